@@ -16,7 +16,8 @@
 //! assert_eq!(decision.line.unwrap().get(), 3);
 //! ```
 //!
-//! [`Robots::explain`] returns the groups that apply, the deciding rule and the losing rules.
+//! [`Robots::explain`] returns the groups that apply, the deciding rule and the losing rules, and the
+//! same for usage preferences.
 //! [`Robots::parse_as`] takes another [`Dialect`].
 //!
 //! # Many hosts, many URLs
@@ -73,7 +74,8 @@ pub use portcullis_dialect::{
 };
 #[doc(inline)]
 pub use portcullis_robots::policy::{
-    AgentChain, AgentError, ExplainedGroup, ExplainedRule, Explanation, Loss,
+    AgentChain, AgentError, ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement,
+    Explanation, Loss, UsageExplanation,
 };
 #[doc(inline)]
 pub use portcullis_robots::syntax::{

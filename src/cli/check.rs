@@ -20,11 +20,12 @@ const THREADS: usize = 0;
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
     let questions = plan::questions(args.questions, policies.dialect())?;
+    let labels = plan::labels(args.usage)?;
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
     if !args.quiet {
         policies.agents.show_misspelt();
     }
-    let classifier = policies.classifier(&questions, Detail::Rule)?;
+    let classifier = policies.classifier(&questions, Detail::Rule)?.with_usage(&labels)?;
     let mut session = Session::new(&classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color);
     let mut all_allowed = true;
@@ -34,8 +35,13 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         let decisions = session.decide(&[url])?.to_vec();
         all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
         if !args.json {
+            let mut preferences = session.preferences().iter();
             for decision in &decisions {
                 push_verdict(decision.verdict, colored, &mut out);
+                for preference in preferences.by_ref().take(labels.len()) {
+                    out.extend_from_slice(preference.as_str().as_bytes());
+                    out.push(b'\t');
+                }
             }
             match args.explain {
                 true => out.extend(visible(url).to_string().into_bytes()),
@@ -70,14 +76,15 @@ fn explain(
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
-    let (explanation, problem) = (explained.as_ref(), problem.as_deref());
+    let (explained, problem) = (explained.as_ref(), problem.as_deref());
+    let labels = classifier.labels();
+    let found = explanation_json::Facts { explained, problem, dialect, labels };
     if json {
         let provenance = session.provenance(0, agent)?;
-        let told = explanation_json::Facts { explained: explanation, problem, dialect };
-        explanation_json::write(url, name, decision, provenance, told, out);
+        explanation_json::write(url, name, decision, provenance, found, out);
         return Ok(());
     }
-    Ok(explanation::write(name, decision, explanation, problem, dialect, out)?)
+    Ok(explanation::write(name, decision, found, out)?)
 }
 
 /// Whether output is coloured. The flag overrides NO_COLOR, which counts unless it is empty.

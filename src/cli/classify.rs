@@ -5,7 +5,6 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis_capture::input::Terminator;
 use portcullis_capture::list::List;
-use portcullis_dialect::usage::Label;
 use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::columns::{Columns, Field, no_collision};
 use portcullis_report::csv::{self, Csv};
@@ -74,7 +73,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output);
     let format = format(args.format, &destination)?;
-    let labels = distinct(args.usage)?;
+    let labels = plan::labels(args.usage)?;
     let columns = args.columns.with_usage(&labels)?;
     ensure!(
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet)
@@ -220,14 +219,6 @@ impl Header<'_> {
         self.first = Some((list.name().to_owned(), columns));
         Ok(header)
     }
-}
-
-/// Labels that are named once each.
-fn distinct(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
-    for (place, label) in labels.iter().enumerate() {
-        ensure!(!labels[..place].contains(label), "--usage names {label} twice");
-    }
-    Ok(labels)
 }
 
 /// The extension of outputs in a format.

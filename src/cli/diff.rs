@@ -10,12 +10,13 @@ use anyhow::{bail, ensure};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_lint::analysis::{
     AgentRules, Equivalence, Limits, Robot, equivalence, robots_named,
 };
 use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis_report::difference::origins;
-use portcullis_report::difference::urls::{self, JsonLines, Tsv, UrlCounts};
+use portcullis_report::difference::urls::{self, JsonLines, Tsv, Turns, UrlCounts};
 use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::policy::{Detail, Selection};
@@ -48,6 +49,7 @@ const UNNAMED: &str = "*";
 struct Diff<'a> {
     args: &'a DiffArgs,
     questions: QuestionPlan,
+    labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
     format: Format,
@@ -69,12 +71,15 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let files = std::mem::take(&mut args.files);
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
+    let labels = plan::labels(std::mem::take(&mut args.usage))?;
+    ensure!(labels.is_empty() || !questions.names_nobody(), "--usage requires -a AGENT");
     let lists = std::mem::take(&mut args.lists);
     ensure!(has_urls || lists == ListArgs::default(), "flags about lists require FILE");
     let input = InputArgs { files, lists };
     let prints = output == Destination::StandardOutput;
     let diff = Diff {
         questions,
+        labels,
         stream: has_urls.then(|| plan::stream(input, &args.run, prints)).transpose()?,
         format: plan::format(args.format, &output, Format::NAMED)?,
         output,
@@ -102,7 +107,14 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         (None, None) if diff.stream.is_some() => {
             diff.sets(&diff.load(&args.old)?, &diff.load(&args.new)?)
         }
-        (None, None) => diff.files(),
+        (None, None) => {
+            ensure!(
+                diff.labels.is_empty(),
+                "--usage compares policy sets, or robots.txt files on a list of URLs; pass FILE, or compile \
+                 both (see `portcullis compile`)"
+            );
+            diff.files()
+        }
         (None, Some(_)) => bail!(one_of_each(&args.old, &args.new)),
         (Some(_), None) => bail!(one_of_each(&args.new, &args.old)),
     }
@@ -143,12 +155,12 @@ impl Diff<'_> {
         let (found, changed) = match &self.stream {
             None => {
                 let counts = self.origins(&agents, old, new, &mut output)?;
-                (Found::origins(&counts, &agents), counts.changed())
+                (Found::origins(&counts, &agents, &self.labels), counts.changed())
             }
             Some(stream) => {
                 let (counts, account) = self.urls(&agents, stream, old, new, &mut output)?;
                 rejects = account.output;
-                (Found::urls(&counts, account.invalid, &agents), counts.changed())
+                (Found::urls(&counts, account.invalid, &agents, &self.labels), counts.changed())
             }
         };
         old.is_whole()?;
@@ -198,8 +210,10 @@ impl Diff<'_> {
         let chains = |set: &PolicySet| self.questions.agents(set.dialect());
         let difference = match agents.is_empty() {
             true => Difference::new(old, new),
-            false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?,
+            false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
+                .with_usage(&self.labels)?,
         };
+        let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
         let write = match self.format {
             Format::Tsv => origins::write_tsv,
             Format::Jsonl => origins::write_json,
@@ -207,7 +221,7 @@ impl Diff<'_> {
         let mut changes = difference.changes();
         let mut bytes = Vec::new();
         for change in changes.by_ref() {
-            write(&change?, agents, &mut bytes);
+            write(&change?, asked, &mut bytes);
             if bytes.len() >= WRITE_BYTES {
                 output.write(&bytes)?;
                 bytes.clear();
@@ -226,22 +240,27 @@ impl Diff<'_> {
         new: &Arc<PolicySet>,
         output: &mut Output,
     ) -> anyhow::Result<(UrlCounts, Account)> {
-        let classifier = |set| classifier(set, &self.questions, Detail::Rule);
+        let classifier = |set| -> anyhow::Result<Classifier> {
+            let classifier = classifier(set, &self.questions, Detail::Rule)?;
+            Ok(classifier.with_usage(&self.labels)?)
+        };
         let (old, new): (Classifier, Classifier) = (classifier(old)?, classifier(new)?);
         let scheme = self.questions.assumed_scheme.as_deref();
         let session = |classifier| Session::new(classifier, scheme);
-        let mut counts = UrlCounts::new(agents.len());
+        let none = UrlCounts::new(agents.len(), self.labels.len());
+        let mut counts = none.clone();
         let account = stream::run_with(
             stream,
             &self.questions,
             || (session(&old), session(&new)),
             |(old, new), piece, changed: &mut Changed| {
                 changed.bytes.clear();
-                changed.counts = UrlCounts::new(agents.len());
+                changed.counts = none.clone();
                 let (Changed { bytes, counts }, sessions) = (changed, (old, new));
                 match self.format {
                     Format::Tsv => {
-                        let form = Tsv(stream.terminator());
+                        let usage = !self.labels.is_empty();
+                        let form = Tsv { terminator: stream.terminator(), usage };
                         urls::write_chunk(piece, agents, sessions, &form, counts, bytes)?;
                     }
                     Format::Jsonl => {
@@ -422,6 +441,9 @@ enum Found<'r> {
 struct AgentRulesChanged<'r> {
     agent: &'r str,
     rules: u64,
+    /// By label that is compared.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    usage: Vec<(&'static str, u64)>,
 }
 
 #[derive(Serialize)]
@@ -432,10 +454,49 @@ struct AgentVerdicts<'r> {
     /// Changes that occur, such as `allow to disallow`.
     #[serde(serialize_with = "as_map")]
     verdicts: Vec<(String, u64)>,
+    /// By label that is compared.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    usage: Vec<(&'static str, LabelChanges)>,
 }
 
-fn as_map<S: Serializer>(counts: &[(String, u64)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(counts.iter().map(|(name, count)| (name, count)))
+#[derive(Serialize)]
+struct LabelChanges {
+    unchanged: u64,
+    changed: u64,
+    /// Changes that occur, such as `n to y`.
+    #[serde(serialize_with = "as_map")]
+    preferences: Vec<(String, u64)>,
+}
+
+fn as_map<S: Serializer, K: Serialize, V: Serialize>(
+    entries: &[(K, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|(name, value)| (name, value)))
+}
+
+/// The changes that occur, by the words for the old and the new value.
+fn turns(turns: &Turns, words: &[&str]) -> Vec<(String, u64)> {
+    let pairs = (0..words.len()).flat_map(|old| (0..words.len()).map(move |new| (old, new)));
+    let changed = pairs.filter(|&(old, new)| old != new && turns.from_to(old, new) > 0);
+    let named = |(old, new): (usize, usize)| {
+        (format!("{} to {}", words[old], words[new]), turns.from_to(old, new))
+    };
+    changed.map(named).collect()
+}
+
+fn write_turns(
+    name: &str,
+    [unchanged, changed]: [u64; 2],
+    turns: &[(String, u64)],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let turns: Vec<String> = turns.iter().map(|(turn, count)| format!("{turn} {count}")).collect();
+    let list = match turns.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", turns.join(", ")),
+    };
+    writeln!(out, "{name}: unchanged {unchanged}, changed {changed}{list}")
 }
 
 impl<'r> SetObject<'r> {
@@ -452,24 +513,41 @@ impl<'r> SetObject<'r> {
 }
 
 impl<'r> Found<'r> {
-    fn origins(counts: &ChangeCounts, agents: &'r [String]) -> Found<'r> {
-        let agents = agents.iter().zip(&counts.rules_by_agent);
-        let per_agent = agents.map(|(agent, &rules)| AgentRulesChanged { agent, rules });
+    fn origins(counts: &ChangeCounts, agents: &'r [String], labels: &[Label]) -> Found<'r> {
+        let usage = |agent: usize| {
+            let count = |label: &Label| counts.usage_by_agent[agent][*label as usize];
+            labels.iter().map(|label| (label.as_str(), count(label))).collect()
+        };
+        let per_agent = agents.iter().zip(&counts.rules_by_agent).enumerate();
+        let per_agent = per_agent.map(|(number, (agent, &rules))| AgentRulesChanged {
+            agent,
+            rules,
+            usage: usage(number),
+        });
         Found::Origins { changes: counts.clone(), per_agent: per_agent.collect() }
     }
 
-    fn urls(counts: &UrlCounts, invalid: InvalidRecords, agents: &'r [String]) -> Found<'r> {
-        let pairs = || Verdict::ALL.into_iter().flat_map(|old| Verdict::ALL.map(|new| (old, new)));
-        let per_agent = agents.iter().zip(counts.agents()).map(|(agent, changes)| {
-            let verdicts = pairs()
-                .filter(|(old, new)| old != new)
-                .map(|(old, new)| (format!("{old} to {new}"), changes.from_to(old, new)));
-            AgentVerdicts {
-                agent,
-                unchanged: changes.unchanged(),
-                changed: changes.changed(),
-                verdicts: verdicts.filter(|&(_, count)| count > 0).collect(),
-            }
+    fn urls(
+        counts: &UrlCounts,
+        invalid: InvalidRecords,
+        agents: &'r [String],
+        labels: &[Label],
+    ) -> Found<'r> {
+        let label = |it: &Turns| LabelChanges {
+            unchanged: it.unchanged(),
+            changed: it.changed(),
+            preferences: turns(it, &Preference::ALL.map(Preference::as_str)),
+        };
+        let per_agent = agents.iter().zip(&counts.agents).map(|(agent, changes)| AgentVerdicts {
+            agent,
+            unchanged: changes.verdicts.unchanged(),
+            changed: changes.verdicts.changed(),
+            verdicts: turns(&changes.verdicts, &Verdict::ALL.map(Verdict::as_str)),
+            usage: labels
+                .iter()
+                .map(|it| it.as_str())
+                .zip(changes.labels.iter().map(label))
+                .collect(),
         });
         let UrlCounts { records, bytes, .. } = *counts;
         Found::Urls { records, bytes, per_agent: per_agent.collect(), invalid }
@@ -478,27 +556,28 @@ impl<'r> Found<'r> {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Found::Origins { changes, per_agent } => {
-                let ChangeCounts { added, gone, state, rules, unchanged, .. } = changes;
+                let ChangeCounts { added, gone, state, rules, usage, unchanged, .. } = changes;
+                let usage = usage.map_or(String::new(), |usage| format!("usage {usage}, "));
                 writeln!(
                     out,
                     "origins: added {added}, gone {gone}, state {state}, rules {rules}, \
-                     unchanged {unchanged}"
+                     {usage}unchanged {unchanged}"
                 )?;
-                for AgentRulesChanged { agent, rules } in per_agent {
-                    writeln!(out, "{}: rules {rules}", visible(agent))?;
+                for AgentRulesChanged { agent, rules, usage } in per_agent {
+                    write!(out, "{}: rules {rules}", visible(agent))?;
+                    usage.iter().try_for_each(|(label, count)| write!(out, ", {label} {count}"))?;
+                    writeln!(out)?;
                 }
             }
             Found::Urls { records, bytes, per_agent, invalid } => {
                 writeln!(out, "{}, {}", counted(*records, "record"), counted(*bytes, "byte"))?;
-                for AgentVerdicts { agent, unchanged, changed, verdicts } in per_agent {
-                    let verdicts: Vec<String> =
-                        verdicts.iter().map(|(turn, count)| format!("{turn} {count}")).collect();
-                    let list = match verdicts.is_empty() {
-                        true => String::new(),
-                        false => format!(" ({})", verdicts.join(", ")),
-                    };
-                    let agent = visible(agent);
-                    writeln!(out, "{agent}: unchanged {unchanged}, changed {changed}{list}")?;
+                for AgentVerdicts { agent, unchanged, changed, verdicts, usage } in per_agent {
+                    let agent = visible(agent).to_string();
+                    write_turns(&agent, [*unchanged, *changed], verdicts, out)?;
+                    for (label, LabelChanges { unchanged, changed, preferences }) in usage {
+                        let name = format!("{agent} {label}");
+                        write_turns(&name, [*unchanged, *changed], preferences, out)?;
+                    }
                 }
                 invalid.write_text(out)?;
             }

@@ -9,11 +9,12 @@ use std::fmt::{Display, Write as _};
 use anyhow::Context;
 use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::visible;
 use portcullis_set::stats::{
-    Dates, HostDetail, HostGroup, HostPolicy, HostQuery, Named, OriginStats, PolicyFigures,
-    RobotCount, RuleSetStats, SharedRuleSet, Stats, Tier,
+    Dates, HostDetail, HostGroup, HostPolicy, HostQuery, HostUsage, Named, OriginStats,
+    PolicyFigures, RobotCount, RuleSetStats, SharedRuleSet, Stats, Tier, UsageCount, UsageStats,
 };
 use portcullis_set::{InputReport, PolicySet, Provenance};
 use serde::Serialize;
@@ -26,6 +27,10 @@ use super::message::{counted, say};
 use super::output;
 use super::summary::to_json_line;
 use super::table::{self, share};
+
+/// What is shown in place of the usage preferences of an old set.
+const NO_USAGE: &str =
+    "usage preferences: not known, because an earlier version compiled the set; compile it again";
 
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
@@ -212,6 +217,7 @@ fn stats_text(set: &PolicySet, stats: &Stats<'_>, provenance: Option<Provenance<
         &[&format!("other record ({} fields)", records.fields), "records", "origins"],
         records.most_common.iter().map(field),
     );
+    push_usage(&mut text, stats.usage.as_ref());
     push_robots(&mut text, stats);
     push_rule_sets(&mut text, &stats.rule_sets);
     push_sharing(&mut text, "origins that share a policy", "policies", &stats.policies.sharing);
@@ -272,6 +278,25 @@ fn push_origins(text: &mut Text, origins: &OriginStats, inputs: &[InputReport]) 
             ));
         }
     }
+}
+
+fn push_usage(text: &mut Text, stats: Option<&UsageStats>) {
+    let Some(stats) = stats else { return text.line(format_args!("\n{NO_USAGE}")) };
+    let count = |name: String, count: &UsageCount| {
+        row(name, &[count.records, count.policies, count.origins])
+    };
+    let sources = stats.sources.0.iter().map(|(name, by)| count(name.to_string(), by));
+    let stated = stats.labels.0.iter().flat_map(|(label, stated)| {
+        stated.0.iter().map(move |(value, by)| count(format!("{label}={value}"), by))
+    });
+    let all = count("(any)".into(), &stats.all);
+    let rows = (stats.all.records > 0).then(|| std::iter::once(all).chain(sources).chain(stated));
+    let columns = ["records", "policies", "origins"];
+    text.table(&[&["usage"][..], &columns].concat(), rows.into_iter().flatten());
+    let heading = format!("licence ({} distinct)", stats.licenses);
+    let licenses = stats.most_common_licenses.iter();
+    let licenses = licenses.map(|it| count(visible(&it.value).to_string(), &it.count));
+    text.table(&[&[heading.as_str()][..], &columns].concat(), licenses);
 }
 
 fn push_robots(text: &mut Text, stats: &Stats<'_>) {
@@ -398,7 +423,28 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
         ]
     });
     text.table(&["robot", "allowed", "groups", "patterns", "bytes", "strategy"], robots);
+    match &policy.usage {
+        Some(usage) => push_host_usage(text, usage),
+        None => text.line(format_args!("\n{NO_USAGE}")),
+    }
     push_listing(text, policy);
+}
+
+/// The usage records of each robot: what they state on some path, and their lines.
+fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
+    let labels = Label::ALL.map(Label::as_str);
+    let heading = [&["usage for robot"][..], &labels, &["licences", "lines"]].concat();
+    let robots = usage.iter().map(|robot| {
+        let stated = robot.stated.0.iter().map(|(_, stated)| match stated.is_empty() {
+            true => Preference::Unstated.to_string(),
+            false => stated.join(" "),
+        });
+        let lines: Vec<String> = robot.lines.iter().map(ToString::to_string).collect();
+        let name = lossless(robot.name.as_deref(), "(any other)");
+        let rest = [robot.licenses.to_string(), lines.join(" ")];
+        std::iter::once(name).chain(stated).chain(rest).collect()
+    });
+    text.table(&heading, robots);
 }
 
 fn push_facts(text: &mut Text, policy: &HostPolicy<'_>, is_file: bool) {

@@ -17,6 +17,7 @@ use portcullis_capture::input::{ChunkConfig, Terminator};
 use portcullis_capture::list::{ListConfig, ListFormat};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::usage::Label;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
 use portcullis_set::batch::Freshness;
@@ -193,6 +194,14 @@ pub fn questions(
     };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)
+}
+
+/// The labels of `--usage`, which are named once each.
+pub fn labels(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
+    for (place, label) in labels.iter().enumerate() {
+        ensure!(!labels[..place].contains(label), "--usage names {label} twice");
+    }
+    Ok(labels)
 }
 
 /// How the age of captures is judged, if a flag asks for it.

@@ -1,4 +1,5 @@
-//! `classify --usage` and `filter --purpose`: what pages may be used for.
+//! What pages may be used for: `--usage` of `classify`, `check` and `diff`, `filter --purpose`, and what
+//! `inspect` and `audit` show of it.
 
 use serde_json::{Value, json};
 
@@ -103,6 +104,392 @@ fn what_cannot_be_asked_is_refused() {
     }
     let line = format!("classify -p {old} -a Bot --no-summary");
     assert!(told(&folder, &line).starts_with("allow\thttps://a.example/\n"));
+}
+
+#[test]
+fn check_has_the_columns_of_classify() {
+    let folder = folder();
+    let line = "check -p a.set -a Bot,Other --usage train-ai,search";
+    let output = folder.output(format!("{line} https://a.example/ https://a.example/private"));
+    assert_status(&output, 1);
+    let expected = "allow\tn\ty\tallow\t?\t?\thttps://a.example/\n\
+        disallow\t-\t-\tallow\t?\t?\thttps://a.example/private\n";
+    assert_stdout(&output, expected);
+}
+
+#[test]
+fn an_explanation_names_the_winner_the_losers_and_the_clause() {
+    let folder = folder();
+    let clause = "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed";
+    let draft =
+        "draft-ietf-aipref-attach-05: the longest path decides; at one length n goes before y";
+    let expected = format!(
+        "allow\ty\t?\thttps://a.example/open/1
+  agent    Bot
+  reason   no-rule
+  group    User-agent: *  (line 2: no group names the agent)
+  path     /open/1
+  rules    none of 1 matches
+  clause   {clause}
+  usage    train-ai: y  (fine)
+  stated   Content-Usage: /open/ train-ai=y  (line 4: it decides)
+  pattern  /open/
+  lost     Content-Usage: search=y, train-ai=n  (line 3: 0 bytes against 6)
+  usage    search: ?  (not stated)
+  stated   Content-Usage: /open/ train-ai=y  (line 4: it decides, and says nothing about search)
+  pattern  /open/
+  lost     Content-Usage: search=y, train-ai=n  (line 3: 0 bytes against 6)
+  license  https://l.example/all  (line 1)
+  clause   {draft}
+"
+    );
+    let line = "check --explain -a Bot --usage train-ai,search https://a.example/open/1";
+    for policies in ["-p a.set", "--robots sites"] {
+        assert_eq!(told(&folder, &format!("{line} {policies}")), expected);
+    }
+    let words = [
+        ("Bot", "/private", "usage    search: -  (no preference: access is disallowed)"),
+        ("Other", "/", "usage    search: ?  (not stated: the file has no statement for the agent)"),
+    ];
+    for (agent, path, words) in words {
+        let line = format!("check --explain -p a.set -a {agent} --usage search");
+        let output = folder.command(&format!("{line} https://a.example{path}")).output().unwrap();
+        assert!(text(&output.stdout).contains(words), "{}", text(&output.stdout));
+    }
+    let unknown = "check --explain -p a.set -a Bot --usage search https://u.example/";
+    let output = folder.command(unknown).output().unwrap();
+    assert!(text(&output.stdout).contains("(no preference: no policy is known)"));
+}
+
+#[test]
+fn ties_and_values_that_cannot_be_read_are_explained() {
+    let folder = Folder::new();
+    let robots = "User-agent: Bot\nUser-agent: b\nContent-Usage: /a* train-ai=y\n\
+        Content-Usage: /*b train-ai=n\nContent-Usage: /a* train-ai=n\nUser-agent: b\n\
+        Content-Usage: /late train-ai = n\nDisallow: /x\n";
+    folder.write("robots.txt", robots);
+    let explain = |agent: &str, path: &str| {
+        let line = format!("check --explain --robots robots.txt -a {agent} --usage train-ai");
+        told(&folder, &format!("{line} https://a.example{path}"))
+    };
+    let tie = explain("Bot", "/ab");
+    let expected = [
+        "stated   Content-Usage: /*b train-ai=n  (line 4: it decides)",
+        "lost     Content-Usage: /a* train-ai=n  (line 5: 3 bytes as well, and it comes later)",
+        "lost     Content-Usage: /a* train-ai=y  (line 3: 3 bytes as well, and n goes first)",
+    ];
+    assert_contains(&tie, &expected);
+    // To usage, the first two lines are a group of their own.
+    assert_eq!(tie.matches("group    User-agent: Bot").count(), 1, "{tie}");
+    let late = explain("b", "/late");
+    assert_contains(
+        &late,
+        &["train-ai: ?  (not stated)", "(line 7: it decides, and cannot be read)"],
+    );
+}
+
+#[test]
+fn json_of_check_has_the_members_of_classify_and_the_reasons() {
+    let folder = folder();
+    let flags = "-p a.set -a Bot --usage train-ai,ai-use";
+    let lines = told(&folder, &format!("classify {flags} --format jsonl --no-summary"));
+    let members = ["usage", "usage_line", "usage_rule", "usage_source", "licenses"];
+    for (url, line) in URLS.lines().zip(lines.lines()) {
+        let classified: Value = serde_json::from_str(line).unwrap();
+        let mut command = folder.command(&format!("check --json {flags}"));
+        let output = command.arg(url).output().unwrap();
+        let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for member in members {
+            assert_eq!(checked[member], classified[member], "{url} {member}");
+        }
+        assert_eq!(checked["usage_explained"].is_null(), checked["verdict"] != "allow", "{url}");
+        if url.ends_with("/late") {
+            let explained = &checked["usage_explained"];
+            assert_eq!(explained["statements"], 3);
+            assert_eq!(explained["groups"], json!([{"line": 2, "text": "User-agent: *"}]));
+            let label = &explained["labels"]["ai-use"];
+            assert_eq!(label["deciding"]["line"], 5);
+            assert_eq!(label["deciding"]["source"], "content-signal");
+            assert_eq!(label["lost"][0]["why"], "fewer-bytes");
+            assert_eq!(label["lost"].as_array().unwrap().len(), 1);
+        }
+    }
+    let output =
+        folder.command("check --json -p a.set -a Bot https://a.example/").output().unwrap();
+    assert!(!text(&output.stdout).contains("usage"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn inspect_counts_statements_and_licences() {
+    let folder = folder();
+    folder.write("sites/b.example", "User-agent: *\nContent-Usage: train-ai=y, search=y\n");
+    folder.ok("compile -o b.set sites");
+    let object: Value = serde_json::from_slice(&folder.ok("inspect b.set --json").stdout).unwrap();
+    let usage = &object["usage"];
+    let count = |records: u64, policies: u64, origins: u64| json!({"records": records, "policies": policies, "origins": origins});
+    assert_eq!(usage["sources"]["content-usage"], count(3, 2, 4));
+    assert_eq!(usage["sources"]["content-signal"], count(1, 1, 2));
+    assert_eq!(usage["labels"]["train-ai"], json!({"y": count(2, 2, 4), "n": count(1, 1, 2)}));
+    assert_eq!(usage["labels"]["ai-use"], json!({"y": count(0, 0, 0), "n": count(1, 1, 2)}));
+    assert_eq!(
+        (&usage["records"], &usage["policies"], &usage["licenses"]),
+        (&5.into(), &2.into(), &1.into())
+    );
+    assert_eq!(usage["most_common_licenses"][0]["value"], "https://l.example/all");
+    assert_eq!(object["other_records"]["records"], 0);
+    let told = text(&folder.ok("inspect b.set").stdout);
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_contains(
+        &words,
+        &[
+            "usage records policies origins (any) 5 2 4 content-usage 3 2 4",
+            "train-ai=y 2 2 4 train-ai=n 1 1 2",
+            "licence (1 distinct) records policies origins https://l.example/all 1 1 2",
+        ],
+    );
+}
+
+#[test]
+fn inspect_shows_which_records_hold_for_a_robot() {
+    let folder = folder();
+    let line = "inspect a.set https://a.example";
+    let object: Value =
+        serde_json::from_slice(&folder.ok(format!("{line} --json")).stdout).unwrap();
+    let policy = &object["policies"][0];
+    let expected = json!([
+        {"name": null, "lines": [1, 3, 4, 5], "licenses": 1,
+            "stated": {"train-ai": ["y", "n"], "ai-use": ["n"], "search": ["y"]}},
+        {"name": "other", "lines": [1], "licenses": 1,
+            "stated": {"train-ai": [], "ai-use": [], "search": []}},
+    ]);
+    assert_eq!(policy["usage"], expected);
+    let kinds: Vec<&str> = policy["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds[..5],
+        ["license", "user-agent", "content-usage", "content-usage", "content-signal"]
+    );
+    assert_eq!(
+        (&policy["records"][0]["group"], &policy["records"][2]["group"]),
+        (&Value::Null, &1.into())
+    );
+    let told = text(&folder.ok(line).stdout);
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_contains(&words, &["(any other) y n n y 1 1 3 4 5", "other ? ? ? 1 1"]);
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
+    let told = text(&folder.ok(format!("inspect {old}")).stdout);
+    assert_contains(&told, &["usage preferences: not known", "compile it again"]);
+    let object: Value =
+        serde_json::from_slice(&folder.ok(format!("inspect {old} --json")).stdout).unwrap();
+    assert!(object["usage"].is_null());
+}
+
+/// Two sets, `old.set` and `new.set`: the preferences of a.example change, those of b.example for one
+/// crawler, and the wording of c.example.
+fn changed() -> Folder {
+    let folder = Folder::new();
+    let sites = [
+        (
+            "a.example",
+            "User-agent: *\nContent-Signal: ai-train=no\nDisallow: /x\n",
+            "User-agent: *\nContent-Signal: ai-train=yes\nContent-Usage: /art/ train-ai=n\n\
+             Disallow: /x\n",
+        ),
+        (
+            "b.example",
+            "User-agent: One\nLicense: https://l.example/\nUser-agent: *\nContent-Usage: search=y\n",
+            "User-agent: One\nContent-Usage: search=n, train-ai=n\nUser-agent: *\n\
+             Content-Usage: search=y\n",
+        ),
+        (
+            "c.example",
+            "User-agent: *\nContent-Usage: /%61 search=y\nDisallow: /x\n",
+            "# why\nUser-agent: *\nContent-Usage: ai-use=y\nContent-Signal: /a search=yes\n\
+             Disallow: /y\n",
+        ),
+    ];
+    for side in ["old", "new"] {
+        fs::create_dir(folder.path(side)).unwrap();
+        for (host, old, new) in sites {
+            folder.write(&format!("{side}/{host}"), if side == "old" { old } else { new });
+        }
+        folder.ok(format!("compile --no-summary -o {side}.set {side}"));
+    }
+    folder
+}
+
+#[test]
+fn diff_shows_the_origins_whose_preferences_changed() {
+    let folder = changed();
+    let line = "diff old.set new.set -a One,Two --usage train-ai,search";
+    let output = folder.ok(line);
+    let https: String = text_lines(&output, "https://");
+    let expected = "\
+usage	https://a.example	n	/art/=n y	One,Two	train-ai
+usage	https://b.example	?	n	One	train-ai
+usage	https://b.example	y	n	One	search
+rules	https://c.example	rules	rules	One,Two	
+";
+    assert_eq!(https, expected);
+    let summary = text(&output.stderr);
+    assert_contains(
+        &summary,
+        &[
+            "rules 2, usage 4, unchanged 0",
+            "One: rules 2, train-ai 4, search 2",
+            "Two: rules 2, train-ai 2, search 0",
+        ],
+    );
+    let output = folder.ok(format!("{line} --format jsonl --json"));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let expected = json!({"change": "usage", "origin": "http://a.example", "old": "n",
+        "new": "/art/=n y", "agents": ["One", "Two"], "label": "train-ai"});
+    assert_eq!(first, expected);
+    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(summary["changes"]["usage"], 4);
+    assert_eq!(summary["per_agent"][0]["usage"], json!({"train-ai": 4, "search": 2}));
+    // Without the flag, preferences are not compared.
+    assert_eq!(text_lines(&folder.ok("diff old.set new.set -a One"), "usage"), "");
+    assert_status(&folder.output("diff new.set new.set -a One --usage search --exit-code"), 0);
+    assert_status(&folder.output("diff old.set new.set -a Two --usage train-ai --exit-code"), 1);
+}
+
+/// The lines of an output that have a text.
+fn text_lines(output: &Output, part: &str) -> String {
+    let lines = String::from_utf8(output.stdout.clone()).unwrap();
+    lines.split_inclusive('\n').filter(|line| line.contains(part)).collect()
+}
+
+#[test]
+fn diff_shows_the_urls_whose_preferences_changed() {
+    let folder = changed();
+    let urls = "https://a.example/1\nhttps://a.example/art/1\nhttps://a.example/x\n\
+        https://b.example/\nhttps://c.example/x\nhttps://c.example/y/\n";
+    folder.write("urls", urls);
+    let line = "diff old.set new.set -a One,Two --usage search,train-ai";
+    let expected = "\
+One	train-ai	n	y	2:ai-train=no	2:ai-train=yes	https://a.example/1
+Two	train-ai	n	y	2:ai-train=no	2:ai-train=yes	https://a.example/1
+One	search	y	n	4:search=y	2:search=n, train-ai=n	https://b.example/
+One	train-ai	?	n	unstated	2:search=n, train-ai=n	https://b.example/
+One	access	disallow	allow	3:/x	no-rule	https://c.example/x
+One	search	-	?	3:/x	unstated	https://c.example/x
+One	train-ai	-	?	3:/x	unstated	https://c.example/x
+Two	access	disallow	allow	3:/x	no-rule	https://c.example/x
+Two	search	-	?	3:/x	unstated	https://c.example/x
+Two	train-ai	-	?	3:/x	unstated	https://c.example/x
+One	access	allow	disallow	no-rule	5:/y	https://c.example/y/
+One	search	?	-	unstated	5:/y	https://c.example/y/
+One	train-ai	?	-	unstated	5:/y	https://c.example/y/
+Two	access	allow	disallow	no-rule	5:/y	https://c.example/y/
+Two	search	?	-	unstated	5:/y	https://c.example/y/
+Two	train-ai	?	-	unstated	5:/y	https://c.example/y/
+";
+    let output = folder.ok(format!("{line} urls"));
+    assert_stdout(&output, expected);
+    assert_contains(
+        &text(&output.stderr),
+        &[
+            "One: unchanged 4, changed 2",
+            "One search: unchanged 3, changed 3 (- to ? 1, y to n 1, ? to - 1)",
+        ],
+    );
+    let output = folder.ok(format!("{line} --format jsonl --json urls"));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["agent"], &first["label"]), (&json!("One"), &json!("train-ai")));
+    let new =
+        json!({"preference": "y", "source": "content-signal", "line": 2, "rule": "ai-train=yes"});
+    assert_eq!(first["new"], new);
+    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let train = &summary["per_agent"][1]["usage"]["train-ai"];
+    assert_eq!(
+        train,
+        &json!({"unchanged": 3, "changed": 3,
+        "preferences": {"- to ?": 1, "n to y": 1, "? to -": 1}})
+    );
+    // Two files on a list of URLs.
+    let output = folder.ok("diff old/a.example new/a.example -a Bot --usage train-ai urls");
+    assert_eq!(text_lines(&output, "https://a.example/1").lines().count(), 1);
+}
+
+#[test]
+fn what_diff_cannot_compare_is_refused() {
+    let folder = changed();
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
+    let cases = [
+        ("diff old.set new.set --usage search".to_owned(), "requires -a"),
+        ("diff old/a.example new/a.example -a One --usage search".to_owned(), "pass FILE"),
+        (format!("diff {old} new.set -a One --usage search"), "compile them again"),
+        ("diff old.set new.set -a One --usage search,search".to_owned(), "twice"),
+    ];
+    for (line, message) in cases {
+        assert_fails(&folder.output(&line), &[message]);
+    }
+}
+
+#[test]
+fn audit_counts_what_classify_says() {
+    let folder = folder();
+    let robots = "License: https://l.example/all\nUser-agent: *\nContent-Usage: train-ai=y\n\
+        Content-Signal: ai-train=no\nAllow: /\nUser-agent: Bot\nContent-Usage: search=y\nDisallow: /\n";
+    folder.write("sites/b.example", robots);
+    folder.write("urls", format!("{URLS}https://b.example/1\n"));
+    let flags = "--robots sites -a Bot,Other";
+    let output = folder.ok(format!("audit {flags} --no-summary --json - -o page.html urls"));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let usage = &report["usage"];
+    let line = format!("classify {flags} --usage train-ai,ai-use,search --no-summary urls");
+    let lines = String::from_utf8(folder.ok(line).stdout).unwrap();
+    for (number, row) in usage["urls"].as_array().unwrap().iter().enumerate() {
+        let column = number / 3 * 4 + 1 + number % 3;
+        for (member, value) in [("y", "y"), ("n", "n"), ("unstated", "?"), ("no_access", "-")] {
+            let counted =
+                lines.lines().filter(|line| line.split('\t').nth(column) == Some(value)).count();
+            assert_eq!(row[member], counted, "{row} {member}");
+        }
+    }
+    assert_eq!(usage["urls"][0]["n"], 1);
+    assert_eq!(usage["by_conflict"], json!({"no_access": 1, "overruled": 1, "other_group": 4}));
+    let rows = usage["conflicts"]["rows"].as_array().unwrap();
+    let row = |row: &Value| {
+        let text = |member: &str| row[member].as_str().unwrap().to_owned();
+        format!(
+            "{} {} {} {} {}",
+            text("host"),
+            text("label"),
+            text("kind"),
+            row["line"],
+            row["agents"]
+        )
+    };
+    let rows: Vec<String> = rows.iter().map(row).collect();
+    let expected = [
+        "a.example search other-group 3 [1]",
+        "a.example train-ai other-group 3 [1]",
+        "a.example ai-use other-group 5 [1]",
+        "b.example train-ai overruled 3 [1]",
+        "b.example train-ai other-group 3 [0]",
+        "b.example search no-access 7 [0]",
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!((&usage["hosts"], &usage["licensed"]), (&json!(2), &json!(2)));
+    assert_eq!(
+        usage["licenses"]["rows"],
+        json!([{"license": "https://l.example/all", "hosts": 2}])
+    );
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    for words in ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
+    let report = folder.ok(format!("audit -p {old} -a Bot --no-summary --json - urls")).stdout;
+    assert!(serde_json::from_slice::<Value>(&report).unwrap()["usage"].is_null());
 }
 
 /// The commands of `docs/usage.md` run from start to end, in its order.

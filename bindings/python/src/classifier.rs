@@ -283,7 +283,8 @@ fn explain(url: &[u8], agent: usize, session: &mut batch::Session<'_>) -> Result
     };
     let classifier = session.classifier();
     let (explained, problem) = (explained.as_ref(), problem.as_deref());
-    let facts = explanation_json::Facts { explained, problem, dialect: classifier.dialect() };
+    let (dialect, labels) = (classifier.dialect(), classifier.labels());
+    let facts = explanation_json::Facts { explained, problem, dialect, labels };
     let provenance = session.provenance(0, agent)?;
     let mut json = Vec::new();
     explanation_json::write(

@@ -97,7 +97,7 @@ impl PyRobotsTxt {
             let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.value));
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.user_agent));
             let (explained, problem) = (explained.as_ref(), problem.as_deref());
-            let facts = explanation_json::Facts { explained, problem, dialect };
+            let facts = explanation_json::Facts { explained, problem, dialect, labels: &[] };
             let provenance = Provenance { rule, group };
             explanation_json::write(url, agent, &decision, provenance, facts, &mut json);
         })?;

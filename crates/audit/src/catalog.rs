@@ -139,7 +139,7 @@ impl Catalog {
         policy: usize,
         with: impl FnOnce(&RobotsTxt<'_>) -> T,
     ) -> Result<T, Damage> {
-        with_file(&self.set, self.policies[policy].number, with)
+        self.set.policy(self.policies[policy].number)?.with_file(|file, _| with(file))
     }
 
     /// The damage of a set in which a lookup disagrees with the walk over all policies.
@@ -150,16 +150,6 @@ impl Catalog {
 }
 
 const MISSING: &str = "the policy or the rules of a host are missing";
-
-fn with_file<T>(
-    set: &PolicySet,
-    number: PolicyNumber,
-    with: impl FnOnce(&RobotsTxt<'_>) -> T,
-) -> Result<T, Damage> {
-    let extract = set.policy(number)?.extract()?;
-    let file = RobotsTxt::read_extract(&extract).ok_or_else(|| set.malformed_host(MISSING))?;
-    Ok(with(&file))
-}
 
 impl Policy {
     fn read(
@@ -179,7 +169,8 @@ impl Policy {
             rules: RuleSpan::default(),
         };
         if policy.has_file() {
-            with_file(set, number, |file| policy.classify(file, agents, set.dialect()))?;
+            set.policy(number)?
+                .with_file(|file, _| policy.classify(file, agents, set.dialect()))?;
         }
         Ok(policy)
     }

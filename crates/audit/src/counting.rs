@@ -20,6 +20,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
 };
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_report::{Counts, Piece, Rejects, Unknown};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
@@ -38,6 +39,8 @@ pub(super) struct Tally {
     pub rules: Vec<u64>,
     /// The same by class.
     pub class_rules: Vec<u64>,
+    /// By agent and label, URLs by preference, in the order of [`Preference::ALL`].
+    pub usage: Vec<[u64; Preference::ALL.len()]>,
     /// The hosts of URLs with a known policy, by key: http or the only scheme of the key, then https.
     pub hosts: Map<Text, [Option<OriginCounts>; 2]>,
     /// Records without text.
@@ -62,6 +65,7 @@ impl Tally {
             counts: Counts::new(agents),
             rules: vec![0; catalog.rules],
             class_rules: vec![0; catalog.class_rules],
+            usage: vec![[0; Preference::ALL.len()]; agents * Label::ALL.len()],
             hosts: Map::default(),
             empty: 0,
             too_long: 0,
@@ -73,6 +77,7 @@ impl Tally {
         self.counts.merge(&other.counts);
         add(&mut self.rules, &other.rules);
         add(&mut self.class_rules, &other.class_rules);
+        add(self.usage.as_flattened_mut(), other.usage.as_flattened());
         self.add_hosts(other.hosts);
         self.empty += other.empty;
         self.too_long += other.too_long;
@@ -222,6 +227,11 @@ impl<'a> Worker<'a> {
         let agents = classifier.agents().len();
         let mut memory = std::mem::take(&mut self.memory);
         let decisions = classifier.classify(block, self.assumed_scheme, &mut memory)?.to_vec();
+        for preferences in memory.preferences().chunks_exact(self.tally.usage.len()) {
+            for (counts, preference) in self.tally.usage.iter_mut().zip(preferences) {
+                counts[*preference as usize] += 1;
+            }
+        }
         let mut origins = classifier.origins(block, &memory).peekable();
         while let Some((first, scheme, key)) = origins.next() {
             let end = origins.peek().map_or(block.len(), |&(next, ..)| next);

@@ -1,4 +1,5 @@
-//! The audit: what robots.txt does to a list of URLs, and what is wrong in the files.
+//! The audit: what robots.txt does to a list of URLs, what their pages may be used for, and what is wrong
+//! in the files.
 //!
 //! Owns one pass over a list that counts, and the [`Report`] of its findings: JSON for programs, a
 //! [`page`] for people. To write every record with its verdict use [`report`](portcullis_report); for the
@@ -55,6 +56,7 @@ pub mod page;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use portcullis_dialect::usage::Label;
 use portcullis_report::Counts;
 use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_set::batch::Classifier;
@@ -94,7 +96,9 @@ impl Audit {
         let catalog = Catalog::new(set, &agents)?;
         let has_samples = (0..catalog.rules).map(|_| AtomicBool::new(false)).collect();
         let tally = Mutex::new(Tally::new(&catalog, agents.len()));
+        let labels = if set.has_usage() { &Label::ALL[..] } else { &[] };
         let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
+        let classifier = classifier.with_usage(labels)?;
         Ok(Audit { classifier, catalog, has_samples, tally })
     }
 

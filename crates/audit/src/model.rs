@@ -41,6 +41,8 @@ pub struct Report {
     /// What each agent may fetch of the origins in the set.
     pub reach: Vec<AgentReach>,
     pub robots: RobotFigures,
+    /// What pages may be used for; `None` if the set does not store it.
+    pub usage: Option<UsageFigures>,
     pub unknown: UnknownFigures,
     pub invalid: InvalidFigures,
     pub files: FileFigures,
@@ -334,6 +336,80 @@ pub struct RobotRow {
     pub reach: ReachCounts,
     /// Those hosts by what it may fetch.
     pub by_host: ReachCounts,
+}
+
+/// What pages may be used for: Content-Usage, Content-Signal and License.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageFigures {
+    /// Hosts whose file has such a record.
+    pub hosts: u64,
+    /// For each agent each label.
+    pub urls: Vec<UsageRow>,
+    /// What is stated at odds with itself, that of the most hosts first.
+    pub conflicts: List<UsageConflict>,
+    /// Hosts by conflict. A host counts once for each label.
+    pub by_conflict: ConflictCounts,
+    /// Hosts that name a licence.
+    pub licensed: u64,
+    /// The licences, those of the most hosts first.
+    pub licenses: List<LicenseRow>,
+}
+
+/// What is stated about one use of the URLs for one agent. The counts add up to
+/// [`RecordCounts::records`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageRow {
+    pub agent: String,
+    /// `train-ai`, `ai-use` or `search`.
+    pub label: &'static str,
+    pub y: u64,
+    pub n: u64,
+    pub unstated: u64,
+    /// URLs that are disallowed, unknown or invalid, which have no preference.
+    pub no_access: u64,
+}
+
+/// A file that states a use at odds with another of its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageConflict {
+    /// The first host by name with the file; `*` if one file applies to every URL.
+    pub host: String,
+    /// Hosts that share the file's policy.
+    pub hosts: u64,
+    pub label: &'static str,
+    pub kind: ConflictKind,
+    /// The line of the statement that has no effect.
+    pub line: u32,
+    /// The positions of the agents that it concerns.
+    pub agents: Vec<usize>,
+}
+
+/// Why a statement has no effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConflictKind {
+    /// The use is `y`, and the agent may fetch nothing.
+    #[default]
+    NoAccess,
+    /// Another statement for the same path says `n`.
+    Overruled,
+    /// It holds for robots that no group names; the agent follows a group of its own that says nothing.
+    OtherGroup,
+}
+
+/// Hosts by kind of conflict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ConflictCounts {
+    pub no_access: u64,
+    pub overruled: u64,
+    pub other_group: u64,
+}
+
+/// A licence.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LicenseRow {
+    pub license: String,
+    pub hosts: u64,
 }
 
 /// Origins of URLs without a known policy: what to fetch next.

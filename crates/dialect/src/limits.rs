@@ -268,6 +268,12 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 /// pair is compared again.
 pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 
+/// Bytes of the usage preferences that changed between two policies, if the comparison is cached: at
+/// most 64 MB for all pairs. A longer result is computed for every pair of origins that has it.
+///
+/// Source: our choice. It has room for the changes of a template with a few groups and paths.
+pub const DIFFERENCE_PAIR_BYTES_KEPT: usize = 1024;
+
 /// Records per block: 128.
 ///
 /// Source: measured, see the project's `DESIGN.md`. The lookups of a block overlap, and a larger

@@ -6,9 +6,11 @@
 
 use std::io::{self, Write};
 
-use portcullis_dialect::decision::{Decision, Reason};
+use super::explanation_json::Facts;
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::{Explanation, Loss};
+use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
+use portcullis_robots::policy::{ExplainedGroup, Explanation, Loss, UsageExplanation};
 use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Explained;
 
@@ -35,8 +37,8 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
     }
 }
 
-/// Writes why `decision` was made for `agent`: the explanation if a policy is known, or the `problem`
-/// if the record is not a URL.
+/// Writes why `decision` was made for `agent`, and then why each label that was asked about is stated as
+/// it is.
 ///
 /// # Errors
 ///
@@ -44,33 +46,29 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
 pub fn write(
     agent: &str,
     decision: &Decision,
-    explained: Option<&Explained>,
-    problem: Option<&str>,
-    dialect: &Dialect,
+    found: Facts<'_>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     write_field("agent", agent.as_bytes(), out)?;
     write_field("reason", decision.reason.as_str().as_bytes(), out)?;
-    if let Some(problem) = problem {
+    if let Some(problem) = found.problem {
         write_field("problem", problem.as_bytes(), out)?;
     }
-    if let Some(Explained { explanation, outage }) = explained {
+    if let Some(Explained { explanation, outage }) = found.explained {
         if let Some(outage) = outage {
             write_field("outage", outage.to_string().as_bytes(), out)?;
         }
         write_explanation(explanation, out)?;
     }
-    write_field("clause", clause(dialect, decision.reason).as_bytes(), out)
+    write_field("clause", clause(found.dialect, decision.reason).as_bytes(), out)?;
+    match found.labels.is_empty() {
+        true => Ok(()),
+        false => write_usage(decision, found, out),
+    }
 }
 
 fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
-    for group in &explanation.groups {
-        let why = match &explanation.token {
-            Some(token) => format!("it names {token}"),
-            None => "no group names the agent".into(),
-        };
-        write_with_remark("group", &group.text, &format!("line {}: {why}", group.line), out)?;
-    }
+    write_groups(&explanation.groups, explanation.token.as_deref(), out)?;
     write_field("path", &explanation.path, out)?;
     if explanation.rules.is_empty() {
         let none = format!("none of {} matches", explanation.rules_in_groups);
@@ -80,7 +78,7 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
     for rule in &explanation.rules {
         let (name, why) = match rule.loss {
             None => ("rule", "it decides".into()),
-            Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most)),
+            Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most, "Allow")),
         };
         write_with_remark(name, &rule.text, &format!("line {}: {why}", rule.line), out)?;
         if rule.loss.is_none() || rule.pattern != rule.value {
@@ -90,11 +88,91 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
     Ok(())
 }
 
-/// Why a rule with a pattern of `bytes` lost where the first has `most` bytes.
-fn why_lost(loss: Loss, bytes: usize, most: usize) -> String {
+fn write_groups(
+    groups: &[ExplainedGroup],
+    token: Option<&str>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for group in groups {
+        let why = match token {
+            Some(token) => format!("it names {token}"),
+            None => "no group names the agent".into(),
+        };
+        write_with_remark("group", &group.text, &format!("line {}: {why}", group.line), out)?;
+    }
+    Ok(())
+}
+
+/// Writes each label that was asked about with its statements, and the licences.
+fn write_usage(decision: &Decision, found: Facts<'_>, out: &mut impl Write) -> io::Result<()> {
+    let no_access = match decision.verdict {
+        Verdict::Allow => None,
+        Verdict::Disallow => Some("access is disallowed"),
+        Verdict::Unknown => Some("no policy is known"),
+        Verdict::Invalid => Some("the record is not a URL"),
+    };
+    let explanation = found.explained.map(|it| &it.explanation);
+    match (no_access, explanation) {
+        (None, Some(explanation)) => {
+            let usage = &explanation.usage;
+            if usage.groups != explanation.groups {
+                write_groups(&usage.groups, usage.token.as_deref(), out)?;
+            }
+            found.labels.iter().try_for_each(|&label| write_label(label, usage, out))?;
+            for license in &usage.licenses {
+                let remark = format!("line {}", license.line);
+                write_with_remark("license", &license.value, &remark, out)?;
+            }
+        }
+        (why, _) => {
+            let remark = format!("no preference: {}", why.unwrap_or("no policy is known"));
+            for label in found.labels {
+                let value = format!("{label}: {}", Preference::NoAccess);
+                write_with_remark("usage", value.as_bytes(), &remark, out)?;
+            }
+        }
+    }
+    write_field("clause", USAGE_CLAUSE.as_bytes(), out)
+}
+
+fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> io::Result<()> {
+    let deciding = usage.deciding(label);
+    let preference = deciding.map_or(Preference::Unstated, |it| it.preference);
+    let meaning = match (preference, usage.statements) {
+        (Preference::Yes, _) => "fine".to_owned(),
+        (Preference::No, _) => "not wanted".to_owned(),
+        (_, 0) => "not stated: the file has no statement for the agent".to_owned(),
+        (_, statements) if deciding.is_none() => {
+            format!("not stated: none of {statements} matches")
+        }
+        (_, _) => "not stated".to_owned(),
+    };
+    write_with_remark("usage", format!("{label}: {preference}").as_bytes(), &meaning, out)?;
+    for it in &usage.labels[label as usize] {
+        let most = deciding.map_or(0, |deciding| deciding.pattern.len());
+        let (name, why) = match it.loss {
+            None if !it.is_readable => ("stated", "it decides, and cannot be read".to_owned()),
+            None if preference == Preference::Unstated => {
+                ("stated", format!("it decides, and says nothing about {label}"))
+            }
+            None => ("stated", "it decides".to_owned()),
+            Some(loss) => ("lost", why_lost(loss, it.pattern.len(), most, preference.as_str())),
+        };
+        write_with_remark(name, &it.text, &format!("line {}: {why}", it.line), out)?;
+        if it.loss.is_none() && !it.pattern.is_empty() {
+            write_field("pattern", &it.pattern, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Why a rule with a pattern of `bytes` lost to one of `most` bytes; of equal lengths `first` goes first.
+fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
     match loss {
         Loss::FewerBytes => format!("{bytes} bytes against {most}"),
-        Loss::AllowGoesFirst => format!("{bytes} bytes as well, and Allow goes first"),
+        Loss::AllowGoesFirst | Loss::PreferenceGoesFirst => {
+            format!("{bytes} bytes as well, and {first} goes first")
+        }
         Loss::LaterLine => format!("{bytes} bytes as well, and it comes later"),
         Loss::AfterFirstMatch => "it comes after the first that matches".into(),
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
@@ -147,13 +225,16 @@ mod tests {
             }],
             rules_in_groups: rules.len(),
             rules,
+            usage: UsageExplanation::default(),
         }
     }
 
     fn shown(explanation: &Explanation, decision: Decision) -> String {
         let mut out = Vec::new();
         let explained = Explained { explanation: explanation.clone(), outage: None };
-        write("Googlebot", &decision, Some(&explained), None, &RFC_9309, &mut out).unwrap();
+        let found =
+            Facts { explained: Some(&explained), problem: None, dialect: &RFC_9309, labels: &[] };
+        write("Googlebot", &decision, found, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -203,9 +284,16 @@ mod tests {
     #[test]
     fn an_invalid_record_has_a_problem() {
         let mut out = Vec::new();
-        write("Bot", &Decision::INVALID, None, Some("no scheme"), &RFC_9309, &mut out).unwrap();
+        let found = Facts {
+            explained: None,
+            problem: Some("no scheme"),
+            dialect: &RFC_9309,
+            labels: &[Label::Search],
+        };
+        write("Bot", &Decision::INVALID, found, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert_eq!(text.lines().count(), 4, "{text}");
+        assert_eq!(text.lines().count(), 6, "{text}");
         assert!(text.contains("problem  no scheme\n"), "{text}");
+        assert!(text.contains("search: -  (no preference: the record is not a URL)\n"), "{text}");
     }
 }

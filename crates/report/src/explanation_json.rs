@@ -15,24 +15,37 @@
 //! | `deciding` | the deciding rule, or `null` |
 //! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
 //! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
+//! | `usage_explained` | if labels are asked about: why each is stated as it is; `null` without access |
 //!
 //! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern as
 //! written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
 //! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
-//! `always-allowed`. The `change` after an outage of more than 30 days is `no-change`, `unavailable`
+//! `always-allowed`.
+//!
+//! `usage_explained` has the `clause`, `token` and `groups` as above, the number of `statements` that
+//! hold for the agent, and `labels`: by label the `deciding` statement, or `null`, and the `lost` ones. A
+//! statement has `line`, `text`, `source`, `preference`, `readable`, `value`, `pattern` (empty for every
+//! path) and `bytes`, and `why` may also be `preference-goes-first`.
+//!
+//! The `change` after an outage of more than 30 days is `no-change`, `unavailable`
 //! (everything is allowed) or `last-good-copy`. Texts that are not UTF-8 have a `_base64` member, and
 //! long ones are cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use portcullis_capture::access::{KnownOutage, UnixSeconds};
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::{ExplainedGroup, ExplainedRule};
+use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
+use portcullis_robots::policy::{
+    ExplainedGroup, ExplainedRule, ExplainedStatement, UsageExplanation,
+};
 use portcullis_set::batch::{Explained, Provenance};
 
 use super::clause;
-use super::json_lines::{Line, Text, write_object};
+use super::json_lines::{Line, Text, UsageObject, write_object};
 
 /// The facts beyond the decision.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +56,8 @@ pub struct Facts<'a> {
     pub problem: Option<&'a str>,
     /// The dialect.
     pub dialect: &'a Dialect,
+    /// The labels that are asked about.
+    pub labels: &'a [Label],
 }
 
 /// The whole object.
@@ -61,6 +76,42 @@ struct Object<'a> {
     deciding: Option<Rule<'a>>,
     lost: Vec<Rule<'a>>,
     outage: Option<OutageObject>,
+    /// `None` if no label is asked about; `Some(None)` is `null`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage_explained: Option<Option<UsageExplained<'a>>>,
+}
+
+/// The members of `usage_explained`.
+#[derive(Serialize)]
+struct UsageExplained<'a> {
+    clause: &'static str,
+    token: Option<&'a str>,
+    groups: Vec<Group<'a>>,
+    statements: usize,
+    labels: BTreeMap<&'static str, LabelExplained<'a>>,
+}
+
+#[derive(Serialize)]
+struct LabelExplained<'a> {
+    deciding: Option<StatementObject<'a>>,
+    lost: Vec<StatementObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct StatementObject<'a> {
+    line: u32,
+    #[serde(flatten)]
+    text: Text<'a>,
+    source: &'static str,
+    preference: &'static str,
+    readable: bool,
+    #[serde(flatten)]
+    value: Text<'a>,
+    #[serde(flatten)]
+    pattern: Text<'a>,
+    bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
 }
 
 /// The members of `outage`.
@@ -115,8 +166,10 @@ pub fn write(
 ) {
     let explanation = found.explained.map(|it| &it.explanation);
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
+    let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
+    let stated = usage_object(usage, found.labels);
     let object = Object {
-        line: Line::new(url, agent, decision, provenance),
+        line: Line::new(url, agent, decision, provenance, stated),
         dialect: found.dialect.name,
         clause: clause(found.dialect, decision.reason),
         problem: found.problem,
@@ -127,8 +180,54 @@ pub fn write(
         deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
         lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
         outage: found.explained.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
+        usage_explained: (!found.labels.is_empty())
+            .then(|| usage.map(|usage| usage_explained(usage, found.labels))),
     };
     write_object(&object, out);
+}
+
+/// The members of usage, as [`json_lines`](super::json_lines) has them.
+fn usage_object(usage: Option<&UsageExplanation>, labels: &[Label]) -> Option<UsageObject> {
+    let licenses = usage.into_iter().flat_map(|usage| &usage.licenses);
+    let mut object = UsageObject::new(licenses.map(|license| &*license.value));
+    for &label in labels {
+        let deciding = usage.and_then(|usage| usage.deciding(label));
+        let unless_stated =
+            if usage.is_some() { Preference::Unstated } else { Preference::NoAccess };
+        let preference = deciding.map_or(unless_stated, |it| it.preference);
+        let at = deciding.filter(|_| preference != Preference::Unstated);
+        object.add(label, preference, at.map(|it| (it.line, it.source, &*it.value)));
+    }
+    (!labels.is_empty()).then_some(object)
+}
+
+fn usage_explained<'a>(usage: &'a UsageExplanation, labels: &[Label]) -> UsageExplained<'a> {
+    let label = |&label: &Label| {
+        let mut statements = usage.labels[label as usize].iter().map(statement_object);
+        let deciding = statements.next();
+        (label.as_str(), LabelExplained { deciding, lost: statements.collect() })
+    };
+    UsageExplained {
+        clause: USAGE_CLAUSE,
+        token: usage.token.as_deref(),
+        groups: usage.groups.iter().map(group).collect(),
+        statements: usage.statements,
+        labels: labels.iter().map(label).collect(),
+    }
+}
+
+fn statement_object(statement: &ExplainedStatement) -> StatementObject<'_> {
+    StatementObject {
+        line: statement.line.get(),
+        text: Text::cut("text", Some(&statement.text)),
+        source: statement.source.as_str(),
+        preference: statement.preference.as_str(),
+        readable: statement.is_readable,
+        value: Text::cut("value", Some(&statement.value)),
+        pattern: Text::cut("pattern", Some(&statement.pattern)),
+        bytes: statement.pattern.len(),
+        why: statement.loss.map(|loss| loss.as_str()),
+    }
 }
 
 fn group(group: &ExplainedGroup) -> Group<'_> {
@@ -165,7 +264,7 @@ mod tests {
         let path = ComparedPath::assume_normal(path);
         let explanation = explain(&parsed, file, dialect, &agent, path);
         let explained = Explained { explanation, outage: None };
-        let found = Facts { explained: Some(&explained), problem: None, dialect };
+        let found = Facts { explained: Some(&explained), problem: None, dialect, labels: &[] };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), found, &mut out);
         serde_json::from_slice(&out).unwrap()
@@ -228,7 +327,8 @@ mod tests {
 
     #[test]
     fn all_members_exist_without_a_policy() {
-        let found = Facts { explained: None, problem: Some("no scheme"), dialect: &RFC_9309 };
+        let found =
+            Facts { explained: None, problem: Some("no scheme"), dialect: &RFC_9309, labels: &[] };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::INVALID, Provenance::default(), found, &mut out);
         let expected = concat!(

@@ -23,6 +23,8 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{Decided, Format};
 use portcullis_dialect::decision::Decision;
+use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
@@ -37,8 +39,8 @@ impl Format for JsonLines<'_> {
         for (number, (agent, decision)) in self.0.iter().zip(record.decisions).enumerate() {
             let url = record.url;
             let usage = UsageObject::read(&record, number)?;
-            let line = Line::new(url, agent, decision, record.provenance(number)?);
-            write_object(&Line { usage, ..line }, out);
+            let line = Line::new(url, agent, decision, record.provenance(number)?, usage);
+            write_object(&line, out);
         }
         Ok(())
     }
@@ -57,7 +59,7 @@ pub(super) struct Line<'a> {
 }
 
 /// What is stated about the labels that are asked about.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct UsageObject {
     usage: BTreeMap<&'static str, &'static str>,
     usage_line: BTreeMap<&'static str, Option<u32>>,
@@ -67,33 +69,48 @@ pub(super) struct UsageObject {
 }
 
 impl UsageObject {
+    /// No label, and these licences.
+    pub fn new<'l>(licenses: impl IntoIterator<Item = &'l [u8]>) -> UsageObject {
+        UsageObject { licenses: licenses.into_iter().map(text).collect(), ..UsageObject::default() }
+    }
+
+    /// Adds what is stated about a label, and the line, the kind and the value of the record that does.
+    pub fn add(
+        &mut self,
+        label: Label,
+        preference: Preference,
+        at: Option<(LineNumber, UsageSource, &[u8])>,
+    ) {
+        let name = label.as_str();
+        self.usage.insert(name, preference.as_str());
+        self.usage_line.insert(name, at.map(|(line, ..)| line.get()));
+        self.usage_rule.insert(name, at.map(|(_, _, value)| text(value)));
+        self.usage_source.insert(name, at.map(|(_, source, _)| source.as_str()));
+    }
+
     /// Reads what is stated for an agent; `None` if no label is asked about.
     fn read(record: &Decided<'_, '_>, agent: usize) -> Result<Option<UsageObject>, Damage> {
-        let labels = record.session().classifier().labels();
+        let session = record.session();
+        let labels = session.classifier().labels();
         if labels.is_empty() {
             return Ok(None);
         }
-        let text = |bytes: &[u8]| String::from_utf8_lossy(&cut_to_show(bytes)).into_owned();
-        let licenses = record.session().licenses(record.place, agent)?;
-        let mut object = UsageObject {
-            usage: BTreeMap::new(),
-            usage_line: BTreeMap::new(),
-            usage_rule: BTreeMap::new(),
-            usage_source: BTreeMap::new(),
-            licenses: licenses.iter().map(|license| text(license)).collect(),
-        };
+        let licenses = session.licenses(record.place, agent)?;
+        let mut object = UsageObject::new(licenses.iter().map(Vec::as_slice));
         let agents = record.decisions.len();
         for (number, label) in labels.iter().enumerate() {
             let answer = (record.place * agents + agent) * labels.len() + number;
-            let at = record.session().stated_at(record.place, agent, number)?;
-            let name = label.as_str();
-            object.usage.insert(name, record.session().preferences()[answer].as_str());
-            object.usage_line.insert(name, at.as_ref().map(|at| at.line.get()));
-            object.usage_rule.insert(name, at.as_ref().map(|at| text(&at.value)));
-            object.usage_source.insert(name, at.as_ref().map(|at| at.source.as_str()));
+            let at = session.stated_at(record.place, agent, number)?;
+            let at = at.as_ref().map(|at| (at.line, at.source, &*at.value));
+            object.add(*label, session.preferences()[answer], at);
         }
         Ok(Some(object))
     }
+}
+
+/// A text from a file as JSON has it.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&cut_to_show(bytes)).into_owned()
 }
 
 impl<'a> Line<'a> {
@@ -103,9 +120,10 @@ impl<'a> Line<'a> {
         agent: &'a str,
         decision: &Decision,
         provenance: Provenance<'a>,
+        usage: Option<UsageObject>,
     ) -> Line<'a> {
         let decision = DecisionObject::with_group(decision, provenance);
-        Line { url: Text::uncut("url", Some(url)), agent, decision, usage: None }
+        Line { url: Text::uncut("url", Some(url)), agent, decision, usage }
     }
 }
 

@@ -34,7 +34,9 @@ mod strings;
 
 use portcullis_dialect::dialect::Dialect;
 
-pub use difference::{Change, ChangeCounts, Changes, Difference, OriginChange, OriginState};
+pub use difference::{
+    Change, ChangeCounts, Changes, Difference, OriginChange, OriginState, UsageChange,
+};
 pub use file::{Damage, SetError, WriteError};
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger, OutageConfig,

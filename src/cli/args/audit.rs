@@ -10,8 +10,8 @@ use super::{InputArgs, PolicyArgs, QuestionArgs};
 /// Report what robots.txt does to a list of URLs: which agents may fetch what, by which rules
 ///
 /// One pass over the list: verdicts by agent, the hosts that disallow most, the rules that decide most
-/// and those that decide nothing, what each robot may fetch, origins without a policy that are worth
-/// fetching, and oddities in the files. The report is the same for any number of threads. To compare
+/// and those that decide nothing, what each robot may fetch, what pages may be used for, origins without
+/// a policy that are worth fetching, and oddities in the files. The report is the same for any number of threads. To compare
 /// two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 #[derive(Args)]
 pub struct AuditArgs {

@@ -307,8 +307,16 @@ pub struct CheckArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Add what pages may be used for, by label: train-ai, ai-use, search
+    ///
+    /// LABELS are separated by commas. Each agent gets a column for each label behind its verdict: y, n,
+    /// ? (not stated) or - (no access). --explain and --json show the deciding statement about each label,
+    /// the losing ones, the licences, and the clause of the draft. The exit status is about access alone.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
+    pub usage: Vec<Label>,
+
     /// Print nothing; the exit status has the answer
-    #[arg(short, long, conflicts_with_all = ["explain", "json"])]
+    #[arg(short, long, conflicts_with_all = ["explain", "json", "usage"])]
     pub quiet: bool,
 
     /// When to use colours

@@ -7,6 +7,7 @@ use clap::Args;
 use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::{CaptureFormat, FieldName};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::usage::Label;
 
 use super::super::values::{self, BytesMax};
 use super::{Format, ListArgs, RunArgs};
@@ -152,6 +153,9 @@ pub struct MergeArgs {
 /// For two sets without FILE, prints one line per changed origin in the order of hosts: added, gone,
 /// state or rules, the origin, its old and its new state. With FILE, prints the URLs whose verdict
 /// changed in the order of the input: the agent, both verdicts, both rules with their lines, the URL.
+///
+/// With --usage, also reports what pages may be used for: per origin the old and the new statements, the
+/// agents and the label; with FILE, the URLs whose preference changed.
 #[derive(Args)]
 pub struct DiffArgs {
     /// The old policy set or robots.txt file
@@ -190,6 +194,15 @@ pub struct DiffArgs {
     /// A crawler given by its User-Agent header; may be given multiple times
     #[arg(long = "user-agent", value_name = "HEADER", help_heading = "Questions")]
     pub user_agents: Vec<String>,
+
+    /// Compare what pages may be used for too, by label: train-ai, ai-use, search
+    ///
+    /// LABELS are separated by commas. Requires -a, and policy sets or FILE. Without FILE, a line `usage`
+    /// has the origin, the old and the new statements, the agents and the label: `/art/=n y` is n for
+    /// /art/ and y for all other paths, ? is nothing. With FILE, a column behind the agent has `access` or
+    /// the label, and y, n, ? (not stated) or - (no access) stand for the verdicts.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label, help_heading = "Questions")]
+    pub usage: Vec<Label>,
 
     /// The scheme of URLs without one, such as `example.com/x` or `//example.com/x`
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme, requires = "files", help_heading = "Questions")]
@@ -236,10 +249,10 @@ pub struct DiffArgs {
 
 /// Show statistics of a policy set, or the policies of one host
 ///
-/// Without HOST: origins by state, robots, rule sets, how often each is shared and how it is decided,
-/// bytes by section, the largest and the most expensive policies, dates. With HOST: how its policy was
-/// captured, the robots it names, and its records with their lines; the exit status is 1 if the set has
-/// no policy for it.
+/// Without HOST: origins by state, usage preferences and licences, robots, rule sets, how often each is
+/// shared and how it is decided, bytes by section, the largest and the most expensive policies, dates.
+/// With HOST: how its policy was captured, the robots it names, the usage records that hold for each, and
+/// its records with their lines; the exit status is 1 if the set has no policy for it.
 #[derive(Args)]
 pub struct InspectArgs {
     /// The policy set

@@ -3,6 +3,7 @@
 mod files;
 mod policies;
 mod rules;
+mod usage;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -65,6 +66,7 @@ pub(super) fn report(
         rules: rules::figures(audit, tally, findings, &asked, never, top)?,
         reach,
         robots: robots.figures(agents, top),
+        usage: usage::figures(audit, tally, top)?,
         unknown: unknown(&findings.unknown, top),
         invalid: InvalidFigures {
             empty: tally.empty,

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::files;
 use super::{View, agent_name, code, listed};
+use super::{files, usage};
 use crate::model::{
     AddressCounts, AgentReach, AgentVerdicts, DecidingRule, HostRow, List, NeverCause, NeverRule,
     ReachCounts, Report, RobotRow, RuleRow,
@@ -15,7 +15,7 @@ use portcullis_report::page::Section;
 use portcullis_robots::visible::cut_characters;
 
 /// Agents that have a column of their own in the table of hosts. More would not fit beside each other.
-const AGENT_COLUMNS_MAX: usize = 6;
+pub(super) const AGENT_COLUMNS_MAX: usize = 6;
 /// Characters of a host in the label of a rule.
 const HOST_CHARACTERS: usize = 40;
 /// Rules that are shown as covering another before the others unfold.
@@ -46,10 +46,11 @@ pub(super) fn all(view: View<'_>) -> Vec<Section> {
         0 => &[],
         _ => &[verdicts, hosts, deciding, idle, unknown, files::invalid],
     };
-    let of_files: [fn(View<'_>) -> Section; 10] = [
+    let of_files: [fn(View<'_>) -> Section; 11] = [
         never,
         reach,
         robots,
+        usage::usage,
         states,
         files::files,
         files::notes,
@@ -89,7 +90,7 @@ pub(super) fn counts<T>(
 }
 
 /// A chart of bars of equal length, whose parts are shares.
-fn shares(title: &str, table: &str, parts: &[Part<'_>], bars: &[Bar]) -> Html {
+pub(super) fn shares(title: &str, table: &str, parts: &[Part<'_>], bars: &[Bar]) -> Html {
     Bars { caption: Caption { title, axes: "", table }, parts, are_shares: true }.html(bars)
 }
 

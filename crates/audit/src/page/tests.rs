@@ -140,6 +140,29 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
             most_named: list(rows, robot),
             ..RobotFigures::default()
         },
+        usage: Some(UsageFigures {
+            hosts: 40,
+            urls: (0..agents * 3)
+                .map(|index| UsageRow {
+                    agent: text(index / 3),
+                    label: "train-ai",
+                    y: 100_000,
+                    n: 200_000,
+                    unstated: 300_000,
+                    no_access: 400_000,
+                })
+                .collect(),
+            conflicts: list(rows, |index| UsageConflict {
+                host: text(index),
+                kind: [ConflictKind::NoAccess, ConflictKind::Overruled, ConflictKind::OtherGroup]
+                    [index % 3],
+                agents: (0..agents).collect(),
+                ..UsageConflict::default()
+            }),
+            licensed: 5,
+            licenses: list(rows, |index| LicenseRow { license: text(index), hosts: 5 }),
+            ..UsageFigures::default()
+        }),
         unknown: UnknownFigures {
             urls: 99_000,
             origins: 700,

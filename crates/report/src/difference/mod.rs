@@ -1,5 +1,5 @@
-//! What changes from one set of policies to another: [`origins`], the verdicts on a list of [`urls`],
-//! or, for two robots.txt [`files`], the verdict on any URL.
+//! What changes from one set of policies to another: [`origins`], the verdicts and usage preferences on a
+//! list of [`urls`], or, for two robots.txt [`files`], the verdict on any URL.
 //!
 //! Each has a TSV and a JSON Lines form. In the text columns of TSV, control and bidirectional
 //! characters and bytes that are not UTF-8 are `%XX`, so that lines and columns hold; the URL in the
@@ -11,8 +11,10 @@ pub mod origins;
 pub mod urls;
 
 use portcullis_dialect::decision::Decision;
+use portcullis_dialect::id::LineNumber;
 use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_robots::visible::{cut_to_show, is_hidden};
+use portcullis_set::stored::StatedPlace;
 
 /// Appends text and a TAB.
 fn push_column(text: &[u8], out: &mut Vec<u8>) {
@@ -23,12 +25,22 @@ fn push_column(text: &[u8], out: &mut Vec<u8>) {
 /// Appends `LINE:RULE`, or the reason if no rule decides.
 fn push_deciding(decision: &Decision, rule: Option<&[u8]>, out: &mut Vec<u8>) {
     match (decision.line, rule) {
-        (Some(line), Some(rule)) => {
-            out.extend_from_slice(format!("{line}:").as_bytes());
-            push_text(&cut_to_show(rule), out);
-        }
+        (Some(line), Some(rule)) => push_place(line, rule, out),
         _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
     }
+}
+
+/// Appends `LINE:VALUE` of a statement, or `unstated` if there is none.
+fn push_stated(at: Option<&StatedPlace>, out: &mut Vec<u8>) {
+    match at {
+        Some(at) => push_place(at.line, &at.value, out),
+        None => out.extend_from_slice(b"unstated"),
+    }
+}
+
+fn push_place(line: LineNumber, value: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("{line}:").as_bytes());
+    push_text(&cut_to_show(value), out);
 }
 
 /// Appends text, with `%XX` for control and bidirectional characters and for bytes that are not UTF-8.

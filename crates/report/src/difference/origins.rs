@@ -5,37 +5,66 @@
 //! If agents were given, a fifth column has those with other rules, separated by commas; it is empty
 //! unless the rules changed.
 //!
+//! If labels are compared, a sixth column has the label of a line that begins with `usage`. Its third and
+//! fourth columns are the old and the new statements about the label, as [`UsageChange`] shows them, and
+//! its fifth has the agents for which they hold.
+//!
 //! JSON Lines: `{"change", "origin", "old", "new", "agents"}`, where `old` and `new` are
-//! `{"state", "verdict"}`, and `null` if there is no value.
+//! `{"state", "verdict"}`, and `null` if there is no value. For `usage`, they are texts, and a member
+//! `label` follows.
 
 use serde::Serialize;
 
-use portcullis_set::{Change, OriginChange, OriginState};
+use portcullis_robots::visible::cut_to_show;
+use portcullis_set::{Change, OriginChange, OriginState, UsageChange};
 
 use super::super::json_lines::{Text, write_object};
 use super::{push_column, push_text};
 
-/// Appends a line for a change that was found for `agents`, which may be empty.
-pub fn write_tsv(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
+/// What was compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The agents; may be empty.
+    pub agents: &'a [String],
+    /// Whether labels are compared.
+    pub usage: bool,
+}
+
+/// Appends a line for a change.
+pub fn write_tsv(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
     let state = |state: Option<OriginState>| state.map_or("-".to_owned(), |it| it.to_string());
     push_column(change.kind.as_str().as_bytes(), out);
     push_column(&change.origin, out);
-    push_column(state(change.kind.before()).as_bytes(), out);
-    push_text(state(change.kind.after()).as_bytes(), out);
-    if !agents.is_empty() {
+    let label = match &change.kind {
+        Change::Usage(UsageChange { label, before, after, .. }) => {
+            push_column(&cut_to_show(before), out);
+            push_text(&cut_to_show(after), out);
+            label.as_str()
+        }
+        kind => {
+            push_column(state(kind.before()).as_bytes(), out);
+            push_text(state(kind.after()).as_bytes(), out);
+            ""
+        }
+    };
+    if !asked.agents.is_empty() {
         out.push(b'\t');
-        push_text(changed(change, agents).unwrap_or_default().join(",").as_bytes(), out);
+        push_text(agents(change, asked).unwrap_or_default().join(",").as_bytes(), out);
+    }
+    if asked.usage {
+        out.push(b'\t');
+        out.extend_from_slice(label.as_bytes());
     }
     out.push(b'\n');
 }
 
-/// The agents with other rules, if the rules changed.
-fn changed<'a>(change: &OriginChange, agents: &'a [String]) -> Option<Vec<&'a str>> {
+/// The agents with other rules or preferences, if those changed.
+fn agents<'a>(change: &OriginChange, asked: Asked<'a>) -> Option<Vec<&'a str>> {
     match &change.kind {
-        Change::Rules { agents: changed } => {
-            Some(changed.iter().map(|&agent| agents[agent].as_str()).collect())
+        Change::Rules { agents } | Change::Usage(UsageChange { agents, .. }) => {
+            Some(agents.iter().map(|&agent| asked.agents[agent].as_str()).collect())
         }
-        _ => None,
+        Change::Added { .. } | Change::Gone { .. } | Change::State { .. } => None,
     }
 }
 
@@ -44,9 +73,26 @@ struct Object<'a> {
     change: &'static str,
     #[serde(flatten)]
     origin: Text<'a>,
-    old: Option<StateObject>,
-    new: Option<StateObject>,
+    #[serde(flatten)]
+    sides: Sides<'a>,
     agents: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Sides<'a> {
+    States {
+        old: Option<StateObject>,
+        new: Option<StateObject>,
+    },
+    Statements {
+        #[serde(flatten)]
+        old: Text<'a>,
+        #[serde(flatten)]
+        new: Text<'a>,
+    },
 }
 
 #[derive(Serialize)]
@@ -62,14 +108,24 @@ impl StateObject {
     }
 }
 
-/// Appends an object and LF for a change that was found for `agents`, which may be empty.
-pub fn write_json(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
+/// Appends an object and LF for a change.
+pub fn write_json(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
+    let (sides, label) = match &change.kind {
+        Change::Usage(UsageChange { label, before, after, .. }) => {
+            let (old, new) = (Text::cut("old", Some(before)), Text::cut("new", Some(after)));
+            (Sides::Statements { old, new }, Some(label.as_str()))
+        }
+        kind => {
+            let [old, new] = [kind.before(), kind.after()].map(|it| it.map(StateObject::new));
+            (Sides::States { old, new }, None)
+        }
+    };
     let object = Object {
         change: change.kind.as_str(),
         origin: Text::uncut("origin", Some(&change.origin)),
-        old: change.kind.before().map(StateObject::new),
-        new: change.kind.after().map(StateObject::new),
-        agents: changed(change, agents).filter(|_| !agents.is_empty()),
+        sides,
+        agents: agents(change, asked).filter(|_| !asked.agents.is_empty()),
+        label,
     };
     write_object(&object, out);
 }
@@ -78,15 +134,17 @@ pub fn write_json(change: &OriginChange, agents: &[String], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use portcullis_dialect::decision::{PolicyState, Verdict};
+    use portcullis_dialect::usage::Label;
 
     fn written(
-        write: fn(&OriginChange, &[String], &mut Vec<u8>),
+        write: fn(&OriginChange, Asked<'_>, &mut Vec<u8>),
         kind: Change,
         agents: &[&str],
     ) -> String {
         let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
         let mut out = Vec::new();
-        write(&OriginChange { origin: b"https://a.example".to_vec(), kind }, &agents, &mut out);
+        let asked = Asked { agents: &agents, usage: matches!(kind, Change::Usage(_)) };
+        write(&OriginChange { origin: b"https://a.example".to_vec(), kind }, asked, &mut out);
         String::from_utf8(out).expect("it is text")
     }
 
@@ -97,6 +155,12 @@ mod tests {
     fn lines() {
         let state = || Change::State { old: OriginState::RULES, new: DOWN };
         let rules = || Change::Rules { agents: vec![0, 2] };
+        let usage = Change::Usage(UsageChange {
+            label: Label::TrainAi,
+            agents: vec![0],
+            before: b"?".into(),
+            after: b"/a\x01=n y".into(),
+        });
         let cases = [
             (
                 Change::Added { new: DOWN },
@@ -107,6 +171,7 @@ mod tests {
             (state(), &[], "state\thttps://a.example\trules\tunreachable disallow\n"),
             (state(), &["A"], "state\thttps://a.example\trules\tunreachable disallow\t\n"),
             (Change::Rules { agents: vec![] }, &[], "rules\thttps://a.example\trules\trules\n"),
+            (usage, &["A"], "usage\thttps://a.example\t?\t/a%01=n y\tA\ttrain-ai\n"),
             (rules(), &["A", "B", "C\td"], "rules\thttps://a.example\trules\trules\tA,C%09d\n"),
         ];
         for (change, agents, line) in cases {

@@ -1,114 +1,147 @@
-//! Records of a list whose verdict changes from one set of policies to another, one line per agent.
+//! Records of a list whose verdict or usage preference changes from one set of policies to another, one
+//! line per agent.
 //!
 //! TSV: the agent, the old verdict, the new verdict, what decided before, what decides now, and the
 //! URL. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
-//! no rule does (`no-policy`).
+//! no rule does (`no-policy`). If labels are compared, a column behind the agent says what changed: `access`
+//! or the label. Then `y`, `n`, `?` (not stated) or `-` (no access) stand for the verdicts, and what decides
+//! is `LINE:VALUE` of the statement, `unstated`, or for `-` what decides about access.
 //!
 //! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are
-//! `{"verdict", "reason", "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines).
+//! `{"verdict", "reason", "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines). For a
+//! label, they are `{"preference", "source", "line", "rule"}`, and a member `label` follows the agent.
 //!
-//! A record that keeps its verdict for another reason or by another rule is not reported.
+//! A record that keeps its verdict for another reason or by another rule is not reported, and neither is a
+//! preference that is stated in another place.
 
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::{Piece, bytes, has_room, in_blocks, tsv};
-use super::{push_column, push_deciding};
+use super::{push_column, push_deciding, push_stated};
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
+use portcullis_set::stored::StatedPlace;
 
-/// Pairs of old and new verdicts for one agent, counted.
+/// Records by their old and new verdict, or by their old and new preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VerdictChanges([[u64; Verdict::ALL.len()]; Verdict::ALL.len()]);
+pub struct Turns([[u64; VALUES]; VALUES]);
 
-impl VerdictChanges {
-    /// Records with these verdicts.
-    pub fn from_to(&self, old: Verdict, new: Verdict) -> u64 {
-        self.0[old as usize][new as usize]
+/// Verdicts are as many as preferences.
+const VALUES: usize = Verdict::ALL.len();
+const _: () = assert!(VALUES == Preference::ALL.len());
+
+impl Turns {
+    /// Records with these values, by number.
+    pub fn from_to(&self, old: usize, new: usize) -> u64 {
+        self.0[old][new]
     }
 
-    /// Records that keep their verdict.
+    /// Records that keep their value.
     pub fn unchanged(&self) -> u64 {
-        Verdict::ALL.iter().map(|&verdict| self.from_to(verdict, verdict)).sum()
+        (0..VALUES).map(|value| self.from_to(value, value)).sum()
     }
 
-    /// Records whose verdict changes.
+    /// Records whose value changes.
     pub fn changed(&self) -> u64 {
-        self.0.iter().flatten().sum::<u64>() - self.unchanged()
+        self.0.as_flattened().iter().sum::<u64>() - self.unchanged()
     }
 }
 
-/// Records and changed verdicts. Counts of chunks add up to the same sum in any order.
+/// The changes for one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentChanges {
+    /// Of verdicts.
+    pub verdicts: Turns,
+    /// Of preferences, by label that is compared.
+    pub labels: Vec<Turns>,
+}
+
+impl AgentChanges {
+    /// Verdicts and preferences that changed.
+    pub fn changed(&self) -> u64 {
+        self.verdicts.changed() + self.labels.iter().map(Turns::changed).sum::<u64>()
+    }
+}
+
+/// Records and changes. Counts of chunks add up to the same sum in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UrlCounts {
     /// Records, including empty ones.
     pub records: u64,
     /// Their bytes, including line ends.
     pub bytes: u64,
-    agents: Vec<VerdictChanges>,
+    /// In the order of the agents.
+    pub agents: Vec<AgentChanges>,
 }
 
 impl UrlCounts {
-    /// Zero for this number of agents.
-    pub fn new(agents: usize) -> UrlCounts {
-        UrlCounts { agents: vec![VerdictChanges::default(); agents], ..UrlCounts::default() }
+    /// Zero for this number of agents and labels.
+    pub fn new(agents: usize, labels: usize) -> UrlCounts {
+        let none =
+            AgentChanges { verdicts: Turns::default(), labels: vec![Turns::default(); labels] };
+        UrlCounts { agents: vec![none; agents], ..UrlCounts::default() }
     }
 
-    /// The counts of each agent, in the order of the agents.
-    pub fn agents(&self) -> &[VerdictChanges] {
-        &self.agents
-    }
-
-    /// Changed verdicts of all agents.
+    /// Changed verdicts and preferences of all agents.
     pub fn changed(&self) -> u64 {
-        self.agents.iter().map(VerdictChanges::changed).sum()
+        self.agents.iter().map(AgentChanges::changed).sum()
     }
 
-    /// Adds the counts of another chunk.
+    /// Adds the counts of another chunk, which is of the same agents and labels.
     pub fn merge(&mut self, other: &UrlCounts) {
         self.records += other.records;
         self.bytes += other.bytes;
-        if self.agents.len() < other.agents.len() {
-            self.agents.resize(other.agents.len(), VerdictChanges::default());
-        }
         for (agent, other) in self.agents.iter_mut().zip(&other.agents) {
-            let counts = agent.0.as_flattened_mut().iter_mut();
-            counts.zip(other.0.as_flattened()).for_each(|(count, other)| *count += other);
+            let own = std::iter::once(&mut agent.verdicts).chain(&mut agent.labels);
+            for (turns, other) in own.zip(std::iter::once(&other.verdicts).chain(&other.labels)) {
+                let counts = turns.0.as_flattened_mut().iter_mut();
+                counts.zip(other.0.as_flattened()).for_each(|(count, other)| *count += other);
+            }
         }
     }
 }
 
-/// A decision, and its rule and group.
-type Explained<'a> = (&'a Decision, Provenance<'a>);
+/// What changed, on both sides.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// The verdict.
+    Access([Decided<'a>; 2]),
+    /// The preference about a label.
+    Usage(Label, [Stated<'a>; 2]),
+}
 
-/// An output format: how the change of a verdict is written.
+/// A decision, and its rule and group.
+pub type Decided<'a> = (&'a Decision, Provenance<'a>);
+
+/// A preference, where it is stated if it is, and the decision about access.
+pub type Stated<'a> = (Preference, Option<&'a StatedPlace>, Decided<'a>);
+
+/// An output format: how a change is written.
 pub trait Form {
-    /// Appends the change of the verdict on `url` for an agent to `out`.
-    fn write(
-        &self,
-        url: &[u8],
-        agent: &str,
-        old: Explained<'_>,
-        new: Explained<'_>,
-        out: &mut Vec<u8>,
-    );
+    /// Appends the change for a URL and an agent to `out`.
+    fn write(&self, url: &[u8], agent: &str, what: What<'_>, out: &mut Vec<u8>);
 }
 
 /// Tab-separated lines with the terminator of the input.
 #[derive(Clone, Copy, Debug)]
-pub struct Tsv(
+pub struct Tsv {
     /// The terminator.
-    pub Terminator,
-);
+    pub terminator: Terminator,
+    /// Whether labels are compared.
+    pub usage: bool,
+}
 
 /// JSON Lines.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines;
 
-/// Appends each changed verdict to `out`, record by record.
+/// Appends each changed verdict to `out`, and each changed preference about the labels that both sessions
+/// are asked about, record by record.
 ///
 /// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX) per
 /// agent; `counts` has the bytes of the records that are written.
@@ -125,6 +158,7 @@ pub fn write_chunk(
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let decided = (new.classifier(), new.assumed_scheme());
+    let labels = new.classifier().labels();
     let mut decisions = (Vec::new(), Vec::new());
     in_blocks(piece.records(), |block| {
         decisions.0.clear();
@@ -139,11 +173,25 @@ pub fn write_chunk(
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
         for (index, (before, after)) in pairs {
             let (record, agent) = (index / agents.len(), index % agents.len());
-            counts.agents[agent].0[before.verdict as usize][after.verdict as usize] += 1;
+            let (url, name) = (block[record].url(), &agents[agent]);
+            let counts = &mut counts.agents[agent];
+            counts.verdicts.0[before.verdict as usize][after.verdict as usize] += 1;
             if before.verdict != after.verdict {
                 let before = (before, old.provenance(record, agent)?);
                 let after = (after, new.provenance(record, agent)?);
-                form.write(block[record].url(), &agents[agent], before, after, out);
+                form.write(url, name, What::Access([before, after]), out);
+            }
+            for (number, (&label, turns)) in labels.iter().zip(&mut counts.labels).enumerate() {
+                let answer = index * labels.len() + number;
+                let (was, is) = (old.preferences()[answer], new.preferences()[answer]);
+                turns.0[was as usize][is as usize] += 1;
+                if was != is {
+                    let at = old.stated_at(record, agent, number)?;
+                    let stated = (was, at.as_ref(), (before, old.provenance(record, agent)?));
+                    let at = new.stated_at(record, agent, number)?;
+                    let states = (is, at.as_ref(), (after, new.provenance(record, agent)?));
+                    form.write(url, name, What::Usage(label, [stated, states]), out);
+                }
             }
         }
         Ok(has_room(out.len(), agents.len()))
@@ -151,54 +199,85 @@ pub fn write_chunk(
 }
 
 impl Form for Tsv {
-    fn write(
-        &self,
-        url: &[u8],
-        agent: &str,
-        old: Explained<'_>,
-        new: Explained<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write(&self, url: &[u8], agent: &str, what: What<'_>, out: &mut Vec<u8>) {
         push_column(agent.as_bytes(), out);
-        for (decision, _) in [old, new] {
-            tsv::push_column(decision.verdict, out);
+        if self.usage {
+            let word = match what {
+                What::Access(_) => "access",
+                What::Usage(label, _) => label.as_str(),
+            };
+            push_column(word.as_bytes(), out);
         }
-        for (decision, provenance) in [old, new] {
-            push_deciding(decision, provenance.rule, out);
-            out.push(b'\t');
+        match what {
+            What::Access(sides) => {
+                sides.iter().for_each(|(decision, _)| tsv::push_column(decision.verdict, out));
+                for (decision, provenance) in sides {
+                    push_deciding(decision, provenance.rule, out);
+                    out.push(b'\t');
+                }
+            }
+            What::Usage(_, sides) => {
+                sides.iter().for_each(|(it, ..)| push_column(it.as_str().as_bytes(), out));
+                for (preference, at, (decision, provenance)) in sides {
+                    match preference {
+                        Preference::NoAccess => push_deciding(decision, provenance.rule, out),
+                        _ => push_stated(at, out),
+                    }
+                    out.push(b'\t');
+                }
+            }
         }
         // A URL from JSON or CSV may have the byte that ends a line.
-        for (number, part) in url.split(|&byte| byte == self.0.byte()).enumerate() {
+        let end = self.terminator.byte();
+        for (number, part) in url.split(|&byte| byte == end).enumerate() {
             if number > 0 {
-                push_percent_triplet(out, self.0.byte());
+                push_percent_triplet(out, end);
             }
             out.extend_from_slice(part);
         }
-        out.push(self.0.byte());
+        out.push(end);
     }
 }
 
 #[derive(Serialize)]
-struct Object<'a> {
+struct Object<'a, T> {
     #[serde(flatten)]
     url: Text<'a>,
     agent: &'a str,
-    old: DecisionObject<'a>,
-    new: DecisionObject<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'static str>,
+    old: T,
+    new: T,
+}
+
+#[derive(Serialize)]
+struct StatedObject<'a> {
+    preference: &'static str,
+    source: Option<&'static str>,
+    line: Option<u32>,
+    #[serde(flatten)]
+    rule: Text<'a>,
 }
 
 impl Form for JsonLines {
-    fn write(
-        &self,
-        url: &[u8],
-        agent: &str,
-        old: Explained<'_>,
-        new: Explained<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let [old, new] = [old, new]
-            .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
-        write_object(&Object { url: Text::uncut("url", Some(url)), agent, old, new }, out);
+    fn write(&self, url: &[u8], agent: &str, what: What<'_>, out: &mut Vec<u8>) {
+        let url = Text::uncut("url", Some(url));
+        match what {
+            What::Access(sides) => {
+                let [old, new] = sides
+                    .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
+                write_object(&Object { url, agent, label: None, old, new }, out);
+            }
+            What::Usage(label, sides) => {
+                let [old, new] = sides.map(|(preference, at, _)| StatedObject {
+                    preference: preference.as_str(),
+                    source: at.map(|at| at.source.as_str()),
+                    line: at.map(|at| at.line.get()),
+                    rule: Text::cut("rule", at.map(|at| &*at.value)),
+                });
+                write_object(&Object { url, agent, label: Some(label.as_str()), old, new }, out);
+            }
+        }
     }
 }
 
@@ -214,7 +293,7 @@ mod tests {
         let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
         let old = classifier(&["aa", "ad"], &["du"], agents.len());
         let new = classifier(&["aa", "ua"], &["ad"], agents.len());
-        let mut counts = UrlCounts::new(agents.len());
+        let mut counts = UrlCounts::new(agents.len(), 0);
         let mut out = Vec::new();
         let sessions = (&mut Session::new(&old, SCHEME), &mut Session::new(&new, SCHEME));
         piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
@@ -224,7 +303,7 @@ mod tests {
         (String::from_utf8_lossy(&out).into_owned(), counts)
     }
 
-    const LINES: Tsv = Tsv(Terminator::LineFeed);
+    const LINES: Tsv = Tsv { terminator: Terminator::LineFeed, usage: false };
 
     #[test]
     fn changed_verdicts_are_in_input_order() {
@@ -236,10 +315,10 @@ One\tunknown\tallow\tno-policy\tno-rule\tua
 ";
         assert_eq!(out, expected);
         assert_eq!((counts.records, counts.bytes, counts.changed()), (6, 17, 3));
-        let one = &counts.agents()[0];
+        let one = &counts.agents[0].verdicts;
         assert_eq!((one.unchanged(), one.changed()), (3, 3));
-        assert_eq!(one.from_to(Verdict::Disallow, Verdict::Unknown), 1);
-        assert_eq!(one.from_to(Verdict::Allow, Verdict::Allow), 1);
+        assert_eq!(one.from_to(Verdict::Disallow as usize, Verdict::Unknown as usize), 1);
+        assert_eq!(one.from_to(Verdict::Allow as usize, Verdict::Allow as usize), 1);
     }
 
     #[test]

@@ -1,16 +1,21 @@
-//! Explanations: why a decision is what it is.
+//! Explanations: why a decision is what it is, and why a use is stated as it is.
 //!
-//! Tries every rule of the groups that apply, one by one; use [`Robots`](crate::Robots) or a policy
-//! set for decisions alone.
+//! Tries every rule and every usage statement of the groups that apply, one by one; use
+//! [`Robots`](crate::Robots) or a policy set for decisions alone.
 
-use crate::syntax::{RobotsTxt, Rule, Span};
+use std::cmp::Reverse;
+
+use crate::syntax::{RobotsTxt, Rule, Span, Statement};
 use crate::target::ComparedPath;
-use portcullis_dialect::{Dialect, LineNumber, Precedence, RobotsTxtUrl, RuleID, Verdict, words};
+use portcullis_dialect::usage::UsageSource;
+use portcullis_dialect::{
+    Dialect, Label, LineNumber, Precedence, Preference, RobotsTxtUrl, RuleID, Verdict, words,
+};
 use portcullis_matcher::automaton::pattern_matches;
-use portcullis_matcher::pattern::{index_page_text, normal_text};
+use portcullis_matcher::pattern::{PatternList, index_page_text, normal_text};
 
 use super::select::naming_line;
-use super::{AgentChain, OrderedRules, Selection};
+use super::{AgentChain, OrderedRules, Selection, UsageGroups};
 
 /// Why a decision is what it is.
 ///
@@ -32,6 +37,69 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// The number of rules in the groups.
     pub rules_in_groups: usize,
+    /// What the file states about the uses of the path.
+    pub usage: UsageExplanation,
+}
+
+/// Why a file states what it does about the uses of a path. It holds where access is allowed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct UsageExplanation {
+    /// The agent's token that the groups name; `None` for default groups.
+    pub token: Option<String>,
+    /// The groups that apply, as usage divides them; empty if none does.
+    pub groups: Vec<ExplainedGroup>,
+    /// The number of statements that hold for the agent, on any path.
+    pub statements: usize,
+    /// By label, in the order of [`Label::ALL`]: the matching statements in order of precedence. The
+    /// first one decides.
+    pub labels: [Vec<ExplainedStatement>; Label::ALL.len()],
+    /// The licences that hold for the agent.
+    pub licenses: Vec<ExplainedLicense>,
+}
+
+impl UsageExplanation {
+    /// Returns the deciding statement about a label; `None` if no statement matches.
+    pub fn deciding(&self, label: Label) -> Option<&ExplainedStatement> {
+        self.labels[label as usize].first()
+    }
+}
+
+/// A matching statement, as it concerns one label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ExplainedStatement {
+    /// What it states about the label.
+    pub preference: Preference,
+    /// The kind of record.
+    pub source: UsageSource,
+    /// Its line.
+    pub line: LineNumber,
+    /// Its value as written.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
+    pub value: Vec<u8>,
+    /// The record as written, without surrounding white space and comment.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
+    pub text: Vec<u8>,
+    /// The path pattern in normal form, whose length counts for precedence; empty if the statement
+    /// is about every path.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
+    pub pattern: Vec<u8>,
+    /// Whether the value can be read. If not, nothing is stated.
+    pub is_readable: bool,
+    /// Why the statement loses; `None` for the deciding one.
+    pub loss: Option<Loss>,
+}
+
+/// A licence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ExplainedLicense {
+    /// Its line.
+    pub line: LineNumber,
+    /// The URI as written.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
+    pub value: Vec<u8>,
 }
 
 /// A group, by one of its user-agent lines.
@@ -77,18 +145,21 @@ fn as_text<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S
 }
 
 words! {
-    /// Why a matching rule loses.
+    /// Why a matching rule or statement loses.
     pub enum Loss {
         /// Its pattern has fewer bytes.
         FewerBytes = 0 => "fewer-bytes",
         /// Its pattern has as many bytes, and the deciding rule allows.
         AllowGoesFirst = 1 => "allow-goes-first",
-        /// Its pattern has as many bytes and the same verdict, on a later line.
+        /// Its pattern has as many bytes and the same verdict or preference, on a later line.
         LaterLine = 2 => "later-line",
         /// It follows the first matching rule, and the dialect's first match decides.
         AfterFirstMatch = 3 => "after-first-match",
         /// The dialect always allows the URL of robots.txt.
         AlwaysAllowed = 4 => "always-allowed",
+        /// Its pattern has as many bytes, and what the deciding statement states goes first: `n`,
+        /// then `y`, then nothing.
+        PreferenceGoesFirst = 5 => "preference-goes-first",
     }
 }
 
@@ -123,23 +194,101 @@ pub fn explain(
         groups: Vec::new(),
         rules: Vec::new(),
         rules_in_groups: 0,
+        usage: explain_usage(file, text, dialect, agent, path),
     };
     let Selection::Groups { groups, token } = Selection::of(file, agent, dialect) else {
         return explanation;
     };
     let token = token.and_then(|position| agent.tokens().nth(position));
     explanation.token = token.map(str::to_owned);
-    let explained = |&group: &usize| {
-        let line = naming_line(file, group, token, dialect);
-        let (user_agent, text) = (line.value.to_vec(), written(text, line.span));
-        ExplainedGroup { user_agent, line: line.line, text }
-    };
-    explanation.groups = groups.iter().map(explained).collect();
+    explanation.groups = explained_groups(file, text, dialect, &groups, token);
     explanation.rules_in_groups =
         groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
     explanation.rules = matching_rules(text, file, &groups, dialect, path);
     judge(&mut explanation, dialect);
     explanation
+}
+
+fn explained_groups(
+    file: &RobotsTxt<'_>,
+    text: &[u8],
+    dialect: &Dialect,
+    groups: &[usize],
+    token: Option<&str>,
+) -> Vec<ExplainedGroup> {
+    let explained = |&group: &usize| {
+        let line = naming_line(file, group, token, dialect);
+        let (user_agent, text) = (line.value.to_vec(), written(text, line.span));
+        ExplainedGroup { user_agent, line: line.line, text }
+    };
+    groups.iter().map(explained).collect()
+}
+
+fn explain_usage(
+    file: &RobotsTxt<'_>,
+    text: &[u8],
+    dialect: &Dialect,
+    agent: &AgentChain,
+    path: &[u8],
+) -> UsageExplanation {
+    let usage = UsageGroups::new(file);
+    let (groups, token) = usage.applying(agent, dialect);
+    let token = token.and_then(|position| agent.tokens().nth(position));
+    let mut explanation = UsageExplanation {
+        token: token.map(str::to_owned),
+        groups: explained_groups(usage.file(), text, dialect, &groups, token),
+        ..UsageExplanation::default()
+    };
+    for number in usage.in_force(&groups) {
+        let record = &file.usage_records()[number as usize];
+        let (line, value) = (record.line, record.value.to_vec());
+        let Some(statement) = Statement::of(record) else {
+            explanation.licenses.push(ExplainedLicense { line, value });
+            continue;
+        };
+        explanation.statements += 1;
+        let Some(pattern) = matching_pattern(&statement, dialect, path) else { continue };
+        for label in Label::ALL {
+            explanation.labels[label as usize].push(ExplainedStatement {
+                preference: statement.of_label(label),
+                source: statement.source,
+                line,
+                value: value.clone(),
+                text: written(text, record.span),
+                pattern: pattern.clone(),
+                is_readable: statement.is_readable,
+                loss: None,
+            });
+        }
+    }
+    for statements in &mut explanation.labels {
+        // The sort is stable: of equals, the earlier line goes first.
+        statements.sort_by_key(|it| (Reverse(it.pattern.len()), it.preference.rank()));
+        if let Some((deciding, others)) = statements.split_first_mut() {
+            for statement in others {
+                let is_shorter = statement.pattern.len() < deciding.pattern.len();
+                let is_other = statement.preference != deciding.preference;
+                statement.loss = Some(match (is_shorter, is_other) {
+                    (true, _) => Loss::FewerBytes,
+                    (false, true) => Loss::PreferenceGoesFirst,
+                    (false, false) => Loss::LaterLine,
+                });
+            }
+        }
+    }
+    explanation
+}
+
+/// Returns the pattern of a statement in normal form, or `None` if it does not match `path`.
+fn matching_pattern(statement: &Statement<'_>, dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let Some(written) = statement.path else { return Some(text) };
+    if !normal_text(written, &dialect.paths, &mut text) {
+        return None;
+    }
+    let mut pattern = PatternList::new();
+    pattern.push(&text, dialect.paths.wildcards);
+    pattern_matches(&pattern.get(0), path).then_some(text)
 }
 
 /// Returns a record as written.

@@ -33,7 +33,10 @@ mod usage;
 pub use agent::{AgentChain, AgentError};
 pub use block::Block;
 pub use deciding::{BlockMemory, NO_POLICY, NO_URL, Policies, Source, Start, Ways};
-pub use explain::{ExplainedGroup, ExplainedRule, Explanation, Loss, explain};
+pub use explain::{
+    ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
+    UsageExplanation, explain,
+};
 pub use portcullis_matcher::automaton::Detail;
 pub use rules::{OrderedRules, outcomes, reach, reach_of_rules};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};

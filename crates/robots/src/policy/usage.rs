@@ -201,8 +201,10 @@ impl LabelRules {
         let mut sorted: Vec<&Pattern> = patterns.iter().collect();
         sorted.sort_by_key(|pattern| {
             let length = pattern.text.len();
-            let rank = if starred.contains(&length) { best(pattern).0.rank() } else { 0 };
-            (Reverse(length), rank)
+            // Of equals the first record decides, wherever its pattern was first seen.
+            let competes = starred.contains(&length).then(|| best(pattern));
+            let order = competes.map(|(preference, record)| (preference.rank(), record));
+            (Reverse(length), order)
         });
         let mut rules = LabelRules::default();
         for pattern in sorted {
@@ -294,5 +296,14 @@ mod tests {
         let starred = rules("Content-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\n");
         let [train, _, search] = &starred.labels;
         assert_eq!((&train.records[..], &search.records[..]), (&[1, 0][..], &[0, 1][..]));
+    }
+
+    #[test]
+    fn of_equals_the_first_record_decides() {
+        let text = "User-agent: *\nContent-Usage: /a* train-ai=y\nContent-Usage: /*b train-ai=n\n\
+            Content-Usage: /a* train-ai=n\n";
+        let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+        let rules = UsageRules::new(&file, &[0, 1, 2], &RFC_9309.paths);
+        assert_eq!(rules.labels[Label::TrainAi as usize].records, [1, 2]);
     }
 }

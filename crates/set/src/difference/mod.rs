@@ -1,4 +1,5 @@
-//! The origins that changed between two sets: added, gone, in another state, or with other rules.
+//! The origins that changed between two sets: added, gone, in another state, with other rules, or with
+//! other usage preferences.
 //!
 //! Owns the comparison of two sets. To find the URLs whose verdict changed, query two
 //! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if:
@@ -11,6 +12,9 @@
 //!   precedence. The order and number of adjacent rules with one verdict do not count, because they
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
 //!   rules.
+//!
+//! [`Difference::with_usage`] also compares what files state about the uses of pages, for agents and
+//! labels; see [`UsageChange`].
 //!
 //! Each set is read in its own dialect, so equal rules may still give different verdicts.
 //!
@@ -40,6 +44,7 @@
 
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -48,12 +53,16 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::limits::DIFFERENCE_PAIRS_KEPT;
+use portcullis_dialect::limits::{DIFFERENCE_PAIR_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
+use portcullis_dialect::usage::Label;
 use portcullis_matcher::bytes::seeded_hash;
+use portcullis_matcher::pattern::PatternList;
 use portcullis_robots::policy::{AgentChain, Detail, OrderedRules};
 
 use super::file::Damage;
 use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
+
+pub use usage::UsageChange;
 
 /// Two sets to compare, and the agents to compare them for.
 #[derive(Debug)]
@@ -98,6 +107,9 @@ pub enum Change {
         /// The agents with other rules, by position; empty if no agent was given.
         agents: Vec<usize>,
     },
+    /// Both have a file, and what the files state about a label differs. An origin may have several of
+    /// these, after another change.
+    Usage(UsageChange),
 }
 
 /// The state of an origin's policy, and its verdict if there is no file.
@@ -131,22 +143,23 @@ impl Change {
             Change::Gone { .. } => "gone",
             Change::State { .. } => "state",
             Change::Rules { .. } => "rules",
+            Change::Usage(_) => "usage",
         }
     }
 
-    /// Returns the old state; `None` if the origin was not known.
+    /// Returns the old state; `None` if the origin was not known, or its preferences changed.
     pub fn before(&self) -> Option<OriginState> {
         match self {
-            Change::Added { .. } => None,
+            Change::Added { .. } | Change::Usage(_) => None,
             Change::Gone { old } | Change::State { old, .. } => Some(*old),
             Change::Rules { .. } => Some(OriginState::RULES),
         }
     }
 
-    /// Returns the new state; `None` if the origin is not known.
+    /// Returns the new state; `None` if the origin is not known, or its preferences changed.
     pub fn after(&self) -> Option<OriginState> {
         match self {
-            Change::Gone { .. } => None,
+            Change::Gone { .. } | Change::Usage(_) => None,
             Change::Added { new } | Change::State { new, .. } => Some(*new),
             Change::Rules { .. } => Some(OriginState::RULES),
         }
@@ -164,30 +177,46 @@ pub struct ChangeCounts {
     pub state: u64,
     /// Origins with other rules.
     pub rules: u64,
+    /// Origins with other usage preferences; `None` if these are not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<u64>,
     /// Origins that did not change.
     pub unchanged: u64,
     /// Origins with other rules, by agent.
     #[serde(skip)]
     pub rules_by_agent: Vec<u64>,
+    /// Origins with other usage preferences, by agent, then by label in the order of [`Label::ALL`].
+    #[serde(skip)]
+    pub usage_by_agent: Vec<[u64; Label::ALL.len()]>,
 }
 
 impl ChangeCounts {
-    /// Returns the number of origins that changed.
+    /// Returns the sum of all kinds of changes. An origin with other rules and other preferences counts
+    /// twice.
     pub fn changed(&self) -> u64 {
-        self.added + self.gone + self.state + self.rules
+        self.added + self.gone + self.state + self.rules + self.usage.unwrap_or(0)
     }
 
-    fn add(&mut self, kind: Option<&Change>) {
-        match kind {
-            None => self.unchanged += 1,
-            Some(Change::Added { .. }) => self.added += 1,
-            Some(Change::Gone { .. }) => self.gone += 1,
-            Some(Change::State { .. }) => self.state += 1,
-            Some(Change::Rules { agents }) => {
-                self.rules += 1;
-                agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
+    /// Counts an origin with these changes.
+    fn add(&mut self, kinds: &[Change]) {
+        self.unchanged += u64::from(kinds.is_empty());
+        for kind in kinds {
+            match kind {
+                Change::Added { .. } => self.added += 1,
+                Change::Gone { .. } => self.gone += 1,
+                Change::State { .. } => self.state += 1,
+                Change::Rules { agents } => {
+                    self.rules += 1;
+                    agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
+                }
+                Change::Usage(UsageChange { label, agents, .. }) => {
+                    let counts = &mut self.usage_by_agent;
+                    agents.iter().for_each(|&agent| counts[agent][*label as usize] += 1);
+                }
             }
         }
+        let has_usage = kinds.iter().any(|kind| matches!(kind, Change::Usage(_)));
+        self.usage = self.usage.map(|origins| origins + u64::from(has_usage));
     }
 }
 
@@ -221,16 +250,44 @@ impl Difference {
         Ok(Difference { old: old_set, new: new_set, asked })
     }
 
+    /// Also compares what files state about these labels, for the agents; none for rules alone.
+    ///
+    /// # Errors
+    ///
+    /// If one of the sets stores no usage preferences.
+    ///
+    /// # Panics
+    ///
+    /// If no agent was given.
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
+        if !labels.is_empty() {
+            let (old, new) = self.asked.expect("preferences are those of agents");
+            self.asked = Some((old.with_usage(labels)?, new.with_usage(labels)?));
+        }
+        Ok(self)
+    }
+
+    /// The labels whose preferences are compared.
+    fn labels(&self) -> &[Label] {
+        self.asked.as_ref().map_or(&[], |(old, _)| old.labels())
+    }
+
     /// Returns the changes, in the order of hosts, http before https.
     pub fn changes(&self) -> Changes<'_> {
         let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
+        let counts = ChangeCounts {
+            rules_by_agent: vec![0; agents],
+            usage_by_agent: vec![[0; Label::ALL.len()]; agents],
+            usage: (!self.labels().is_empty()).then_some(0),
+            ..ChangeCounts::default()
+        };
         Changes {
             difference: self,
             old: hosts(&self.old),
             new: hosts(&self.new),
             pairs: Pairs::new(),
             waiting: VecDeque::new(),
-            counts: ChangeCounts { rules_by_agent: vec![0; agents], ..ChangeCounts::default() },
+            counts,
             failed: false,
         }
     }
@@ -316,10 +373,11 @@ impl<'d> Changes<'d> {
             if policies == (None, None) {
                 continue;
             }
-            let kind = self.compare(policies)?;
-            self.counts.add(kind.as_ref());
-            if let (Some(kind), Some(host)) = (kind, old.or(new)) {
-                self.waiting.push_back(OriginChange { origin: host.origin(https), kind });
+            let kinds = self.compare(policies)?;
+            self.counts.add(&kinds);
+            if let Some(host) = old.or(new) {
+                let change = |kind| OriginChange { origin: host.origin(https), kind };
+                self.waiting.extend(kinds.into_iter().map(change));
             }
         }
         Ok(())
@@ -328,22 +386,26 @@ impl<'d> Changes<'d> {
     fn compare(
         &mut self,
         policies: (Option<PolicyNumber>, Option<PolicyNumber>),
-    ) -> Result<Option<Change>, Damage> {
+    ) -> Result<Vec<Change>, Damage> {
         let Difference { old: old_set, new: new_set, .. } = self.difference;
         Ok(match policies {
-            (None, None) => None,
-            (Some(old), None) => Some(Change::Gone { old: state(old_set, old)? }),
-            (None, Some(new)) => Some(Change::Added { new: state(new_set, new)? }),
+            (None, None) => Vec::new(),
+            (Some(old), None) => vec![Change::Gone { old: state(old_set, old)? }],
+            (None, Some(new)) => vec![Change::Added { new: state(new_set, new)? }],
             (Some(old), Some(new)) => {
                 let states = (state(old_set, old)?, state(new_set, new)?);
+                let is_rules = states == (OriginState::RULES, OriginState::RULES);
+                let are_files = states.0.verdict.is_none() && states.1.verdict.is_none();
+                let mut kinds = Vec::new();
                 if states.0 != states.1 {
-                    Some(Change::State { old: states.0, new: states.1 })
-                } else if states.0 == OriginState::RULES {
-                    let agents = self.pairs.changed(self.difference, old, new)?;
-                    agents.map(|agents| Change::Rules { agents: agents.to_vec() })
-                } else {
-                    None
+                    kinds.push(Change::State { old: states.0, new: states.1 });
                 }
+                if is_rules || (are_files && !self.difference.labels().is_empty()) {
+                    let changes = self.pairs.changes(self.difference, old, new)?.iter();
+                    let counts = |it: &&Change| is_rules || matches!(it, Change::Usage(_));
+                    kinds.extend(changes.filter(counts).cloned());
+                }
+                kinds
             }
         })
     }
@@ -359,38 +421,55 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
 /// Cached comparisons of policies. Each pair has one place, and replaces the pair that was there.
 struct Pairs {
     kept: Vec<Option<Pair>>,
+    /// The last pair whose changes are too long to keep.
+    large: Option<Pair>,
     scratches: [Vec<u8>; 2],
 }
 
 struct Pair {
     old: PolicyNumber,
     new: PolicyNumber,
-    /// The agents with other rules, if the policies differ.
-    changed: Option<Box<[usize]>>,
+    /// Other rules and other preferences.
+    changes: Box<[Change]>,
 }
 
 impl Pairs {
     fn new() -> Pairs {
         Pairs {
             kept: std::iter::repeat_with(|| None).take(DIFFERENCE_PAIRS_KEPT).collect(),
+            large: None,
             scratches: [Vec::new(), Vec::new()],
         }
     }
 
-    /// Returns the agents with other rules; empty if no agent was given. `None` if the policies do
-    /// not differ.
-    fn changed(
+    /// Returns the changes of rules and preferences from one file to another.
+    fn changes(
         &mut self,
         difference: &Difference,
         old: PolicyNumber,
         new: PolicyNumber,
-    ) -> Result<Option<&[usize]>, Damage> {
-        let place = &mut self.kept[place(old, new)];
-        if place.as_ref().is_none_or(|pair| (pair.old, pair.new) != (old, new)) {
-            let changed = compare(difference, (old, new), &mut self.scratches)?;
-            *place = Some(Pair { old, new, changed });
+    ) -> Result<&[Change], Damage> {
+        let place = place(old, new);
+        let is_it = |pair: &&Option<Pair>| {
+            pair.as_ref().is_some_and(|pair| (pair.old, pair.new) == (old, new))
+        };
+        if ![&self.kept[place], &self.large].iter().any(is_it) {
+            let agents = compare(difference, (old, new), &mut self.scratches)?;
+            let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
+            let usage = match &difference.asked {
+                Some((asked_old, asked_new)) => usage::changes((asked_old, old), (asked_new, new))?,
+                None => Vec::new(),
+            };
+            let bytes: usize = usage.iter().map(UsageChange::bytes).sum();
+            let changes = rules.into_iter().chain(usage.into_iter().map(Change::Usage)).collect();
+            let slot = match bytes > DIFFERENCE_PAIR_BYTES_KEPT {
+                true => &mut self.large,
+                false => &mut self.kept[place],
+            };
+            *slot = Some(Pair { old, new, changes });
         }
-        Ok(place.as_ref().and_then(|pair| pair.changed.as_deref()))
+        let pair = [&self.kept[place], &self.large].into_iter().find(is_it);
+        Ok(pair.and_then(Option::as_ref).map_or(&[], |pair| &pair.changes))
     }
 }
 
@@ -428,21 +507,22 @@ fn compare(
 /// number of adjacent rules with one verdict. Whichever of those matches first, the verdict is the
 /// same.
 fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
+    let runs = |rules: &OrderedRules| runs(&rules.patterns, &rules.verdicts);
     // Often two files differ only for other agents.
     (old.patterns == new.patterns && old.verdicts == new.verdicts) || runs(old) == runs(new)
 }
 
-/// Adjacent rules with one verdict: the verdict and their patterns, each once.
-type Run = (Verdict, Vec<Vec<u8>>);
+/// Adjacent patterns with one outcome: the outcome and the patterns, each once.
+type Run<T> = (T, Vec<Vec<u8>>);
 
-fn runs(rules: &OrderedRules) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for (pattern, &verdict) in rules.patterns.iter().zip(&rules.verdicts) {
+fn runs<T: Copy + PartialEq>(patterns: &PatternList, outcomes: &[T]) -> Vec<Run<T>> {
+    let mut runs: Vec<Run<T>> = Vec::new();
+    for (pattern, &outcome) in patterns.iter().zip(outcomes) {
         let mut identity = Vec::new();
         pattern.write_identity(&mut identity);
         match runs.last_mut() {
-            Some((last, patterns)) if *last == verdict => patterns.push(identity),
-            _ => runs.push((verdict, vec![identity])),
+            Some((last, patterns)) if *last == outcome => patterns.push(identity),
+            _ => runs.push((outcome, vec![identity])),
         }
     }
     for (_, patterns) in &mut runs {

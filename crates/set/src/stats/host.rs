@@ -4,15 +4,17 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::policies::{RuleSetFigures, as_state};
+use super::usage::HostUsage;
 use super::{as_optional_name, push_text};
 use crate::file::Damage;
 use crate::standing::CaptureFacts;
+use crate::stored::{DocumentRecord, RecordKind, StoredCapture, StoredPolicy, UsageKind};
 use crate::stored::{Place, key_with_scheme, place};
-use crate::stored::{RecordKind, StoredCapture, StoredPolicy};
 use crate::{PolicySet, Provenance};
 use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_robots::policy::Audience;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{BadUrl, Origin};
@@ -83,6 +85,9 @@ pub struct HostPolicy<'s> {
     /// Robots that no group names first, then the named ones in file order. Empty if the file has
     /// no rules.
     pub robots: Vec<HostRobot<'s>>,
+    /// The usage records that hold for robots, in the same order. Empty if the file has none, `None` if the
+    /// set does not store them.
+    pub usage: Option<Vec<HostUsage>>,
     /// The groups of the file.
     pub groups: Vec<HostGroup>,
     /// The records of the file by line.
@@ -130,7 +135,9 @@ pub struct HostRecord {
     pub line: LineNumber,
     /// The kind; `None` if it is neither a user-agent line nor a rule.
     pub kind: Option<RecordKind>,
-    /// The number of its group from 1; `None` if it is neither a user-agent line nor a rule.
+    /// The kind of a usage record.
+    pub usage: Option<UsageKind>,
+    /// The number of its group from 1; `None` if it is in no group, or has no effect on decisions.
     pub group: Option<usize>,
     /// The record without surrounding white space and without comment.
     pub text: Vec<u8>,
@@ -171,11 +178,12 @@ impl Serialize for HostCapture {
 
 impl Serialize for HostRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let usage = |kind: UsageKind| USAGE_FIELDS.iter().find(|it| it.field == kind.field);
         let kind = match self.kind {
             Some(RecordKind::StartsGroup | RecordKind::ExtendsGroup) => "user-agent",
             Some(RecordKind::Allow) => "allow",
             Some(RecordKind::Disallow) => "disallow",
-            None => "other",
+            None => self.usage.and_then(usage).map_or("other", |spelling| spelling.text),
         };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("line", &self.line.get())?;
@@ -258,6 +266,7 @@ impl<'s> HostPolicy<'s> {
             verdict: (!by_rules).then_some(outcome.verdict),
             capture: HostCapture { facts, input_name },
             robots: if by_rules { robots(set, policy, &audience)? } else { Vec::new() },
+            usage: set.has_usage().then(|| HostUsage::of(&file, set.dialect())),
             groups: groups(&file, &audience),
             records: records(policy, capture)?,
         })
@@ -276,12 +285,15 @@ fn records(
             return Err(policy.malformed("a rule is outside any group"));
         }
         let (kind, line, text) = (record.kind, record.line, record.text);
-        records.push(HostRecord { line, kind, text, group: Some(groups) });
+        records.push(HostRecord { line, kind, usage: None, text, group: Some(groups) });
     }
-    let usage = policy.usage_records()?.into_iter().map(|(_, record)| record);
-    for record in capture.other_records()?.into_iter().chain(usage) {
-        let (line, text) = (record.line, record.text);
-        records.push(HostRecord { line, kind: None, text, group: None });
+    for (kind, DocumentRecord { line, text, .. }) in policy.usage_records()? {
+        let starts = |it: &&HostRecord| it.kind == Some(RecordKind::StartsGroup) && it.line < line;
+        let group = kind.in_group.then(|| records.iter().filter(starts).count());
+        records.push(HostRecord { line, kind: None, usage: Some(kind), text, group });
+    }
+    for DocumentRecord { line, text, .. } in capture.other_records()? {
+        records.push(HostRecord { line, kind: None, usage: None, text, group: None });
     }
     records.sort_by_key(|record| record.line);
     Ok(records)

@@ -82,15 +82,6 @@ pub struct PolicyUse<'s> {
     pub host: &'s [u8],
 }
 
-/// A list of records that have no effect on access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ListPlace {
-    /// Other records, by their position.
-    Others(u32),
-    /// The usage records of a policy.
-    Usage(PolicyNumber),
-}
-
 /// The origins and captures that use a list of other records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordsUse {
@@ -104,7 +95,7 @@ pub struct HostPass<'s> {
     pub counts: StandingCounts,
     pub origins: OriginStats,
     pub uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
-    pub others: ByPosition<ListPlace, RecordsUse>,
+    pub others: ByPosition<u32, RecordsUse>,
     inputs: BTreeMap<u32, u64>,
     days: ByPosition<u64, u64>,
 }
@@ -159,10 +150,7 @@ impl<'s> HostPass<'s> {
             let used = self.uses.entry(position).or_insert(new);
             used.origins += 1;
             used.file_bytes = used.file_bytes.max(capture.facts.file_bytes);
-            let others = capture.others().map(ListPlace::Others);
-            let has_usage = set.policy(position)?.has_usage()?;
-            let usage = has_usage.then_some(ListPlace::Usage(position));
-            for list in others.into_iter().chain(usage) {
+            if let Some(list) = capture.others() {
                 let used = self.others.entry(list).or_default();
                 used.origins += 1;
                 used.captures += u64::from(is_new);
@@ -193,8 +181,7 @@ impl<'s> HostPass<'s> {
     }
 }
 
-/// Statistics of records other than user-agent lines and rules (sitemaps, crawl-delays,
-/// extensions).
+/// Statistics of records that have no effect on decisions (sitemaps, crawl-delays, extensions).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordStats {
     /// The number of such records in the captured files.
@@ -223,14 +210,14 @@ type Counts = HashMap<Vec<u8>, (u64, u64), foldhash::fast::RandomState>;
 impl RecordStats {
     pub(super) fn of(
         set: &PolicySet,
-        lists: &ByPosition<ListPlace, RecordsUse>,
+        lists: &ByPosition<u32, RecordsUse>,
         top: usize,
     ) -> Result<RecordStats, Damage> {
-        let mut lists: Vec<(ListPlace, RecordsUse)> =
+        let mut lists: Vec<(u32, RecordsUse)> =
             lists.iter().map(|(&at, &used)| (at, used)).collect();
         // In file order, so that the first damage is reported.
         lists.sort_unstable_by_key(|&(position, _)| position);
-        let count = |lists: &[(ListPlace, RecordsUse)]| {
+        let count = |lists: &[(u32, RecordsUse)]| {
             let mut counts = Counts::default();
             lists.iter().try_for_each(|&(at, used)| add_list(set, at, used, &mut counts))?;
             Ok(counts)
@@ -261,19 +248,13 @@ impl RecordStats {
 
 fn add_list(
     set: &PolicySet,
-    place: ListPlace,
+    position: u32,
     used: RecordsUse,
     counts: &mut Counts,
 ) -> Result<(), Damage> {
     let missing = || set.malformed_host("a record of a file has no field");
     let mut names: Vec<Vec<u8>> = Vec::new();
-    let records = match place {
-        ListPlace::Others(position) => set.other_records_at(position)?,
-        ListPlace::Usage(policy) => {
-            set.policy(policy)?.usage_records()?.into_iter().map(|(_, record)| record).collect()
-        }
-    };
-    for record in records {
+    for record in set.other_records_at(position)? {
         names.push(field_name(&record.text, set.dialect()).ok_or_else(missing)?);
     }
     names.sort_unstable();

@@ -32,6 +32,7 @@ mod hosts;
 mod policies;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -52,6 +53,7 @@ pub use policies::{
     NamedRobot, PolicyFigures, PolicyStats, RobotCount, RobotStats, RuleSetFigures, RuleSetStats,
     RuleSetStrategy, SharedRuleSet, StrategyCount,
 };
+pub use usage::{HostUsage, LicenseCount, UsageCount, UsageStats};
 
 /// Statistics of a set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,6 +69,8 @@ pub struct Stats<'s> {
     pub origins: OriginStats,
     /// Records other than user-agent lines and rules.
     pub other_records: RecordStats,
+    /// Usage preferences; `None` if the set does not store them.
+    pub usage: Option<UsageStats>,
     /// The robots that policies name.
     pub robots: RobotStats<'s>,
     /// Rule sets.
@@ -85,6 +89,7 @@ impl<'s> Stats<'s> {
     pub fn of(set: &'s PolicySet, top: usize) -> Result<Stats<'s>, Damage> {
         let hosts = hosts::HostPass::of(set)?;
         let other_records = RecordStats::of(set, &hosts.others, top)?;
+        let usage = UsageStats::of(set, &hosts.uses, top)?;
         let (rule_sets, robots, policies) = policies::pass(set, hosts.uses, top)?;
         let sections: Vec<(Cow<'static, str>, u64)> = set
             .section_bytes()
@@ -97,6 +102,7 @@ impl<'s> Stats<'s> {
             hosts: hosts.counts.hosts,
             origins: hosts.origins,
             other_records,
+            usage,
             robots,
             rule_sets,
             policies,

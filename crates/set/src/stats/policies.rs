@@ -6,7 +6,7 @@ use super::hosts::{ByPosition, PolicyUse};
 use super::{Named, Tier, as_lossy, as_name, largest, sharing};
 use crate::PolicySet;
 use crate::file::Damage;
-use crate::stored::{PolicyNumber, RuleSetKind, StoredPolicy, StoredRuleSet};
+use crate::stored::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredPolicy, StoredRuleSet};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_matcher::automaton::{Outcome, Reach};
 use portcullis_robots::policy::{OrderedRules, reach_of_rules};
@@ -172,7 +172,7 @@ pub struct PolicyFigures<'s> {
     pub records: u64,
     /// The number of robots that it names.
     pub robots: u64,
-    /// The number of distinct rule sets of its robots.
+    /// The number of distinct rule sets of its robots and of its usage.
     pub rule_sets: u64,
     /// The number of their patterns, as far as the set stores them.
     pub patterns: u64,
@@ -319,7 +319,7 @@ impl<'s> Pass<'s> {
         let robots = policy.robots()?;
         let mut applied: Vec<(usize, Option<&'s [u8]>)> = Vec::new();
         for &(number, entry) in &robots {
-            let rule_set = self.rule_set(policy, entry)?;
+            let rule_set = self.rule_set(policy, policy.rule_set(entry)?)?;
             let robot = self.named.get_mut(number as usize);
             let robot = robot.ok_or_else(|| policy.malformed("a robot has no name"))?;
             robot.count.add(origins, self.rule_sets[rule_set].figures.reach);
@@ -328,7 +328,7 @@ impl<'s> Pass<'s> {
         self.robots.naming_policies += u64::from(!robots.is_empty());
         match policy.default_entry() {
             Some(entry) => {
-                let rule_set = self.rule_set(policy, entry)?;
+                let rule_set = self.rule_set(policy, policy.rule_set(entry)?)?;
                 self.robots.others.add(origins, self.rule_sets[rule_set].figures.reach);
                 applied.push((rule_set, None));
             }
@@ -337,6 +337,9 @@ impl<'s> Pass<'s> {
                 self.robots.origins_without_others += origins;
             }
             None => {}
+        }
+        for number in policy.usage_rule_sets()? {
+            applied.push((self.rule_set(policy, number)?, None));
         }
         let mut figures = PolicyFigures {
             host: used.map(|used| used.host),
@@ -373,9 +376,9 @@ impl<'s> Pass<'s> {
         Ok(figures)
     }
 
-    /// Returns the number of the rule set of an entry.
-    fn rule_set(&self, policy: &StoredPolicy<'_>, entry: u32) -> Result<usize, Damage> {
-        let number = policy.rule_set(entry)?.index();
+    /// Returns the position of a rule set of a policy.
+    fn rule_set(&self, policy: &StoredPolicy<'_>, number: RuleSetNumber) -> Result<usize, Damage> {
+        let number = number.index();
         let missing = || policy.malformed("a policy has a rule set that is none");
         (number < self.rule_sets.len()).then_some(number).ok_or_else(missing)
     }

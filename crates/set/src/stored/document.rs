@@ -6,7 +6,7 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_matcher::automaton::PatternText;
 use portcullis_matcher::bytes::take_varint;
-use portcullis_robots::syntax::ExtractWriter;
+use portcullis_robots::syntax::{ExtractWriter, RobotsTxt};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
@@ -272,6 +272,15 @@ impl<'s> StoredPolicy<'s> {
             in_order.ok_or_else(|| self.malformed("its usage records are not in order"))?;
         }
         Ok(extract)
+    }
+
+    /// Calls `with` with its file, as far as it affects decisions, and the extract that the file was read
+    /// from.
+    pub fn with_file<T>(&self, with: impl FnOnce(&RobotsTxt<'_>, &[u8]) -> T) -> Result<T, Damage> {
+        let extract = self.extract()?;
+        let file = RobotsTxt::read_extract(&extract);
+        let file = file.ok_or_else(|| self.malformed("its records are no file"))?;
+        Ok(with(&file, &extract))
     }
 
     /// The usage records of its file, in their order; none in a set without usage.

@@ -22,7 +22,6 @@ use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{
     AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Start, Ways, explain,
 };
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{ComparedPath, ComparedPaths};
 
 use super::super::file::Damage;
@@ -204,9 +203,9 @@ impl Query {
         Query { vectors, ..self }
     }
 
-    /// Limits the bytes that the automata of one thread hold.
+    /// Limits the bytes that the automata of one thread hold, those of usage included.
     pub fn with_automata_bytes_max(mut self, bytes: usize) -> Query {
-        self.limits.automata_bytes_max = bytes;
+        self.limits.automata_bytes_max = if self.usage.is_some() { bytes / 2 } else { bytes };
         self
     }
 
@@ -301,7 +300,7 @@ impl Query {
         memory: &'m mut QueryMemory,
     ) -> Result<&'m [Decision], Damage> {
         self.resolve_all(policies, &mut memory.unresolved)?;
-        let asked = Asked { query: self, lines: self.set.prefilter_lines() };
+        let asked = Asked::new(self, None);
         self.vectors.run(Block::new(&asked, policies, paths.as_slices(), &mut memory.block))?;
         if self.detail == Detail::Rule {
             self.name_rules(&mut memory.block)?;
@@ -415,11 +414,9 @@ impl Query {
         agent: usize,
         path: ComparedPath<'_>,
     ) -> Result<Explanation, Damage> {
-        let policy = self.set.policy(position)?;
-        let extract = policy.extract()?;
-        let malformed = || policy.malformed("its records are no file");
-        let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
-        Ok(explain(&file, &extract, self.set.dialect(), &self.agents[agent], path))
+        self.set.policy(position)?.with_file(|file, extract| {
+            explain(file, extract, self.set.dialect(), &self.agents[agent], path)
+        })
     }
 }
 
@@ -439,10 +436,31 @@ pub(super) fn start_of(
     Ok(Start { prefilter, number: rule_set.0 })
 }
 
-/// The input of a block of questions.
-struct Asked<'i> {
+/// The input of a block of questions about access, or about usage: then each agent counts as often as there
+/// are labels.
+pub(super) struct Asked<'i> {
     query: &'i Query,
+    usage: Option<&'i UsageQuery>,
+    /// Entries per policy.
+    columns: usize,
+    starts: &'i Starts,
     lines: &'i [PrefilterLine],
+    allows_robots_txt: bool,
+}
+
+impl<'i> Asked<'i> {
+    pub(super) fn new(query: &'i Query, usage: Option<&'i UsageQuery>) -> Asked<'i> {
+        let robots_txt = query.set.dialect().paths.robots_txt;
+        Asked {
+            query,
+            usage,
+            columns: query.agents.len() * usage.map_or(1, |usage| usage.labels.len()),
+            starts: usage.map_or(&query.starts, |usage| &usage.starts),
+            lines: query.set.prefilter_lines(),
+            // What may be fetched always may be said something about all the same.
+            allows_robots_txt: usage.is_none() && robots_txt == RobotsTxtUrl::AlwaysAllowed,
+        }
+    }
 }
 
 impl Policies for Asked<'_> {
@@ -454,19 +472,19 @@ impl Policies for Asked<'_> {
 
     #[inline(always)]
     fn agents(&self) -> usize {
-        self.query.agents.len()
+        self.columns
     }
 
     #[inline(always)]
     fn allows_robots_txt(&self) -> bool {
-        self.query.set.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
+        self.allows_robots_txt
     }
 
     #[inline(always)]
     fn start(&self, entry: usize) -> Start {
         // A start that is not found yet means an unknown policy, and never allows.
         const UNKNOWN: Start = Start { prefilter: Start::FIXED, number: FIXED_UNKNOWN };
-        self.query.starts.get(entry).unwrap_or(UNKNOWN)
+        self.starts.get(entry).unwrap_or(UNKNOWN)
     }
 
     #[inline(always)]
@@ -499,6 +517,10 @@ impl Policies for Asked<'_> {
         automata: &mut Automata,
     ) -> Result<Outcome, Damage> {
         let Query { set, detail, limits, .. } = self.query;
+        if let Some(asking) = self.usage {
+            let list = || self.query.statements_of(asking, entry, RuleSetNumber(rule_set));
+            return automata.decide(rule_set, (path, Detail::Rule), limits, list);
+        }
         let list = || match self.query.rules_of(entry)? {
             Some(rules) => patterns_of(set, &rules),
             // A prefilter was found for the entry, so the policy had rules when it was resolved.

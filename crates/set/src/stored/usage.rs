@@ -14,18 +14,17 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
-use portcullis_matcher::automaton::{Automata, Detail, Outcome, Patterns, PrefilterLine};
+use portcullis_matcher::automaton::Outcome;
 use portcullis_matcher::pattern::PatternList;
 use portcullis_robots::policy::{
-    Block, BlockMemory, NO_POLICY, NO_URL, Policies, Start, UsageGroups, UsageRules,
+    Block, BlockMemory, NO_POLICY, NO_URL, Start, UsageGroups, UsageRules,
 };
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::ComparedPaths;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, usage};
-use super::query::{Starts, start_of};
-use super::rule_set::{RuleSetNumber, StoredTexts};
+use super::query::{Asked, Starts, start_of};
+use super::rule_set::RuleSetNumber;
 use super::tokens::AgentTokens;
 use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
 
@@ -203,7 +202,7 @@ impl<'s> StoredUsage<'s> {
 pub(super) struct UsageQuery {
     pub labels: Vec<Label>,
     /// By policy, agent and label: where answers begin.
-    starts: Starts,
+    pub starts: Starts,
     /// By policy, agent and label: where the order and the usage stand.
     places: Starts,
 }
@@ -289,7 +288,7 @@ impl Query {
         }
         let all_paths = paths.as_slices();
         let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
-        let table = AskedUsage { query: self, asking, lines: self.set.prefilter_lines() };
+        let table = Asked::new(self, Some(asking));
         self.vectors.run(Block::new(&table, asked_policies, &paths, block))?;
         for (number, &(question, policy)) in asked.iter().enumerate() {
             for agent in 0..agents {
@@ -388,9 +387,56 @@ impl Query {
         let license = |record: &U32| Ok(policy.usage_record(record.get())?.2);
         usage.licenses(entry)?.iter().map(license).collect()
     }
+
+    /// Returns the statements about the label of an entry, in order of precedence. If the set does not keep
+    /// them in order, an outcome has the number of the usage record.
+    pub(super) fn statements_of(
+        &self,
+        asking: &UsageQuery,
+        entry: usize,
+        rule_set: RuleSetNumber,
+    ) -> Result<(PatternList, Vec<Outcome>), Damage> {
+        let stored = self.set.rule_set(rule_set)?;
+        if stored.kind() == RuleSetKind::Patterns {
+            return self.set.pattern_list(&stored);
+        }
+        let labels = asking.labels.len();
+        let label = asking.labels[entry % labels];
+        let agent = &self.agents[entry / labels % self.agents.len()];
+        let policy = PolicyNumber((entry / labels / self.agents.len()) as u32);
+        let dialect = self.set.dialect();
+        let mut rules = self.set.policy(policy)?.with_file(|file, _| {
+            let groups = UsageGroups::new(file);
+            let (applying, _) = groups.applying(agent, dialect);
+            UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
+        })?;
+        let rules = std::mem::take(&mut rules.labels[label as usize]);
+        let outcomes = rules.records.iter().map(|record| Outcome::new(record + 1, true));
+        Ok((rules.patterns, outcomes.collect()))
+    }
 }
 
 impl StoredPolicy<'_> {
+    /// Returns what one of its usage records states, by label in the order of [`Label::ALL`]; nothing if it
+    /// has no such record.
+    pub fn preferences(&self, record: u32) -> Result<[Preference; Label::ALL.len()], Damage> {
+        let malformed = || self.malformed("a policy has no such usage record");
+        let usage = self.usage()?.ok_or_else(malformed)?;
+        let mut preferences = [Preference::Unstated; Label::ALL.len()];
+        for label in Label::ALL {
+            preferences[label as usize] = usage.preference(record, label)?;
+        }
+        Ok(preferences)
+    }
+
+    /// Returns the rule sets of its usage, by entry and label; an entry may share that of another.
+    pub fn usage_rule_sets(&self) -> Result<Vec<RuleSetNumber>, Damage> {
+        let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
+        let entries =
+            (0..usage.entries() as u32).flat_map(|it| Label::ALL.map(|label| (it, label)));
+        entries.map(|(entry, label)| Ok(usage.label(entry, label)?.0)).collect()
+    }
+
     /// The kind, the line and the value of a usage record.
     fn usage_record(&self, record: u32) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
@@ -408,98 +454,4 @@ impl StoredPolicy<'_> {
 /// What is reported where answers have a usage that was not found before.
 fn lost(query: &Query) -> impl Fn() -> Damage {
     || query.set.malformed_host("a policy has lost its usage")
-}
-
-/// What a block of questions about usage asks: an entry is a policy, an agent and a label.
-struct AskedUsage<'i> {
-    query: &'i Query,
-    asking: &'i UsageQuery,
-    lines: &'i [PrefilterLine],
-}
-
-impl AskedUsage<'_> {
-    /// The statements about a label, which the set does not keep in order. An outcome has the number of the
-    /// usage record.
-    fn ordered(&self, entry: usize) -> Result<(PatternList, Vec<Outcome>), Damage> {
-        let Query { set, agents, .. } = self.query;
-        let labels = self.asking.labels.len();
-        let label = self.asking.labels[entry % labels];
-        let agent = &agents[entry / labels % agents.len()];
-        let policy = set.policy(PolicyNumber((entry / labels / agents.len()) as u32))?;
-        let extract = policy.extract()?;
-        let malformed = || policy.malformed("its records are no file");
-        let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
-        let groups = UsageGroups::new(&file);
-        let (applying, _) = groups.applying(agent, set.dialect());
-        let in_force = groups.in_force(&applying);
-        let rules = UsageRules::new(&file, &in_force, &set.dialect().paths);
-        let rules = &rules.labels[label as usize];
-        let outcomes = rules.records.iter().map(|record| Outcome::new(record + 1, true));
-        Ok((rules.patterns.clone(), outcomes.collect()))
-    }
-}
-
-impl Policies for AskedUsage<'_> {
-    type Texts<'l>
-        = StoredTexts<'l>
-    where
-        Self: 'l;
-    type Failure = Damage;
-
-    #[inline(always)]
-    fn agents(&self) -> usize {
-        self.query.agents.len() * self.asking.labels.len()
-    }
-
-    /// What may be fetched always may be said something about all the same.
-    #[inline(always)]
-    fn allows_robots_txt(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn start(&self, entry: usize) -> Start {
-        self.asking.starts.get(entry).unwrap_or(Start::NOWHERE)
-    }
-
-    /// No entry has a decision without a rule set.
-    #[inline(always)]
-    fn fixed(&self, _: u32) -> Decision {
-        Decision::UNKNOWN
-    }
-
-    #[inline(always)]
-    fn lines(&self) -> &[PrefilterLine] {
-        self.lines
-    }
-
-    #[inline(always)]
-    fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
-        let set = &*self.query.set;
-        Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
-    }
-
-    #[inline(always)]
-    fn candidates_tried_max(&self) -> usize {
-        self.query.limits.candidates_tried_max.unwrap_or(0)
-    }
-
-    #[inline(never)]
-    fn walk(
-        &self,
-        entry: usize,
-        rule_set: u32,
-        path: &[u8],
-        automata: &mut Automata,
-    ) -> Result<Outcome, Damage> {
-        let Query { set, limits, .. } = self.query;
-        let list = || {
-            let stored = set.rule_set(RuleSetNumber(rule_set))?;
-            match stored.kind() {
-                RuleSetKind::Patterns => set.pattern_list(&stored),
-                RuleSetKind::OfGroups => self.ordered(entry),
-            }
-        };
-        automata.decide(rule_set, (path, Detail::Rule), limits, list)
-    }
 }

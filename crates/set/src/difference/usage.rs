@@ -1,0 +1,133 @@
+//! The usage preferences that changed between two policies, by label.
+//!
+//! Two policies state the same about a label for an agent if their statements have the same paths in
+//! normal form with the same preferences, by precedence. The order and number of adjacent statements with
+//! one preference do not count, nor do statements at the end that say nothing about the label.
+
+use portcullis_dialect::limits::SHOWN_BYTES_MAX;
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
+use portcullis_robots::syntax::{RobotsTxt, Statement};
+
+use super::{Run, runs};
+use crate::Damage;
+use crate::stored::{PolicyNumber, Query};
+
+/// What changed about a label, for the agents for which it changed alike.
+///
+/// Statements are shown in order of precedence, with a space between: `/art/=n y` is `n` for paths of
+/// `/art/` and `y` for all others; paths are as written. `?` alone is no statement. Those after
+/// [`SHOWN_BYTES_MAX`] are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageChange {
+    /// The label.
+    pub label: Label,
+    /// The agents, by position.
+    pub agents: Vec<usize>,
+    /// The old statements.
+    pub before: Vec<u8>,
+    /// The new statements.
+    pub after: Vec<u8>,
+}
+
+impl UsageChange {
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = self.before.len() + self.after.len();
+        size_of::<UsageChange>() + size_of_val(&*self.agents) + texts
+    }
+}
+
+/// What a policy states about a label for an agent.
+#[derive(Clone)]
+struct Stated {
+    runs: Vec<Run<Preference>>,
+    shown: Vec<u8>,
+}
+
+/// Returns what changed for the agents and labels of two queries, by label.
+pub(super) fn changes(
+    old: (&Query, PolicyNumber),
+    new: (&Query, PolicyNumber),
+) -> Result<Vec<UsageChange>, Damage> {
+    let policies = (old.0.set().policy(old.1)?, new.0.set().policy(new.1)?);
+    let same_dialect = old.0.set().dialect().name == new.0.set().dialect().name;
+    let has_usage = policies.0.has_usage()? || policies.1.has_usage()?;
+    if !has_usage || (same_dialect && policies.0.extract()? == policies.1.extract()?) {
+        return Ok(Vec::new());
+    }
+    let mut changes: Vec<UsageChange> = Vec::new();
+    let (before, after) = (stated(old)?, stated(new)?);
+    for (number, &label) in old.0.labels().iter().enumerate() {
+        let of_label = changes.len();
+        for (agent, (before, after)) in before.iter().zip(&after).enumerate() {
+            let (before, after) = (&before[number], &after[number]);
+            if before.runs == after.runs {
+                continue;
+            }
+            let alike =
+                |it: &&mut UsageChange| it.before == before.shown && it.after == after.shown;
+            match changes[of_label..].iter_mut().find(alike) {
+                Some(change) => change.agents.push(agent),
+                None => {
+                    let (before, after) = (before.shown.clone(), after.shown.clone());
+                    changes.push(UsageChange { label, agents: vec![agent], before, after });
+                }
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// By agent, then by label.
+fn stated((query, policy): (&Query, PolicyNumber)) -> Result<Vec<Vec<Stated>>, Damage> {
+    let dialect = query.set().dialect();
+    query.set().policy(policy)?.with_file(|file, _| {
+        let groups = UsageGroups::new(file);
+        let mut known: Vec<(Vec<usize>, Vec<Stated>)> = Vec::new();
+        let of_agent = |agent| {
+            let (applying, _) = groups.applying(agent, dialect);
+            if let Some((_, stated)) = known.iter().find(|(groups, _)| *groups == applying) {
+                return stated.clone();
+            }
+            let rules = UsageRules::new(file, &groups.in_force(&applying), &dialect.paths);
+            let of_label = |label: &Label| Stated::new(file, &rules.labels[*label as usize]);
+            let stated: Vec<Stated> = query.labels().iter().map(of_label).collect();
+            known.push((applying, stated.clone()));
+            stated
+        };
+        query.agents().iter().map(of_agent).collect()
+    })
+}
+
+impl Stated {
+    fn new(file: &RobotsTxt<'_>, rules: &LabelRules) -> Stated {
+        let mut runs = runs(&rules.patterns, &rules.preferences);
+        runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
+        let statements: usize =
+            rules.preferences.iter().rposition(is_stated).map_or(0, |it| it + 1);
+        let mut shown = Vec::new();
+        for (&record, preference) in rules.records.iter().zip(&rules.preferences).take(statements) {
+            if shown.len() > SHOWN_BYTES_MAX {
+                break;
+            }
+            if !shown.is_empty() {
+                shown.push(b' ');
+            }
+            let statement = Statement::of(&file.usage_records()[record as usize]);
+            if let Some(path) = statement.and_then(|it| it.path) {
+                shown.extend_from_slice(path);
+                shown.push(b'=');
+            }
+            shown.extend_from_slice(preference.as_str().as_bytes());
+        }
+        if shown.is_empty() {
+            shown.extend_from_slice(Preference::Unstated.as_str().as_bytes());
+        }
+        Stated { runs, shown }
+    }
+}
+
+fn is_stated(preference: &Preference) -> bool {
+    *preference != Preference::Unstated
+}

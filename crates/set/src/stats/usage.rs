@@ -1,0 +1,231 @@
+//! What the files of a set state about uses, and the statements that hold for the robots of one file.
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use serde::{Serialize, Serializer};
+
+use super::hosts::{ByPosition, PolicyUse};
+use super::{Named, as_optional_name, largest, push_text};
+use crate::PolicySet;
+use crate::file::Damage;
+use crate::stored::PolicyNumber;
+use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS};
+use portcullis_robots::policy::UsageGroups;
+use portcullis_robots::syntax::{RobotsTxt, Statement};
+
+/// The number of policies that one task reads.
+const POLICIES_PER_TASK: usize = 256;
+
+/// What a statement may say about a label.
+const STATED: [Preference; 2] = [Preference::Yes, Preference::No];
+
+/// How common a statement or licence is. A policy counts once, however many origins share it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageCount {
+    /// The number of records in policies.
+    pub records: u64,
+    /// The number of policies with such a record.
+    pub policies: u64,
+    /// The number of origins of these policies.
+    pub origins: u64,
+}
+
+impl UsageCount {
+    fn add(&mut self, records: u64, origins: u64) {
+        self.records += records;
+        self.policies += u64::from(records > 0);
+        self.origins += if records > 0 { origins } else { 0 };
+    }
+
+    fn merge(&mut self, other: UsageCount) {
+        self.records += other.records;
+        self.policies += other.policies;
+        self.origins += other.origins;
+    }
+}
+
+/// Statistics of usage preferences.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageStats {
+    /// Usage records of any kind.
+    #[serde(flatten)]
+    pub all: UsageCount,
+    /// By kind of record: `content-usage`, `content-signal` and `license`.
+    pub sources: Named<UsageCount>,
+    /// By label, then by what is stated: `y` or `n`.
+    pub labels: Named<Named<UsageCount>>,
+    /// The number of distinct licences.
+    pub licenses: u64,
+    /// The licences of the most origins.
+    pub most_common_licenses: Vec<LicenseCount>,
+}
+
+/// How common a licence is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LicenseCount {
+    /// The URI as written.
+    #[serde(flatten, serialize_with = "as_value")]
+    pub value: Vec<u8>,
+    /// The policies and origins with it.
+    #[serde(flatten)]
+    pub count: UsageCount,
+}
+
+fn as_value<S: Serializer>(value: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap as _;
+    let mut map = serializer.serialize_map(None)?;
+    push_text(&mut map, "value", Some(value))?;
+    map.end()
+}
+
+/// The counts of some policies.
+#[derive(Default)]
+struct Counts {
+    all: UsageCount,
+    /// By field, in the order of [`USAGE_FIELDS`].
+    sources: [UsageCount; USAGE_FIELDS.len()],
+    labels: [[UsageCount; STATED.len()]; Label::ALL.len()],
+    licenses: HashMap<Vec<u8>, UsageCount, foldhash::fast::RandomState>,
+}
+
+impl UsageStats {
+    /// Counts the usage records of `set`; `None` if it stores none. `uses` has the origins of each policy.
+    pub(super) fn of(
+        set: &PolicySet,
+        uses: &ByPosition<PolicyNumber, PolicyUse<'_>>,
+        top: usize,
+    ) -> Result<Option<UsageStats>, Damage> {
+        if !set.has_usage() {
+            return Ok(None);
+        }
+        let mut policies: Vec<(PolicyNumber, u64)> =
+            uses.iter().map(|(&number, used)| (number, used.origins)).collect();
+        // In file order, so that the first damage is reported.
+        policies.sort_unstable();
+        let count = |policies: &[(PolicyNumber, u64)]| {
+            let mut counts = Counts::default();
+            policies.iter().try_for_each(|&(number, origins)| counts.add(set, number, origins))?;
+            Ok(counts)
+        };
+        let parts: Vec<Result<Counts, Damage>> =
+            policies.par_chunks(POLICIES_PER_TASK).map(count).collect();
+        let mut counts = Counts::default();
+        parts.into_iter().try_for_each(|part| part.map(|part| counts.merge(part)))?;
+        Ok(Some(counts.stats(top)))
+    }
+}
+
+impl Counts {
+    fn add(&mut self, set: &PolicySet, number: PolicyNumber, origins: u64) -> Result<(), Damage> {
+        let policy = set.policy(number)?;
+        let records = policy.usage_records()?;
+        self.all.add(records.len() as u64, origins);
+        for (count, spelling) in self.sources.iter_mut().zip(&USAGE_FIELDS) {
+            let of_field = records.iter().filter(|(kind, _)| kind.field == spelling.field);
+            count.add(of_field.count() as u64, origins);
+        }
+        let preferences: Vec<_> = (0..)
+            .zip(&records)
+            .map(|(number, _)| policy.preferences(number))
+            .collect::<Result<_, _>>()?;
+        for label in Label::ALL {
+            for (count, stated) in self.labels[label as usize].iter_mut().zip(STATED) {
+                let stating = preferences.iter().filter(|it| it[label as usize] == stated);
+                count.add(stating.count() as u64, origins);
+            }
+        }
+        let licenses = records.iter().filter(|(kind, _)| kind.field == Field::License);
+        let mut licenses: Vec<&[u8]> = licenses.map(|(_, record)| record.value()).collect();
+        licenses.sort_unstable();
+        for same in licenses.chunk_by(|one, other| one == other) {
+            self.licenses.entry_ref(same[0]).or_default().add(same.len() as u64, origins);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Counts) {
+        self.all.merge(other.all);
+        let own = self.sources.iter_mut().chain(self.labels.as_flattened_mut());
+        let others = other.sources.iter().chain(other.labels.as_flattened());
+        own.zip(others).for_each(|(count, other)| count.merge(*other));
+        for (value, count) in other.licenses {
+            self.licenses.entry(value).or_default().merge(count);
+        }
+    }
+
+    fn stats(self, top: usize) -> UsageStats {
+        let sources = USAGE_FIELDS.iter().map(|it| it.text.into()).zip(self.sources);
+        let labels = Label::ALL.into_iter().zip(self.labels).map(|(label, counts)| {
+            let stated = STATED.into_iter().map(|it| it.as_str().into()).zip(counts);
+            (label.as_str().into(), Named(stated.collect()))
+        });
+        let licenses = self.licenses.len() as u64;
+        let counted = self.licenses.into_iter().map(|(value, count)| LicenseCount { value, count });
+        // The value makes the order total; the iteration order of a map is random.
+        let most_common_licenses = largest(counted, top, |it| {
+            (it.count.origins, it.count.policies, std::cmp::Reverse(it.value.clone()))
+        });
+        UsageStats {
+            all: self.all,
+            sources: Named(sources.collect()),
+            labels: Named(labels.collect()),
+            licenses,
+            most_common_licenses,
+        }
+    }
+}
+
+/// The usage records that hold for a robot, or for all robots that no group names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostUsage {
+    /// The name in lower case; `None` for robots that no group names.
+    #[serde(flatten, serialize_with = "as_owned_name")]
+    pub name: Option<Vec<u8>>,
+    /// The lines of the records.
+    #[serde(serialize_with = "as_numbers")]
+    pub lines: Vec<LineNumber>,
+    /// By label: what the records state on some path, `y` and `n`; empty if nothing is stated.
+    pub stated: Named<Vec<&'static str>>,
+    /// The number of licences among the records.
+    pub licenses: usize,
+}
+
+fn as_owned_name<S: Serializer>(name: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
+    as_optional_name(&name.as_deref(), serializer)
+}
+
+fn as_numbers<S: Serializer>(lines: &[LineNumber], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(lines.iter().map(|line| line.get()))
+}
+
+impl HostUsage {
+    /// Returns the records that hold for each robot that `file` names, after those for all others; empty
+    /// if there are no usage records.
+    pub(super) fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<HostUsage> {
+        if file.usage_records().is_empty() {
+            return Vec::new();
+        }
+        let groups = UsageGroups::new(file);
+        let audience = groups.audience(dialect);
+        let named = audience.robots.iter().map(|it| (Some(it.name.clone()), &it.groups));
+        let robots = std::iter::once((None, &audience.default_groups)).chain(named);
+        robots.map(|(name, own)| HostUsage::of_robot(file, name, &groups.in_force(own))).collect()
+    }
+
+    fn of_robot(file: &RobotsTxt<'_>, name: Option<Vec<u8>>, in_force: &[u32]) -> HostUsage {
+        let records = in_force.iter().map(|&number| &file.usage_records()[number as usize]);
+        let statements: Vec<Statement<'_>> = records.clone().filter_map(Statement::of).collect();
+        let stated = |label: Label| {
+            let is_stated = |it: &Preference| statements.iter().any(|by| by.of_label(label) == *it);
+            STATED.into_iter().filter(is_stated).map(Preference::as_str).collect()
+        };
+        HostUsage {
+            name,
+            lines: records.map(|record| record.line).collect(),
+            stated: Named::of(Label::ALL, Label::as_str, stated),
+            licenses: in_force.len() - statements.len(),
+        }
+    }
+}
