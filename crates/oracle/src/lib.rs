@@ -192,8 +192,7 @@ impl<'t> Applying<'t> {
         let pattern = pattern::normal_form(&dialect.paths, rule.value);
         let allows_directory = dialect.paths.index_page == IndexPage::AllowsDirectory
             && rule.verdict == Verdict::Allow;
-        let directory =
-            allows_directory.then(|| pattern::index_page_directory(&pattern)).flatten();
+        let directory = allows_directory.then(|| pattern::index_page_directory(&pattern)).flatten();
         Applying { rule, pattern, directory }
     }
 
@@ -237,6 +236,18 @@ pub fn decide_in_scope(
 /// ```
 pub fn compared_path(dialect: &Dialect, url: &[u8]) -> Option<Vec<u8>> {
     url::compared_path(&dialect.paths, url)
+}
+
+/// Returns the members of a dictionary (RFC 9651, section 4.2.2) in order, each value as written and without
+/// its parameters, or `None` if `text` is no dictionary. Of equal keys the last counts.
+///
+/// ```
+/// let members = portcullis_oracle::dictionary(b"train-ai=n;note, search").unwrap();
+/// assert_eq!(members, [("train-ai".to_owned(), "n".to_owned()), ("search".to_owned(), String::new())]);
+/// assert_eq!(portcullis_oracle::dictionary(b"train-ai = n"), None);
+/// ```
+pub fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
+    usage::dictionary(text)
 }
 
 /// Returns whether `pattern`, as written in a file, matches `path`, which is in normal form.

@@ -38,11 +38,7 @@ struct Statement {
 
 impl<'t> InForce<'t> {
     /// The lines for the first of `agents` that a group names.
-    pub(super) fn new(
-        dialect: &Dialect,
-        records: &[Record<'t>],
-        agents: &[&str],
-    ) -> InForce<'t> {
+    pub(super) fn new(dialect: &Dialect, records: &[Record<'t>], agents: &[&str]) -> InForce<'t> {
         let lines = lines_in_force(dialect, records, agents);
         let licences = lines.iter().filter(|line| line.field == Field::License);
         InForce {
@@ -165,9 +161,8 @@ fn in_dictionary(text: &[u8], label: Label) -> Preference {
     }
 }
 
-/// The members of a dictionary (RFC 9651, section 4.2.2), each value as written, without parameters;
-/// `None` if it is none.
-fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
+/// See [`crate::dictionary`].
+pub(super) fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
     let text: Vec<char> = text.iter().map(|&byte| char::from(byte)).collect();
     let mut at = spaces(&text, 0, " ");
     let mut members = Vec::new();
