@@ -8,6 +8,8 @@ use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_oracle::Judge;
 use portcullis_robots::Robots;
 use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::target::split;
 use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -22,13 +24,17 @@ struct Judged<'q> {
     licences: Vec<Vec<u8>>,
 }
 
-/// The input of [`decide`](crate::decide).
+/// The input of [`decide`](crate::decide). A file without usage records is left to that target.
 ///
 /// # Panics
 ///
 /// If a preference, its line, its source or the licences are not the oracle's.
 pub fn usage(data: &[u8]) {
     let Some(question) = Question::read(data) else { return };
+    let file = RobotsTxt::parse(question.robots, question.config.dialect, None);
+    if file.usage_records().is_empty() {
+        return;
+    }
     let judged: Vec<Judged<'_>> =
         question.urls.iter().map(|url| judge(&question, question.robots, url.clone())).collect();
     check_front_door(&question, &judged);
@@ -59,6 +65,10 @@ fn check_front_door(question: &Question<'_>, judged: &[Judged<'_>]) {
     let robots = Robots::with_bytes_max(question.robots, dialect, robots_bytes_max);
     let agent = robots.agent_chain_usage(&question.agent);
     for Judged { file, url, usage, licences } in judged {
+        // The front door assumes a scheme and takes paths; sets, and the oracle, do neither.
+        if split(url, dialect.paths.path_start).is_err() {
+            continue;
+        }
         let found = agent.decide(url);
         let access = expected(url, usage.access, found.access, Detail::Rule);
         let wanted = Usage::new(access, usage.stated);
