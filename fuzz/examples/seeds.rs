@@ -14,10 +14,12 @@ fn main() -> std::io::Result<()> {
         std::process::exit(2);
     };
     let seeds = Seeds::of_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    let of_targets: [(&str, &BTreeSet<Vec<u8>>); 4] = [
+    let of_targets: [(&str, &BTreeSet<Vec<u8>>); 6] = [
         ("parse", &seeds.parse),
         ("normalise", &seeds.normalise),
         ("decide", &seeds.decide),
+        ("usage", &seeds.usage),
+        ("dictionary", &seeds.dictionary),
         ("split", &seeds.split),
     ];
     for (target, seeds) in of_targets {

@@ -7,8 +7,9 @@ mod case;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::usage::UsageSource;
+use portcullis_robots::syntax::{RobotsTxt, Statement};
 
 use case::Check;
 
@@ -21,6 +22,8 @@ pub struct Seeds {
     pub parse: BTreeSet<Vec<u8>>,
     pub normalise: BTreeSet<Vec<u8>>,
     pub decide: BTreeSet<Vec<u8>>,
+    pub usage: BTreeSet<Vec<u8>>,
+    pub dictionary: BTreeSet<Vec<u8>>,
     pub split: BTreeSet<Vec<u8>>,
 }
 
@@ -82,8 +85,25 @@ impl Seeds {
     fn add_decide(&mut self, known: &Dialect, agent: &str, url: &[u8], robots: &[u8]) {
         if !url.contains(&b'\n') {
             let head = [&dialect(known)[..], b"*", agent.as_bytes(), b"\n", url, b"\n"].concat();
-            self.decide.insert([&head, robots].concat());
+            let seed = [&head, robots].concat();
+            if self.add_values(robots) {
+                self.usage.insert(seed.clone());
+            }
+            self.decide.insert(seed);
         }
+    }
+
+    /// Adds what the file's Content-Usage records state, cut short at every byte; returns whether the file
+    /// has usage records.
+    fn add_values(&mut self, robots: &[u8]) -> bool {
+        let file = RobotsTxt::parse(robots, &RFC_9309, None);
+        for statement in file.usage_records().iter().filter_map(Statement::of) {
+            if statement.source == UsageSource::ContentUsage {
+                let text = statement.text;
+                self.dictionary.extend((0..=text.len()).map(|end| text[..end].to_vec()));
+            }
+        }
+        !file.usage_records().is_empty()
     }
 
     fn add_patterns(&mut self, known: &'static Dialect, robots: &[u8], url: &[u8]) {

@@ -52,6 +52,16 @@ fn decide() {
 }
 
 #[test]
+fn usage() {
+    run(&seeds().usage, portcullis_fuzz::usage);
+}
+
+#[test]
+fn dictionary() {
+    run(&seeds().dictionary, portcullis_fuzz::dictionary);
+}
+
+#[test]
 fn split() {
     run(&seeds().split, portcullis_fuzz::split);
 }

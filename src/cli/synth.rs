@@ -52,7 +52,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     }
     fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot create the folder {}", args.out.display()))?;
-    let corpus = Corpus::new(args.seed, args.hosts);
+    let corpus = Corpus::new(args.seed, args.hosts).with_usage(args.usage);
     let (mut folder, mut outputs) = (None, Vec::new());
     match archive {
         None => folder = Some(write_folder(&corpus, &robots)?),

@@ -205,6 +205,84 @@ fn rows_are_kept_whole() {
     assert_stdout(&folder.ok(format!("filter x.parquet {FLAGS} -c")), format!("{}\n", ROWS / 5));
 }
 
+/// Rows and lines with the same URLs, by turns in each relation to a file with preferences, and the file.
+fn write_preferences(folder: &Folder) {
+    fs::create_dir(folder.path("sites")).unwrap();
+    let robots = "User-agent: *\nContent-Usage: /open train-ai=y, search=n\n\
+        Content-Signal: /closed ai-train=no\nDisallow: /private\n";
+    folder.write("sites/a.example", robots);
+    let paths =
+        ["a.example/open/", "a.example/closed/", "a.example/", "a.example/private/", "b.example/"];
+    let url = |row: usize| match paths.get(row % 7) {
+        Some(path) => Some(format!("https://{path}{row}")),
+        None => (row % 7 == 5).then(|| format!("no url {row}")),
+    };
+    let urls: Vec<Option<String>> = (0..ROWS).map(url).collect();
+    let lines: String = urls.iter().map(|url| url.clone().unwrap_or_default() + "\n").collect();
+    folder.write("p.txt", lines);
+    let column = array(urls.into_iter().collect::<StringArray>());
+    write_columns(folder, "p.parquet", vec![("url", column)]);
+}
+
+/// The values of one column, the quotes of a string removed.
+fn column(folder: &Folder, file: &str, name: &str) -> Vec<String> {
+    let file = fs::File::open(folder.path(file)).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let value = |row: ::parquet::record::Row| {
+        let (_, field) = row.get_column_iter().find(|(column, _)| *column == name).unwrap();
+        field.to_string().trim_matches('"').to_owned()
+    };
+    reader.get_row_iter(None).unwrap().map(|row| value(row.unwrap())).collect()
+}
+
+#[test]
+fn a_purpose_keeps_the_rows_of_the_lines_that_it_keeps() {
+    let folder = Folder::new();
+    write_preferences(&folder);
+    let flags = "--robots sites -a ExampleBot --purpose train-ai";
+    let each = ROWS / 7;
+    for (unstated, kept) in [("keep", 2 * each), ("drop", each)] {
+        let flags = format!("{flags} --unstated {unstated}");
+        let lines = folder.ok(format!("filter p.txt {flags} --json"));
+        let of_lines: serde_json::Value = serde_json::from_slice(&lines.stderr).unwrap();
+        let lines = String::from_utf8(lines.stdout).unwrap();
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!((lines.len(), &of_lines["unstated"]), (kept, &each.into()), "{of_lines}");
+        for threads in [1, 2, 7] {
+            folder.ok(format!("filter p.parquet {flags} -o kept.parquet -j {threads}"));
+            assert_eq!(column(&folder, "kept.parquet", "url"), lines, "{unstated}");
+            let account = metadata(&folder, "kept.parquet", "portcullis").unwrap();
+            let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+            for count in ["records", "kept", "unstated"] {
+                assert_eq!(account[count], of_lines[count], "{count}: {account}");
+            }
+        }
+    }
+}
+
+#[test]
+fn preferences_are_columns_behind_each_verdict() {
+    let folder = Folder::new();
+    write_preferences(&folder);
+    let flags = "--robots sites -a ExampleBot,Other --usage train-ai,search";
+    let lines = folder.ok(format!("classify p.txt {flags} --header --no-summary"));
+    let lines = String::from_utf8(lines.stdout).unwrap();
+    let mut lines = lines.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    assert_eq!(names[1..3], ["ExampleBot_train-ai", "ExampleBot_search"]);
+    let lines: Vec<Vec<&str>> = lines.collect();
+    for threads in [1, 2, 7] {
+        folder.ok(format!("classify p.parquet {flags} -o tagged.parquet -j {threads}"));
+        assert_eq!(rows(&folder, "tagged.parquet").1[1..], names[..6]);
+        for (place, name) in names[..6].iter().enumerate() {
+            let of_lines: Vec<&str> = lines.iter().map(|line| line[place]).collect();
+            assert_eq!(column(&folder, "tagged.parquet", name), of_lines, "{name}");
+        }
+    }
+    let seen: std::collections::BTreeSet<&str> = lines.iter().map(|line| line[1]).collect();
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["-", "?", "n", "y"]);
+}
+
 #[test]
 fn a_file_of_another_name_has_the_urls() {
     let folder = Folder::new();

@@ -53,6 +53,24 @@ fn every_url_of_it_has_a_policy() {
 }
 
 #[test]
+fn preferences_change_no_verdict() {
+    let folder = Folder::new();
+    let classify = |corpus: &str, flags: &str| {
+        let line =
+            format!("classify --robots {corpus}/robots -a Googlebot,Other {corpus}/urls.txt");
+        String::from_utf8(folder.ok(format!("{line} {flags} --no-summary")).stdout).unwrap()
+    };
+    for (flags, out) in [("", "plain"), ("--usage", "stated")] {
+        folder.ok(format!("synth --hosts 300 --urls 2000 {flags} --out {out}"));
+    }
+    assert!(corpus(&folder, "plain").0 != corpus(&folder, "stated").0);
+    assert!(corpus(&folder, "plain").1 == corpus(&folder, "stated").1);
+    assert_eq!(classify("plain", ""), classify("stated", ""));
+    let stated = |corpus: &str| classify(corpus, "--usage search").contains("\ty\t");
+    assert_eq!((stated("plain"), stated("stated")), (false, true));
+}
+
+#[test]
 fn it_replaces_nothing() {
     let folder = Folder::new();
     assert_status(&synth(&folder, "--hosts 3 --urls 3 --out c"), 0);

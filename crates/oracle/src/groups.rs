@@ -22,6 +22,7 @@ pub(super) trait GroupLine {
 }
 
 /// An allow or disallow line in a group.
+#[derive(Clone, Copy)]
 pub(super) struct Rule<'t> {
     pub(super) id: RuleID,
     pub(super) line: LineNumber,

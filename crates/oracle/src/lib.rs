@@ -5,10 +5,10 @@
 //! two have no bug in common. Use it in tests and to verify results; use `portcullis-robots` for
 //! anything else.
 //!
-//! Cost: every call parses the whole file again, and matching a pattern takes time proportional to
-//! the bytes of the pattern times the bytes of the path. Nothing backtracks, so hostile input is
-//! slow but always terminates. No function fails: a record that is not a URL gives
-//! [`Decision::INVALID`].
+//! Cost: [`decide`] and [`usage`] parse the whole file for every URL; a [`Judge`] parses it once.
+//! Matching a pattern takes time proportional to the bytes of the pattern times the bytes of the path.
+//! Nothing backtracks, so hostile input is slow but always terminates. No function fails: a record that
+//! is not a URL gives [`Decision::INVALID`].
 //!
 //! ```
 //! use portcullis_dialect::{RFC_9309, Verdict};
@@ -32,10 +32,12 @@ mod tests;
 use std::cmp::Reverse;
 
 use portcullis_dialect::{
-    Decision, Dialect, IndexPage, Precedence, Reason, RobotsTxtUrl, Usage, Verdict,
+    Decision, Dialect, IndexPage, PathRules, Precedence, Reason, RobotsTxtUrl, Usage, Verdict,
 };
 
 use groups::Rule;
+use lines::Record;
+use usage::InForce;
 
 /// Returns the decision of the robots.txt file `robots` for an agent and `url`.
 ///
@@ -53,31 +55,8 @@ pub fn decide(
     agents: &[&str],
     url: &[u8],
 ) -> Decision {
-    let Some(path) = compared_path(dialect, url) else {
-        return Decision::INVALID;
-    };
-    if dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == b"/robots.txt" {
-        return Decision::ROBOTS_TXT;
-    }
     let records = lines::records(&dialect.lines, robots, robots_bytes_max);
-    let groups = groups::groups(&dialect.groups, &records);
-    if groups.iter().all(|group| group.rules.is_empty()) {
-        return Decision::without_rule(Verdict::Allow, Reason::NoRules);
-    }
-    let applying = groups::applying(dialect, &groups, agents);
-    if applying.is_empty() {
-        return Decision::without_rule(Verdict::Allow, Reason::NoGroup);
-    }
-    let rules = applying.iter().flat_map(|group| &group.rules);
-    match deciding_rule(dialect, rules, &path) {
-        None => Decision::without_rule(Verdict::Allow, Reason::NoRule),
-        Some(rule) => Decision {
-            verdict: rule.verdict,
-            reason: Reason::Rule,
-            rule: Some(rule.id),
-            line: Some(rule.line),
-        },
-    }
+    Access::new(dialect, &records, agents).decide(dialect, url)
 }
 
 /// Returns the decision for an agent and `url`, what `robots` states about each use of `url`, and the
@@ -89,11 +68,141 @@ pub fn usage(
     agents: &[&str],
     url: &[u8],
 ) -> (Usage, Vec<Vec<u8>>) {
-    let access = decide(dialect, robots, robots_bytes_max, agents, url);
-    let path = compared_path(dialect, url).unwrap_or_default();
-    let records = lines::records(&dialect.lines, robots, robots_bytes_max);
-    let (stated, licences) = usage::usage(dialect, &records, agents, &path);
-    (Usage::new(access, stated), licences)
+    let judge = Judge::new(dialect, robots, robots_bytes_max, agents);
+    (judge.usage(url), judge.licences())
+}
+
+/// A file for one agent, parsed once, to judge many URLs.
+///
+/// ```
+/// use portcullis_dialect::usage::{Label, Preference};
+/// use portcullis_dialect::{RFC_9309, Verdict};
+/// use portcullis_oracle::Judge;
+///
+/// let robots = b"User-agent: *\nContent-Usage: train-ai=n\nDisallow: /private\n";
+/// let judge = Judge::new(&RFC_9309, robots, None, &["ExampleBot"]);
+/// let page = judge.usage(b"https://example.com/page");
+/// assert_eq!(page.of(Label::TrainAi).preference, Preference::No);
+/// assert_eq!(judge.decide(b"https://example.com/private").verdict, Verdict::Disallow);
+/// ```
+pub struct Judge<'t> {
+    dialect: &'t Dialect,
+    access: Access<'t>,
+    usage: InForce<'t>,
+}
+
+impl<'t> Judge<'t> {
+    /// Parses a file. The arguments are those of [`decide`].
+    pub fn new(
+        dialect: &'t Dialect,
+        robots: &'t [u8],
+        robots_bytes_max: Option<usize>,
+        agents: &[&str],
+    ) -> Judge<'t> {
+        let records = lines::records(&dialect.lines, robots, robots_bytes_max);
+        let access = Access::new(dialect, &records, agents);
+        Judge { dialect, access, usage: InForce::new(dialect, &records, agents) }
+    }
+
+    /// Returns what [`decide`] returns for `url`.
+    pub fn decide(&self, url: &[u8]) -> Decision {
+        self.access.decide(self.dialect, url)
+    }
+
+    /// Returns the decision for `url`, and what the file states about each use of it.
+    pub fn usage(&self, url: &[u8]) -> Usage {
+        let path = compared_path(self.dialect, url).unwrap_or_default();
+        Usage::new(self.decide(url), self.usage.stated(&self.dialect.paths, &path))
+    }
+
+    /// Returns the licences that hold for the agent, as written.
+    pub fn licences(&self) -> Vec<Vec<u8>> {
+        self.usage.licences()
+    }
+}
+
+/// The access rules that apply to an agent.
+struct Access<'t> {
+    rules: Vec<Applying<'t>>,
+    /// Why a URL is allowed if no rule decides.
+    without_rule: Reason,
+}
+
+/// A rule that applies, with its pattern in normal form.
+struct Applying<'t> {
+    rule: Rule<'t>,
+    pattern: Vec<u8>,
+    /// The pattern of the directory, if the pattern names its index page.
+    directory: Option<Vec<u8>>,
+}
+
+impl<'t> Access<'t> {
+    fn new(dialect: &Dialect, records: &[Record<'t>], agents: &[&str]) -> Access<'t> {
+        let groups = groups::groups(&dialect.groups, records);
+        let applying = groups::applying(dialect, &groups, agents);
+        let without_rule = if groups.iter().all(|group| group.rules.is_empty()) {
+            Reason::NoRules
+        } else if applying.is_empty() {
+            Reason::NoGroup
+        } else {
+            Reason::NoRule
+        };
+        let rules = applying.iter().flat_map(|group| &group.rules);
+        let rules = rules.map(|&rule| Applying::new(dialect, rule)).collect();
+        Access { rules, without_rule }
+    }
+
+    fn decide(&self, dialect: &Dialect, url: &[u8]) -> Decision {
+        let Some(path) = compared_path(dialect, url) else {
+            return Decision::INVALID;
+        };
+        if dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == b"/robots.txt" {
+            return Decision::ROBOTS_TXT;
+        }
+        match self.deciding_rule(dialect, &path) {
+            None => Decision::without_rule(Verdict::Allow, self.without_rule),
+            Some(rule) => Decision {
+                verdict: rule.verdict,
+                reason: Reason::Rule,
+                rule: Some(rule.id),
+                line: Some(rule.line),
+            },
+        }
+    }
+
+    /// Returns the deciding rule for `path`.
+    fn deciding_rule(&self, dialect: &Dialect, path: &[u8]) -> Option<&Rule<'t>> {
+        let matching = self.rules.iter().filter_map(|applying| {
+            let bytes = applying.bytes_matched(&dialect.paths, path)?;
+            Some((&applying.rule, bytes))
+        });
+        let best = match dialect.paths.precedence {
+            Precedence::FirstInFile => matching.min_by_key(|(rule, _)| rule.id),
+            Precedence::MostBytes => matching.max_by_key(|(rule, bytes)| {
+                let allows = rule.verdict == Verdict::Allow;
+                (*bytes, allows, Reverse(rule.id))
+            }),
+        };
+        best.map(|(rule, _)| rule)
+    }
+}
+
+impl<'t> Applying<'t> {
+    fn new(dialect: &Dialect, rule: Rule<'t>) -> Applying<'t> {
+        let pattern = pattern::normal_form(&dialect.paths, rule.value);
+        let allows_directory = dialect.paths.index_page == IndexPage::AllowsDirectory
+            && rule.verdict == Verdict::Allow;
+        let directory = allows_directory.then(|| pattern::index_page_directory(&pattern)).flatten();
+        Applying { rule, pattern, directory }
+    }
+
+    /// Returns the length of the pattern by which the rule matches `path`, or `None` if it does not
+    /// match.
+    fn bytes_matched(&self, rules: &PathRules, path: &[u8]) -> Option<usize> {
+        // The directory is tried second, so a longer pattern never loses to its own directory.
+        let mut patterns = std::iter::once(&self.pattern).chain(&self.directory);
+        patterns.find(|pattern| pattern::matches(rules, pattern, path)).map(Vec::len)
+    }
 }
 
 /// Like [`decide`], for a file whose URL is `robots_url`: a URL of another origin is
@@ -129,6 +238,18 @@ pub fn compared_path(dialect: &Dialect, url: &[u8]) -> Option<Vec<u8>> {
     url::compared_path(&dialect.paths, url)
 }
 
+/// Returns the members of a dictionary (RFC 9651, section 4.2.2) in order, each value as written and without
+/// its parameters, or `None` if `text` is no dictionary. Of equal keys the last counts.
+///
+/// ```
+/// let members = portcullis_oracle::dictionary(b"train-ai=n;note, search").unwrap();
+/// assert_eq!(members, [("train-ai".to_owned(), "n".to_owned()), ("search".to_owned(), String::new())]);
+/// assert_eq!(portcullis_oracle::dictionary(b"train-ai = n"), None);
+/// ```
+pub fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
+    usage::dictionary(text)
+}
+
 /// Returns whether `pattern`, as written in a file, matches `path`, which is in normal form.
 ///
 /// The pattern is a trimmed value without a comment. An empty pattern matches nothing.
@@ -143,38 +264,4 @@ pub fn compared_path(dialect: &Dialect, url: &[u8]) -> Option<Vec<u8>> {
 pub fn pattern_matches(dialect: &Dialect, pattern: &[u8], path: &[u8]) -> bool {
     let pattern = pattern::normal_form(&dialect.paths, pattern);
     pattern::matches(&dialect.paths, &pattern, path)
-}
-
-/// Returns the deciding rule for `path` among the rules that apply.
-fn deciding_rule<'g, 't: 'g>(
-    dialect: &Dialect,
-    rules: impl Iterator<Item = &'g Rule<'t>>,
-    path: &[u8],
-) -> Option<&'g Rule<'t>> {
-    let matching = rules.filter_map(|rule| {
-        let bytes = bytes_matched(dialect, rule, path)?;
-        Some((rule, bytes))
-    });
-    let best = match dialect.paths.precedence {
-        Precedence::FirstInFile => matching.min_by_key(|(rule, _)| rule.id),
-        Precedence::MostBytes => matching.max_by_key(|(rule, bytes)| {
-            let allows = rule.verdict == Verdict::Allow;
-            (*bytes, allows, Reverse(rule.id))
-        }),
-    };
-    best.map(|(rule, _)| rule)
-}
-
-/// Returns the length of the pattern by which `rule` matches `path`, or `None` if it does not
-/// match.
-fn bytes_matched(dialect: &Dialect, rule: &Rule<'_>, path: &[u8]) -> Option<usize> {
-    let pattern = pattern::normal_form(&dialect.paths, rule.value);
-    if pattern::matches(&dialect.paths, &pattern, path) {
-        return Some(pattern.len());
-    }
-    // The directory is tried second, so a longer pattern never loses to its own directory.
-    let allows_directory =
-        dialect.paths.index_page == IndexPage::AllowsDirectory && rule.verdict == Verdict::Allow;
-    let directory = allows_directory.then(|| pattern::index_page_directory(&pattern))??;
-    pattern::matches(&dialect.paths, &directory, path).then_some(directory.len())
 }

@@ -111,6 +111,10 @@ fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
     let mut matched = vec![false; path.len() + 1];
     matched[0] = true;
     for &wanted in pattern {
+        if !matched.contains(&true) {
+            // More of the pattern matches nothing either.
+            break;
+        }
         if wanted == b'*' {
             for length in 1..=path.len() {
                 matched[length] |= matched[length - 1];

@@ -21,45 +21,83 @@ impl GroupLine for UsageLine<'_> {
     }
 }
 
-/// What is stated about each label, and the values of the licences, for the first of `agents` that a
-/// group names.
-pub(super) fn usage(
-    dialect: &Dialect,
-    records: &[Record<'_>],
-    agents: &[&str],
-    path: &[u8],
-) -> ([Stated; Label::ALL.len()], Vec<Vec<u8>>) {
-    let lines = lines_in_force(dialect, records, agents);
-    let stated = Label::ALL.map(|label| {
-        let matching: Vec<(usize, Preference, &UsageLine<'_>)> = lines
-            .iter()
-            .filter_map(|line| {
-                let (pattern, text) = path_and_rest(line.value);
-                let bytes = bytes_matched(&dialect.paths, pattern, path)?;
-                let preference = match line.field {
-                    Field::ContentUsage => in_dictionary(text, label),
-                    Field::ContentSignal => in_signal(text, label),
-                    _ => return None,
-                };
-                Some((bytes, preference, line))
-            })
-            .collect();
-        let longest = matching.iter().map(|(bytes, ..)| *bytes).max();
-        let decides = |wanted: Preference| {
-            let mut longest = matching.iter().filter(|(bytes, ..)| Some(*bytes) == longest);
-            longest.find(|(_, preference, _)| *preference == wanted)
-        };
-        match decides(Preference::No).or_else(|| decides(Preference::Yes)) {
-            None => Stated::UNSTATED,
-            Some((_, preference, line)) => Stated {
-                preference: *preference,
-                source: UsageSource::of(line.field),
-                line: Some(line.line),
-            },
+/// The usage lines that hold for an agent, in file order.
+pub(super) struct InForce<'t> {
+    statements: Vec<Statement>,
+    licences: Vec<&'t [u8]>,
+}
+
+/// What a line states about the paths that its pattern matches.
+struct Statement {
+    /// In normal form; `None` if the line is about every path.
+    pattern: Option<Vec<u8>>,
+    source: Option<UsageSource>,
+    line: LineNumber,
+    preferences: [Preference; Label::ALL.len()],
+}
+
+impl<'t> InForce<'t> {
+    /// The lines for the first of `agents` that a group names.
+    pub(super) fn new(dialect: &Dialect, records: &[Record<'t>], agents: &[&str]) -> InForce<'t> {
+        let lines = lines_in_force(dialect, records, agents);
+        let licences = lines.iter().filter(|line| line.field == Field::License);
+        InForce {
+            statements: lines.iter().filter_map(|line| Statement::of(dialect, line)).collect(),
+            licences: licences.map(|line| line.value).collect(),
         }
-    });
-    let licences = lines.iter().filter(|line| line.field == Field::License);
-    (stated, licences.map(|line| line.value.to_vec()).collect())
+    }
+
+    /// What is stated about each label for `path`.
+    pub(super) fn stated(&self, rules: &PathRules, path: &[u8]) -> [Stated; Label::ALL.len()] {
+        let matching: Vec<(usize, &Statement)> = self
+            .statements
+            .iter()
+            .filter_map(|statement| Some((statement.bytes_matched(rules, path)?, statement)))
+            .collect();
+        let longest = matching.iter().map(|(bytes, _)| *bytes).max();
+        Label::ALL.map(|label| {
+            let decides = |wanted: Preference| {
+                let mut longest = matching.iter().filter(|(bytes, _)| Some(*bytes) == longest);
+                longest.find(|(_, statement)| statement.preferences[label as usize] == wanted)
+            };
+            match decides(Preference::No).or_else(|| decides(Preference::Yes)) {
+                None => Stated::UNSTATED,
+                Some((_, statement)) => Stated {
+                    preference: statement.preferences[label as usize],
+                    source: statement.source,
+                    line: Some(statement.line),
+                },
+            }
+        })
+    }
+
+    /// The values of the licences.
+    pub(super) fn licences(&self) -> Vec<Vec<u8>> {
+        self.licences.iter().map(|licence| licence.to_vec()).collect()
+    }
+}
+
+impl Statement {
+    /// What a line states; nothing if it is of another kind.
+    fn of(dialect: &Dialect, line: &UsageLine<'_>) -> Option<Statement> {
+        let (path, text) = path_and_rest(line.value);
+        let preferences = match line.field {
+            Field::ContentUsage => Label::ALL.map(|label| in_dictionary(text, label)),
+            Field::ContentSignal => Label::ALL.map(|label| in_signal(text, label)),
+            _ => return None,
+        };
+        let pattern = path.map(|path| pattern::normal_form(&dialect.paths, path));
+        let source = UsageSource::of(line.field);
+        Some(Statement { pattern, source, line: line.line, preferences })
+    }
+
+    /// The length of the pattern if it matches; without one, every path is matched by nothing.
+    fn bytes_matched(&self, rules: &PathRules, path: &[u8]) -> Option<usize> {
+        match &self.pattern {
+            None => Some(0),
+            Some(pattern) => pattern::matches(rules, pattern, path).then_some(pattern.len()),
+        }
+    }
 }
 
 /// The usage lines that hold for the agents, in file order.
@@ -86,22 +124,13 @@ fn lines_in_force<'t>(
     lines
 }
 
-/// Splits a value into the path that it begins with, or nothing, and what follows.
-fn path_and_rest(value: &[u8]) -> (&[u8], &[u8]) {
+/// Splits a value into the path that it begins with, if it does, and what follows.
+fn path_and_rest(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
     if !value.starts_with(b"/") {
-        return (b"", value);
+        return (None, value);
     }
     let path = value.split(|byte| b" \t".contains(byte)).next().unwrap_or_default();
-    (path, trim(&value[path.len()..], b" \t"))
-}
-
-/// The length of the pattern if it matches; without one, every path is matched by nothing.
-fn bytes_matched(rules: &PathRules, written: &[u8], path: &[u8]) -> Option<usize> {
-    if written.is_empty() {
-        return Some(0);
-    }
-    let pattern = pattern::normal_form(rules, written);
-    pattern::matches(rules, &pattern, path).then_some(pattern.len())
+    (Some(path), trim(&value[path.len()..], b" \t"))
 }
 
 fn in_signal(text: &[u8], label: Label) -> Preference {
@@ -132,9 +161,8 @@ fn in_dictionary(text: &[u8], label: Label) -> Preference {
     }
 }
 
-/// The members of a dictionary (RFC 9651, section 4.2.2), each value as written, without parameters;
-/// `None` if it is none.
-fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
+/// See [`crate::dictionary`].
+pub(super) fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
     let text: Vec<char> = text.iter().map(|&byte| char::from(byte)).collect();
     let mut at = spaces(&text, 0, " ");
     let mut members = Vec::new();

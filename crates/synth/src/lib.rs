@@ -8,6 +8,7 @@
 //! - A few templates have half of all hosts.
 //! - Rules come from platforms and from a common stock of patterns.
 //! - Named crawlers have a long tail.
+//! - On request, some hosts state usage preferences.
 //!
 //! All hosts are below `.example` (RFC 2606), so no real host is named. For verdicts on a real
 //! site, use its real file.
@@ -39,6 +40,7 @@ mod patterns;
 pub mod random;
 mod robots;
 mod site;
+mod usage;
 mod words;
 
 pub use self::archive::{Answers, Archive, ArchiveFormat, ArchivedFile};
@@ -46,6 +48,7 @@ pub use self::archive::{Answers, Archive, ArchiveFormat, ArchivedFile};
 use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
 use self::site::Site;
+use self::usage::UsageLines;
 
 /// The share of hosts with https URLs, per ten thousand.
 const HTTPS: u64 = 8_800;
@@ -57,12 +60,21 @@ const HTTPS: u64 = 8_800;
 pub struct Corpus {
     seed: u64,
     hosts: u64,
+    has_usage: bool,
 }
 
 impl Corpus {
     /// Creates the corpus of `hosts` hosts (at least one) for `seed`.
     pub fn new(seed: u64, hosts: u64) -> Corpus {
-        Corpus { seed, hosts: hosts.max(1) }
+        Corpus { seed, hosts: hosts.max(1), has_usage: false }
+    }
+
+    /// Lets some hosts state usage preferences (`Content-Signal`, `Content-Usage`, `License`).
+    ///
+    /// Groups, rules and URLs stay the same, and so do the verdicts about access; lines move.
+    #[must_use]
+    pub fn with_usage(self, has_usage: bool) -> Corpus {
+        Corpus { has_usage, ..self }
     }
 
     /// Returns the number of hosts.
@@ -88,8 +100,16 @@ impl Corpus {
     pub fn write_robots(&self, host: u64, out: &mut Vec<u8>) {
         let mut name = Vec::new();
         self.write_host(host, &mut name);
+        let layout = self.layout(host);
+        let usage = match self.has_usage {
+            true => {
+                let site = Site::of_layout(self.seed, layout);
+                UsageLines::draw(self.stream(Purpose::Usage, host), &name, site)
+            }
+            false => UsageLines::default(),
+        };
         let sitemaps = self.stream(Purpose::Sitemaps, host);
-        robots::write(self.seed, self.layout(host), &name, sitemaps, out);
+        robots::write(self.seed, layout, (&name, usage, sitemaps), out);
     }
 
     /// Returns whether the robots.txt of a host has a rule in any group, even one without a value.

@@ -19,6 +19,7 @@ pub(super) enum Purpose {
     Answers = 11,
     Stars = 12,
     PlatformStars = 13,
+    Usage = 14,
 }
 
 /// A stream of random numbers.

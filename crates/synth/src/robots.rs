@@ -5,6 +5,7 @@ use super::layout::{DefaultGroup, Layout, NamedGroups, Plan};
 use super::patterns::Patterns;
 use super::random::{Purpose, SplitMix64};
 use super::site::Site;
+use super::usage::UsageLines;
 use super::words::{ADJECTIVES, NOUNS, write_agent, write_number};
 use portcullis_dialect::decision::Verdict;
 
@@ -29,13 +30,12 @@ const SPELLINGS: [[&str; 3]; 4] = [
 ];
 const OTHER_SPELLING: u64 = 800;
 
-/// Appends the file of a layout for a host with this name. `sitemaps` is the stream for the records
-/// that belong to the host.
+/// Appends the file of a layout for a host with this name and these usage preferences. `sitemaps` is the
+/// stream for the other records that belong to the host.
 pub(super) fn write(
     seed: u64,
     layout: Layout,
-    host: &[u8],
-    sitemaps: SplitMix64,
+    (host, usage, sitemaps): (&[u8], UsageLines, SplitMix64),
     out: &mut Vec<u8>,
 ) {
     let plan = layout.plan(seed);
@@ -43,7 +43,8 @@ pub(super) fn write(
     let mut random = SplitMix64::stream(seed, Purpose::Robots, layout.number());
     let spelling =
         if random.chance(OTHER_SPELLING) { random.pick(&SPELLINGS[1..]) } else { SPELLINGS[0] };
-    let mut file = File { seed, layout, plan, site, spelling, random, start: out.len(), out };
+    let mut file =
+        File { seed, layout, plan, site, usage, spelling, random, start: out.len(), out };
     file.write(host, sitemaps);
 }
 
@@ -59,6 +60,7 @@ struct File<'a> {
     layout: Layout,
     plan: Plan,
     site: Site,
+    usage: UsageLines,
     spelling: [&'static str; 3],
     random: SplitMix64,
     start: usize,
@@ -73,6 +75,8 @@ impl File<'_> {
         for _ in 0..self.plan.heading_lines {
             self.write_heading_line();
         }
+        let before_groups = std::mem::take(&mut self.usage.before_groups);
+        self.write_lines(&before_groups);
         if self.random.chance(DEFAULT_GROUP_LAST) {
             self.write_named_groups();
             self.write_default_group();
@@ -86,6 +90,13 @@ impl File<'_> {
 
     fn put(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn write_lines(&mut self, lines: &[Vec<u8>]) {
+        for line in lines {
+            self.out.extend_from_slice(line);
+            self.end_line();
+        }
     }
 
     fn end_line(&mut self) {
@@ -121,6 +132,8 @@ impl File<'_> {
         self.put(self.spelling[0]);
         self.put("*");
         self.end_line();
+        let default_group = std::mem::take(&mut self.usage.default_group);
+        self.write_lines(&default_group);
         if self.plan.crawl_delay {
             self.put("Crawl-delay: ");
             let seconds = self.random.below(30) + 1;

@@ -1,10 +1,10 @@
 //! Compares the synthetic corpus with measurements of the web, and checks that it never changes.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::*;
-use portcullis_dialect::dialect::RFC_9309;
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_dialect::dialect::{Field, RFC_9309};
+use portcullis_robots::syntax::{RobotsTxt, Statement};
 
 const HOSTS: u64 = 4_000;
 const URLS: u64 = 40_000;
@@ -74,6 +74,37 @@ fn every_url_is_on_a_host_of_the_corpus() {
     assert_eq!(one.hosts(), 1);
     let url = written(|out| one.write_url(5, out));
     assert!(String::from_utf8(url).unwrap().contains(&one.host(0)));
+}
+
+/// Preferences occur as often as their sources say, and change nothing else.
+#[test]
+fn some_hosts_state_preferences() {
+    const HOSTS: u64 = 20_000;
+    let plain = Corpus::new(1, HOSTS);
+    let corpus = plain.with_usage(true);
+    let mut counts = BTreeMap::new();
+    for host in 0..HOSTS {
+        let (file, without) = (
+            written(|out| corpus.write_robots(host, out)),
+            written(|out| plain.write_robots(host, out)),
+        );
+        let parsed = parse(&file);
+        let fields: BTreeSet<_> = parsed.usage_records().iter().map(|it| it.field as u8).collect();
+        assert_eq!(fields.is_empty(), file == without, "{host}");
+        let rules = |file: &RobotsTxt<'_>| -> Vec<_> {
+            file.rules().iter().map(|rule| (rule.verdict, rule.value.to_vec())).collect()
+        };
+        assert_eq!(rules(&parsed), rules(&parse(&without)), "{host}");
+        assert!(parsed.usage_records().iter().filter_map(Statement::of).all(|it| it.is_readable));
+        fields.into_iter().for_each(|field| *counts.entry(field).or_insert(0) += 1);
+    }
+    let share = |field: Field| counts[&(field as u8)] * 10_000 / HOSTS;
+    // A file without a default group has no place for the first two.
+    for (field, low, high) in
+        [(Field::ContentSignal, 340, 430), (Field::ContentUsage, 28, 48), (Field::License, 65, 92)]
+    {
+        assert!((low..=high).contains(&share(field)), "{field:?}: {}", share(field));
+    }
 }
 
 /// Compares single files and URLs with measurements of real ones.

@@ -570,6 +570,13 @@ pub struct SynthArgs {
     #[arg(long)]
     pub answers: bool,
 
+    /// Let some hosts state usage preferences
+    ///
+    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules and URLs are
+    /// those of the corpus without this flag, and so are all verdicts about access.
+    #[arg(long)]
+    pub usage: bool,
+
     /// The folder to write to; it must not hold a corpus yet
     #[arg(short, long, value_name = "DIR")]
     pub out: PathBuf,

@@ -1,0 +1,70 @@
+//! What a host states about the use of its pages.
+//!
+//! Preferences are a host's own and not its template's: on the web they are mostly prepended by the network
+//! that serves the site. They have their own stream of random numbers, so a corpus with preferences has
+//! the groups, rules and URLs of the one without.
+
+use super::random::SplitMix64;
+use super::site::Site;
+
+// Shares of hosts, per ten thousand.
+/// Content-Signal: 271 of the 6,638 files of the Tranco top 10,000 that Thunderbit read in 2026
+/// (<https://thunderbit.com/blog/robots-txt-problems>).
+const CONTENT_SIGNAL: u64 = 408;
+/// License: 0.78 % of the hosts that the AI Discovery Radar asked in September 2026 have a licence
+/// document at the usual place (doi:10.5281/zenodo.22294785).
+const LICENSE: u64 = 78;
+/// Content-Usage: nobody has published a count. A tenth of Content-Signal, so that it occurs at all.
+const CONTENT_USAGE: u64 = 41;
+
+/// Content-Signal as Cloudflare's managed files have it, and the three choices of contentsignals.org. All
+/// but a few sites have the managed one.
+const SIGNALS: [&str; 4] = [
+    "search=yes,ai-train=no,use=reference",
+    "search=yes, ai-input=no, ai-train=no",
+    "search=yes, ai-input=yes, ai-train=no",
+    "search=yes, ai-input=yes, ai-train=yes",
+];
+/// The share of managed signals among signals.
+const MANAGED: u64 = 8_500;
+
+/// What Content-Usage states about a whole site, and about a part of it.
+const SITE: [&str; 3] = ["train-ai=n", "train-ai=n, search=y", "train-ai=n, ai-use=n"];
+const PART: [&str; 2] = ["train-ai=y", "search=n"];
+/// The share of hosts with Content-Usage that have a second line, for a part of the site.
+const WITH_PATH: u64 = 5_000;
+
+/// The lines of one host, without their ends.
+#[derive(Default)]
+pub(super) struct UsageLines {
+    /// For all groups: before the first one.
+    pub(super) before_groups: Vec<Vec<u8>>,
+    /// For the default group: behind its user-agent line.
+    pub(super) default_group: Vec<Vec<u8>>,
+}
+
+impl UsageLines {
+    /// Draws the lines of the host called `host` from its stream.
+    pub(super) fn draw(mut random: SplitMix64, host: &[u8], site: Site) -> UsageLines {
+        let mut lines = UsageLines::default();
+        if random.chance(LICENSE) {
+            lines.before_groups.push([b"License: https://", host, b"/rsl.xml"].concat());
+        }
+        if random.chance(CONTENT_SIGNAL) {
+            let managed = random.chance(MANAGED);
+            let signal = if managed { SIGNALS[0] } else { random.pick(&SIGNALS[1..]) };
+            lines.default_group.push([b"Content-Signal: ", signal.as_bytes()].concat());
+        }
+        if random.chance(CONTENT_USAGE) {
+            let whole = random.pick(&SITE);
+            lines.default_group.push([b"Content-Usage: ", whole.as_bytes()].concat());
+            if random.chance(WITH_PATH) {
+                let mut line = b"Content-Usage: /".to_vec();
+                site.write_section(&mut random, &mut line);
+                line.extend([b"/ ", random.pick(&PART).as_bytes()].concat());
+                lines.default_group.push(line);
+            }
+        }
+        lines
+    }
+}

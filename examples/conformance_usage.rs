@@ -1,0 +1,393 @@
+//! Compares usage preferences with the oracle's, over a whole crawl.
+//!
+//! Usage:
+//!
+//! - `conformance_usage write ROBOTS OUT` copies a folder of files named by host. A third of the copies
+//!   get preferences, drawn from a fixed seed: hardly any file of the web has some yet.
+//! - `conformance_usage compare ROBOTS SET URLS JSONL` asks the set that was compiled of such a folder, which it
+//!   maps, about every URL: in blocks, in no order, for all agents and labels at once and for fewer, with every
+//!   kind of vectors. JSONL has the program's answers about the first URLs (`classify --format jsonl --usage …`, for
+//!   `GPTBot,ExampleBot`). Verdict, reason, rule, and for each label value, line and source have to be the
+//!   oracle's, and so have the licences. Exits with 1 if anything differs. A build without debug assertions
+//!   also prints the time per URL with and without usage, on one thread.
+
+#![allow(unsafe_code, reason = "maps a file that the caller names")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bstr::ByteSlice;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
+use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
+use portcullis_oracle::Judge;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::target::Origin;
+use portcullis_set::PolicySet;
+use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_synth::random::SplitMix64;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Who asks: a robot that many files name, and one that none does.
+const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
+
+/// Differences that are shown.
+const SHOWN_MAX: usize = 10;
+
+/// Rounds that are timed; the least time counts.
+const ROUNDS: usize = 5;
+
+fn main() -> Result<ExitCode, Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match &words[..] {
+        ["write", robots, out] => write(robots.as_ref(), out.as_ref()),
+        ["compare", robots, set, urls, answers] => {
+            compare(robots.as_ref(), set.as_ref(), urls.as_ref(), answers.as_ref())
+        }
+        _ => {
+            Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS JSONL".into())
+        }
+    }
+}
+
+/// The files of a folder by name, in order.
+fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+    let entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    let read = |entry: std::fs::DirEntry| -> Result<_, Failure> {
+        let name = entry.file_name().into_string().map_err(|name| format!("{name:?}: no host"))?;
+        Ok((name, std::fs::read(entry.path())?))
+    };
+    entries.into_par_iter().map(read).collect()
+}
+
+fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
+    let mut random = SplitMix64::new(20);
+    let mut changed = 0;
+    let files = files(robots)?;
+    for (name, text) in &files {
+        let has_usage = random.below(3) == 0;
+        let text = if has_usage { with_usage(text, &mut random) } else { text.clone() };
+        changed += usize::from(has_usage);
+        std::fs::write(out.join(name), text)?;
+    }
+    println!("{changed} of {} files got preferences", files.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file with lines about usage behind some of its lines, and perhaps one before all groups.
+fn with_usage(text: &[u8], random: &mut SplitMix64) -> Vec<u8> {
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    let paths: Vec<&[u8]> = lines.iter().filter_map(|line| path_of(line)).collect();
+    let mut out = Vec::new();
+    if random.below(5) == 0 {
+        out.extend(usage_line(random, &[]));
+        out.push(b'\n');
+    }
+    for (number, line) in lines.iter().enumerate() {
+        out.extend_from_slice(line);
+        out.push(b'\n');
+        let names = line.to_ascii_lowercase().starts_with(b"user-agent");
+        if random.below(if names { 3 } else { 20 }) == 0 || number + 1 == lines.len() {
+            out.extend(usage_line(random, &paths));
+            out.push(b'\n');
+        }
+    }
+    out
+}
+
+/// A line about usage. The paths are those of the file's rules, so that they match URLs.
+fn usage_line(random: &mut SplitMix64, paths: &[&[u8]]) -> Vec<u8> {
+    const PLAIN: [&str; 8] = [
+        "Content-Signal: search=yes, ai-train=no",
+        "Content-Signal: search=yes,ai-input=yes,ai-train=no,use=reference",
+        "Content-Usage: train-ai=n",
+        "Content-Usage: train-ai=n, search=y",
+        "Content-Usage: train-ai=y, ai-use=y, search=y",
+        "Content-Usage: train-ai = n",
+        "License: https://example.com/license.xml",
+        "Content-Signal: ai-train=yes",
+    ];
+    const WORDS: [&str; 4] = ["train-ai=n", "train-ai=y", "ai-use=n, search=y", "search=n"];
+    if paths.is_empty() || random.below(3) > 0 {
+        return random.pick(&PLAIN).as_bytes().to_vec();
+    }
+    let path = random.pick(paths);
+    [b"Content-Usage: ", path, b" ", random.pick(&WORDS).as_bytes()].concat()
+}
+
+/// The path that a line gives, if a record about usage can have it.
+fn path_of(line: &[u8]) -> Option<&[u8]> {
+    let at = line.iter().position(|&byte| byte == b':')?;
+    let value = line[at + 1..].trim_ascii();
+    let is_path = value.starts_with(b"/") && !value.iter().any(|byte| b" #\t".contains(byte));
+    is_path.then_some(value)
+}
+
+/// What the oracle says about one URL, by agent.
+#[derive(Clone)]
+struct Judged {
+    usage: [Usage; AGENTS.len()],
+    /// Shared by the URLs of a host.
+    licences: [Arc<Vec<Vec<u8>>>; AGENTS.len()],
+}
+
+impl Judged {
+    fn without_file(decision: Decision) -> Judged {
+        let usage = Usage::new(decision, [Stated::UNSTATED; Label::ALL.len()]);
+        Judged { usage: [usage; AGENTS.len()], licences: Default::default() }
+    }
+
+    /// The licences that have to be reported: none where access is not allowed.
+    fn licences(&self, agent: usize) -> &[Vec<u8>] {
+        let allowed = self.usage[agent].access.verdict == Verdict::Allow;
+        if allowed { &self.licences[agent] } else { &[] }
+    }
+}
+
+/// What the oracle says about each URL. A file is parsed once for each agent, and its URLs are judged together.
+fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
+    let mut by_host: HashMap<String, &[u8]> = HashMap::new();
+    for (name, text) in files {
+        if let Ok(origin) = Origin::of_robots_txt(format!("http://{name}/robots.txt").as_bytes()) {
+            by_host.entry(origin.key()).or_insert(text);
+        }
+    }
+    let mut judged = vec![Judged::without_file(Decision::UNKNOWN); urls.len()];
+    let mut of_file: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, url) in urls.iter().enumerate() {
+        match Origin::of_url(url) {
+            Err(_) => judged[number] = Judged::without_file(Decision::INVALID),
+            // A folder's files are for the default ports of these schemes.
+            Ok(origin) if ["http", "https"].contains(&origin.scheme()) => {
+                of_file.entry(origin.key()).or_default().push(number);
+            }
+            Ok(_) => {}
+        }
+    }
+    let asked = of_file.into_par_iter().filter_map(|(key, numbers)| {
+        let text = by_host.get(&key)?;
+        let judges = AGENTS.map(|it| Judge::new(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[it]));
+        let licences = judges.each_ref().map(|judge| Arc::new(judge.licences()));
+        let answer = |number: usize| {
+            let usage = judges.each_ref().map(|judge| judge.usage(urls[number]));
+            (number, Judged { usage, licences: licences.clone() })
+        };
+        Some(numbers.into_iter().map(answer).collect::<Vec<_>>())
+    });
+    for (number, answer) in asked.flatten_iter().collect::<Vec<_>>() {
+        judged[number] = answer;
+    }
+    judged
+}
+
+/// What a comparison found.
+#[derive(Default)]
+struct Tally {
+    preferences: u64,
+    /// Those that are `y` or `n`.
+    stated: u64,
+    differences: u64,
+    shown: Vec<String>,
+}
+
+impl Tally {
+    fn add(mut self, other: Tally) -> Tally {
+        self.preferences += other.preferences;
+        self.stated += other.stated;
+        self.differences += other.differences;
+        self.shown.extend(other.shown);
+        self.shown.truncate(SHOWN_MAX);
+        self
+    }
+
+    /// Compares one answer; `got` and `expected` are shown if they differ.
+    fn compare<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        (url, agent): (&[u8], &str),
+        got: T,
+        expected: T,
+    ) {
+        if got != expected {
+            self.differences += 1;
+            if self.shown.len() < SHOWN_MAX {
+                let url = url.as_bstr();
+                self.shown.push(format!("{url} {agent}: {got:?}, expected {expected:?}"));
+            }
+        }
+    }
+
+    fn count(&mut self, preference: Preference) {
+        self.preferences += 1;
+        self.stated += u64::from(matches!(preference, Preference::Yes | Preference::No));
+    }
+
+    fn print(&self, who: &str) {
+        self.shown.iter().for_each(|difference| println!("differs: {difference}"));
+        println!(
+            "{who}: {} preferences compared, {} of them y or n; {} answers differ",
+            self.preferences, self.stated, self.differences
+        );
+    }
+}
+
+fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let list = std::fs::read(urls)?;
+    let urls: Vec<&[u8]> = list.lines().collect();
+    let judged = judge(&files(robots)?, &urls);
+    println!("{} URLs judged by the oracle in {:.1} s", urls.len(), start.elapsed().as_secs_f64());
+    // SAFETY: this process does not write to the file, and it was made for this comparison.
+    let set = Arc::new(unsafe { PolicySet::map(set) }?);
+    let mut order: Vec<usize> = (0..urls.len()).collect();
+    // In no order, but in the same one each time.
+    order.sort_by_cached_key(|&number| xxhash_rust::xxh3::xxh3_64(urls[number]));
+    let mut tally = Tally::default();
+    for vectors in Vectors::all() {
+        for mut asked in asked(&set)? {
+            asked.classifier = asked.classifier.with_vectors(vectors);
+            tally = tally.add(asked.compare(&order, &urls, &judged));
+        }
+    }
+    tally.print("mapped set, in blocks");
+    let program = compare_program(&std::fs::read(answers)?, &urls, &judged)?;
+    program.print("classify --usage");
+    if !cfg!(debug_assertions) {
+        print_times(&set, &order.iter().map(|&number| urls[number]).collect::<Vec<_>>())?;
+    }
+    let agrees = [&tally, &program].iter().all(|it| it.stated > 0 && it.differences == 0);
+    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A classifier, and the number of its first agent.
+struct Asked {
+    first: usize,
+    classifier: Classifier,
+}
+
+/// All agents and labels at once; each agent alone, about some labels in another order.
+fn asked(set: &Arc<PolicySet>) -> Result<Vec<Asked>, Failure> {
+    let asked = |first: usize, agents: &[&str], labels: &[Label]| -> Result<_, Failure> {
+        let chains: Result<Vec<_>, _> =
+            agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
+        let classifier = Classifier::new(Arc::clone(set), chains?, Detail::Rule)?;
+        Ok(Asked { first, classifier: classifier.with_usage(labels)? })
+    };
+    Ok(vec![
+        asked(0, &AGENTS, &Label::ALL)?,
+        asked(0, &AGENTS[..1], &[Label::Search, Label::TrainAi])?,
+        asked(1, &AGENTS[1..], &[Label::AiUse])?,
+    ])
+}
+
+impl Asked {
+    fn compare(&self, order: &[usize], urls: &[&[u8]], judged: &[Judged]) -> Tally {
+        let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), block: &[usize]| {
+            let records: Vec<&[u8]> = block.iter().map(|&number| urls[number]).collect();
+            self.classifier.classify(&records, None, &mut memory).expect("a set without damage");
+            for (place, &number) in block.iter().enumerate() {
+                self.compare_record(place, (records[place], &judged[number]), &memory, &mut tally);
+            }
+            (tally, memory)
+        };
+        order
+            .par_chunks(RECORDS_AT_ONCE)
+            .with_min_len(32)
+            .fold(|| (Tally::default(), self.classifier.memory()), fold)
+            .map(|(tally, _)| tally)
+            .reduce(Tally::default, Tally::add)
+    }
+
+    fn compare_record(
+        &self,
+        place: usize,
+        (url, judged): (&[u8], &Judged),
+        memory: &ClassifierMemory,
+        tally: &mut Tally,
+    ) {
+        let labels = self.classifier.labels();
+        let agents = self.classifier.agents().len();
+        for agent in 0..agents {
+            let who = (url, AGENTS[self.first + agent]);
+            let expected = &judged.usage[self.first + agent];
+            let answer = place * agents + agent;
+            tally.compare(who, memory.decisions()[answer], expected.access);
+            for (number, &label) in labels.iter().enumerate() {
+                let preference = memory.preferences()[answer * labels.len() + number];
+                let at = self.classifier.stated_at(place, agent, number, memory);
+                let at = at.expect("a set without damage");
+                let (source, line) = at.map(|at| (at.source, at.line)).unzip();
+                tally.compare(who, Stated { preference, source, line }, expected.of(label));
+                tally.count(preference);
+            }
+            let licences = self.classifier.licenses(place, agent, memory);
+            let licences = licences.expect("a set without damage");
+            tally.compare(who, &licences[..], judged.licences(self.first + agent));
+        }
+    }
+}
+
+/// Compares the program's JSON Lines about the first URLs.
+fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judged]) -> Result<Tally, Failure> {
+    let mut tally = Tally::default();
+    for (number, line) in answers.lines().enumerate() {
+        let got: Value = serde_json::from_slice(line)?;
+        let (url, agent) = (number / AGENTS.len(), number % AGENTS.len());
+        let (judged, url) = (&judged[url], urls[url]);
+        let Usage { access, stated } = judged.usage[agent];
+        let by_label = |value: &dyn Fn(Stated) -> Value| -> Value {
+            let member = |label: Label| (label.as_str().to_owned(), value(stated[label as usize]));
+            Label::ALL.into_iter().map(member).collect()
+        };
+        let licences = judged.licences(agent).iter().map(|it| String::from_utf8_lossy(it));
+        let expected = [
+            ("url", json!(String::from_utf8_lossy(url))),
+            ("agent", json!(AGENTS[agent])),
+            ("verdict", json!(access.verdict.as_str())),
+            ("reason", json!(access.reason.as_str())),
+            ("line", json!(access.line.map(|line| line.get()))),
+            ("usage", by_label(&|it| json!(it.preference.as_str()))),
+            ("usage_line", by_label(&|it| json!(it.line.map(|line| line.get())))),
+            ("usage_source", by_label(&|it| json!(it.source.map(|source| source.as_str())))),
+            ("licenses", json!(licences.collect::<Vec<_>>())),
+        ];
+        for (member, expected) in &expected {
+            tally.compare((url, AGENTS[agent]), (member, &got[*member]), (member, expected));
+        }
+        stated.iter().for_each(|it| tally.count(it.preference));
+    }
+    Ok(tally)
+}
+
+/// Prints the time per URL with and without usage, for all agents, on one thread. The two take turns.
+fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) -> Result<(), Failure> {
+    let chains = AGENTS.map(|agent| AgentChain::parse(agent, &RFC_9309).expect("a token"));
+    let plain = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;
+    let asking = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;
+    let classifiers = [plain, asking.with_usage(&Label::ALL)?];
+    let mut memories = classifiers.each_ref().map(Classifier::memory);
+    let mut least = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        for (way, classifier) in classifiers.iter().enumerate() {
+            let start = Instant::now();
+            for block in urls.chunks(RECORDS_AT_ONCE) {
+                classifier.classify(block, None, &mut memories[way])?;
+            }
+            least[way] = least[way].min(start.elapsed());
+        }
+    }
+    let [plain, asking] = least.map(|time| time.as_secs_f64() * 1e9 / urls.len().max(1) as f64);
+    println!(
+        "one thread, {} agents: {plain:.1} ns per URL without usage, {asking:.1} with {} labels",
+        AGENTS.len(),
+        Label::ALL.len()
+    );
+    Ok(())
+}

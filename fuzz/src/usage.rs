@@ -1,0 +1,138 @@
+//! Usage preferences against the oracle: one file and several, one by one and in blocks, in every kind of set.
+
+use std::sync::Arc;
+
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_dialect::usage::{Label, Stated, Usage};
+use portcullis_oracle::Judge;
+use portcullis_robots::Robots;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::target::split;
+use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_set::{LoadConfig, PolicySet};
+
+use crate::common::{at_origin, configurations, scattered, sets_of};
+use crate::decide::{Question, differs, expected};
+
+/// What is asked of one URL, and the oracle's answer.
+struct Judged<'q> {
+    file: &'q [u8],
+    url: Vec<u8>,
+    usage: Usage,
+    licences: Vec<Vec<u8>>,
+}
+
+/// The input of [`decide`](crate::decide). A file without usage records is left to that target.
+///
+/// # Panics
+///
+/// If a preference, its line, its source or the licences are not the oracle's.
+pub fn usage(data: &[u8]) {
+    let Some(question) = Question::read(data) else { return };
+    let file = RobotsTxt::parse(question.robots, question.config.dialect, None);
+    if file.usage_records().is_empty() {
+        return;
+    }
+    let judged: Vec<Judged<'_>> =
+        question.urls.iter().map(|url| judge(&question, question.robots, url.clone())).collect();
+    check_front_door(&question, &judged);
+    let set = Arc::new(PolicySet::of_text(question.robots, &question.config));
+    for configuration in configurations() {
+        let agents = vec![question.agent.clone()];
+        let (detail, limits) = (configuration.detail, configuration.limits);
+        let classifier = Classifier::with_limits(Arc::clone(&set), agents, detail, limits).unwrap();
+        let classifier = classifier.with_usage(&Label::ALL).unwrap();
+        let mut memory = classifier.memory();
+        for judged in &judged {
+            classifier.classify(&[&judged.url], None, &mut memory).unwrap();
+            check(configuration.name, &question, (&classifier, &memory), (0, judged));
+        }
+    }
+    check_blocks(&question);
+}
+
+fn judge<'q>(question: &Question<'_>, file: &'q [u8], url: Vec<u8>) -> Judged<'q> {
+    let tokens: Vec<&str> = question.agent.tokens().collect();
+    let LoadConfig { dialect, robots_bytes_max, .. } = question.config;
+    let judge = Judge::new(dialect, file, robots_bytes_max, &tokens);
+    Judged { file, usage: judge.usage(&url), licences: judge.licences(), url }
+}
+
+fn check_front_door(question: &Question<'_>, judged: &[Judged<'_>]) {
+    let LoadConfig { dialect, robots_bytes_max, .. } = question.config;
+    let robots = Robots::with_bytes_max(question.robots, dialect, robots_bytes_max);
+    let agent = robots.agent_chain_usage(&question.agent);
+    for Judged { file, url, usage, licences } in judged {
+        // The front door assumes a scheme and takes paths; sets, and the oracle, do neither.
+        if split(url, dialect.paths.path_start).is_err() {
+            continue;
+        }
+        let found = agent.decide(url);
+        let access = expected(url, usage.access, found.access, Detail::Rule);
+        let wanted = Usage::new(access, usage.stated);
+        let differs = || differs("front door", &question.config, &question.agent, url, file);
+        assert!(found == wanted, "{}", differs());
+        assert!(agent.licenses().eq(licences.iter().map(Vec::as_slice)), "{}", differs());
+    }
+}
+
+/// The file, its halves and nothing, each at an origin of its own, in one block.
+fn check_blocks(question: &Question<'_>) {
+    let (first, second) = question.robots.split_at(question.robots.len() / 2);
+    let files = [question.robots, first, second, b""];
+    let LoadConfig { dialect, robots_bytes_max, .. } = question.config;
+    let mut judged = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let own = question.urls.iter().filter_map(|url| at_origin(url, dialect, number));
+        judged.extend(own.map(|url| judge(question, file, url)));
+    }
+    if judged.is_empty() {
+        return;
+    }
+    let order: Vec<usize> = scattered(RECORDS_AT_ONCE).map(|at| at % judged.len()).collect();
+    let block: Vec<&[u8]> = order.iter().map(|&at| &*judged[at].url).collect();
+    let agents: [AgentChain; 1] = [question.agent.clone()];
+    for (kind, set) in sets_of(&files, (dialect, robots_bytes_max), &agents) {
+        let mut classifier = Classifier::new(set, agents.to_vec(), Detail::Reason).unwrap();
+        classifier = classifier.with_usage(&Label::ALL).unwrap();
+        for vectors in Vectors::all() {
+            classifier = classifier.with_vectors(vectors);
+            let mut memory = classifier.memory();
+            classifier.classify(&block, None, &mut memory).unwrap();
+            for (place, &at) in order.iter().enumerate() {
+                let how = format!("a block by a {kind} set with {vectors:?}");
+                check(&how, question, (&classifier, &memory), (place, &judged[at]));
+            }
+        }
+    }
+}
+
+/// The answer about the record at a place of the block that was classified last.
+fn check(
+    how: &str,
+    question: &Question<'_>,
+    (classifier, memory): (&Classifier, &ClassifierMemory),
+    (place, judged): (usize, &Judged<'_>),
+) {
+    let Judged { file, url, usage, licences } = judged;
+    let decision = memory.decisions()[place];
+    let access = expected(url, usage.access, decision, Detail::Reason);
+    let wanted = Usage::new(access, usage.stated);
+    let stated = |label: Label| {
+        let preference = memory.preferences()[place * Label::ALL.len() + label as usize];
+        let at = classifier.stated_at(place, 0, label as usize, memory).unwrap();
+        let (source, line) = at.map(|at| (at.source, at.line)).unzip();
+        Stated { preference, source, line }
+    };
+    let differs = || {
+        let how = format!("{how}: {wanted:?}, {licences:?}");
+        differs(&how, &question.config, &question.agent, url, file)
+    };
+    let access = Decision::without_rule(decision.verdict, decision.reason);
+    assert!(Usage { access, stated: Label::ALL.map(stated) } == wanted, "{}", differs());
+    let told = classifier.licenses(place, 0, memory).unwrap();
+    let has_licences = access.verdict == Verdict::Allow;
+    assert!(told == if has_licences { &licences[..] } else { &[] }, "{}", differs());
+}
