@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from .._core import Classifier, Error, PolicySet
 
@@ -23,7 +23,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from .._core import _Label as Label
+
 __all__ = ["classify", "compile", "counts", "filter"]
+
+
+class _Question(TypedDict):
+    """Arguments of ``Classifier.classify``."""
+
+    columns: str
+    usage: list[Label]
+    prefix: str
+
+
+class _Plan(TypedDict):
+    """Arguments of ``Classifier.allowed``."""
+
+    mode: Literal["all", "any"]
+    purpose: Label | None
+    unstated: Literal["keep", "drop"] | None
 
 
 class _Asked(NamedTuple):
@@ -112,18 +130,20 @@ def classify(
     agents: Sequence[str] = (),
     *,
     columns: str = "verdict",
+    usage: Sequence[Label] = (),
     prefix: str = "",
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Add the columns of ``portcullis classify --columns`` for each agent. No row is dropped."""
+    """Add the columns of ``portcullis classify --columns --usage`` for each agent. No row is dropped."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
     place = _place(df, url)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
-    added = _plain(pa.table(classifier.classify([], columns=columns, prefix=prefix))).schema
+    question: _Question = {"columns": columns, "usage": list(usage), "prefix": prefix}
+    added = _plain(pa.table(classifier.classify([], **question))).schema
     # Spark compares the names of columns without regard to case.
     own = {name.lower() for name in df.columns}
     for name in added.names:
@@ -133,7 +153,7 @@ def classify(
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
         for batch in batches:
-            decided = classifier.classify(batch.column(place), columns=columns, prefix=prefix)
+            decided = classifier.classify(batch.column(place), **question)
             values = _plain(pa.table(decided)).combine_chunks().columns
             arrays = batch.columns + [value.chunk(0) for value in values] if len(batch) else []
             if arrays:
@@ -150,20 +170,27 @@ def filter(
     agents: Sequence[str] = (),
     *,
     mode: Literal["all", "any"] = "all",
+    purpose: Label | None = None,
+    unstated: Literal["keep", "drop"] | None = None,
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Keep the rows whose URL all agents, or any, may fetch; neither unknown nor invalid ones."""
+    """Keep the rows whose URL all agents, or any, may fetch; neither unknown nor invalid ones.
+
+    With ``purpose``, they also have to be permitted that use; ``unstated`` says whether one that is
+    not stated is.
+    """
     import pyarrow as pa
 
     place = _place(df, url)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
-    classifier.allowed([], mode=mode)
+    plan: _Plan = {"mode": mode, "purpose": purpose, "unstated": unstated}
+    classifier.allowed([], **plan)
 
     def keep(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
         for batch in batches:
-            yield batch.filter(pa.array(classifier.allowed(batch.column(place), mode=mode)))
+            yield batch.filter(pa.array(classifier.allowed(batch.column(place), **plan)))
 
     return df.mapInArrow(keep, df.schema)
 
