@@ -13,7 +13,8 @@ use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, Merger, OutageConfig, PolicySet, Provenance, ingest,
+    IngestConfig, Ingested, Input, MergeSettings, Merger, OutageConfig, PolicySet, Provenance,
+    ingest,
 };
 
 const BYTES_MAX: Option<usize> = Some(4_096);
@@ -117,9 +118,10 @@ fn open(bytes: &[u8]) -> PolicySet {
 /// Merges like `merge` does.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
-    let (dialect, outages) = (sets[0].dialect(), sets[0].outages().unwrap());
+    let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), None, None).unwrap();
+    let MergeSettings { dialect, outages, .. } = settings;
     let mut merger = Merger::new(dialect);
-    sets.iter().for_each(|set| merger.add(set.standings().unwrap().part()));
+    sets.iter().for_each(|set| merger.add_set(set).unwrap());
     let ingested = merger.finish(outages);
     compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
 }

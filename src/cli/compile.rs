@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, ensure};
+use anyhow::anyhow;
 use portcullis_capture::access::UnixSeconds;
 use portcullis_capture::{CaptureConfig, CaptureNote, FieldMap};
 use portcullis_dialect::decision::PolicyState;
@@ -16,8 +16,8 @@ use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
 use portcullis_set::{
-    self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger,
-    OutageConfig, PolicySet, Provenance, ProvenanceInput, Strictness,
+    self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
+    Merger, OutageConfig, PolicySet, Provenance, ProvenanceInput, Strictness,
 };
 use serde::Serialize;
 
@@ -64,30 +64,26 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     plan::set_output(&args.output)?;
     let sets = args.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
-    let first = &sets[0];
-    sets[1..].iter().try_for_each(|set| check_alike(first, set))?;
-    plan::long_outage(args.outages.long_outage, first.dialect())?;
+    let OutageArgs { as_of, long_outage } = args.outages;
+    let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), as_of, long_outage)?;
+    plan::long_outage(long_outage, settings.dialect)?;
     let engine = Engine::new(args.run.threads)?;
     let merged = {
         let progress = Progress::over(&args.sets, !args.run.no_progress);
         let mut bar = Bar::default();
-        let outages = outages(&args.outages, &sets)?;
-        let mut merger = Merger::new(first.dialect());
+        let mut merger = Merger::new(settings.dialect);
         // Only one set at a time is in memory beside the merged ones.
         for set in &sets {
-            let standings = set.standings()?;
-            set.is_whole()?;
-            merger.add(standings.part());
+            merger.add_set(set)?;
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
             progress.draw(&mut bar, None);
         }
-        engine.install(|| merger.finish(outages))
+        engine.install(|| merger.finish(settings.outages))
     };
-    let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let target = Target {
         output: &args.output,
-        dialect: first.dialect(),
-        robots_bytes_max: first.robots_bytes_max().map(in_memory),
+        dialect: settings.dialect,
+        robots_bytes_max: settings.robots_bytes_max,
         summary: plan::summary_form(&args.run),
     };
     let of_set = |set: &PolicySet| MergedSet {
@@ -217,55 +213,6 @@ fn show_problems(inputs: &[InputReport]) {
         let captures = counted(assumed, "capture");
         show(format!("{captures} without a status; 200 is assumed (--strict makes this an error)"));
     }
-}
-
-/// How outages are judged: by the flags, or else as all sets were compiled.
-fn outages(args: &OutageArgs, sets: &[PolicySet]) -> anyhow::Result<OutageConfig> {
-    let compiled = sets.iter().map(PolicySet::outages).collect::<Result<Vec<_>, _>>()?;
-    let (first, first_name) = (compiled[0], sets[0].name());
-    let time = |outages: &OutageConfig| match outages.as_of {
-        Some(time) => format!("with --as-of {}", time.to_rfc3339()),
-        None => "without --as-of".to_owned(),
-    };
-    for (set, other) in sets.iter().zip(&compiled) {
-        ensure!(
-            args.as_of.is_some() || first.as_of == other.as_of,
-            "{first_name} was compiled {}, {} {}; pass --as-of",
-            time(&first),
-            set.name(),
-            time(other)
-        );
-        ensure!(
-            args.long_outage.is_some() || first.long_outage == other.long_outage,
-            "{first_name} was compiled with --long-outage {}, {} with {}; pass --long-outage",
-            first.long_outage.as_str(),
-            set.name(),
-            other.long_outage.as_str()
-        );
-    }
-    Ok(OutageConfig {
-        as_of: args.as_of.or(first.as_of),
-        long_outage: args.long_outage.unwrap_or(first.long_outage),
-    })
-}
-
-/// Refuses to merge sets of different dialects or size limits.
-fn check_alike(first: &PolicySet, other: &PolicySet) -> anyhow::Result<()> {
-    let size = |set: &PolicySet| {
-        set.robots_bytes_max().map_or("unlimited".to_owned(), |bytes| bytes.to_string())
-    };
-    for (flag, one, two) in [
-        ("--dialect", first.dialect().name.to_owned(), other.dialect().name.to_owned()),
-        ("--max-robots-size", size(first), size(other)),
-    ] {
-        ensure!(
-            one == two,
-            "{} was compiled with {flag} {one}, {} with {flag} {two}; compile one of them again",
-            first.name(),
-            other.name()
-        );
-    }
-    Ok(())
 }
 
 /// A set that was merged.

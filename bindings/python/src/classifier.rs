@@ -4,6 +4,9 @@
 //! while URLs are decided, and taken between stretches of some million rows, so that Ctrl-C ends a long
 //! call. Threads end with the call that started them, so a process may fork between calls.
 //!
+//! A call asks about access, or also about labels of use, and needs rules and lines or not. Each such
+//! question has a classifier of its own over the same set, because those who ask less pay less.
+//!
 //! What can fail: a damaged set, and arguments. A bad URL is a row that says `invalid`.
 
 use std::num::NonZero;
@@ -13,10 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use arrow_array::{Array, ArrayRef};
+use portcullis_dialect::Label;
 use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
 use portcullis_report::columns::Columns;
 use portcullis_report::explanation_json;
-use portcullis_report::filter::Quantifier;
+use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_set::Damage;
 use portcullis_set::batch;
 use pyo3::exceptions::PyValueError;
@@ -29,10 +34,11 @@ use crate::policy_set::PyPolicySet;
 use crate::urls::{Urls, with_bytes};
 use crate::{Error, of_json, value_error};
 
-/// Who asks.
+/// Who asks, and about what.
 struct Asked {
     classifier: batch::Classifier,
     assumed_scheme: Option<Vec<u8>>,
+    detail: Detail,
 }
 
 type AskedSession<'a> = batch::Session<'a>;
@@ -46,27 +52,24 @@ self_cell!(
     }
 );
 
-/// Decides for a policy set and some agents.
-#[pyclass(frozen, name = "Classifier", module = "portcullis_robots")]
-pub struct PyClassifier {
+/// A question, and what threads have learnt about it for the next call.
+struct Question {
     asked: Arc<Asked>,
-    set: Py<PyPolicySet>,
-    names: Vec<String>,
-    /// What threads have learnt, for the next call.
     idle: Mutex<Vec<Worker>>,
 }
 
-impl PyClassifier {
-    pub fn new(
-        set: Py<PyPolicySet>,
-        classifier: batch::Classifier,
-        assumed_scheme: Option<Vec<u8>>,
-    ) -> PyClassifier {
-        let names = classifier.agents().iter().map(|agent| agent.name().to_owned()).collect();
-        let asked = Arc::new(Asked { classifier, assumed_scheme });
-        PyClassifier { asked, set, names, idle: Mutex::default() }
-    }
+/// Decides for a policy set and some agents.
+#[pyclass(frozen, name = "Classifier", module = "portcullis_robots")]
+pub struct PyClassifier {
+    set: Py<PyPolicySet>,
+    agents: Vec<AgentChain>,
+    names: Vec<String>,
+    assumed_scheme: Option<Vec<u8>>,
+    /// By detail and labels, each made when it is asked first. They share the set.
+    questions: Mutex<Vec<Arc<Question>>>,
+}
 
+impl Question {
     fn worker(&self) -> Worker {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| {
@@ -179,6 +182,59 @@ impl PyClassifier {
     }
 }
 
+impl PyClassifier {
+    /// A classifier for `agents`, of which there is at least one.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it names robots.
+    pub fn new(
+        set: Py<PyPolicySet>,
+        agents: Vec<AgentChain>,
+        assumed_scheme: Option<Vec<u8>>,
+    ) -> PyResult<PyClassifier> {
+        let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
+        let questions = Mutex::default();
+        let classifier = PyClassifier { set, agents, names, assumed_scheme, questions };
+        classifier.question(Detail::Reason, &[])?;
+        Ok(classifier)
+    }
+
+    /// The question about access and `labels`.
+    fn question(&self, detail: Detail, labels: &[Label]) -> PyResult<Arc<Question>> {
+        let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |it: &&Arc<Question>| {
+            it.asked.detail == detail && it.asked.classifier.labels() == labels
+        };
+        if let Some(question) = questions.iter().find(is_same) {
+            return Ok(Arc::clone(question));
+        }
+        let set = Arc::clone(&self.set.get().set);
+        let classifier = batch::Classifier::new(set, self.agents.clone(), detail);
+        let classifier = classifier.and_then(|it| it.with_usage(labels)).map_err(Error::of)?;
+        let assumed_scheme = self.assumed_scheme.clone();
+        let asked = Arc::new(Asked { classifier, assumed_scheme, detail });
+        let question = Arc::new(Question { asked, idle: Mutex::default() });
+        questions.push(Arc::clone(&question));
+        Ok(question)
+    }
+
+    /// A table of `columns`.
+    fn table(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        columns: Columns,
+        labels: &[Label],
+        prefix: &str,
+        threads: usize,
+    ) -> PyResult<PyTable> {
+        let question = self.question(columns.detail(), labels)?;
+        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
+        Ok(PyTable::new(question.run(py, urls, threads, &table)?))
+    }
+}
+
 fn decide_rows<C: Collect>(
     urls: &Urls,
     rows: Range<usize>,
@@ -214,32 +270,59 @@ impl PyClassifier {
     }
 
     fn __repr__(&self) -> String {
-        let set = self.asked.classifier.set();
+        let set = &self.set.get().set;
         format!("<Classifier of {} for {}>", set.name(), self.names.join(", "))
     }
 
-    /// Decides a column of URLs: a table with the columns that are asked for, for each agent.
-    #[pyo3(signature = (urls, *, columns = "verdict", prefix = "", threads = 1))]
+    /// Decides a column of URLs: a table with the columns that are asked for, for each agent. `usage`
+    /// adds a column for each label.
+    #[pyo3(signature = (urls, *, columns = "verdict", usage = Vec::new(), prefix = "", threads = 1))]
     fn classify(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         columns: &str,
+        usage: Vec<String>,
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
+        let labels = labels(&usage)?;
         let columns: Columns = columns.parse().map_err(value_error)?;
-        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
-        Ok(PyTable::new(self.run(py, urls, threads, &table)?))
+        let columns = columns.with_usage(&labels).map_err(value_error)?;
+        self.table(py, urls, columns, &labels, prefix, threads)
     }
 
-    /// Decides a column of URLs: true where all agents are allowed, or any.
-    #[pyo3(signature = (urls, *, mode = "all", threads = 1))]
+    /// What the pages of a column of URLs may be used for: a table with a column for each agent and label,
+    /// of `y`, `n`, `?` (not stated) and `-` (no access).
+    #[pyo3(signature = (urls, labels = None, *, prefix = "", threads = 1))]
+    fn usage(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        labels: Option<Vec<String>>,
+        prefix: &str,
+        threads: usize,
+    ) -> PyResult<PyTable> {
+        let labels = match labels {
+            Some(labels) => self::labels(&labels)?,
+            None => Label::ALL.to_vec(),
+        };
+        if labels.is_empty() {
+            return Err(PyValueError::new_err("no labels; leave them out to ask about all"));
+        }
+        self.table(py, urls, Columns::of_usage(&labels), &labels, prefix, threads)
+    }
+
+    /// Decides a column of URLs: true where all agents are allowed, or any. With a purpose, they also
+    /// have to be permitted that use; `unstated` says whether one that is not stated is.
+    #[pyo3(signature = (urls, *, mode = "all", purpose = None, unstated = None, threads = 1))]
     fn allowed(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         mode: &str,
+        purpose: Option<&str>,
+        unstated: Option<&str>,
         threads: usize,
     ) -> PyResult<PyColumn> {
         let quantifier = match mode {
@@ -247,7 +330,21 @@ impl PyClassifier {
             "any" => Quantifier::Any,
             _ => return Err(PyValueError::new_err(format!("no mode '{mode}'; use all or any"))),
         };
-        self.run(py, urls, threads, &Allowed::new(quantifier))
+        let (label, purpose) = match (purpose, unstated) {
+            (None, None) => (None, None),
+            (Some(label), Some("keep")) => (Some(label), Some(Purpose { keeps_unstated: true })),
+            (Some(label), Some("drop")) => (Some(label), Some(Purpose { keeps_unstated: false })),
+            _ => {
+                let text = "purpose needs unstated='keep' or 'drop', and unstated a purpose: whether \
+                            silence is consent is your decision";
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let labels = label.map(label_of).transpose()?;
+        let question = self.question(Detail::Reason, labels.as_slice())?;
+        let (unknown, invalid) = (Fate::Drop, Fate::Drop);
+        let plan = Plan { quantifier, invert: false, unknown, invalid, purpose };
+        question.run(py, urls, threads, &Allowed(plan))
     }
 
     /// Explains the decision on a URL: the object of `portcullis check --json`.
@@ -266,13 +363,26 @@ impl PyClassifier {
         let place = place.ok_or_else(|| {
             PyValueError::new_err(format!("agent must be one of {}", self.names.join(", ")))
         })?;
-        let mut worker = self.worker();
+        let question = self.question(Detail::Rule, &[])?;
+        let mut worker = question.worker();
         let json = with_bytes(url, |url| {
             worker.with_dependent_mut(|_, session| explain(url, place, session))
         })?;
-        self.keep(worker);
+        question.keep(worker);
         of_json(py, &json.map_err(Error::of)?)
     }
+}
+
+/// The label with this name.
+fn label_of(name: &str) -> PyResult<Label> {
+    Label::by_name(name).ok_or_else(|| {
+        let names = Label::ALL.map(Label::as_str).join(", ");
+        PyValueError::new_err(format!("no label '{name}'; the labels are {names}"))
+    })
+}
+
+fn labels(names: &[String]) -> PyResult<Vec<Label>> {
+    names.iter().map(|name| label_of(name)).collect()
 }
 
 fn explain(url: &[u8], agent: usize, session: &mut batch::Session<'_>) -> Result<Vec<u8>, Damage> {

@@ -1,14 +1,7 @@
-//! Decisions as Arrow columns: the columns of `classify --columns`, with the same names and values.
+//! Decisions as Arrow columns: those of `classify --columns` and `--usage`, with the same names, types and
+//! values. Words are dictionaries with keys of one byte per row.
 //!
-//! | column | type |
-//! |---|---|
-//! | verdict, reason | dictionary of int8 and utf8: one byte per row |
-//! | state | the same, null for a record that is not a URL |
-//! | line | int32, null without a deciding rule |
-//! | rule, group | utf8, null without one; bytes that are not UTF-8 become U+FFFD |
-//! | bits | binary, null for a record that is unknown or invalid |
-//!
-//! Cost: verdicts and reasons are one byte written per row and agent. Rules and groups are looked up.
+//! Cost: a word is one byte written per row and agent. Rules and groups are looked up.
 
 use std::sync::Arc;
 
@@ -16,9 +9,9 @@ use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Int32Builder, StringBu
 use arrow_array::types::Int8Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int8Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
-use portcullis_dialect::{Decision, PolicyState, Reason, Verdict};
-use portcullis_report::columns::{self, Column, Columns, FieldKind, Values};
-use portcullis_report::filter::{Fate, Plan, Quantifier};
+use portcullis_dialect::{Decision, Verdict};
+use portcullis_report::columns::{self, Column, Columns, FieldKind, ValueType, Values};
+use portcullis_report::filter::Plan;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
@@ -46,20 +39,19 @@ pub trait Collect: Sync {
 pub struct Table {
     columns: Columns,
     added: Vec<columns::Field>,
+    /// The columns in Arrow.
     fields: Fields,
-    verdicts: ArrayRef,
-    reasons: ArrayRef,
-    states: ArrayRef,
+    /// By column: its words.
+    words: Vec<ArrayRef>,
 }
 
 /// The values of one column.
 pub enum Builder {
-    Verdicts(Vec<i8>),
-    Reasons(Vec<i8>),
+    Words(Vec<i8>),
+    States(Vec<Option<i8>>),
     Lines(Int32Builder),
     Texts(StringBuilder),
     Bits(BinaryBuilder),
-    States(Vec<Option<i8>>),
 }
 
 impl Table {
@@ -74,41 +66,24 @@ impl Table {
         prefix: &str,
     ) -> Result<Table, columns::ColumnsError> {
         let added = columns.fields(agents, prefix)?;
-        let words = || DataType::Dictionary(DataType::Int8.into(), DataType::Utf8.into());
-        let field = |added: &columns::Field| {
-            let (data_type, nullable) = match added.kind {
-                FieldKind::Agent(_, Column::Verdict | Column::Reason) => (words(), false),
-                FieldKind::Agent(_, Column::Line) => (DataType::Int32, true),
-                FieldKind::Agent(_, Column::Rule | Column::Group | Column::Usage(_)) => {
-                    (DataType::Utf8, true)
-                }
-                FieldKind::Bits => (DataType::Binary, true),
-                FieldKind::State => (words(), true),
-            };
-            Arc::new(Field::new(&added.name, data_type, nullable))
+        let words = |field: &columns::Field| -> ArrayRef {
+            Arc::new(StringArray::from(field.kind.words()))
         };
-        let fields = added.iter().map(field).collect();
-        let texts = |words: Vec<&'static str>| -> ArrayRef { Arc::new(StringArray::from(words)) };
         Ok(Table {
-            fields,
-            verdicts: texts(Verdict::ALL.map(Verdict::as_str).to_vec()),
-            reasons: texts(Reason::ALL.map(Reason::as_str).to_vec()),
-            states: texts(PolicyState::ALL.map(PolicyState::as_str).to_vec()),
+            fields: added.iter().map(|field| field.arrow(DataType::Int8)).collect(),
+            words: added.iter().map(words).collect(),
             columns,
             added,
         })
     }
 
     fn builder(&self, field: &columns::Field, rows: usize) -> Builder {
-        match field.kind {
-            FieldKind::Agent(_, Column::Verdict) => Builder::Verdicts(Vec::with_capacity(rows)),
-            FieldKind::Agent(_, Column::Reason) => Builder::Reasons(Vec::with_capacity(rows)),
-            FieldKind::Agent(_, Column::Line) => Builder::Lines(Int32Builder::with_capacity(rows)),
-            FieldKind::Agent(_, Column::Rule | Column::Group | Column::Usage(_)) => {
-                Builder::Texts(StringBuilder::new())
-            }
-            FieldKind::Bits => Builder::Bits(BinaryBuilder::new()),
-            FieldKind::State => Builder::States(Vec::with_capacity(rows)),
+        match field.kind.value_type() {
+            (ValueType::Word, false) => Builder::Words(Vec::with_capacity(rows)),
+            (ValueType::Word, true) => Builder::States(Vec::with_capacity(rows)),
+            (ValueType::Number, _) => Builder::Lines(Int32Builder::with_capacity(rows)),
+            (ValueType::Text, _) => Builder::Texts(StringBuilder::new()),
+            (ValueType::Bytes, _) => Builder::Bits(BinaryBuilder::new()),
         }
     }
 
@@ -155,15 +130,23 @@ impl Collect for Table {
         rows: &mut Vec<Builder>,
     ) -> Result<(), Damage> {
         let agents = session.classifier().agents().len();
-        let decisions = session.decide(block)?;
+        let labels = session.classifier().labels();
+        session.decide(block)?;
+        let decisions = session.decisions();
         let by_record = || decisions.chunks_exact(agents);
         for (field, builder) in self.added.iter().zip(&mut *rows) {
             match (&field.kind, builder) {
-                (&FieldKind::Agent(agent, _), Builder::Verdicts(codes)) => {
+                (&FieldKind::Agent(agent, Column::Verdict), Builder::Words(codes)) => {
                     codes.extend(by_record().map(|it| it[agent].verdict as i8));
                 }
-                (&FieldKind::Agent(agent, _), Builder::Reasons(codes)) => {
+                (&FieldKind::Agent(agent, Column::Reason), Builder::Words(codes)) => {
                     codes.extend(by_record().map(|it| it[agent].reason as i8));
+                }
+                (&FieldKind::Agent(agent, Column::Usage(label)), Builder::Words(codes)) => {
+                    let place = labels.iter().position(|it| *it == label);
+                    let place = agent * labels.len() + place.expect("all labels are asked about");
+                    let answers = session.preferences().iter().skip(place);
+                    codes.extend(answers.step_by(agents * labels.len()).map(|it| *it as i8));
                 }
                 (&FieldKind::Agent(agent, _), Builder::Lines(lines)) => {
                     // A file of 500 KiB has fewer lines than an int32 can count.
@@ -196,17 +179,16 @@ impl Collect for Table {
     }
 
     fn finish(&self, rows: Vec<Builder>) -> ArrayRef {
-        let column = |builder| -> ArrayRef {
+        let column = |(builder, words): (Builder, &ArrayRef)| -> ArrayRef {
             match builder {
-                Builder::Verdicts(codes) => of_words(codes.into(), &self.verdicts),
-                Builder::Reasons(codes) => of_words(codes.into(), &self.reasons),
-                Builder::States(codes) => of_words(codes.into(), &self.states),
+                Builder::Words(codes) => of_words(codes.into(), words),
+                Builder::States(codes) => of_words(codes.into(), words),
                 Builder::Lines(mut lines) => Arc::new(lines.finish()),
                 Builder::Texts(mut texts) => Arc::new(texts.finish()),
                 Builder::Bits(mut bits) => Arc::new(bits.finish()),
             }
         };
-        let columns = rows.into_iter().map(column).collect();
+        let columns = rows.into_iter().zip(&self.words).map(column).collect();
         Arc::new(StructArray::new(self.fields.clone(), columns, None))
     }
 }
@@ -216,17 +198,8 @@ fn of_words(codes: Int8Array, words: &ArrayRef) -> ArrayRef {
     Arc::new(words.expect("codes are places in the list of all words"))
 }
 
-/// Whether each URL may be fetched by all agents, or by any.
-pub struct Allowed {
-    plan: Plan,
-}
-
-impl Allowed {
-    pub fn new(quantifier: Quantifier) -> Allowed {
-        let (unknown, invalid) = (Fate::Drop, Fate::Drop);
-        Allowed { plan: Plan { quantifier, invert: false, unknown, invalid, purpose: None } }
-    }
-}
+/// Whether each URL may be fetched, as `filter` decides it.
+pub struct Allowed(pub Plan);
 
 impl Collect for Allowed {
     type Rows = BooleanBuilder;
@@ -245,9 +218,9 @@ impl Collect for Allowed {
         session: &mut Session<'_>,
         rows: &mut BooleanBuilder,
     ) -> Result<(), Damage> {
-        let agents = session.classifier().agents().len();
-        for decisions in session.decide(block)?.chunks_exact(agents) {
-            rows.append_value(self.plan.verdict(decisions, &[]) == Verdict::Allow);
+        session.decide(block)?;
+        for (verdict, _) in self.0.verdicts(session) {
+            rows.append_value(verdict == Verdict::Allow);
         }
         Ok(())
     }

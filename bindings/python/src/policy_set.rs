@@ -15,13 +15,12 @@ use std::sync::Arc;
 
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::Origin;
-use portcullis_set::batch::Classifier;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, LoadConfig, Merger, PolicySet, Provenance, SetError, Strictness,
-    ingest,
+    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, Merger, PolicySet,
+    Provenance, SetError, Strictness, ingest,
 };
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -34,7 +33,7 @@ use crate::{Error, of_json, value_error};
 /// The policies of many origins.
 #[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
 pub struct PyPolicySet {
-    set: Arc<PolicySet>,
+    pub set: Arc<PolicySet>,
     /// Where it is, if it is a file, and whether it is mapped.
     file: Option<(PathBuf, bool)>,
 }
@@ -211,9 +210,8 @@ impl PyPolicySet {
             let text = format!("no scheme '{scheme}'; give it without colon, such as https");
             return Err(PyValueError::new_err(text));
         }
-        let classifier = Classifier::new(Arc::clone(set), chains, Detail::Rule);
         let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase().into_bytes());
-        Ok(PyClassifier::new(self_.clone().unbind(), classifier.map_err(Error::of)?, scheme))
+        PyClassifier::new(self_.clone().unbind(), chains, scheme)
     }
 
     /// Where the set comes from: hash, dialect, counts, and what became of each input.
@@ -289,39 +287,20 @@ impl PyPolicySet {
 }
 
 fn merge(sets: &[PyPolicySet], output: PathBuf) -> PyResult<PyPolicySet> {
-    let Some((first, others)) = sets.split_first() else {
-        return Err(PyValueError::new_err("no sets; name at least one"));
-    };
-    let settings = |set: &PolicySet| {
-        let outages = set.outages().map_err(Error::of)?;
-        Ok::<_, PyErr>((set.dialect().name, set.robots_bytes_max(), outages))
-    };
-    let first = &first.set;
-    let common = settings(first)?;
-    for other in others {
-        if settings(&other.set)? != common {
-            return Err(PyValueError::new_err(format!(
-                "{} and {} were compiled with different dialects, size limits or times of outages; \
-                 compile one of them again",
-                first.name(),
-                other.set.name()
-            )));
-        }
-    }
-    let mut merger = Merger::new(first.dialect());
-    for PyPolicySet { set, .. } in sets {
-        let standings = set.standings().map_err(Error::of)?;
-        set.is_whole().map_err(Error::of)?;
-        merger.add(standings.part());
-    }
-    let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
+    let settings = MergeSettings::of(&sets, None, None).map_err(|error| match error {
+        MergeError::Damaged(_) => Error::of(error),
+        _ => value_error(error),
+    })?;
+    let mut merger = Merger::new(settings.dialect);
+    sets.iter().try_for_each(|set| merger.add_set(set)).map_err(Error::of)?;
     let compiling = Compiling {
-        dialect: first.dialect(),
-        robots_bytes_max: first.robots_bytes_max().map(in_memory),
+        dialect: settings.dialect,
+        robots_bytes_max: settings.robots_bytes_max,
         strictness: Strictness::default(),
         output: Some(output),
     };
-    compiling.write(&merger.finish(common.2))
+    compiling.write(&merger.finish(settings.outages))
 }
 
 /// A set of texts by the URL of their robots.txt.

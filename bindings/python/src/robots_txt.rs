@@ -8,11 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use portcullis_dialect::limits::{AGENTS_KEPT_PER_FILE, ROBOTS_BYTES_MAX};
+use portcullis_dialect::{Label, Verdict};
 use portcullis_report::explanation_json;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::{AgentRules, Robots};
+use portcullis_robots::visible::cut_to_show;
+use portcullis_robots::{AgentRules, AgentUsage, Robots};
 use portcullis_set::batch::{Explained, Provenance};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use self_cell::self_cell;
 
 use crate::policy_set::dialect;
@@ -28,12 +31,34 @@ self_cell!(
     }
 );
 
+/// What is compiled for agents, by agent as it was given.
+struct ByAgent<T>(Mutex<HashMap<String, T, RandomState>>);
+
+impl<T> ByAgent<T> {
+    /// Asks what is kept for `agent`, which `compile` makes when it asks first.
+    fn ask<R>(
+        &self,
+        agent: &str,
+        compile: impl FnOnce() -> T,
+        question: impl FnOnce(&T) -> R,
+    ) -> R {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = kept.get(agent) {
+            return question(compiled);
+        }
+        if kept.len() >= AGENTS_KEPT_PER_FILE {
+            kept.clear();
+        }
+        question(kept.entry_ref(agent).or_insert(compile()))
+    }
+}
+
 /// A parsed robots.txt file.
 #[pyclass(frozen, name = "RobotsTxt", module = "portcullis_robots")]
 pub struct PyRobotsTxt {
     parsed: Parsed,
-    /// By agent, as it was given.
-    rules: Mutex<HashMap<String, AgentRules, RandomState>>,
+    rules: ByAgent<AgentRules>,
+    usage: ByAgent<AgentUsage>,
 }
 
 impl PyRobotsTxt {
@@ -41,21 +66,18 @@ impl PyRobotsTxt {
         self.parsed.borrow_dependent()
     }
 
-    /// Asks the rules for `agent`, which are compiled when it asks first.
     fn ask<R>(&self, agent: &str, question: impl FnOnce(&AgentRules) -> R) -> R {
-        let mut kept = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rules) = kept.get(agent) {
-            return question(rules);
-        }
-        if kept.len() >= AGENTS_KEPT_PER_FILE {
-            kept.clear();
-        }
-        question(kept.entry_ref(agent).or_insert(self.robots().agent(agent)))
+        self.rules.ask(agent, || self.robots().agent(agent), question)
     }
 }
 
 fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A text from a file, cut if it is long.
+fn text_to_show(bytes: &[u8]) -> String {
+    text_of(&cut_to_show(bytes))
 }
 
 #[pymethods]
@@ -66,7 +88,8 @@ impl PyRobotsTxt {
         let dialect = self::dialect(dialect)?;
         let text: Box<[u8]> = with_bytes(body, |body| body.into())?;
         let parsed = Parsed::new(text, |text| Robots::with_bytes_max(text, dialect, max_bytes));
-        Ok(PyRobotsTxt { parsed, rules: Mutex::default() })
+        let (rules, usage) = (ByAgent(Mutex::default()), ByAgent(Mutex::default()));
+        Ok(PyRobotsTxt { parsed, rules, usage })
     }
 
     /// Whether `agent`, a product token or a User-Agent header, may fetch `url`.
@@ -102,6 +125,43 @@ impl PyRobotsTxt {
             explanation_json::write(url, agent, &decision, provenance, facts, &mut json);
         })?;
         of_json(py, &json)
+    }
+
+    /// What a page may be used for: the members that `portcullis classify --usage --format jsonl` adds.
+    fn usage<'py>(
+        &self,
+        py: Python<'py>,
+        agent: &str,
+        url: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let robots = self.robots();
+        let (usage, licenses) = with_bytes(url, |url| {
+            let ask = |rules: &AgentUsage| {
+                let usage = rules.decide(url);
+                let is_allowed = usage.access.verdict == Verdict::Allow;
+                let licenses = rules.licenses().filter(|_| is_allowed);
+                (usage, licenses.map(text_to_show).collect::<Vec<_>>())
+            };
+            self.usage.ask(agent, || robots.agent_usage(agent), ask)
+        })?;
+        let names = ["usage", "usage_line", "usage_rule", "usage_source"];
+        let [preferences, lines, rules, sources] = names.map(|name| (name, PyDict::new(py)));
+        for label in Label::ALL {
+            let stated = usage.of(label);
+            let mut records = robots.file().usage_records().iter();
+            let record = stated.line.and_then(|line| records.find(|record| record.line == line));
+            let label = label.as_str();
+            preferences.1.set_item(label, stated.preference.as_str())?;
+            lines.1.set_item(label, stated.line.map(|line| line.get()))?;
+            rules.1.set_item(label, record.map(|record| text_to_show(record.value)))?;
+            sources.1.set_item(label, stated.source.map(|source| source.as_str()))?;
+        }
+        let members = PyDict::new(py);
+        for (name, by_label) in [preferences, lines, rules, sources] {
+            members.set_item(name, by_label)?;
+        }
+        members.set_item("licenses", licenses)?;
+        Ok(members)
     }
 
     /// The seconds between two requests that the groups of `agent` ask for; the last value counts.

@@ -12,6 +12,7 @@ from datatrove.executor import LocalPipelineExecutor  # noqa: E402
 from datatrove.pipeline.readers import JsonlReader  # noqa: E402
 from datatrove.pipeline.writers import JsonlWriter  # noqa: E402
 
+from portcullis_robots import PolicySet  # noqa: E402
 from portcullis_robots.datatrove import RobotsFilter  # noqa: E402
 
 
@@ -48,6 +49,22 @@ def test_unknown_and_missing_urls(set_path):
     for metadata in ({}, {"url": None}, {"url": 5}):
         document = Document(text="", id="1", metadata=metadata)
         assert kept.filter(document) == (False, "bad-url")
+
+
+def test_purposes(tmp_path):
+    (tmp_path / "robots").mkdir()
+    for host, text in [("no.example", "train-ai=n"), ("yes.example", "train-ai=y"), ("silent.example", "")]:
+        (tmp_path / "robots" / host).write_text(f"User-agent: *\nContent-Usage: {text}\nAllow: /\n")
+    PolicySet.compile(tmp_path / "robots", output=tmp_path / "set.pcs")
+    urls = [f"https://{host}.example/" for host in ("no", "yes", "silent", "nobody")]
+    for unstated, expected in [
+        ("drop", [(False, "train-ai=n"), True, (False, "train-ai=?"), (False, "no-policy")]),
+        ("keep", [(False, "train-ai=n"), True, True, (False, "no-policy")]),
+    ]:
+        step = RobotsFilter(tmp_path / "set.pcs", AGENTS, purpose="train-ai", unstated=unstated)
+        assert step.filter_batch(documents(urls)) == expected
+    with pytest.raises(ValueError, match="unstated"):
+        RobotsFilter(tmp_path / "set.pcs", AGENTS, purpose="train-ai")
 
 
 def test_a_filter_is_pickled_without_its_set(set_path):

@@ -136,6 +136,26 @@ def test_columns_filters_and_counts(session, pages, distributed, expected):
     assert counted == dict(wanted)
 
 
+def test_usage_and_purposes(session, tmp_path):
+    (tmp_path / "robots").mkdir()
+    for host, text in [("no.example", "train-ai=n"), ("yes.example", "train-ai=y"), ("silent.example", "")]:
+        (tmp_path / "robots" / host).write_text(f"User-agent: *\nContent-Usage: {text}\nAllow: /\n")
+    path = tmp_path / "set.pcs"
+    PolicySet.compile(tmp_path / "robots", output=path)
+    urls = [f"https://{host}.example/" for host in ("no", "yes", "silent", "nobody")]
+    frame = session.createDataFrame([(url,) for url in urls], "url string")
+    decided = robots.classify(frame, "url", str(path), ["CCBot"], usage=["train-ai", "search"])
+    assert decided.columns == ["url", "CCBot", "CCBot_train-ai", "CCBot_search"]
+    letters = [tuple(row)[1:] for row in decided.collect()]
+    assert letters == [("allow", "n", "?"), ("allow", "y", "?"), ("allow", "?", "?"), ("unknown", "-", "-")]
+    for unstated, kept in [("drop", urls[1:2]), ("keep", urls[1:3])]:
+        purpose = {"purpose": "train-ai", "unstated": unstated}
+        rows = robots.filter(frame, "url", str(path), ["CCBot"], **purpose).collect()
+        assert [row["url"] for row in rows] == kept
+    with pytest.raises(ValueError, match="unstated"):
+        robots.filter(frame, "url", str(path), ["CCBot"], purpose="train-ai")
+
+
 def test_arguments_fail_on_the_driver(session, pages, distributed, set_path):
     frame = session.read.parquet(str(pages))
     for call, error, message in [

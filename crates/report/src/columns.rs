@@ -1,8 +1,9 @@
 //! The columns that a run adds to each record, for every output that has columns.
 //!
-//! Owns which columns there are ([`Columns`]), what they are called ([`Columns::fields`]) and what is in
-//! them ([`Values`], [`bits`]). TSV, CSV and Parquet write the same values in their own form. Use
-//! [`json_lines`](super::json_lines) for an object per record and agent.
+//! Owns which columns there are ([`Columns`]), what they are called ([`Columns::fields`]), what types they
+//! have ([`FieldKind::value_type`], [`Field::arrow`]) and what is in them ([`Values`], [`bits`]). TSV, CSV,
+//! Parquet and Arrow write the same values in their own form. Use [`json_lines`](super::json_lines) for an
+//! object per record and agent.
 //!
 //! Each agent has a column for each [`Column`] asked for, in that order, before those of the next agent;
 //! or all agents share one column of bits. The state of the origin is the same for every agent, so it has
@@ -26,6 +27,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use arrow_schema::{DataType, Field as ArrowField};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference};
@@ -98,6 +100,18 @@ impl Field {
     pub fn name_bytes(&self) -> &[u8] {
         self.name.as_bytes()
     }
+
+    /// The column in Arrow. Words are a dictionary, whose keys have the type `keys`.
+    pub fn arrow(&self, keys: DataType) -> ArrowField {
+        let (value_type, nullable) = self.kind.value_type();
+        let data_type = match value_type {
+            ValueType::Word => DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8)),
+            ValueType::Number => DataType::Int32,
+            ValueType::Text => DataType::Utf8,
+            ValueType::Bytes => DataType::Binary,
+        };
+        ArrowField::new(self.name.as_str(), data_type, nullable)
+    }
 }
 
 /// The values of a column.
@@ -109,6 +123,55 @@ pub enum FieldKind {
     Bits,
     /// The [`PolicyState`] of the record's origin; none if the record is not a URL.
     State,
+}
+
+/// The type of the values of a column, for outputs that have types.
+///
+/// | column | type | records without a value |
+/// |---|---|---|
+/// | verdict, reason, label | word | none |
+/// | line | number | without a deciding rule |
+/// | rule, group | text | without one |
+/// | state | word | not a URL |
+/// | bits | bytes | unknown or invalid |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// One of [`FieldKind::words`].
+    Word,
+    /// A number of 32 bits.
+    Number,
+    /// A text; what is not UTF-8 in a file becomes U+FFFD.
+    Text,
+    /// Bytes.
+    Bytes,
+}
+
+impl FieldKind {
+    /// The type of the values, and whether some records have none.
+    pub fn value_type(self) -> (ValueType, bool) {
+        match self {
+            FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
+                (ValueType::Word, false)
+            }
+            FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
+            FieldKind::Agent(_, Column::Rule | Column::Group) => (ValueType::Text, true),
+            FieldKind::State => (ValueType::Word, true),
+            FieldKind::Bits => (ValueType::Bytes, true),
+        }
+    }
+
+    /// All words of the column, in the order of their numbers; empty if its values are not words.
+    pub fn words(self) -> Vec<&'static str> {
+        match self {
+            FieldKind::Agent(_, Column::Verdict) => Verdict::ALL.map(Verdict::as_str).into(),
+            FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
+            FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
+            FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) | FieldKind::Bits => {
+                Vec::new()
+            }
+        }
+    }
 }
 
 /// Columns that cannot be added.
@@ -169,6 +232,12 @@ impl FromStr for Columns {
 }
 
 impl Columns {
+    /// A column for each label per agent, and no other.
+    pub fn of_usage(labels: &[Label]) -> Columns {
+        let per_agent = labels.iter().copied().map(Column::Usage).collect();
+        Columns { per_agent, has_bits: false, has_state: false }
+    }
+
     /// The columns of each agent; empty if the agents share a column of bits.
     pub fn per_agent(&self) -> &[Column] {
         &self.per_agent
@@ -417,6 +486,21 @@ mod tests {
         assert_eq!(names("verdict,line").unwrap(), expected);
         assert_eq!(names("line").unwrap()[..3], ["A_line", "A_train-ai", "A_search"]);
         assert_eq!(names("bits"), Err(ColumnsError::BitsAndMore));
+    }
+
+    #[test]
+    fn only_columns_of_words_have_words() {
+        let columns = "verdict,reason,line,rule,group,state".parse::<Columns>().unwrap();
+        let columns = columns.with_usage(&[Label::Search]).unwrap();
+        let fields = columns.fields(&["A"], "").unwrap().into_iter();
+        for Field { name, kind } in
+            fields.chain("bits".parse::<Columns>().unwrap().fields(&["A"], "").unwrap())
+        {
+            let is_word = kind.value_type().0 == ValueType::Word;
+            assert_eq!(is_word, !kind.words().is_empty(), "{name}");
+        }
+        let preference = FieldKind::Agent(0, Column::Usage(Label::Search));
+        assert_eq!(preference.words()[Preference::Unstated as usize], "?");
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Plan {
     /// The verdict of each record of the session's last block, and whether a preference on it is
     /// unstated.
     #[inline]
-    pub(crate) fn verdicts<'s>(
+    pub fn verdicts<'s>(
         &'s self,
         session: &'s Session<'_>,
     ) -> impl Iterator<Item = (Verdict, bool)> + 's {

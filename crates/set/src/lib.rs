@@ -46,7 +46,7 @@ pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text}
 pub use pool::{BlobID, BlobPool};
 pub use provenance::{Provenance, ProvenanceInput};
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
-pub use stored::PolicySet;
+pub use stored::{MergeError, MergeSettings, PolicySet};
 pub use strings::StringError;
 
 /// How strictly bad input is treated.

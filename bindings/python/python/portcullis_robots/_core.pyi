@@ -27,6 +27,7 @@ class _ArrowStreamExport(Protocol):
 
 _Urls: TypeAlias = _ArrowArrayExport | _ArrowStreamExport | Iterable[str | bytes | None]
 _Path: TypeAlias = str | PathLike[str]
+_Label: TypeAlias = Literal["train-ai", "ai-use", "search"]
 
 class Error(Exception): ...
 
@@ -55,10 +56,30 @@ class Classifier:
     @property
     def policy_set(self) -> PolicySet: ...
     def classify(
-        self, urls: _Urls, *, columns: str = "verdict", prefix: str = "", threads: int = 1
+        self,
+        urls: _Urls,
+        *,
+        columns: str = "verdict",
+        usage: Sequence[_Label] = ...,
+        prefix: str = "",
+        threads: int = 1,
+    ) -> Table: ...
+    def usage(
+        self,
+        urls: _Urls,
+        labels: Sequence[_Label] | None = None,
+        *,
+        prefix: str = "",
+        threads: int = 1,
     ) -> Table: ...
     def allowed(
-        self, urls: _Urls, *, mode: Literal["all", "any"] = "all", threads: int = 1
+        self,
+        urls: _Urls,
+        *,
+        mode: Literal["all", "any"] = "all",
+        purpose: _Label | None = None,
+        unstated: Literal["keep", "drop"] | None = None,
+        threads: int = 1,
     ) -> Column: ...
     def explain(self, url: str | bytes, agent: str | None = None) -> dict[str, Any]: ...
     def provenance(self) -> dict[str, Any]: ...
@@ -108,6 +129,7 @@ class RobotsTxt:
     ) -> RobotsTxt: ...
     def can_fetch(self, agent: str, url: str | bytes) -> bool: ...
     def explain(self, agent: str, url: str | bytes) -> dict[str, Any]: ...
+    def usage(self, agent: str, url: str | bytes) -> dict[str, Any]: ...
     def crawl_delay(self, agent: str) -> float | None: ...
     def values(self, field: str, agent: str | None = None) -> list[str]: ...
     @property

@@ -1,7 +1,7 @@
 """A datatrove filter: documents whose URL robots.txt allows.
 
 The reasons of what is dropped become datatrove's statistics: ``dropped_rule``, ``dropped_no-policy``,
-``dropped_bad-url`` and others.
+``dropped_bad-url`` and others, or what is stated about the purpose, as ``dropped_train-ai=n``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from datatrove.data import Document
     from datatrove.pipeline.writers.disk_base import DiskWriter
 
+    from ._core import _Label as Label
+
 __all__ = ["RobotsFilter"]
 
 
@@ -29,6 +31,8 @@ class RobotsFilter(BaseFilter):
         agents: product tokens
         mode: whether ``all`` agents have to be allowed, or ``any``
         keep_unknown: keep documents of origins without a known policy
+        purpose: the use that has to be permitted as well, such as ``train-ai``
+        unstated: ``keep`` or ``drop`` documents about whose use nothing is stated; purpose needs it
         url_key: the key of the URL in a document's metadata
         exclusion_writer: saves dropped documents
         batch_size: documents that are decided at once
@@ -43,19 +47,24 @@ class RobotsFilter(BaseFilter):
         *,
         mode: Literal["all", "any"] = "all",
         keep_unknown: bool = False,
+        purpose: Label | None = None,
+        unstated: Literal["keep", "drop"] | None = None,
         url_key: str = "url",
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = 1024,
     ) -> None:
         super().__init__(exclusion_writer, batch_size)
-        if mode not in ("all", "any"):
-            raise ValueError(f"no mode {mode!r}; use all or any")
         self.policies = os.fspath(policies)
         self.agents = list(agents)
         self.mode = mode
         self.keep_unknown = keep_unknown
+        self.purpose = purpose
+        self.unstated = unstated
         self.url_key = url_key
         self._classifier: Classifier | None = None
+        # Wrong arguments fail here, where there may be no set yet.
+        nothing = PolicySet.compile({}).for_agents(self.agents)
+        nothing.allowed([], mode=mode, purpose=purpose, unstated=unstated)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers open the set themselves.
@@ -67,24 +76,31 @@ class RobotsFilter(BaseFilter):
 
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
         """Decide a batch."""
-        if self._classifier is None:
-            self._classifier = PolicySet.open(self.policies).for_agents(self.agents)
         urls = [doc.metadata.get(self.url_key) for doc in batch]
         # What is no text is no URL.
-        urls = [url if isinstance(url, (str, bytes)) else None for url in urls]
-        table = self._classifier.classify(urls, columns="verdict,reason")
-        columns = [table[name].to_pylist() for name in table.column_names]
-        return [self._decide(row[::2], row[1::2]) for row in zip(*columns, strict=True)]
+        return self._decide([url if isinstance(url, (str, bytes)) else None for url in urls])
 
-    def _decide(
-        self, verdicts: tuple[str, ...], reasons: tuple[str, ...]
+    def _decide(self, urls: list[str | bytes | None]) -> list[bool | tuple[bool, str]]:
+        if self._classifier is None:
+            self._classifier = PolicySet.open(self.policies).for_agents(self.agents)
+        allowed = self._classifier.allowed(
+            urls, mode=self.mode, purpose=self.purpose, unstated=self.unstated
+        )
+        usage = [self.purpose] if self.purpose else []
+        table = self._classifier.classify(urls, columns="verdict,reason", usage=usage)
+        columns = [table[name].to_pylist() for name in table.column_names]
+        step = 2 + len(usage)
+        return [
+            is_allowed or self._dropped(row[::step], row[step - 1 :: step], row[1::step])
+            for is_allowed, *row in zip(allowed.to_pylist(), *columns, strict=True)
+        ]
+
+    def _dropped(
+        self, verdicts: list[str], reasons: list[str], uses: list[str]
     ) -> bool | tuple[bool, str]:
-        if "invalid" in verdicts or "unknown" in verdicts:
-            if self.keep_unknown and "invalid" not in verdicts:
-                return True
-            verdict = "invalid" if "invalid" in verdicts else "unknown"
-            return False, reasons[verdicts.index(verdict)]
-        quantifier = all if self.mode == "all" else any
-        if quantifier(verdict == "allow" for verdict in verdicts):
-            return True
-        return False, reasons[verdicts.index("disallow")]
+        """Why a row is not kept; true if it is after all."""
+        for verdict in ("invalid", "unknown", "disallow"):
+            if verdict in verdicts:
+                is_kept = verdict == "unknown" and self.keep_unknown
+                return is_kept or (False, reasons[verdicts.index(verdict)])
+        return False, f"{self.purpose}={'n' if 'n' in uses else '?'}"

@@ -5,13 +5,14 @@
 //! `org.apache.spark.sql.parquet.row.metadata` (Spark). Metadata of pandas is copied as it is; pandas
 //! reads columns that it does not mention.
 //!
-//! | values | type in Parquet | nulls | type in `ARROW:schema` |
-//! |---|---|---|---|
-//! | verdict, reason | `BYTE_ARRAY`, String | none | `dictionary<int32, string>` |
-//! | line | `INT32` | without a rule | `int32` |
-//! | rule, group | `BYTE_ARRAY`, String | without one | `string` |
-//! | state | `BYTE_ARRAY`, String | for a record that is not a URL | `dictionary<int32, string>` |
-//! | bits | `BYTE_ARRAY` | for a record that is unknown or invalid | `binary` |
+//! | values | type in Parquet | type in `ARROW:schema` |
+//! |---|---|---|
+//! | words | `BYTE_ARRAY`, String | `dictionary<int32, string>` |
+//! | numbers | `INT32` | `int32` |
+//! | texts | `BYTE_ARRAY`, String | `string` |
+//! | bytes | `BYTE_ARRAY` | `binary` |
+//!
+//! [`ValueType`] says which columns have which values, and which may be null.
 //!
 //! Bit `i % 8` of byte `i / 8` of bits is set if agent `i` may fetch the URL.
 
@@ -28,7 +29,7 @@ use serde_json::json;
 
 use portcullis_capture::list::parquet::ParquetList;
 
-use crate::columns::{Column, ColumnsError, Field, FieldKind, no_collision};
+use crate::columns::{ColumnsError, Field, ValueType, no_collision};
 
 /// The key of the account of a run in a file's metadata.
 pub const ACCOUNT_KEY: &str = "portcullis";
@@ -146,19 +147,16 @@ fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
 /// The type of an added column.
 pub(super) fn type_of(field: &Field) -> Type {
     let name = field.name.as_str();
+    let (value_type, nullable) = field.kind.value_type();
+    let repetition = if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let build = |physical| {
         let builder = Type::primitive_type_builder(name, physical);
-        builder.with_repetition(Repetition::OPTIONAL).build().expect("it has no parameters")
+        builder.with_repetition(repetition).build().expect("it has no parameters")
     };
-    match field.kind {
-        FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
-            text_type(name, Repetition::REQUIRED)
-        }
-        FieldKind::Agent(_, Column::Line) => build(PhysicalType::INT32),
-        FieldKind::Agent(_, Column::Rule | Column::Group) | FieldKind::State => {
-            text_type(name, Repetition::OPTIONAL)
-        }
-        FieldKind::Bits => build(PhysicalType::BYTE_ARRAY),
+    match value_type {
+        ValueType::Word | ValueType::Text => text_type(name, repetition),
+        ValueType::Number => build(PhysicalType::INT32),
+        ValueType::Bytes => build(PhysicalType::BYTE_ARRAY),
     }
 }
 
@@ -168,21 +166,6 @@ fn text_type(name: &str, repetition: Repetition) -> Type {
         .with_logical_type(Some(LogicalType::String))
         .build()
         .expect("a text has no parameters")
-}
-
-/// The type of an added column in Arrow.
-fn arrow_field(field: &Field) -> ArrowField {
-    let words = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-    let (data_type, nullable) = match field.kind {
-        FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
-            (words(), false)
-        }
-        FieldKind::Agent(_, Column::Line) => (DataType::Int32, true),
-        FieldKind::Agent(_, Column::Rule | Column::Group) => (DataType::Utf8, true),
-        FieldKind::State => (words(), true),
-        FieldKind::Bits => (DataType::Binary, true),
-    };
-    ArrowField::new(field.name.as_str(), data_type, nullable)
 }
 
 /// The same metadata, with the added columns if it describes the schema.
@@ -209,7 +192,8 @@ fn arrow_with(encoded: &str, added: &[Field]) -> Option<String> {
     let message = arrow_ipc::root_as_message(bytes).ok()?;
     let schema = arrow_ipc::convert::try_fb_to_schema(message.header_as_schema()?).ok()?;
     let own = schema.fields().iter().cloned();
-    let fields: Vec<_> = own.chain(added.iter().map(|it| Arc::new(arrow_field(it)))).collect();
+    let fields: Vec<_> =
+        own.chain(added.iter().map(|it| Arc::new(it.arrow(DataType::Int32)))).collect();
     let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
     Some(encode_arrow_schema(&schema))
 }
@@ -219,14 +203,14 @@ pub(super) fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     let mut schema: serde_json::Value = serde_json::from_str(text).ok()?;
     let fields = schema.get_mut("fields")?.as_array_mut()?;
     for field in added {
-        let arrow = arrow_field(field);
-        let data_type = match arrow.data_type() {
-            DataType::Int32 => "integer",
-            DataType::Binary => "binary",
-            _ => "string",
+        let (value_type, nullable) = field.kind.value_type();
+        let data_type = match value_type {
+            ValueType::Word | ValueType::Text => "string",
+            ValueType::Number => "integer",
+            ValueType::Bytes => "binary",
         };
         fields.push(json!({
-            "name": field.name, "type": data_type, "nullable": arrow.is_nullable(), "metadata": {},
+            "name": field.name, "type": data_type, "nullable": nullable, "metadata": {},
         }));
     }
     Some(schema.to_string())

@@ -17,6 +17,7 @@
 mod capture;
 mod document;
 mod hosts;
+mod merging;
 mod places;
 mod policy;
 mod query;
@@ -46,6 +47,7 @@ pub use capture::StoredCapture;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
 pub use hosts::{HostPosition, StoredHost};
 pub(crate) use hosts::{Place, key_with_scheme, place};
+pub use merging::{MergeError, MergeSettings};
 pub use policy::{PolicyNumber, StoredPolicy};
 pub use query::{AskError, Query, QueryMemory};
 pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};

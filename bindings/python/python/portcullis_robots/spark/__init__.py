@@ -15,15 +15,33 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
-from .._core import Classifier, Error, PolicySet
+from .._core import Classifier, Error, PolicySet, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from .._core import _Label as Label
+
 __all__ = ["classify", "compile", "counts", "filter"]
+
+
+class _Question(TypedDict):
+    """Arguments of ``Classifier.classify``."""
+
+    columns: str
+    usage: list[Label]
+    prefix: str
+
+
+class _Plan(TypedDict):
+    """Arguments of ``Classifier.allowed``."""
+
+    mode: Literal["all", "any"]
+    purpose: Label | None
+    unstated: Literal["keep", "drop"] | None
 
 
 class _Asked(NamedTuple):
@@ -94,15 +112,12 @@ def _place(df: DataFrame, url: str) -> int:
     return place
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """The table with strings where it has dictionaries, which Spark does not read."""
+def _numbers(decided: Table) -> list[pa.Array]:
+    """The columns, with the numbers of words where Arrow has dictionaries, which Spark does not read."""
     import pyarrow as pa
 
-    fields = [
-        field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
+    columns = pa.record_batch(decided).columns
+    return [it.indices if pa.types.is_dictionary(it.type) else it for it in columns]
 
 
 def classify(
@@ -112,35 +127,44 @@ def classify(
     agents: Sequence[str] = (),
     *,
     columns: str = "verdict",
+    usage: Sequence[Label] = (),
     prefix: str = "",
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Add the columns of ``portcullis classify --columns`` for each agent. No row is dropped."""
+    """Add the columns of ``portcullis classify --columns --usage`` for each agent. No row is dropped."""
     import pyarrow as pa
+    from pyspark.sql import functions
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
     place = _place(df, url)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
-    added = _plain(pa.table(classifier.classify([], columns=columns, prefix=prefix))).schema
+    question: _Question = {"columns": columns, "usage": list(usage), "prefix": prefix}
+    empty = classifier.classify([], **question)
+    added = empty.column_names
     # Spark compares the names of columns without regard to case.
     own = {name.lower() for name in df.columns}
-    for name in added.names:
+    for name in added:
         if name.lower() in own:
             raise ValueError(f"the column {name!r} exists; rename the added ones with prefix")
 
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
         for batch in batches:
-            decided = classifier.classify(batch.column(place), columns=columns, prefix=prefix)
-            values = _plain(pa.table(decided)).combine_chunks().columns
-            arrays = batch.columns + [value.chunk(0) for value in values] if len(batch) else []
-            if arrays:
-                yield pa.RecordBatch.from_arrays(arrays, batch.schema.names + added.names)
+            decided = _numbers(classifier.classify(batch.column(place), **question))
+            yield pa.RecordBatch.from_arrays(batch.columns + decided, batch.schema.names + added)
 
-    schema = StructType(df.schema.fields + from_arrow_schema(added).fields)
-    return df.mapInArrow(add, schema)
+    types = pa.schema(zip(added, (column.type for column in _numbers(empty)), strict=True))
+    decided = df.mapInArrow(add, StructType(df.schema.fields + from_arrow_schema(types).fields))
+    # Spark looks the words up itself: to read a string from Python costs more than to decide a URL.
+    words = {}
+    for name, column in zip(added, pa.record_batch(empty).columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            number = functions.col("`" + name.replace("`", "``") + "`").cast("int") + 1
+            listed = functions.array(*map(functions.lit, column.dictionary.to_pylist()))
+            words[name] = functions.element_at(listed, number)
+    return decided.withColumns(words)
 
 
 def filter(
@@ -150,20 +174,27 @@ def filter(
     agents: Sequence[str] = (),
     *,
     mode: Literal["all", "any"] = "all",
+    purpose: Label | None = None,
+    unstated: Literal["keep", "drop"] | None = None,
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Keep the rows whose URL all agents, or any, may fetch; neither unknown nor invalid ones."""
+    """Keep the rows whose URL all agents, or any, may fetch; neither unknown nor invalid ones.
+
+    With ``purpose``, they also have to be permitted that use; ``unstated`` says whether one that is
+    not stated is.
+    """
     import pyarrow as pa
 
     place = _place(df, url)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
-    classifier.allowed([], mode=mode)
+    plan: _Plan = {"mode": mode, "purpose": purpose, "unstated": unstated}
+    classifier.allowed([], **plan)
 
     def keep(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
         for batch in batches:
-            yield batch.filter(pa.array(classifier.allowed(batch.column(place), mode=mode)))
+            yield batch.filter(pa.array(classifier.allowed(batch.column(place), **plan)))
 
     return df.mapInArrow(keep, df.schema)
 

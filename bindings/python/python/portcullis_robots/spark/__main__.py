@@ -29,18 +29,27 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     add("--column", default="url", help="the column of URLs (default: url)")
     add("--columns", default="verdict", metavar="C,D,…",
         help="verdict, reason, line, rule, group and state, or bits (default: verdict)")
+    add("--usage", metavar="L,M,…",
+        help="add what pages may be used for, by label: train-ai, ai-use, search")
     add("--column-prefix", default="", metavar="TEXT", help="put TEXT before added names")
     add("--assume-scheme", metavar="SCHEME", help="the scheme of URLs without one")
     add("--filter", action="store_true", help="keep the rows that may be fetched, add no columns")
     add("--any", action="store_true", help="with --filter: at least one agent is allowed")
+    add("--purpose", metavar="LABEL", help="with --filter: pages that this use is permitted of")
+    add("--unstated", choices=["keep", "drop"], help="with --purpose: uses that are not stated")
     add("--counts", metavar="FOLDER", help="write the number of rows per agent and verdict as JSON")
     arguments = parser.parse_args(values)
     agents = ",".join(arguments.agents).split(",")
     arguments.agents = [agent.strip() for agent in agents if agent.strip()]
     if not arguments.agents and not arguments.user_agent:
         parser.error("no agents: pass -a or --user-agent")
-    if arguments.any and not arguments.filter:
-        parser.error("--any needs --filter")
+    if (arguments.any or arguments.purpose) and not arguments.filter:
+        parser.error("--any and --purpose need --filter")
+    if (arguments.purpose is None) != (arguments.unstated is None):
+        parser.error("--purpose and --unstated need each other")
+    if arguments.usage and arguments.filter:
+        parser.error("--usage adds columns, --filter keeps rows; --purpose selects them by use")
+    arguments.usage = [label.strip() for label in (arguments.usage or "").split(",") if label.strip()]
     if arguments.counts and (arguments.filter or "verdict" not in arguments.columns.split(",")):
         parser.error("--counts counts the column verdict of classified rows")
     return arguments
@@ -72,12 +81,13 @@ def main(values: list[str] | None = None) -> int:
     if asked.filter:
         decided = filter(
             pages, asked.column, policies, asked.agents,
-            mode="any" if asked.any else "all", **question,
+            mode="any" if asked.any else "all", purpose=asked.purpose, unstated=asked.unstated,
+            **question,
         )
     else:
         decided = classify(
             pages, asked.column, policies, asked.agents,
-            columns=asked.columns, prefix=asked.column_prefix, **question,
+            columns=asked.columns, usage=asked.usage, prefix=asked.column_prefix, **question,
         )
     decided.write.parquet(asked.output)
     if asked.counts:

@@ -1,0 +1,127 @@
+//! Which sets can be merged, and how the result is compiled.
+//!
+//! Sets that were compiled by other rules cannot be joined: the texts of one would be read as the
+//! other's. Merging itself is [`Merger`]'s.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_set::{LoadConfig, MergeSettings, Merger, PolicySet};
+//!
+//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
+//! let settings = MergeSettings::of(&[&set], None, None)?;
+//! let mut merger = Merger::new(settings.dialect);
+//! merger.add_set(&set)?;
+//! assert_eq!(merger.finish(settings.outages).counts.origins, set.counts().origins);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use portcullis_capture::access::{LongOutage, UnixSeconds};
+use portcullis_dialect::dialect::Dialect;
+
+use super::super::file::Damage;
+use super::super::{Merger, OutageConfig};
+use super::{AskError, PolicySet};
+
+/// How all sets of a merge were compiled, and how their merger is.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeSettings {
+    /// The dialect.
+    pub dialect: &'static Dialect,
+    /// The bytes that are read of a file; `None` for all.
+    pub robots_bytes_max: Option<usize>,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+}
+
+/// Sets cannot be merged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// There are none.
+    #[error("no sets to merge; name at least one")]
+    NoSets,
+    /// They were compiled with different settings.
+    #[error("{first} was compiled {one}, {other} {two}; {fix}")]
+    Unlike {
+        /// The first set.
+        first: String,
+        /// How the first set was compiled.
+        one: String,
+        /// A set that was compiled differently.
+        other: String,
+        /// How that set was compiled.
+        two: String,
+        /// What to do about it.
+        fix: &'static str,
+    },
+    /// A set is damaged where its settings are read.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+}
+
+impl MergeSettings {
+    /// Checks that `sets` were compiled alike. The time and the judgement of long outages may differ
+    /// if others are given.
+    ///
+    /// # Errors
+    ///
+    /// If there are no sets, two of them were compiled with different settings, or one is damaged.
+    pub fn of(
+        sets: &[&PolicySet],
+        as_of: Option<UnixSeconds>,
+        long_outage: Option<LongOutage>,
+    ) -> Result<MergeSettings, MergeError> {
+        let (first, others) = sets.split_first().ok_or(MergeError::NoSets)?;
+        let judged = |set: &PolicySet| {
+            let compiled = set.outages()?;
+            Ok::<_, Damage>(OutageConfig {
+                as_of: as_of.or(compiled.as_of),
+                long_outage: long_outage.unwrap_or(compiled.long_outage),
+            })
+        };
+        let outages = judged(first)?;
+        for other in others {
+            let settings = described(first, outages).into_iter();
+            let mut pairs = settings.zip(described(other, judged(other)?));
+            if let Some(((one, fix), (two, _))) = pairs.find(|((one, _), (two, _))| one != two) {
+                let (first, other) = (first.name().to_owned(), other.name().to_owned());
+                return Err(MergeError::Unlike { first, one, other, two, fix });
+            }
+        }
+        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Ok(MergeSettings {
+            dialect: first.dialect(),
+            robots_bytes_max: first.robots_bytes_max().map(in_memory),
+            outages,
+        })
+    }
+}
+
+/// The settings that sets of a merge share, as flags, each with what to do if they differ.
+fn described(set: &PolicySet, outages: OutageConfig) -> [(String, &'static str); 4] {
+    let bytes = set.robots_bytes_max().map_or("unlimited".to_owned(), |bytes| bytes.to_string());
+    let time = match outages.as_of {
+        Some(time) => format!("with --as-of {}", time.to_rfc3339()),
+        None => "without --as-of".to_owned(),
+    };
+    [
+        (format!("with --dialect {}", set.dialect().name), "compile one of them again"),
+        (format!("with --max-robots-size {bytes}"), "compile one of them again"),
+        (time, "pass --as-of"),
+        (format!("with --long-outage {}", outages.long_outage.as_str()), "pass --long-outage"),
+    ]
+}
+
+impl Merger {
+    /// Joins a set, which is read into memory for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`PolicySet::standings`], and if the set is mapped from a file that became shorter.
+    pub fn add_set(&mut self, set: &PolicySet) -> Result<(), AskError> {
+        let standings = set.standings()?;
+        set.is_whole()?;
+        self.add(standings.part());
+        Ok(())
+    }
+}
