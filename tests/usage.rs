@@ -387,8 +387,8 @@ fn statements_that_are_ordered_late_decide_as_the_oracle_says() {
                     let answer = *answers.next().unwrap();
                     assert_eq!(answer, judged.of(label).preference, "{url} {agent} {label}");
                 }
-                let told = classifier.licenses(record, number, &memory).unwrap();
-                assert_eq!(told, licenses, "{url} {agent}");
+                let found = classifier.licenses(record, number, &memory).unwrap();
+                assert_eq!(found, licenses, "{url} {agent}");
             }
         }
     }

@@ -43,7 +43,7 @@ fn check_parts(record: &[u8], url: &SplitUrl<'_>) {
     assert!(!url.host.iter().any(|byte| b"/?#@".contains(byte)));
 }
 
-/// A key is its own key, and the origin's; it can be told from a path and from another port.
+/// A key is its own key, and the origin's; it cannot be confused with a path or another port.
 fn check_key(dialect: &Dialect, url: &SplitUrl<'_>, key: &[u8]) {
     let again = [url.scheme, b"://", key, b"/"].concat();
     let split = split_url(&again, dialect.paths.path_start);

@@ -32,9 +32,9 @@ fn states_and_unknown_hosts() {
         assert_eq!(object["unknown_hosts"], hosts);
         assert_eq!(object["tool"], "portcullis");
         assert_eq!(object.get("ages"), None);
-        let told = text(&folder.run(line, &list).stderr);
+        let printed = text(&folder.run(line, &list).stderr);
         assert_contains(
-            &told,
+            &printed,
             &[
                 "URLs by the state of their origin: rules 3, no-rules 1, unknown 4\n",
                 "URLs of 3 hosts without a policy:\n  2 c.example\n  1 c.example:81\n  1 d.example\n",
@@ -85,8 +85,8 @@ fn dated() -> Folder {
 
 fn verdicts(output: &Output) -> String {
     assert_status(output, 0);
-    let told = String::from_utf8(output.stdout.clone()).unwrap();
-    told.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>().join(" ")
+    let printed = String::from_utf8(output.stdout.clone()).unwrap();
+    printed.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn expired_captures_are_counted_or_unknown() {
     let line =
         "classify -p x.set -a Bot,Other --as-of 2024-02-10 --max-age 30d --expired unknown urls";
     assert_eq!(verdicts(&folder.ok(line)), "unknown unknown allow unknown unknown");
-    let told = text(&folder.ok(line).stderr);
+    let printed = text(&folder.ok(line).stderr);
     assert_contains(
-        &told,
+        &printed,
         &[
             "expired 3",
             "URLs by the age of their capture, as of 2024-02-10T00:00:00Z: fresh 1, expired 2, undated 1\n",

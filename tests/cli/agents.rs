@@ -29,10 +29,10 @@ fn a_list_stands_for_its_names() {
     assert_contains(list["source"].as_str().unwrap(), &["ai.robots.txt", "2026-", "MIT"]);
     // The rest was named before.
     assert_eq!(list["agents"], agents.len() - 2);
-    let told = folder.run("classify -a @ai-training", ALLOWED);
-    assert_contains(&text(&told.stderr), &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
+    let printed = folder.run("classify -a @ai-training", ALLOWED);
+    assert_contains(&text(&printed.stderr), &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
     // Agents with the same counts share a line.
-    assert_contains(&text(&told.stderr), &["newsai, PanguBot, "]);
+    assert_contains(&text(&printed.stderr), &["newsai, PanguBot, "]);
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn names_that_a_dialect_cannot_express_are_skipped_and_named() {
     let skipped = &object["agent_lists"][0]["skipped"];
     assert!(skipped.as_array().unwrap().iter().any(|name| name == "Kangaroo Bot"), "{skipped}");
     assert!(!agents(&object).contains(&"Kangaroo Bot"));
-    let told = folder.run("filter -a @ai-training", ALLOWED);
+    let printed = folder.run("filter -a @ai-training", ALLOWED);
     assert_contains(
-        &text(&told.stderr),
+        &text(&printed.stderr),
         &["note: @ai-training: skipped", "rfc9309", "Kangaroo Bot"],
     );
     // The dialect of 1994 takes any name.
@@ -96,9 +96,9 @@ fn a_misspelt_list_is_an_error_that_names_the_lists() {
 #[test]
 fn lists_are_shown_with_what_only_controls_use() {
     let folder = Folder::new();
-    let told = String::from_utf8(folder.ok("--agent-lists").stdout).unwrap();
+    let printed = String::from_utf8(folder.ok("--agent-lists").stdout).unwrap();
     assert_contains(
-        &told,
+        &printed,
         &[
             "@ai-training: ",
             "@search: ",
@@ -124,24 +124,24 @@ fn a_header_is_pointed_to_its_flag() {
 #[test]
 fn an_agent_that_no_group_names_is_noted() {
     let folder = Folder::new();
-    let told =
+    let printed =
         |line: &str| text(&folder.command(line).write_stdin(ALLOWED).output().unwrap().stderr);
     let note = "note: no group names GPTBt (did you mean GPTBot?), ExampleBot; the groups for * apply to them\n";
     for command in ["classify", "filter", "audit -o report.html"] {
         let line = format!("{command} --robots robots -a GPTBt,BadBot,ExampleBot");
-        assert_contains(&told(&line), &[note]);
+        assert_contains(&printed(&line), &[note]);
     }
     // Names of the set are suggested too.
     folder.ok("compile -o x.set robots");
-    assert_contains(&told("classify -p x.set -a BadBto"), &["BadBto (did you mean badbot?)"]);
+    assert_contains(&printed("classify -p x.set -a BadBto"), &["BadBto (did you mean badbot?)"]);
     // Names that a list has are no news, and known names are not misspelt.
-    assert!(!told("classify -p x.set -a BadBot,@search").contains("no group"));
-    assert_contains(&told("classify -p x.set -a ClaudeBot"), &["no group names ClaudeBot; "]);
+    assert!(!printed("classify -p x.set -a BadBot,@search").contains("no group"));
+    assert_contains(&printed("classify -p x.set -a ClaudeBot"), &["no group names ClaudeBot; "]);
     // check says it only if the name seems misspelt.
     let check = "check --robots robots https://a.example/ -a";
-    assert_contains(&told(&format!("{check} GPTBt")), &["did you mean GPTBot?"]);
-    assert_eq!(told(&format!("{check} ExampleBot")), "");
-    assert_eq!(told(&format!("{check} GPTBt -q")), "");
+    assert_contains(&printed(&format!("{check} GPTBt")), &["did you mean GPTBot?"]);
+    assert_eq!(printed(&format!("{check} ExampleBot")), "");
+    assert_eq!(printed(&format!("{check} GPTBt -q")), "");
     // The summary has it as JSON.
     let object = json(&folder, "-a GPTBt,ExampleBot");
     let expected = serde_json::json!([

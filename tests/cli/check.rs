@@ -182,7 +182,7 @@ fn user_information_chooses_no_other_host() {
 fn explain_shows_group_rule_line_losers_and_clause() {
     let folder = Folder::new();
     let output = check(&folder, "--explain https://a.example/private/open");
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     let expected = [
         "allow\\thttps://a.example/private/open\n",
         "agent    ExampleBot",
@@ -194,7 +194,7 @@ fn explain_shows_group_rule_line_losers_and_clause() {
         "RFC 9309, section 2.2.2",
     ];
     for part in expected {
-        assert!(told.contains(part), "{part:?} is not in {told}");
+        assert!(printed.contains(part), "{part:?} is not in {printed}");
     }
     assert_status(&output, 0);
 }
@@ -203,18 +203,18 @@ fn explain_shows_group_rule_line_losers_and_clause() {
 fn explain_shows_reasons_without_a_rule() {
     let folder = Folder::new();
     let output = check(&folder, &format!("--explain {UNKNOWN} {INVALID} https://b.example/"));
-    let told = text(&output.stdout);
-    assert_contains(&told, &["no-policy", "bad-url", "no-rules"]);
+    let printed = text(&output.stdout);
+    assert_contains(&printed, &["no-policy", "bad-url", "no-rules"]);
 }
 
 #[test]
 fn explain_shows_which_token_a_group_names() {
     let folder = Folder::new();
     let line = format!("check --explain --robots robots -a News+BadBot {ALLOWED}");
-    let told = text(&folder.output(&line).stdout);
-    assert!(told.contains("User-agent: BadBot  (line 5: it names BadBot)\n"), "{told}");
-    let told = text(&check(&folder, &format!("--explain {ALLOWED}")).stdout);
-    assert!(told.contains("User-agent: *  (line 1: no group names the agent)\n"), "{told}");
+    let printed = text(&folder.output(&line).stdout);
+    assert!(printed.contains("User-agent: BadBot  (line 5: it names BadBot)\n"), "{printed}");
+    let printed = text(&check(&folder, &format!("--explain {ALLOWED}")).stdout);
+    assert!(printed.contains("User-agent: *  (line 1: no group names the agent)\n"), "{printed}");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn json_has_one_object_for_each_url_and_agent() {
     assert_status(&output, 1);
     let objects: Vec<serde_json::Value> =
         output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-    let told: Vec<[&str; 3]> = objects
+    let printed: Vec<[&str; 3]> = objects
         .iter()
         .map(|object| ["url", "agent", "verdict"].map(|key| object[key].as_str().unwrap()))
         .collect();
@@ -238,7 +238,7 @@ fn json_has_one_object_for_each_url_and_agent() {
         [INVALID, "BadBot", "invalid"],
         [INVALID, "ExampleBot", "invalid"],
     ];
-    assert_eq!(told, expected);
+    assert_eq!(printed, expected);
     let expected = serde_json::json!({
         "url": open, "agent": "ExampleBot", "verdict": "allow", "reason": "rule", "line": 3,
         "rule": "/private/open", "group": "*", "dialect": "rfc9309",

@@ -55,10 +55,11 @@ fn states_are_those_of_the_origin() {
         .map(|host| format!("https://{host}.example/robots.txt\n"));
     let line = "classify -p x.set -a Bot --no-summary --columns verdict,state";
     let output = folder.command(line).write_stdin(urls.concat()).output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    let told: Vec<&str> = told.lines().map(|line| line.rsplit_once('\t').unwrap().0).collect();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed: Vec<&str> =
+        printed.lines().map(|line| line.rsplit_once('\t').unwrap().0).collect();
     assert_eq!(
-        told,
+        printed,
         ["allow\tunavailable", "allow\tunreachable", "allow\tno-rules", "unknown\tunknown"]
     );
 }
@@ -70,8 +71,8 @@ fn values_with_tab_or_backslash_are_escaped() {
     let line = "classify --robots robots -a Bot --no-summary --columns rule";
     let url = "https://t.example/a%09b%5Cc";
     let output = folder.command(line).write_stdin(url).output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(told, format!("/a\\tb\\\\c\t{url}\n"));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed, format!("/a\\tb\\\\c\t{url}\n"));
 }
 
 #[test]
@@ -177,12 +178,12 @@ fn csv_keeps_the_columns_of_tables() {
     let expected = "n,Address,Title,BadBot,Other\r\n\
                     1,https://a.example/private/,\"x, \"\"y\"\"\",disallow,disallow\r\n\
                     ,\"2,https://a.example/\",,invalid,invalid\r\n";
-    let told = folder.ok(format!("{line} a.csv"));
-    assert_eq!(String::from_utf8(told.stdout).unwrap(), expected);
+    let printed = folder.ok(format!("{line} a.csv"));
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), expected);
     // Lists with the same columns are joined.
     let joined = format!("{expected}3,https://b.example/,\"a, b\",allow,allow\r\n");
-    let told = folder.ok(format!("{line} a.csv b.tsv"));
-    assert_eq!(String::from_utf8(told.stdout).unwrap(), joined);
+    let printed = folder.ok(format!("{line} a.csv b.tsv"));
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), joined);
     // Others are not, unless each has its output.
     folder.write("c.txt", "https://b.example/\n");
     let output = folder.output(format!("{line} a.csv c.txt -o out.csv"));
@@ -197,14 +198,14 @@ fn csv_keeps_the_columns_of_tables() {
         &folder.output(format!("{line} d.csv -o x.csv")),
         &["'BadBot'", "--column-prefix"],
     );
-    let told = folder.ok(format!("{line} d.csv --column-prefix robots_"));
-    assert_contains(&text(&told.stdout), &["url,BadBot,robots_BadBot,robots_Other"]);
+    let printed = folder.ok(format!("{line} d.csv --column-prefix robots_"));
+    assert_contains(&text(&printed.stdout), &["url,BadBot,robots_BadBot,robots_Other"]);
 }
 
 #[test]
 fn the_header_of_tsv_goes_on_with_that_of_the_list() {
     let folder = Folder::new();
     folder.write("a.tsv", "\u{feff}n\turl\r\n1\thttps://a.example/\r\n");
-    let told = folder.ok("classify --robots robots -a BadBot --no-summary --header a.tsv");
-    assert_eq!(text(&told.stdout), "BadBot\\tn\\turl\ndisallow\\t1\\thttps://a.example/\n");
+    let printed = folder.ok("classify --robots robots -a BadBot --no-summary --header a.tsv");
+    assert_eq!(text(&printed.stdout), "BadBot\\tn\\turl\ndisallow\\t1\\thttps://a.example/\n");
 }

@@ -221,9 +221,9 @@ fn what_changes_is_what_classify_says_of_each_set() {
 #[test]
 fn the_summary_counts() {
     let folder = sets();
-    let told = text(&folder.ok("diff old.set new.set -a One,Two").stderr);
+    let printed = text(&folder.ok("diff old.set new.set -a One,Two").stderr);
     assert_contains(
-        &told,
+        &printed,
         &[
             "old: old.set, set ",
             "new: new.set, set ",
@@ -241,10 +241,10 @@ fn the_summary_counts() {
     assert_eq!(object["per_agent"], serde_json::json!([{"agent": "One", "rules": 2}]));
     assert_eq!((&object["old"]["origins"], &object["same_dialect"]), (&6.into(), &true.into()));
     folder.write("urls", URLS);
-    let told = text(&folder.ok("diff old.set new.set -a One,Two urls").stderr);
+    let printed = text(&folder.ok("diff old.set new.set -a One,Two urls").stderr);
     let two = "Two: unchanged 6, changed 4 (allow to disallow 1, disallow to allow 1, \
                disallow to unknown 1, unknown to allow 1)";
-    assert_contains(&told, &["10 records", "One: unchanged 5, changed 5", two]);
+    assert_contains(&printed, &["10 records", "One: unchanged 5, changed 5", two]);
     let object = json(&folder, "diff --json old.set new.set -a One urls");
     assert_eq!(object["records"], 10);
     assert_eq!(object["per_agent"][0]["verdicts"]["disallow to allow"], 2);
@@ -257,9 +257,9 @@ fn other_dialects_and_sizes_are_said() {
     folder.ok("compile --dialect google --max-robots-size 1M -o google.set old.jsonl");
     let output = folder.ok("diff old.set google.set");
     assert_stdout(&output, "");
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert_contains(
-        &told,
+        &printed,
         &["dialects differ, rfc9309 and google", "512000 bytes and 1048576 bytes"],
     );
     let object = json(&folder, "diff --json old.set google.set");
@@ -290,11 +290,11 @@ fn the_exit_status_tells_if_asked() {
 fn a_file_appears_when_it_is_complete() {
     let folder = sets();
     folder.ok("diff -o out.tsv.gz old.set new.set");
-    let mut told = String::new();
+    let mut printed = String::new();
     let stored = folder.read("out.tsv.gz");
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&stored[..]), &mut told)
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&stored[..]), &mut printed)
         .unwrap();
-    assert_eq!(told, CHANGES);
+    assert_eq!(printed, CHANGES);
     folder.ok("diff -o out.jsonl old.set new.set");
     assert!(folder.read("out.jsonl").starts_with(b"{\"change\":\"gone\""));
 }

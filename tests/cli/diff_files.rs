@@ -53,9 +53,9 @@ Three	equal
 *	different	disallow	allow	2:/private/	16:/private/open	/private/open
 ";
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert_contains(
-        &told,
+        &printed,
         &["dialect rfc9309", "old.txt, 2 groups, 4 rules", "2 equal, 2 different, 0 unknown"],
     );
 }
@@ -121,12 +121,12 @@ fn what_a_limit_leaves_open_is_not_equal() {
     folder.write("old.txt", many_stars("Disallow: /*q\nDisallow: /*q*q*z\n"));
     folder.write("new.txt", many_stars("Disallow: /*q\nDisallow: /*q*z*z\n"));
     let output = folder.output("diff old.txt new.txt -a One");
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     // Either it was found out, or it is said that it was not.
     match text(&output.stdout).contains("unknown") {
         true => {
             assert_status(&output, 2);
-            assert!(told.contains("cannot tell"), "{told}");
+            assert!(printed.contains("cannot tell"), "{printed}");
         }
         false => assert_status(&output, 0),
     }

@@ -31,9 +31,9 @@ fn object(folder: &Folder, line: &str) -> serde_json::Value {
 fn stats_for_people() {
     let output = inspect(&compiled(), "set.pcs");
     assert_status(&output, 0);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert_contains(
-        &told,
+        &printed,
         &[
             "set.pcs: set ",
             "dialect rfc9309",
@@ -101,10 +101,10 @@ fn a_hosts_policy_with_lines_and_groups() {
     let folder = compiled();
     let output = inspect(&folder, "set.pcs A.EXAMPLE");
     assert_status(&output, 0);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        told.starts_with("http://a.example and https://a.example\n  state     rules\n"),
-        "{told}"
+        printed.starts_with("http://a.example and https://a.example\n  state     rules\n"),
+        "{printed}"
     );
     let listing = "
       # group 1: applies to any other robot
@@ -116,9 +116,9 @@ fn a_hosts_policy_with_lines_and_groups() {
    5  User-agent: BadBot
    6  Disallow: /
 ";
-    assert!(told.ends_with(listing), "{told}");
-    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("badbot nothing 2 1 84 constant"), "{told}");
+    assert!(printed.ends_with(listing), "{printed}");
+    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("badbot nothing 2 1 84 constant"), "{printed}");
 }
 
 #[test]
@@ -127,14 +127,14 @@ fn hostile_text_is_escaped() {
     let output = inspect(&folder, "set.pcs http://d.example:8080/x");
     assert_status(&output, 0);
     assert!(!output.stdout.contains(&0x1b));
-    let told = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     // A control character drops its line from the file, in this dialect.
-    assert!(told.contains("control-in-line: "), "{told}");
+    assert!(printed.contains("control-in-line: "), "{printed}");
     assert!(
-        told.contains(
+        printed.contains(
             "   2  Crawl-delay: 5\n\n      # group 1: applies to a, b\n   3  User-agent: A\n"
         ),
-        "{told}"
+        "{printed}"
     );
 }
 

@@ -263,8 +263,8 @@ fn strict_makes_an_error_of_what_is_noted() {
     lines.push((vec!["compile two --strict -o none.set".to_owned()], same));
     run_all(&folder, &lines);
     for line in ["check --robots two -a Bot https://closed.example/x", "compile two -o noted.set"] {
-        let told = text(&folder.output(line).stderr);
-        assert!(told.contains(&format!("closed.example.txt: left out: {same}")), "{told}");
+        let printed = text(&folder.output(line).stderr);
+        assert!(printed.contains(&format!("closed.example.txt: left out: {same}")), "{printed}");
     }
     assert!(!exists(&folder.path("none.set")));
 }
@@ -286,10 +286,10 @@ fn lenient_says_what_it_leaves_out() {
     let stored = folder.output(format!("check -p a.set -a Bot {url}"));
     assert_status(&compiled, 0);
     for output in [&compiled, &checked] {
-        let told = text(&output.stderr);
+        let printed = text(&output.stderr);
         assert!(
-            told.contains("left out: ") && told.contains("gone.example: no such file"),
-            "{told}"
+            printed.contains("left out: ") && printed.contains("gone.example: no such file"),
+            "{printed}"
         );
     }
     let expected = "unknown\thttps://gone.example/\ndisallow\thttps://closed.example/\n";

@@ -239,8 +239,8 @@ print(len(expected))
     assert_status(&output, 0);
     let kept = String::from_utf8(tool(&folder, "python3", read).unwrap()).unwrap();
     let rows = kept.trim().parse::<u64>().unwrap() - 1;
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_contains(&told, &[&format!("\"kept\":{rows}"), "\"records\":2000"]);
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_contains(&printed, &[&format!("\"kept\":{rows}"), "\"records\":2000"]);
 }
 
 const BAD: &str = "{\"url\": \"https://a.example/\"}

@@ -85,9 +85,9 @@ fn the_newest_capture_counts_in_any_order() {
 #[test]
 fn the_summary_has_sets_and_inputs() {
     let folder = archives();
-    let told = text(&run(&folder, "merge -o merged.set one.set two.set").stderr);
+    let printed = text(&run(&folder, "merge -o merged.set one.set two.set").stderr);
     assert_contains(
-        &told,
+        &printed,
         &[
             "one.set: set ",
             "3 origins",

@@ -43,8 +43,8 @@ fn verdicts(folder: &Folder, set: &str) -> String {
         hosts.map(|host| format!("https://{host}.example/private/\nhttps://{host}.example/\n"));
     let line = format!("classify --no-summary -p {set} -a Bot");
     let output = folder.command(&line).write_stdin(urls.concat()).output().unwrap();
-    let told = text(&output.stdout);
-    let signs = told.lines().map(|line| if line.starts_with("allow") { '+' } else { '-' });
+    let printed = text(&output.stdout);
+    let signs = printed.lines().map(|line| if line.starts_with("allow") { '+' } else { '-' });
     let signs: Vec<char> = signs.collect();
     signs.chunks(2).map(|pair| pair.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
 }
@@ -73,19 +73,19 @@ fn each_dialect_and_setting_has_its_answer() {
 #[test]
 fn what_an_outage_opens_is_shown() {
     let folder = folder();
-    let told = folder.ok("compile --dialect google -o x.set captures.jsonl");
-    let told = text(&told.stderr);
-    assert!(told.contains("outage-last-good-copy 1, outage-unavailable 1"), "{told}");
-    assert!(told.contains("in an outage 5"), "{told}");
+    let printed = folder.ok("compile --dialect google -o x.set captures.jsonl");
+    let printed = text(&printed.stderr);
+    assert!(printed.contains("outage-last-good-copy 1, outage-unavailable 1"), "{printed}");
+    assert!(printed.contains("in an outage 5"), "{printed}");
     let opened = "unreachable since 2024-01-02T00:00:00Z, more than 30 days: taken as unavailable, \
                   so everything is allowed";
-    let told = text(&folder.ok("inspect x.set https://none.example").stdout);
-    assert!(told.contains(opened) && told.contains("outage-unavailable"), "{told}");
-    let told = text(&folder.ok("check --explain -p x.set -a Bot https://none.example/").stdout);
-    assert!(told.contains(opened) && told.contains("reason   unavailable"), "{told}");
+    let printed = text(&folder.ok("inspect x.set https://none.example").stdout);
+    assert!(printed.contains(opened) && printed.contains("outage-unavailable"), "{printed}");
+    let printed = text(&folder.ok("check --explain -p x.set -a Bot https://none.example/").stdout);
+    assert!(printed.contains(opened) && printed.contains("reason   unavailable"), "{printed}");
     let copy = "the last good copy serves, of 2024-01-01T00:00:00Z";
-    let told = text(&folder.ok("check --explain -p x.set -a Bot https://copy.example/").stdout);
-    assert!(told.contains(copy), "{told}");
+    let printed = text(&folder.ok("check --explain -p x.set -a Bot https://copy.example/").stdout);
+    assert!(printed.contains(copy), "{printed}");
     let line = "check --json -p x.set -a Bot https://copy.example/";
     let object: serde_json::Value = serde_json::from_slice(&folder.ok(line).stdout).unwrap();
     assert_eq!(object["outage"]["change"], "last-good-copy");

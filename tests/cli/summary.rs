@@ -17,9 +17,9 @@ fn text_goes_to_standard_error() {
     let folder = Folder::new();
     for line in ["classify", "filter"] {
         let output = folder.run(line, list());
-        let told = text(&output.stderr);
+        let printed = text(&output.stderr);
         assert_contains(
-            &told,
+            &printed,
             &[
                 env!("CARGO_PKG_VERSION"),
                 "rfc9309",
@@ -83,14 +83,14 @@ fn stats_add_the_census() {
     let folder = Folder::new();
     assert_eq!(json(&folder, "classify --json").get("census"), None);
     assert!(json(&folder, "classify --json --stats")["census"]["rule_sets"].is_number());
-    let told = text(&folder.run("filter --stats", "").stderr);
-    assert!(told.contains("rule_sets"), "{told}");
+    let printed = text(&folder.run("filter --stats", "").stderr);
+    assert!(printed.contains("rule_sets"), "{printed}");
 }
 
 #[test]
 fn what_a_folder_holds_besides_policies_is_told() {
     let folder = Folder::new();
     fs::create_dir(folder.path("robots/sub")).unwrap();
-    let told = text(&folder.run("classify", "").stderr);
-    assert!(told.contains("note: ") && told.contains("sub"), "{told}");
+    let printed = text(&folder.run("classify", "").stderr);
+    assert!(printed.contains("note: ") && printed.contains("sub"), "{printed}");
 }

@@ -21,7 +21,7 @@ fn folder() -> Folder {
     folder
 }
 
-fn told(folder: &Folder, line: &str) -> String {
+fn printed(folder: &Folder, line: &str) -> String {
     let output = folder.command(line).write_stdin(URLS).output().unwrap();
     assert_status(&output, 0);
     String::from_utf8(output.stdout).unwrap()
@@ -39,14 +39,14 @@ fn a_column_for_each_label_follows_the_verdict() {
         invalid\t-\t-\tinvalid\t-\t-\tno url\n";
     for policies in ["-p a.set", "--robots sites"] {
         let flags = "-a Bot,Other --usage train-ai,search --header --no-summary";
-        assert_eq!(told(&folder, &format!("classify {policies} {flags}")), expected);
+        assert_eq!(printed(&folder, &format!("classify {policies} {flags}")), expected);
     }
 }
 
 #[test]
 fn json_lines_say_where_each_label_is_stated() {
     let folder = folder();
-    let lines = told(
+    let lines = printed(
         &folder,
         "classify -p a.set -a Bot --usage train-ai,ai-use --format jsonl --no-summary",
     );
@@ -60,14 +60,14 @@ fn json_lines_say_where_each_label_is_stated() {
     assert_eq!(objects[2]["usage_source"]["ai-use"], "content-signal");
     assert_eq!(objects[3]["usage"], json!({"train-ai": "-", "ai-use": "-"}));
     assert_eq!(objects[3]["licenses"], json!([]));
-    let without = told(&folder, "classify -p a.set -a Bot --format jsonl --no-summary");
+    let without = printed(&folder, "classify -p a.set -a Bot --format jsonl --no-summary");
     assert!(!without.contains("usage") && !without.contains("licenses"), "{without}");
 }
 
 #[test]
 fn filter_keeps_what_is_stated_and_counts_what_is_not() {
     let folder = folder();
-    let filter = |flags: &str| told(&folder, &format!("filter -p a.set -a Bot {flags}"));
+    let filter = |flags: &str| printed(&folder, &format!("filter -p a.set -a Bot {flags}"));
     let (open, late) = ("https://a.example/open/1\n", "https://a.example/late\n");
     assert_eq!(filter("--purpose train-ai --unstated drop --no-summary"), open);
     let both = format!("{open}{late}");
@@ -99,11 +99,11 @@ fn what_cannot_be_asked_is_refused() {
     for (line, message) in cases {
         let output = folder.command(&line).write_stdin(URLS).output().unwrap();
         assert_status(&output, 2);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.contains(message), "{line}: {told}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert!(printed.contains(message), "{line}: {printed}");
     }
     let line = format!("classify -p {old} -a Bot --no-summary");
-    assert!(told(&folder, &line).starts_with("allow\thttps://a.example/\n"));
+    assert!(printed(&folder, &line).starts_with("allow\thttps://a.example/\n"));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_explanation_names_the_winner_the_losers_and_the_clause() {
     );
     let line = "check --explain -a Bot --usage train-ai,search https://a.example/open/1";
     for policies in ["-p a.set", "--robots sites"] {
-        assert_eq!(told(&folder, &format!("{line} {policies}")), expected);
+        assert_eq!(printed(&folder, &format!("{line} {policies}")), expected);
     }
     let words = [
         ("Bot", "/private", "usage    search: -  (no preference: access is disallowed)"),
@@ -170,7 +170,7 @@ fn ties_and_values_that_cannot_be_read_are_explained() {
     folder.write("robots.txt", robots);
     let explain = |agent: &str, path: &str| {
         let line = format!("check --explain --robots robots.txt -a {agent} --usage train-ai");
-        told(&folder, &format!("{line} https://a.example{path}"))
+        printed(&folder, &format!("{line} https://a.example{path}"))
     };
     let tie = explain("Bot", "/ab");
     let expected = [
@@ -192,7 +192,7 @@ fn ties_and_values_that_cannot_be_read_are_explained() {
 fn json_of_check_has_the_members_of_classify_and_the_reasons() {
     let folder = folder();
     let flags = "-p a.set -a Bot --usage train-ai,ai-use";
-    let lines = told(&folder, &format!("classify {flags} --format jsonl --no-summary"));
+    let lines = printed(&folder, &format!("classify {flags} --format jsonl --no-summary"));
     let members = ["usage", "usage_line", "usage_rule", "usage_source", "licenses"];
     for (url, line) in URLS.lines().zip(lines.lines()) {
         let classified: Value = serde_json::from_str(line).unwrap();
@@ -237,8 +237,8 @@ fn inspect_counts_statements_and_licences() {
     );
     assert_eq!(usage["most_common_licenses"][0]["value"], "https://l.example/all");
     assert_eq!(object["other_records"]["records"], 0);
-    let told = text(&folder.ok("inspect b.set").stdout);
-    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = text(&folder.ok("inspect b.set").stdout);
+    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_contains(
         &words,
         &[
@@ -277,12 +277,12 @@ fn inspect_shows_which_records_hold_for_a_robot() {
         (&policy["records"][0]["group"], &policy["records"][2]["group"]),
         (&Value::Null, &1.into())
     );
-    let told = text(&folder.ok(line).stdout);
-    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = text(&folder.ok(line).stdout);
+    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_contains(&words, &["(any other) y n n y 1 1 3 4 5", "other ? ? ? 1 1"]);
     let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
-    let told = text(&folder.ok(format!("inspect {old}")).stdout);
-    assert_contains(&told, &["usage preferences: not known", "compile it again"]);
+    let printed = text(&folder.ok(format!("inspect {old}")).stdout);
+    assert_contains(&printed, &["usage preferences: not known", "compile it again"]);
     let object: Value =
         serde_json::from_slice(&folder.ok(format!("inspect {old} --json")).stdout).unwrap();
     assert!(object["usage"].is_null());

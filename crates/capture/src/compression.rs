@@ -1,7 +1,7 @@
 //! Compression: of files, decompressed while they are read, and of HTTP bodies in memory.
 //!
 //! A file may be gzip with any number of members or zstd with any number of frames, skippable ones
-//! included. Trailing bytes that are neither are damage, because they cannot be told from a damaged
+//! included. Trailing bytes that are neither are damage, because they cannot be distinguished from a damaged
 //! member. A `.warc.zst` file begins with a skippable frame of its own kind, which holds a dictionary
 //! for the frames behind it, plain or as a zstd frame (RFC 8878, section 5; the IIPC's Zstandard
 //! Compression of WARC Files, version 1.0).

@@ -199,10 +199,10 @@ mod tests {
     fn a_table_without_names_has_numbers() {
         let config = ListConfig { column: Some("2".into()), ..ListConfig::default() };
         let csv = b"1,https://a/,p\n2,d/,p\n3,d/,p\n4,d/,p\n5,d/,p\n6,d/,p\n7,d/,p\n";
-        let told = table("x.csv", csv, config);
+        let printed = table("x.csv", csv, config);
         assert!(
-            told.starts_with("column1,url,column3,Bot,Bot_reason\r\n1,https://a/,p,allow"),
-            "{told}"
+            printed.starts_with("column1,url,column3,Bot,Bot_reason\r\n1,https://a/,p,allow"),
+            "{printed}"
         );
     }
 }

@@ -293,8 +293,8 @@ mod tests {
                     let HostOfUrls { scheme, key, .. } = pieces.host(number, &records);
                     let (_, is_invalid) = pieces.first_of_host(number);
                     let path = paths[url];
-                    let told = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
-                    assert_eq!(told, alone(record, rules), "{}: {record:?}", dialect.name);
+                    let split = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
+                    assert_eq!(split, alone(record, rules), "{}: {record:?}", dialect.name);
                     if !is_invalid && scheme != b"ftp" {
                         let judged = oracle::compared_path(dialect, record);
                         assert_eq!(judged.as_deref(), Some(path), "{}: {record:?}", dialect.name);

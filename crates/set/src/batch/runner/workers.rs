@@ -33,7 +33,7 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         Workers { scratch, work, idle: Mutex::new(Vec::new()), stopped: AtomicBool::new(false) }
     }
 
-    /// Works on a job's chunk and tells the event loop, also of a panic: a job that told nothing
+    /// Works on the chunk of a job and reports to the event loop, even after a panic: a job that reported nothing
     /// would be waited for.
     pub(super) fn perform<O>(&self, mut job: Job<O>)
     where

@@ -100,14 +100,14 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&
         let record = |number: &u32| &file.usage_records()[*number as usize];
         let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
         licenses.eq(asked.licenses[answer].iter().cloned())
-            && rules.labels.iter().zip(preferences).zip(places).all(|((rules, told), place)| {
+            && rules.labels.iter().zip(preferences).zip(places).all(|((rules, answer), place)| {
                 let path = format!("/{path}");
                 let mut patterns = rules.patterns.iter();
                 let first = patterns.position(|it| pattern_matches(&it, path.as_bytes()));
                 let said = first.map_or(Preference::Unstated, |first| rules.preferences[first]);
                 let stated = first.filter(|_| said != Preference::Unstated);
                 let line = stated.map(|first| record(&rules.records[first]).line);
-                *told == said && place.as_ref().map(|place| place.line) == line
+                *answer == said && place.as_ref().map(|place| place.line) == line
             })
     })
 }
