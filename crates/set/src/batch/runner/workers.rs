@@ -33,8 +33,8 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         Workers { scratch, work, idle: Mutex::new(Vec::new()), stopped: AtomicBool::new(false) }
     }
 
-    /// Works on the chunk of a job and reports to the event loop, even after a panic: a job that reported nothing
-    /// would be waited for.
+    /// Works on the chunk of a job and reports to the event loop, even after a panic: the loop waits
+    /// for every job.
     pub(super) fn perform<O>(&self, mut job: Job<O>)
     where
         Work: Fn(&mut S, &Chunk, &mut O),
