@@ -8,13 +8,13 @@ use super::random::SplitMix64;
 use super::site::Site;
 
 // Shares of hosts, per ten thousand.
-/// Content-Signal: 271 of the 6,638 files of the Tranco top 10,000 that Thunderbit read in 2026
+/// Content-Signal: 271 of the 6,638 files of the Tranco top 10,000 that Thunderbit read in 2026 mention it
 /// (<https://thunderbit.com/blog/robots-txt-problems>).
 const CONTENT_SIGNAL: u64 = 408;
-/// License: 0.78 % of the hosts that the AI Discovery Radar asked in September 2026 have a licence
-/// document at the usual place (doi:10.5281/zenodo.22294785).
+/// License: 0.78 % of the hosts that the AI Discovery Radar asked in September 2026 serve `/rsl.xml`
+/// (doi:10.5281/zenodo.22294785).
 const LICENSE: u64 = 78;
-/// Content-Usage: nobody has published a count. A tenth of Content-Signal, so that it occurs at all.
+/// Content-Usage: our choice, because nobody has published a count. A tenth of Content-Signal.
 const CONTENT_USAGE: u64 = 41;
 
 /// Content-Signal as Cloudflare's managed files have it, and the three choices of contentsignals.org. All
