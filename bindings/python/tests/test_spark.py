@@ -136,6 +136,17 @@ def test_columns_filters_and_counts(session, pages, distributed, expected):
     assert counted == dict(wanted)
 
 
+def test_a_job_that_needs_few_rows_ends(session, pages, distributed):
+    frame = session.read.parquet(str(pages)).repartition(1)
+    # Many small batches, of which the first is enough.
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 10)
+    try:
+        assert len(robots.classify(frame, "url", distributed, AGENTS).limit(3).collect()) == 3
+        assert len(robots.filter(frame, "url", distributed, ["GPTBot"]).take(3)) == 3
+    finally:
+        session.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
 def test_usage_and_purposes(session, tmp_path):
     (tmp_path / "robots").mkdir()
     for host, text in [("no.example", "train-ai=n"), ("yes.example", "train-ai=y"), ("silent.example", "")]:

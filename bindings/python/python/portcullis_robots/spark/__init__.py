@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from .._core import Classifier, Error, PolicySet, Table
@@ -112,6 +113,20 @@ def _place(df: DataFrame, url: str) -> int:
     return place
 
 
+def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the batches, each read while the one before is decided.
+
+    Spark writes a batch no faster than its worker reads: without this thread, the JVM and Python take
+    turns. Deciding releases Python's lock.
+    """
+    iterator = iter(batches)
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, iterator, None)
+        while (batch := following.result()) is not None:
+            following = reader.submit(next, iterator, None)
+            yield batch
+
+
 def _numbers(decided: Table) -> list[pa.Array]:
     """The columns, with the numbers of words where Arrow has dictionaries, which Spark does not read."""
     import pyarrow as pa
@@ -151,7 +166,7 @@ def classify(
 
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
-        for batch in batches:
+        for batch in _ahead(batches):
             decided = _numbers(classifier.classify(batch.column(place), **question))
             yield pa.RecordBatch.from_arrays(batch.columns + decided, batch.schema.names + added)
 
@@ -193,7 +208,7 @@ def filter(
 
     def keep(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
-        for batch in batches:
+        for batch in _ahead(batches):
             yield batch.filter(pa.array(classifier.allowed(batch.column(place), **plan)))
 
     return df.mapInArrow(keep, df.schema)
