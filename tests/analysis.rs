@@ -48,16 +48,20 @@ fn url_of(example: &Example) -> Vec<u8> {
 struct Side<'s> {
     dialect: &'static Dialect,
     text: Vec<u8>,
+    /// By URL.
     verdicts: Vec<Verdict>,
+    path_bytes: Vec<usize>,
     ordered: OrderedRules,
     urls: &'s [Vec<u8>],
 }
 
 impl<'s> Side<'s> {
     fn new(dialect: &'static Dialect, text: Vec<u8>, urls: &'s [Vec<u8>]) -> Side<'s> {
-        let verdicts = urls.iter().map(|url| judged(dialect, &text, url)).collect();
+        let judge = oracle::Judge::new(dialect, &text, None, &[AGENT]);
+        let verdicts = urls.iter().map(|url| judge.decide(url).verdict).collect();
+        let path_bytes = urls.iter().map(|url| path_bytes(dialect, url)).collect();
         let ordered = ordered(&text, dialect);
-        Side { dialect, text, verdicts, ordered, urls }
+        Side { dialect, text, verdicts, path_bytes, ordered, urls }
     }
 
     fn rules(&self) -> Rules<'_> {
@@ -83,7 +87,7 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
         let differs = |&index: &usize| {
             allowed.verdicts[index] == Verdict::Allow && other.verdicts[index] != Verdict::Allow
         };
-        (0..one.urls.len()).filter(differs).map(|index| path_bytes(one, &one.urls[index])).min()
+        (0..one.urls.len()).filter(differs).map(|index| one.path_bytes[index]).min()
     };
     let (found_first, found_second) = match &answer {
         Equivalence::Equal => (&Search::Nothing, &Search::Nothing),
@@ -107,7 +111,7 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
                     "{}",
                     shown()
                 );
-                let bytes = path_bytes(one, &url);
+                let bytes = path_bytes(one.dialect, &url);
                 assert!(
                     shortest.is_none_or(|shortest| bytes <= shortest),
                     "{} {shortest:?}",
@@ -120,9 +124,9 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
     }
 }
 
-/// Returns the length of the path that both sides compare.
-fn path_bytes(side: &Side<'_>, url: &[u8]) -> usize {
-    oracle::compared_path(side.dialect, url).unwrap().len()
+/// Returns the length of the path that is compared.
+fn path_bytes(dialect: &Dialect, url: &[u8]) -> usize {
+    oracle::compared_path(dialect, url).unwrap().len()
 }
 
 /// Returns URLs with all paths over `alphabet` up to a length, after a slash.

@@ -3,7 +3,7 @@
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::analysis::Limits;
 use portcullis_lint::{FixConfig, LintConfig, fix, lint};
-use portcullis_oracle as oracle;
+use portcullis_oracle::Judge;
 use portcullis_synth::Corpus;
 
 use crate::common::{Random, words};
@@ -19,13 +19,13 @@ fn fixed(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -
 
 #[track_caller]
 fn assert_same(old: &[u8], new: &[u8], dialect: &Dialect, agents: &[&str], paths: &[Vec<u8>]) {
-    for agent in agents {
+    for &agent in agents {
+        let [before, after] = [old, new].map(|text| Judge::new(dialect, text, None, &[agent]));
         for path in paths {
             let url = [b"https://a.example", &path[..]].concat();
-            let verdict = |text| oracle::decide(dialect, text, None, &[agent], &url).verdict;
             assert_eq!(
-                verdict(old),
-                verdict(new),
+                before.decide(&url).verdict,
+                after.decide(&url).verdict,
                 "{} {agent} {}: {} became {}",
                 dialect.name,
                 url.escape_ascii(),

@@ -80,14 +80,21 @@ impl Judgement {
     /// URL as the list has it, so that our own normal form is judged too.
     pub fn of(corpus: &Corpus) -> Judgement {
         let tokens: Vec<&str> = corpus.agent.tokens().collect();
-        let files: Vec<usize> = corpus.questions.iter().map(|question| question.file).collect();
-        let judge = |(number, &file): (usize, &usize)| {
+        let mut by_file: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, question) in corpus.questions.iter().enumerate() {
+            by_file.entry(question.file).or_default().push(number);
+        }
+        let judged = by_file.into_par_iter().flat_map_iter(|(file, numbers)| {
             let (text, bytes_max) = corpus.text_as_read(file);
-            let record = corpus.record(number);
-            let decision = oracle::decide(corpus.dialect(), text, bytes_max, &tokens, record);
-            decision.verdict == Verdict::Allow
-        };
-        Judgement { allowed: files.par_iter().enumerate().map(judge).collect() }
+            let judge = oracle::Judge::new(corpus.dialect(), text, bytes_max, &tokens);
+            let allows =
+                move |number| judge.decide(corpus.record(number)).verdict == Verdict::Allow;
+            numbers.into_iter().map(move |number| (number, allows(number)))
+        });
+        let mut allowed = vec![false; corpus.questions.len()];
+        let judged: Vec<(usize, bool)> = judged.collect();
+        judged.into_iter().for_each(|(number, is_allowed)| allowed[number] = is_allowed);
+        Judgement { allowed }
     }
 
     /// The tally of the oracle's answers to a list.

@@ -457,7 +457,7 @@ impl<'i> Asked<'i> {
             columns: query.agents.len() * usage.map_or(1, |usage| usage.labels.len()),
             starts: usage.map_or(&query.starts, |usage| &usage.starts),
             lines: query.set.prefilter_lines(),
-            // What may be fetched always may be said something about all the same.
+            // Access to the URL of robots.txt may be fixed; what its file states about usage applies.
             allows_robots_txt: usage.is_none() && robots_txt == RobotsTxtUrl::AlwaysAllowed,
         }
     }
