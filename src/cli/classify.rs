@@ -141,7 +141,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         &classifier,
         |session, mut piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
-            tagged.counts = Counts::new(agents.len());
+            tagged.counts.clear(agents.len());
             let Tagged { bytes, group, counts } = tagged;
             let text: &dyn Format = match format {
                 ClassifyFormat::Tsv if columns.are_verdicts() => &Tsv(terminator),

@@ -221,7 +221,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         &classifier,
         |session, piece, sorted: &mut Sorted| {
             sorted.records.clear();
-            sorted.counts = Counts::new(agents);
+            sorted.counts.clear(agents);
             let Sorted { records, rows, counts } = sorted;
             if are_rows {
                 *rows = KeptRows::of(piece, &selection, session, counts)?;

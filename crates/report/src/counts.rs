@@ -58,6 +58,13 @@ impl Counts {
         Counts { agents: vec![AgentCounts::default(); agents], ..Counts::default() }
     }
 
+    /// Sets all counts to zero and keeps the memory.
+    pub fn clear(&mut self, agents: usize) {
+        let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
+        unknown_hosts.clear();
+        *self = Counts { unknown_hosts, ..Counts::new(agents) };
+    }
+
     /// Counts one record of `bytes` (including its end) and the decisions about it.
     ///
     /// # Panics

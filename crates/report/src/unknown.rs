@@ -5,15 +5,21 @@
 //! give the same result for any number of threads if they are merged in the order of the input.
 
 use std::cmp::Reverse;
+use std::hash::BuildHasher;
 
-use hashbrown::HashMap;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use portcullis_set::stats::largest;
 
 /// Hosts or origins without a policy, and their URLs.
 #[derive(Clone, Debug, Default)]
 pub struct Unknown {
-    /// By name: the place in the order of first occurrence, and the URLs.
-    counts: HashMap<Vec<u8>, (usize, u64), foldhash::fast::RandomState>,
+    /// The names, one behind the other, and the end and the URLs of each, by first occurrence.
+    text: Vec<u8>,
+    names: Vec<(usize, u64)>,
+    /// By name: its place in `names`.
+    places: HashTable<usize>,
+    hasher: RandomState,
     /// URLs of names that came when the table was full.
     uncounted: u64,
 }
@@ -21,40 +27,48 @@ pub struct Unknown {
 impl Unknown {
     /// Counts `urls` of a name, one by one for at most `names_max` names.
     pub fn add(&mut self, name: &[u8], urls: u64, names_max: usize) {
-        let place = self.counts.len();
-        match self.counts.get_mut(name) {
-            Some((_, count)) => *count += urls,
-            None if place < names_max => {
-                self.counts.insert(name.to_vec(), (place, urls));
-            }
-            None => self.uncounted += urls,
+        let Unknown { text, names, places, hasher, uncounted } = self;
+        let hash = hasher.hash_one(name);
+        if let Some(&place) = places.find(hash, |&place| name_at(text, names, place) == name) {
+            names[place].1 += urls;
+        } else if names.len() < names_max {
+            text.extend_from_slice(name);
+            let hash_of = |&place: &usize| hasher.hash_one(name_at(text, names, place));
+            places.insert_unique(hash, names.len(), hash_of);
+            names.push((text.len(), urls));
+        } else {
+            *uncounted += urls;
         }
     }
 
     /// Adds the counts of a later part of the input.
     pub fn merge(&mut self, later: &Unknown, names_max: usize) {
-        let mut names: Vec<_> = later.counts.iter().collect();
-        names.sort_unstable_by_key(|(_, (place, _))| *place);
-        for (name, (_, urls)) in names {
-            self.add(name, *urls, names_max);
-        }
+        later.iter().for_each(|(name, urls)| self.add(name, urls, names_max));
         self.uncounted += later.uncounted;
     }
 
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
-        self.counts.clear();
+        self.text.clear();
+        self.names.clear();
+        self.places.clear();
         self.uncounted = 0;
+    }
+
+    /// The names that are counted one by one, with their URLs, by first occurrence.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let name = |place| name_at(&self.text, &self.names, place);
+        self.names.iter().enumerate().map(move |(place, &(_, urls))| (name(place), urls))
     }
 
     /// The number of names that are counted one by one.
     pub fn names(&self) -> usize {
-        self.counts.len()
+        self.names.len()
     }
 
     /// The URLs of all names.
     pub fn urls(&self) -> u64 {
-        self.counts.values().map(|(_, urls)| urls).sum::<u64>() + self.uncounted
+        self.names.iter().map(|(_, urls)| urls).sum::<u64>() + self.uncounted
     }
 
     /// The URLs of names that came when the table was full.
@@ -64,9 +78,14 @@ impl Unknown {
 
     /// The `top` names with the most URLs of those that are counted, the largest first.
     pub fn largest(&self, top: usize) -> Vec<(&[u8], u64)> {
-        let counts = self.counts.iter().map(|(name, (_, urls))| (name.as_slice(), *urls));
-        largest(counts, top, |&(name, urls)| (urls, Reverse(name)))
+        largest(self.iter(), top, |&(name, urls)| (urls, Reverse(name)))
     }
+}
+
+/// The name at `place`: the text between the end of the name before it and its own.
+fn name_at<'t>(text: &'t [u8], names: &[(usize, u64)], place: usize) -> &'t [u8] {
+    let start = place.checked_sub(1).map_or(0, |before| names[before].0);
+    &text[start..names[place].0]
 }
 
 #[cfg(test)]
