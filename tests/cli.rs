@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 #[path = "cli/account.rs"]
@@ -137,6 +138,13 @@ impl Folder {
         command
     }
 
+    /// A process that runs `line` in the folder, for tests that steer it.
+    fn process(&self, line: &str) -> std::process::Command {
+        let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_portcullis"));
+        process.current_dir(self.folder.path()).args(line.split_whitespace());
+        process
+    }
+
     /// Runs `line`, which is split at blanks, in the folder.
     fn output(&self, line: impl AsRef<str>) -> Output {
         self.command(line.as_ref()).output().unwrap()
@@ -150,10 +158,14 @@ impl Folder {
         output
     }
 
+    /// Runs `line` with `input` as its standard input.
+    fn pipe(&self, line: impl AsRef<str>, input: impl AsRef<[u8]>) -> Output {
+        self.command(line.as_ref()).write_stdin(input.as_ref()).output().unwrap()
+    }
+
     /// Runs `line` with the policies of the folder, for ExampleBot.
     fn run(&self, line: &str, input: impl AsRef<[u8]>) -> Output {
-        let line = format!("{line} --robots robots -a ExampleBot");
-        self.command(&line).write_stdin(input.as_ref()).output().unwrap()
+        self.pipe(format!("{line} --robots robots -a ExampleBot"), input)
     }
 }
 
@@ -180,8 +192,13 @@ fn assert_stdout(output: &Output, expected: impl AsRef<[u8]>) {
 fn assert_fails(output: &Output, words: &[&str]) {
     assert_status(output, 2);
     assert_stdout(output, "");
-    let err = text(&output.stderr);
-    assert_contains(&err, words);
+    assert_says(output, words);
+}
+
+/// Asserts that standard error has each of `words`.
+#[track_caller]
+fn assert_says(output: &Output, words: &[&str]) {
+    assert_contains(&text(&output.stderr), words);
 }
 
 /// Asserts that `text` has each of `parts`.
@@ -190,6 +207,26 @@ fn assert_contains(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
+}
+
+/// The JSON value that `bytes` are.
+#[track_caller]
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {}", text(bytes)))
+}
+
+/// The JSON values in `bytes`, each of which is a line.
+#[track_caller]
+fn json_lines(bytes: &[u8]) -> Vec<Value> {
+    bytes.split_inclusive(|&byte| byte == b'\n').map(json).collect()
+}
+
+/// A line of an archive: the answer to GET https://HOST/robots.txt on a day, which may be empty.
+fn capture(host: &str, day: &str, status: u16, body: &str) -> String {
+    let url = format!("https://{host}/robots.txt");
+    let fetched_at = (!day.is_empty()).then(|| format!("{day}T00:00:00Z"));
+    let capture = json!({ "url": url, "status": status, "fetched_at": fetched_at, "body": body });
+    format!("{capture}\n")
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -214,6 +251,11 @@ fn decompressed(name: &str, stored: &[u8]) -> Vec<u8> {
 /// Bytes as text that shows each of them, with lines and quotes as they are.
 fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
+}
+
+/// The path of a file of the project.
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
 /// A URL for each verdict.

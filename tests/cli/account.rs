@@ -2,11 +2,6 @@
 
 use super::*;
 
-fn json(output: &Output) -> serde_json::Value {
-    assert_status(output, 0);
-    serde_json::from_slice(&output.stderr).expect("standard error is one JSON object")
-}
-
 #[test]
 fn states_and_unknown_hosts() {
     let folder = Folder::new();
@@ -15,12 +10,12 @@ fn states_and_unknown_hosts() {
          https://d.example/\nhttp://c.example/\nhttps://c.example/\nhttps://c.example:81/\n"
     );
     for line in ["classify", "filter"] {
-        let object = json(&folder.run(&format!("{line} --json"), &list));
-        let states = serde_json::json!({
+        let object = json(&folder.run(&format!("{line} --json"), &list).stderr);
+        let states = json!({
             "rules": 3, "no-rules": 1, "unavailable": 0, "unreachable": 0, "deferred": 0, "unknown": 4,
         });
         assert_eq!(object["states"], states);
-        let hosts = serde_json::json!({
+        let hosts = json!({
             "largest": [
                 {"host": "c.example", "urls": 2},
                 {"host": "c.example:81", "urls": 1},
@@ -32,14 +27,11 @@ fn states_and_unknown_hosts() {
         assert_eq!(object["unknown_hosts"], hosts);
         assert_eq!(object["tool"], "portcullis");
         assert_eq!(object.get("ages"), None);
-        let printed = text(&folder.run(line, &list).stderr);
-        assert_contains(
-            &printed,
-            &[
-                "URLs by the state of their origin: rules 3, no-rules 1, unknown 4\n",
-                "URLs of 3 hosts without a policy:\n  2 c.example\n  1 c.example:81\n  1 d.example\n",
-            ],
-        );
+        let words = [
+            "URLs by the state of their origin: rules 3, no-rules 1, unknown 4\n",
+            "URLs of 3 hosts without a policy:\n  2 c.example\n  1 c.example:81\n  1 d.example\n",
+        ];
+        assert_says(&folder.run(line, &list), &words);
     }
 }
 
@@ -52,7 +44,8 @@ fn the_account_is_the_same_for_any_number_of_threads() {
     };
     folder.write("urls", (1..=80_000).map(line).collect::<String>());
     let account = |threads: usize| {
-        let mut object = json(&folder.run(&format!("classify --json -j {threads} urls"), ""));
+        let mut object =
+            json(&folder.run(&format!("classify --json -j {threads} urls"), "").stderr);
         for time in ["seconds", "load_seconds", "urls_per_second", "bytes_per_second"] {
             object.as_object_mut().unwrap().remove(time);
         }
@@ -66,15 +59,10 @@ fn the_account_is_the_same_for_any_number_of_threads() {
 /// `old` was captured a month before `new`, `undated` at no known time.
 fn dated() -> Folder {
     let folder = Folder::new();
-    let answer = |host: &str, date: &str| {
-        format!(
-            "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": 200{date}, \
-             \"body\": \"User-agent: *\\nDisallow: /private/\\n\"}}\n"
-        )
-    };
-    let at = |day: &str| format!(", \"fetched_at\": \"{day}T00:00:00Z\"");
     let lines =
-        [answer("old", &at("2024-01-01")), answer("new", &at("2024-02-01")), answer("undated", "")];
+        [("old", "2024-01-01"), ("new", "2024-02-01"), ("undated", "")].map(|(host, day)| {
+            capture(&format!("{host}.example"), day, 200, "User-agent: *\nDisallow: /private/\n")
+        });
     folder.write("captures.jsonl", lines.concat());
     folder.ok("compile -o x.set captures.jsonl");
     let urls = ["old", "old", "new", "undated", "unknown"]
@@ -104,32 +92,24 @@ fn expired_captures_are_counted_or_unknown() {
     for (flags, (fresh, expired, undated)) in rows {
         let line = format!("classify -p x.set -a Bot {flags} urls");
         assert_eq!(verdicts(&folder.ok(&line)), "allow allow allow allow unknown", "{flags}");
-        let object = json(&folder.ok(format!("{line} --json")));
-        let ages = serde_json::json!({"fresh": fresh, "expired": expired, "undated": undated});
+        let object = json(&folder.ok(format!("{line} --json")).stderr);
+        let ages = json!({"fresh": fresh, "expired": expired, "undated": undated});
         assert_eq!(object["ages"], ages, "{flags}");
         assert_eq!(object["judged_age"]["expired"], "keep");
     }
     let line =
         "classify -p x.set -a Bot,Other --as-of 2024-02-10 --max-age 30d --expired unknown urls";
     assert_eq!(verdicts(&folder.ok(line)), "unknown unknown allow unknown unknown");
-    let printed = text(&folder.ok(line).stderr);
-    assert_contains(
-        &printed,
-        &[
-            "expired 3",
-            "URLs by the age of their capture, as of 2024-02-10T00:00:00Z: fresh 1, expired 2, undated 1\n",
-        ],
-    );
+    let ages = "URLs by the age of their capture, as of 2024-02-10T00:00:00Z: fresh 1, expired 2, \
+                undated 1\n";
+    assert_says(&folder.ok(line), &["expired 3", ages]);
     // The reason is its own, and the host is not one without a policy.
-    let object = json(&folder.ok(format!("{line} --json")));
+    let object = json(&folder.ok(format!("{line} --json")).stderr);
     assert_eq!(object["unknown_hosts"]["hosts"], 1);
     assert_eq!(object["states"]["rules"], 4);
-    let lines = folder.ok(format!("{line} --format jsonl")).stdout;
-    let first = String::from_utf8(lines).unwrap().lines().next().unwrap().to_owned();
-    assert_contains(
-        &first,
-        &[r#""verdict":"unknown","reason":"expired","line":null,"rule":null,"group":null"#],
-    );
+    let lines = String::from_utf8(folder.ok(format!("{line} --format jsonl")).stdout).unwrap();
+    let members = r#""verdict":"unknown","reason":"expired","line":null,"rule":null,"group":null"#;
+    assert_contains(lines.lines().next().unwrap(), &[members]);
 }
 
 #[test]

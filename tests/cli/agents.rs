@@ -2,21 +2,20 @@
 
 use super::*;
 
-fn json(folder: &Folder, flags: &str) -> serde_json::Value {
-    let line = format!("classify --robots robots --json {flags}");
-    let output = folder.command(&line).write_stdin(ALLOWED).output().unwrap();
+fn summary(folder: &Folder, flags: &str) -> Value {
+    let output = folder.pipe(format!("classify --robots robots --json {flags}"), ALLOWED);
     assert_status(&output, 0);
-    serde_json::from_slice(&output.stderr).expect("standard error is one JSON object")
+    json(&output.stderr)
 }
 
-fn agents(object: &serde_json::Value) -> Vec<&str> {
+fn agents(object: &Value) -> Vec<&str> {
     object["agents"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
 }
 
 #[test]
 fn a_list_stands_for_its_names() {
     let folder = Folder::new();
-    let object = json(&folder, "-a GPTBot,@ai-training -a ExampleBot,ccbot");
+    let object = summary(&folder, "-a GPTBot,@ai-training -a ExampleBot,ccbot");
     let agents = agents(&object);
     assert_eq!(agents[0], "GPTBot");
     assert_eq!(*agents.last().unwrap(), "ExampleBot");
@@ -30,26 +29,23 @@ fn a_list_stands_for_its_names() {
     // The rest was named before.
     assert_eq!(list["agents"], agents.len() - 2);
     let printed = folder.run("classify -a @ai-training", ALLOWED);
-    assert_contains(&text(&printed.stderr), &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
+    assert_says(&printed, &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
     // Agents with the same counts share a line.
-    assert_contains(&text(&printed.stderr), &["newsai, PanguBot, "]);
+    assert_says(&printed, &["newsai, PanguBot, "]);
 }
 
 #[test]
 fn names_that_a_dialect_cannot_express_are_skipped_and_named() {
     let folder = Folder::new();
-    let object = json(&folder, "-a @ai-training");
+    let object = summary(&folder, "-a @ai-training");
     let skipped = &object["agent_lists"][0]["skipped"];
     assert!(skipped.as_array().unwrap().iter().any(|name| name == "Kangaroo Bot"), "{skipped}");
     assert!(!agents(&object).contains(&"Kangaroo Bot"));
     let printed = folder.run("filter -a @ai-training", ALLOWED);
-    assert_contains(
-        &text(&printed.stderr),
-        &["note: @ai-training: skipped", "rfc9309", "Kangaroo Bot"],
-    );
+    assert_says(&printed, &["note: @ai-training: skipped", "rfc9309", "Kangaroo Bot"]);
     // The dialect of 1994 takes any name.
-    let object = json(&folder, "-a @ai-training --dialect original1994");
-    assert_eq!(object["agent_lists"][0]["skipped"], serde_json::json!([]));
+    let object = summary(&folder, "-a @ai-training --dialect original1994");
+    assert_eq!(object["agent_lists"][0]["skipped"], json!([]));
     assert!(agents(&object).contains(&"Kangaroo Bot"));
 }
 
@@ -59,55 +55,35 @@ fn a_file_of_names() {
     folder.write("ours.txt", "# ours\nBadBot\n\n  Other # and why\nbadbot\n");
     let line = "check --robots robots https://a.example/ -a @ours.txt";
     assert_stdout(&folder.output(line), "disallow\tallow\thttps://a.example/\n");
-    assert_eq!(json(&folder, "-a @ours.txt")["agent_lists"][0]["source"], "ours.txt");
+    assert_eq!(summary(&folder, "-a @ours.txt")["agent_lists"][0]["source"], "ours.txt");
     // A name that cannot be asked is not left out of a list of one's own: filter would keep more.
     folder.write("bad.txt", "BadBot\nKangaroo Bot\n");
-    assert_fails(
-        &folder.output(line.replace("ours", "bad")),
-        &["@bad.txt, line 2", "Kangaroo Bot"],
-    );
     folder.write("none.txt", "# nobody\n");
-    assert_fails(&folder.output(line.replace("ours", "none")), &["@none.txt", "names no agent"]);
     folder.write("binary.txt", b"\xff\xfe");
-    assert_fails(
-        &folder.output(line.replace("ours", "binary")),
-        &["@binary.txt", "not a text file"],
-    );
-    assert_fails(&folder.output(line.replace("ours.txt", "robots")), &["@robots", "directory"]);
+    for (name, words) in [
+        ("bad.txt", ["@bad.txt, line 2", "Kangaroo Bot"]),
+        ("none.txt", ["@none.txt", "names no agent"]),
+        ("binary.txt", ["@binary.txt", "not a text file"]),
+        ("robots", ["@robots", "directory"]),
+    ] {
+        assert_fails(&folder.output(line.replace("ours.txt", name)), &words);
+    }
 }
 
 #[test]
 fn a_misspelt_list_is_an_error_that_names_the_lists() {
     let folder = Folder::new();
     let output = folder.run("classify -a @ai-trainig", ALLOWED);
-    assert_fails(
-        &output,
-        &[
-            "@ai-trainig",
-            "did you mean @ai-training?",
-            "@ai-all",
-            "@ai-search",
-            "@search",
-            "--agent-lists",
-        ],
-    );
+    assert_fails(&output, &["@ai-trainig", "did you mean @ai-training?"]);
+    assert_fails(&output, &["@ai-all", "@ai-search", "@search", "--agent-lists"]);
 }
 
 #[test]
 fn lists_are_shown_with_what_only_controls_use() {
     let folder = Folder::new();
-    let printed = String::from_utf8(folder.ok("--agent-lists").stdout).unwrap();
-    assert_contains(
-        &printed,
-        &[
-            "@ai-training: ",
-            "@search: ",
-            "738c80df",
-            "MIT",
-            "\n  GPTBot\n",
-            "\n  Google-Extended  (controls use; does not fetch)\n",
-        ],
-    );
+    let printed = text(&folder.ok("--agent-lists").stdout);
+    assert_contains(&printed, &["@ai-training: ", "@search: ", "738c80df", "MIT", "\n  GPTBot\n"]);
+    assert_contains(&printed, &["\n  Google-Extended  (controls use; does not fetch)\n"]);
 }
 
 #[test]
@@ -124,8 +100,7 @@ fn a_header_is_pointed_to_its_flag() {
 #[test]
 fn an_agent_that_no_group_names_is_noted() {
     let folder = Folder::new();
-    let printed =
-        |line: &str| text(&folder.command(line).write_stdin(ALLOWED).output().unwrap().stderr);
+    let printed = |line: &str| text(&folder.pipe(line, ALLOWED).stderr);
     let note = "note: no group names GPTBt (did you mean GPTBot?), ExampleBot; the groups for * apply to them\n";
     for command in ["classify", "filter", "audit -o report.html"] {
         let line = format!("{command} --robots robots -a GPTBt,BadBot,ExampleBot");
@@ -143,8 +118,8 @@ fn an_agent_that_no_group_names_is_noted() {
     assert_eq!(printed(&format!("{check} ExampleBot")), "");
     assert_eq!(printed(&format!("{check} GPTBt -q")), "");
     // The summary has it as JSON.
-    let object = json(&folder, "-a GPTBt,ExampleBot");
-    let expected = serde_json::json!([
+    let object = summary(&folder, "-a GPTBt,ExampleBot");
+    let expected = json!([
         {"agent": "GPTBt", "suggestion": "GPTBot"},
         {"agent": "ExampleBot", "suggestion": null},
     ]);
@@ -154,8 +129,7 @@ fn an_agent_that_no_group_names_is_noted() {
 #[test]
 fn an_agent_named_twice_is_asked_once() {
     let folder = Folder::new();
-    let line = "classify --robots robots -a BadBot,badbot,Other";
-    let output = folder.command(line).write_stdin(ALLOWED).output().unwrap();
+    let output = folder.pipe("classify --robots robots -a BadBot,badbot,Other", ALLOWED);
     assert_stdout(&output, format!("disallow\tallow\t{ALLOWED}\n"));
-    assert_contains(&text(&output.stderr), &["note: -a has badbot twice"]);
+    assert_says(&output, &["note: -a has badbot twice"]);
 }

@@ -4,18 +4,18 @@
 mod recount;
 
 use recount::{Recount, policy_key};
-use serde_json::Value;
 
 use super::*;
 
-const AGENTS: &str = "Googlebot,GPTBot,CCBot,Nobody,AhrefsBot+SemrushBot";
+/// What the corpus is asked for, and by whom.
+const ASKED: &str =
+    "--robots c/robots -a Googlebot,GPTBot,CCBot,Nobody,AhrefsBot+SemrushBot c/list";
 
 /// A made-up corpus in `c`, and `c/list`: its URLs with unknown hosts, records that are no URL, and
 /// empty ones between.
 fn corpus() -> Folder {
     let folder = Folder::new();
-    let output = folder.command("synth --seed 5 --hosts 60 --urls 3000 --out c").output().unwrap();
-    assert_status(&output, 0);
+    folder.ok("synth --seed 5 --hosts 60 --urls 3000 --out c");
     let mut list = Vec::new();
     let urls = folder.read("c/urls.txt");
     for (number, url) in urls.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -35,10 +35,7 @@ fn corpus() -> Folder {
 
 /// The report of `line`, whose lists are as long as they can be.
 fn audit(folder: &Folder, line: &str) -> Value {
-    let line = format!("audit {line} -n 1000000 --json - --no-summary");
-    let output = folder.command(&line).output().unwrap();
-    assert_status(&output, 0);
-    serde_json::from_slice(&output.stdout).expect("standard output is one JSON object")
+    json(&folder.ok(format!("audit {line} -n 1000000 --json - --no-summary")).stdout)
 }
 
 fn number(value: &Value) -> u64 {
@@ -57,8 +54,8 @@ fn strings(value: &Value) -> Vec<String> {
 #[test]
 fn counts_are_those_of_classify() {
     let folder = corpus();
-    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
-    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let report = audit(&folder, ASKED);
+    let recount = Recount::of(&folder, ASKED);
 
     let records = &report["records"];
     assert_eq!(number(&records["records"]), recount.records);
@@ -82,8 +79,8 @@ fn counts_are_those_of_classify() {
 #[test]
 fn hosts_are_those_of_classify() {
     let folder = corpus();
-    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
-    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let report = audit(&folder, ASKED);
+    let recount = Recount::of(&folder, ASKED);
     let hosts = &report["hosts"];
     assert_eq!(number(&hosts["asked"]), recount.hosts.len() as u64);
     let affected: Vec<_> =
@@ -103,8 +100,8 @@ fn hosts_are_those_of_classify() {
 #[test]
 fn rules_are_those_of_classify() {
     let folder = corpus();
-    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
-    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let report = audit(&folder, ASKED);
+    let recount = Recount::of(&folder, ASKED);
     let deciding = &report["rules"]["deciding"];
     let rows = deciding["rows"].as_array().unwrap();
     assert!(rows.len() > 50, "{}", rows.len());
@@ -143,8 +140,8 @@ fn rules_are_those_of_classify() {
 #[test]
 fn unknown_and_invalid_records() {
     let folder = corpus();
-    let report = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
-    let recount = Recount::of(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
+    let report = audit(&folder, ASKED);
+    let recount = Recount::of(&folder, ASKED);
     let unknown = &report["unknown"];
     assert_eq!(unknown["exact"], true);
     let rows = unknown["worth_fetching"]["rows"].as_array().unwrap();
@@ -168,34 +165,26 @@ fn unknown_and_invalid_records() {
 fn threads_and_cuts_change_no_byte() {
     let folder = corpus();
     // Many chunks, so that threads take them out of order.
-    let list = folder.read("c/list").repeat(24);
-    folder.write("c/long", list);
+    folder.write("c/list", folder.read("c/list").repeat(24));
     let report = |threads: usize, top: usize| {
-        let line =
-            format!("audit --robots c/robots -a {AGENTS} -n {top} -j {threads} --json - c/long");
-        let output = folder.command(&line).output().unwrap();
-        assert_status(&output, 0);
-        output.stdout
+        folder.ok(format!("audit {ASKED} -n {top} -j {threads} --json -")).stdout
     };
     for top in [0, 3, 50] {
         let expected = report(1, top);
         assert!(report(2, top) == expected, "-n {top}");
         assert!(report(5, top) == expected, "-n {top}");
     }
-    let short: Value = serde_json::from_slice(&report(2, 3)).unwrap();
-    let long: Value = serde_json::from_slice(&report(2, 50)).unwrap();
-    let lists = |report: &Value| {
-        [
-            report["hosts"]["most_affected"].clone(),
-            report["rules"]["deciding"].clone(),
-            report["rules"]["idle"].clone(),
-            report["robots"]["most_named"].clone(),
-            report["unknown"]["worth_fetching"].clone(),
-            report["files"]["longest"].clone(),
-        ]
-    };
-    for (short, long) in lists(&short).iter().zip(&lists(&long)) {
-        assert_eq!(short["total"], long["total"]);
+    let (short, long) = (json(&report(2, 3)), json(&report(2, 50)));
+    for (part, list) in [
+        ("hosts", "most_affected"),
+        ("rules", "deciding"),
+        ("rules", "idle"),
+        ("robots", "most_named"),
+        ("unknown", "worth_fetching"),
+        ("files", "longest"),
+    ] {
+        let (short, long) = (&short[part][list], &long[part][list]);
+        assert_eq!(short["total"], long["total"], "{part} {list}");
         assert_eq!(short["rows"].as_array().unwrap()[..], long["rows"].as_array().unwrap()[..3]);
     }
 }
@@ -203,9 +192,9 @@ fn threads_and_cuts_change_no_byte() {
 #[test]
 fn a_set_and_a_folder_say_the_same() {
     let folder = corpus();
-    assert_status(&folder.command("compile -o c.set c/robots").output().unwrap(), 0);
-    let mut of_folder = audit(&folder, &format!("--robots c/robots -a {AGENTS} c/list"));
-    let mut of_set = audit(&folder, &format!("-p c.set -a {AGENTS} c/list"));
+    folder.ok("compile -o c.set c/robots");
+    let mut of_folder = audit(&folder, ASKED);
+    let mut of_set = audit(&folder, &ASKED.replace("--robots c/robots", "-p c.set"));
     assert_eq!(of_folder["source"]["kind"], "folder");
     assert_eq!(of_set["source"]["kind"], "set");
     for fact in ["dialect", "robots_bytes_max", "hosts", "origins", "policies"] {
@@ -309,14 +298,14 @@ fn a_report_is_whole_or_not_there() {
         ("audit -p a.set --compare-set b.set -a X --json -", "portcullis diff"),
     ];
     for (line, word) in failing {
-        assert_fails(&folder.command(line).write_stdin("").output().unwrap(), &[word]);
+        assert_fails(&folder.pipe(line, ""), &[word]);
         assert_eq!(folder.names(), [""; 0], "{line}");
     }
     let line = "audit --robots robots -a X --json out.json.gz";
-    let output = folder.command(line).write_stdin(format!("{ALLOWED}\n")).output().unwrap();
+    let output = folder.pipe(line, format!("{ALLOWED}\n"));
     assert_status(&output, 0);
     assert_stdout(&output, "");
-    assert!(text(&output.stderr).contains("1 records"), "{}", text(&output.stderr));
+    assert_says(&output, &["1 records"]);
     assert!(folder.read("out.json.gz").starts_with(b"\x1f\x8b"));
 }
 

@@ -1,27 +1,24 @@
 //! `portcullis bench`, in rounds that are too short to mean anything.
 
-use serde_json::Value;
-
 use super::*;
 
-/// One round on the sample, as short as can be.
+/// One round, as short as can be.
+#[track_caller]
 fn bench(folder: &Folder, line: &str) -> Output {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
-    folder
-        .command(&format!("bench -a Googlebot --rounds 1 --seconds-per-pass 0 {line}"))
-        .arg("--urls")
-        .arg(sample.join("urls.txt"))
-        .output()
-        .unwrap()
+    folder.ok(format!("bench --rounds 1 --seconds-per-pass 0 {line}"))
 }
 
-fn on_sample(folder: &Folder, line: &str) -> Output {
-    let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
-    bench(folder, &format!("--robots {} {line}", robots.display()))
+/// As [`bench`], on the sample. Returns the report, too.
+#[track_caller]
+fn on_sample(folder: &Folder, policies: &str, line: &str) -> (Output, Value) {
+    let urls = project("corpora/sample/urls.txt");
+    let flags = format!("{policies} -a Googlebot --urls {} --json b.json", urls.display());
+    let output = bench(folder, &format!("{flags} {line}"));
+    (output, json(&folder.read("b.json")))
 }
 
-fn json(folder: &Folder, name: &str) -> Value {
-    serde_json::from_slice(&folder.read(name)).unwrap()
+fn robots() -> String {
+    format!("--robots {}", project("corpora/sample/robots").display())
 }
 
 /// The engine with this name.
@@ -38,10 +35,8 @@ fn has_model(engine: &Value, model: &str) -> bool {
 #[test]
 fn every_engine_is_verified_on_the_sample_and_timed() {
     let folder = Folder::new();
-    let output = on_sample(&folder, "--no-memory --json b.json --html b.html");
-    assert_status(&output, 0);
+    let (output, report) = on_sample(&folder, &robots(), "--no-memory --html b.html");
     let table = String::from_utf8(output.stdout).unwrap();
-    let report = json(&folder, "b.json");
     let engines = report["engines"].as_array().unwrap();
     assert!(engines.len() >= 8, "{table}");
     for engine in engines {
@@ -63,10 +58,8 @@ fn every_engine_is_verified_on_the_sample_and_timed() {
 #[test]
 fn engines_and_models_can_be_chosen() {
     let folder = Folder::new();
-    let line =
-        "--engine sorted-scan --baseline oracle --model decide-hot --no-memory --json b.json";
-    assert_status(&on_sample(&folder, line), 0);
-    let report = json(&folder, "b.json");
+    let line = "--engine sorted-scan --baseline oracle --model decide-hot --no-memory";
+    let (_, report) = on_sample(&folder, &robots(), line);
     assert_eq!(report["engines"].as_array().unwrap().len(), 2);
     assert_eq!(report["baseline"], "oracle");
     let scan = engine(&report, "sorted-scan");
@@ -77,12 +70,8 @@ fn engines_and_models_can_be_chosen() {
 #[test]
 fn a_compiled_set_answers_too() {
     let folder = Folder::new();
-    let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
-    let compile = folder.command("compile -o s.set").arg(robots).output().unwrap();
-    assert_status(&compile, 0);
-    let line = "-p s.set --engine portcullis --no-memory --json b.json";
-    assert_status(&bench(&folder, line), 0);
-    let report = json(&folder, "b.json");
+    folder.ok(format!("compile -o s.set {}", project("corpora/sample/robots").display()));
+    let (_, report) = on_sample(&folder, "-p s.set", "--engine portcullis --no-memory");
     let ours = engine(&report, "portcullis");
     assert_eq!(ours["verification"]["standing"], "verified");
     assert!(["decide-hot", "batch", "file-to-verdict"].iter().all(|model| has_model(ours, model)));
@@ -93,25 +82,17 @@ fn a_compiled_set_answers_too() {
 #[test]
 fn a_set_with_hosts_that_have_no_file_is_verified() {
     let folder = Folder::new();
-    let mut captures = String::new();
-    for (host, status) in [("a", 200), ("b", 404), ("c", 503)] {
-        captures += &format!(
-            "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": {status}, \
-             \"fetched_at\": \"2025-01-01T00:00:00Z\", \"headers\": {{}}, \
-             \"body\": \"User-agent: *\\nDisallow: /x\\n\"}}\n"
-        );
-    }
-    folder.write("captures.jsonl", &captures);
+    let captures = [("a.example", 200), ("b.example", 404), ("c.example", 503)]
+        .map(|(host, status)| capture(host, "2025-01-01", status, "User-agent: *\nDisallow: /x\n"));
+    folder.write("captures.jsonl", captures.concat());
     let urls =
         |host: &str| format!("https://{host}.example/x\nhttps://{host}.example/robots.txt\n");
     folder.write("urls.txt", ["a", "b", "c", "d"].map(urls).concat());
     for dialect in ["rfc9309", "google"] {
-        let compile = format!("compile -o s.set --dialect {dialect} captures.jsonl");
-        assert_status(&folder.command(&compile).output().unwrap(), 0);
-        let line = "bench -p s.set --urls urls.txt -a ExampleBot --rounds 1 --seconds-per-pass 0 \
-                    --engine portcullis --no-memory --json b.json";
-        assert_status(&folder.command(line).output().unwrap(), 0);
-        let report = json(&folder, "b.json");
+        folder.ok(format!("compile -o s.set --dialect {dialect} captures.jsonl"));
+        let line = "-p s.set --urls urls.txt -a ExampleBot --engine portcullis --no-memory";
+        bench(&folder, &format!("{line} --json b.json"));
+        let report = json(&folder.read("b.json"));
         assert_eq!(report["corpus"]["questions"], 2, "{report}");
         let stored = engine(&report, "portcullis");
         assert_eq!(stored["verification"]["standing"], "verified", "{dialect}");
@@ -123,29 +104,31 @@ fn a_set_with_hosts_that_have_no_file_is_verified() {
 #[test]
 fn memory_is_that_of_a_process_of_its_own() {
     let folder = Folder::new();
-    let line = "--engine portcullis --model compile --json b.json";
-    assert_status(&on_sample(&folder, line), 0);
-    let memory = &json(&folder, "b.json")["engines"][0]["memory"];
+    let (_, report) = on_sample(&folder, &robots(), "--engine portcullis --model compile");
+    let memory = &report["engines"][0]["memory"];
     let peak = memory["peak"].as_u64().unwrap();
     assert!(peak >= memory["corpus"].as_u64().unwrap() && peak > 1 << 20, "{memory}");
     assert_eq!(folder.names(), ["b.json"]);
 }
 
+/// The table and the report of a round with this runner.
+#[cfg(unix)]
+#[track_caller]
+fn with_runner(folder: &Folder, runner: String) -> (String, Value) {
+    folder.write("urls.txt", "https://a.example/private/x\nhttps://b.example/\n");
+    let line = "bench --robots robots -a ExampleBot --rounds 1 --seconds-per-pass 0 --no-memory \
+                --urls urls.txt --engine portcullis --json b.json --runner";
+    let output = folder.command(line).arg(runner).output().unwrap();
+    assert_status(&output, 0);
+    (String::from_utf8(output.stdout).unwrap(), json(&folder.read("b.json")))
+}
+
 #[cfg(unix)]
 #[test]
 fn a_runner_stands_in_the_table() {
-    let folder = Folder::new();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/bench/runner.sh");
-    let output = folder
-        .command("bench --robots robots -a ExampleBot --rounds 1 --seconds-per-pass 0 --no-memory")
-        .args(["--engine", "portcullis", "--runner"])
-        .arg(format!("script=sh {} disallow", script.display()))
-        .arg("--urls")
-        .arg(folder.write("urls.txt", "https://a.example/private/x\nhttps://b.example/\n"))
-        .output()
-        .unwrap();
-    assert_status(&output, 0);
-    let table = String::from_utf8(output.stdout).unwrap();
+    let script = project("tests/data/bench/runner.sh");
+    let runner = format!("script=sh {} disallow", script.display());
+    let (table, _) = with_runner(&Folder::new(), runner);
     assert!(table.contains("| script 1.0 | differ | 2 | 0 | 1 | 0 |"), "{table}");
     assert!(table.contains("disallow (oracle: allow): https://b.example/"), "{table}");
 }
@@ -159,18 +142,8 @@ fn protego_stands_in_the_table() {
         eprintln!("skipped: python3 with protego is not there (pip install protego)");
         return;
     }
-    let folder = Folder::new();
-    let runner = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/runners/protego.py");
-    let output = folder
-        .command("bench --robots robots -a ExampleBot --rounds 1 --seconds-per-pass 0 --no-memory")
-        .args(["--engine", "portcullis", "--json", "b.json", "--runner"])
-        .arg(format!("protego=python3 {}", runner.display()))
-        .arg("--urls")
-        .arg(folder.write("urls.txt", "https://a.example/private/x\nhttps://b.example/\n"))
-        .output()
-        .unwrap();
-    assert_status(&output, 0);
-    let report = json(&folder, "b.json");
+    let runner = format!("protego=python3 {}", project("benches/runners/protego.py").display());
+    let (_, report) = with_runner(&Folder::new(), runner);
     assert_eq!(engine(&report, "protego")["verification"]["standing"], "verified");
     assert!(has_model(engine(&report, "protego"), "decide-hot"));
 }
@@ -191,8 +164,7 @@ fn wrong_usage_is_told_before_anything_is_measured() {
     for (line, words) in cases {
         let urls = if line.contains("--urls") { "" } else { "--urls urls.txt" };
         let line = format!("bench --robots robots -a ExampleBot {urls} {line}");
-        let output = folder.command(&line).output().unwrap();
-        assert_fails(&output, words);
+        assert_fails(&folder.output(line), words);
     }
     for agent in ["A+B", "a b"] {
         let output =

@@ -1,7 +1,6 @@
 //! Reports about hostile files stay within bounds. What is counted is bytes and findings, not seconds.
 
 use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX, SHOWN_BYTES_MAX};
-use serde_json::Value;
 
 use super::*;
 
@@ -13,11 +12,6 @@ fn long_rule() -> String {
     format!("User-agent: *\nDisallow: /{}\n", "*".repeat(ROBOTS_BYTES_MAX - 64))
 }
 
-fn values(output: &Output) -> Vec<Value> {
-    let lines = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
-}
-
 #[test]
 fn a_long_rule_is_cut_wherever_it_is_repeated() {
     let folder = Folder::new();
@@ -25,9 +19,8 @@ fn a_long_rule_is_cut_wherever_it_is_repeated() {
     folder.write("short", "User-agent: *\nAllow: /\n");
     let urls: Vec<String> = (0..50).map(|number| format!("http://a.example/{number}")).collect();
     folder.write("list", urls.join("\n"));
-    let line = "classify --robots long -a Bot --format jsonl list --no-summary";
-    let output = folder.ok(line);
-    let objects = values(&output);
+    let output = folder.ok("classify --robots long -a Bot --format jsonl list --no-summary");
+    let objects = json_lines(&output.stdout);
     assert_eq!(objects.len(), urls.len());
     for object in &objects {
         assert_eq!((&object["line"], &object["reason"]), (&2.into(), &"rule".into()));
@@ -70,7 +63,7 @@ fn what_does_not_fit_into_an_output_at_once_follows_in_order() {
         let start = format!("{{\"url\":\"http://a.example/{number}\",");
         assert!(line.starts_with(start.as_bytes()), "{number}");
     }
-    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let summary = json(&output.stderr);
     assert_eq!(summary["records"], RECORDS);
     assert_eq!(summary["per_agent"][0]["verdicts"]["disallow"], RECORDS);
 }
@@ -85,8 +78,7 @@ fn every_format_of_lint_counts_what_it_does_not_list() {
     let lint = |flags: &str| {
         let output = folder.ok(format!("lint x {flags}"));
         assert!(output.stdout.len() <= BYTES_MAX, "{flags}: {}", output.stdout.len());
-        let err = text(&output.stderr);
-        assert!(err.contains(&format!("warnings: {LINES}")), "{err}");
+        assert_says(&output, &[&format!("warnings: {LINES}")]);
         String::from_utf8(output.stdout).unwrap()
     };
     let sentence = format!("{OMITTED} more findings of PC011 (no-record) not listed");
@@ -95,11 +87,11 @@ fn every_format_of_lint_counts_what_it_does_not_list() {
     let github = lint("--format github");
     assert!(github.ends_with(&format!("::notice file=x,title=PC011 no-record::{sentence}\n")));
     assert_eq!(github.lines().count(), LINT_FINDINGS_PER_CODE_MAX + 1);
-    let json: Value = serde_json::from_str(&lint("--format json")).unwrap();
-    assert_eq!(json["diagnostics"].as_array().unwrap().len(), LINT_FINDINGS_PER_CODE_MAX);
-    let omitted = serde_json::json!([{ "file": "x", "code": "PC011", "findings": OMITTED }]);
-    assert_eq!(json["omitted"], omitted);
-    let sarif: Value = serde_json::from_str(&lint("--format sarif")).unwrap();
+    let report = json(lint("--format json").as_bytes());
+    assert_eq!(report["diagnostics"].as_array().unwrap().len(), LINT_FINDINGS_PER_CODE_MAX);
+    let omitted = json!([{ "file": "x", "code": "PC011", "findings": OMITTED }]);
+    assert_eq!(report["omitted"], omitted);
+    let sarif = json(lint("--format sarif").as_bytes());
     let invocation = &sarif["runs"][0]["invocations"][0];
     assert_eq!(invocation["executionSuccessful"], true);
     let notification = &invocation["toolExecutionNotifications"][0];
@@ -115,12 +107,11 @@ fn user_agents_apart_by_blanks_are_listed_up_to_the_limit() {
     let agents: String = (0..AGENTS).map(|number| format!("User-agent: a{number}\n\n")).collect();
     let folder = Folder::new();
     folder.write("blanks", agents + "Disallow: /\n");
-    let output = folder.ok("lint blanks --format json");
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = json(&folder.ok("lint blanks --format json").stdout);
     let omitted = AGENTS - 1 - LINT_FINDINGS_PER_CODE_MAX;
-    let expected = serde_json::json!([{ "file": "blanks", "code": "PC022", "findings": omitted }]);
-    assert_eq!(json["omitted"], expected);
-    let found = json["diagnostics"].as_array().unwrap();
+    let expected = json!([{ "file": "blanks", "code": "PC022", "findings": omitted }]);
+    assert_eq!(report["omitted"], expected);
+    let found = report["diagnostics"].as_array().unwrap();
     let shared = found.iter().find(|found| found["code"] == "PC022").unwrap();
     assert_eq!(shared["dialects"]["original1994"], "two groups");
     assert_eq!(shared["dialects"]["rfc9309"], "one group of both lines");
@@ -133,8 +124,7 @@ fn a_fix_takes_out_more_than_is_listed() {
     folder.write("copies", format!("User-agent: *\n{}", "Disallow: /a\n".repeat(copies)));
     let output = folder.ok("lint copies --fix --in-place");
     assert_eq!(folder.read("copies"), b"User-agent: *\nDisallow: /a\n");
-    let err = text(&output.stderr);
-    assert!(err.contains(&format!("fixed: {}", copies - 1)), "{err}");
+    assert_says(&output, &[&format!("fixed: {}", copies - 1)]);
 }
 
 #[test]

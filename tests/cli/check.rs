@@ -1,7 +1,5 @@
 //! `portcullis check`.
 
-use std::io::BufRead;
-
 use super::*;
 
 fn check(folder: &Folder, line: &str) -> Output {
@@ -12,12 +10,10 @@ fn check(folder: &Folder, line: &str) -> Output {
 fn one_line_a_url() {
     let folder = Folder::new();
     let output = check(&folder, &format!("{ALLOWED} {DISALLOWED} {UNKNOWN} {INVALID}"));
-    assert_stdout(
-        &output,
-        format!(
-            "allow\t{ALLOWED}\ndisallow\t{DISALLOWED}\nunknown\t{UNKNOWN}\ninvalid\t{INVALID}\n"
-        ),
+    let expected = format!(
+        "allow\t{ALLOWED}\ndisallow\t{DISALLOWED}\nunknown\t{UNKNOWN}\ninvalid\t{INVALID}\n"
     );
+    assert_stdout(&output, expected);
     assert_status(&output, 1);
     assert!(output.stderr.is_empty(), "there is no summary");
 }
@@ -62,9 +58,8 @@ fn quiet_sets_the_status_alone() {
 #[test]
 fn a_single_file_applies_to_every_url() {
     let folder = Folder::new();
-    let line =
-        format!("check --robots robots/a.example -a Bot https://z.example/private/ {UNKNOWN}");
-    let output = folder.output(&line);
+    let line = "check --robots robots/a.example -a Bot https://z.example/private/";
+    let output = folder.output(format!("{line} {UNKNOWN}"));
     assert_stdout(&output, format!("disallow\thttps://z.example/private/\nallow\t{UNKNOWN}\n"));
 }
 
@@ -182,7 +177,6 @@ fn user_information_chooses_no_other_host() {
 fn explain_shows_group_rule_line_losers_and_clause() {
     let folder = Folder::new();
     let output = check(&folder, "--explain https://a.example/private/open");
-    let printed = text(&output.stdout);
     let expected = [
         "allow\\thttps://a.example/private/open\n",
         "agent    ExampleBot",
@@ -193,28 +187,22 @@ fn explain_shows_group_rule_line_losers_and_clause() {
         "line 2",
         "RFC 9309, section 2.2.2",
     ];
-    for part in expected {
-        assert!(printed.contains(part), "{part:?} is not in {printed}");
-    }
+    assert_contains(&text(&output.stdout), &expected);
     assert_status(&output, 0);
 }
 
 #[test]
-fn explain_shows_reasons_without_a_rule() {
+fn explain_shows_reasons_without_a_rule_and_the_token_that_a_group_names() {
     let folder = Folder::new();
-    let output = check(&folder, &format!("--explain {UNKNOWN} {INVALID} https://b.example/"));
-    let printed = text(&output.stdout);
-    assert_contains(&printed, &["no-policy", "bad-url", "no-rules"]);
-}
-
-#[test]
-fn explain_shows_which_token_a_group_names() {
-    let folder = Folder::new();
-    let line = format!("check --explain --robots robots -a News+BadBot {ALLOWED}");
-    let printed = text(&folder.output(&line).stdout);
-    assert!(printed.contains("User-agent: BadBot  (line 5: it names BadBot)\n"), "{printed}");
-    let printed = text(&check(&folder, &format!("--explain {ALLOWED}")).stdout);
-    assert!(printed.contains("User-agent: *  (line 1: no group names the agent)\n"), "{printed}");
+    let no_rules = format!("-a Bot {UNKNOWN} {INVALID} https://b.example/");
+    for (line, parts) in [
+        (no_rules, &["no-policy", "bad-url", "no-rules"][..]),
+        (format!("-a News+BadBot {ALLOWED}"), &["User-agent: BadBot  (line 5: it names BadBot)\n"]),
+        (format!("-a Bot {ALLOWED}"), &["User-agent: *  (line 1: no group names the agent)\n"]),
+    ] {
+        let output = folder.output(format!("check --explain --robots robots {line}"));
+        assert_contains(&text(&output.stdout), parts);
+    }
 }
 
 #[test]
@@ -223,8 +211,7 @@ fn json_has_one_object_for_each_url_and_agent() {
     let line = format!("--json -a BadBot https://a.example/private/open {UNKNOWN} {INVALID}");
     let output = check(&folder, &line);
     assert_status(&output, 1);
-    let objects: Vec<serde_json::Value> =
-        output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    let objects = json_lines(&output.stdout);
     let printed: Vec<[&str; 3]> = objects
         .iter()
         .map(|object| ["url", "agent", "verdict"].map(|key| object[key].as_str().unwrap()))
@@ -239,7 +226,7 @@ fn json_has_one_object_for_each_url_and_agent() {
         [INVALID, "ExampleBot", "invalid"],
     ];
     assert_eq!(printed, expected);
-    let expected = serde_json::json!({
+    let expected = json!({
         "url": open, "agent": "ExampleBot", "verdict": "allow", "reason": "rule", "line": 3,
         "rule": "/private/open", "group": "*", "dialect": "rfc9309",
         "clause": "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
@@ -287,9 +274,8 @@ fn dialects_differ() {
     for (dialect, verdict) in
         [("rfc9309", "disallow"), ("google", "disallow"), ("koster1996", "allow")]
     {
-        let line =
-            format!("check --robots one.txt -a Bot --dialect {dialect} https://a.example/x.pdf");
-        let output = folder.output(&line);
+        let line = format!("check --robots one.txt -a Bot --dialect {dialect}");
+        let output = folder.output(format!("{line} https://a.example/x.pdf"));
         assert_stdout(&output, format!("{verdict}\thttps://a.example/x.pdf\n"));
     }
 }
@@ -305,8 +291,7 @@ fn what_lies_past_the_size_limit_is_ignored() {
         ("--max-robots-size 1M", "disallow"),
         ("--max-robots-size unlimited", "disallow"),
     ] {
-        let line = format!("check --robots one.txt -a Bot {flag} {ALLOWED}");
-        let output = folder.output(&line);
+        let output = folder.output(format!("check --robots one.txt -a Bot {flag} {ALLOWED}"));
         assert_stdout(&output, format!("{verdict}\t{ALLOWED}\n"));
     }
 }

@@ -44,7 +44,7 @@ fn records_are_kept_as_they_are() {
 fn one_column_for_each_agent_in_the_order_asked() {
     let folder = Folder::new();
     let line = "classify --robots robots -a BadBot,ExampleBot -a Other+BadBot";
-    let output = folder.command(line).write_stdin(ALLOWED).output().unwrap();
+    let output = folder.pipe(line, ALLOWED);
     assert_stdout(&output, format!("disallow\tallow\tdisallow\t{ALLOWED}\n"));
 }
 
@@ -60,7 +60,7 @@ fn json_lines_have_their_members_in_order() {
         r#""reason":"no-policy","line":null,"rule":null,"group":null}"#,
         "\n",
     );
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    assert_stdout(&output, expected);
 }
 
 #[test]
@@ -76,20 +76,17 @@ fn a_rule_of_one_in_many_groups_has_its_line_and_its_group() {
     folder.write("many/a.example", (0..GROUPS).map(group).collect::<String>());
     folder.ok("compile -o many.set many");
     let asked = [0, 1, 998, 999, GROUPS - 1];
-    let expected: String = asked
-        .map(|number| {
-            let (line, name) = (5 * number + 3, named(number));
-            format!(
-                "{{\"url\":\"https://a.example/{number}\",\"agent\":\"Bot\",\"verdict\":\"disallow\",\
-                 \"reason\":\"rule\",\"line\":{line},\"rule\":\"/{number}$\",\"group\":\"{name}\"}}\n"
-            )
+    let expected = asked.map(|number| {
+        json!({
+            "url": format!("https://a.example/{number}"), "agent": "Bot", "verdict": "disallow",
+            "reason": "rule", "line": 5 * number + 3, "rule": format!("/{number}$"),
+            "group": named(number),
         })
-        .concat();
+    });
     let urls = asked.map(|number| format!("https://a.example/{number}\n")).concat();
     for policies in ["--robots many", "-p many.set"] {
-        let line = format!("classify {policies} -a Bot --format jsonl");
-        let output = folder.command(&line).write_stdin(urls.as_str()).output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{policies}");
+        let output = folder.pipe(format!("classify {policies} -a Bot --format jsonl"), &urls);
+        assert_eq!(json_lines(&output.stdout), expected, "{policies}");
     }
 }
 
@@ -109,9 +106,7 @@ fn every_reason_of_a_file_has_its_word() {
     for (url, reason) in cases {
         // A list needs a URL.
         let output = folder.run("classify --format jsonl", format!("{url}\n{ALLOWED}\n"));
-        let line = output.stdout.split(|&byte| byte == b'\n').next().unwrap();
-        let object: serde_json::Value = serde_json::from_slice(line).unwrap();
-        assert_eq!(object["reason"], reason, "{url}");
+        assert_eq!(json_lines(&output.stdout)[0]["reason"], reason, "{url}");
     }
 }
 
@@ -119,7 +114,7 @@ fn every_reason_of_a_file_has_its_word() {
 fn json_keeps_bytes_that_are_no_text() {
     let folder = Folder::new();
     let output = folder.run("classify --format jsonl", b"https://a.example/\xff\n");
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let object = json(&output.stdout);
     assert_eq!(object["url"], "https://a.example/\u{fffd}");
     assert_eq!(object["url_base64"], "aHR0cHM6Ly9hLmV4YW1wbGUv/w==");
 }
@@ -180,24 +175,27 @@ fn output_is_named_compressed_and_complete() {
 #[test]
 fn the_bytes_are_the_same_for_any_number_of_threads() {
     let folder = Folder::new();
-    let mut input = String::new();
-    for number in 0..60_000 {
-        let host = ["a", "b", "c"][number % 3];
-        let path = ["", "private/"][number % 2];
-        input.push_str(&format!("https://{host}.example/{path}{number}\n"));
-    }
+    let url = |number: usize| {
+        let (host, path) = (["a", "b", "c"][number % 3], ["", "private/"][number % 2]);
+        format!("https://{host}.example/{path}{number}\n")
+    };
+    let input: String = (0..60_000).map(url).collect();
     folder.write("urls", &input);
-    for format in ["tsv", "jsonl"] {
-        let run = |threads: usize| {
-            folder.run(&format!("classify --format {format} -j {threads} urls"), "").stdout
-        };
+    for (line, lines) in [
+        ("classify --format tsv", 60_000),
+        ("classify --format jsonl", 60_000),
+        ("classify --format csv --columns verdict,rule,state", 60_001),
+        ("classify --columns reason,group --header", 60_001),
+        ("filter", 30_000),
+    ] {
+        let run = |threads: usize| folder.run(&format!("{line} -j {threads} urls"), "").stdout;
         let one = run(1);
-        assert_eq!(one.iter().filter(|&&byte| byte == b'\n').count(), 60_000);
+        assert_eq!(one.iter().filter(|&&byte| byte == b'\n').count(), lines, "{line}");
         for threads in [0, 2, 3, 7] {
-            assert!(run(threads) == one, "{format} with {threads} threads");
+            assert!(run(threads) == one, "{line} with {threads} threads");
         }
         // Nor do they depend on how the input comes.
-        assert!(folder.run(&format!("classify --format {format}"), &input).stdout == one);
+        assert!(folder.run(line, &input).stdout == one, "{line}");
     }
 }
 
@@ -232,16 +230,12 @@ https://a.example/robots.txt,ExampleBot,/x,True
 #[test]
 fn the_sample_is_a_folder_and_a_capture() {
     let folder = Folder::new();
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
-    let compile = folder
-        .command("compile -o s.set")
-        .args([sample.join("robots"), sample.join("captures.jsonl")])
-        .output()
-        .unwrap();
+    let sample = ["robots", "captures.jsonl"].map(|name| project("corpora/sample").join(name));
+    let compile = folder.command("compile -o s.set").args(sample).output().unwrap();
     assert_status(&compile, 0);
     folder.write("urls.txt", "https://shop.example:8443/x\nhttps://shop.example:8443/status\n");
     let output = folder.ok("classify -p s.set -a ExampleBot urls.txt");
     let expected =
         "disallow\thttps://shop.example:8443/x\nallow\thttps://shop.example:8443/status\n";
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    assert_stdout(&output, expected);
 }

@@ -8,7 +8,7 @@ const CLOSED: &str = "User-agent: *\\nDisallow: /\\n";
 #[track_caller]
 fn verdict(folder: &Folder, url: &str) -> String {
     let output = folder.output(format!("check -p x.set -a Bot {url}"));
-    String::from_utf8(output.stdout).unwrap().split('\t').next().unwrap().to_owned()
+    text(&output.stdout).split("\\t").next().unwrap().to_owned()
 }
 
 /// Compiles `line` to `x.set` and returns what is said on standard error.
@@ -70,8 +70,8 @@ fn a_status_that_is_missing_is_assumed_and_said() {
     let line = |host: &str, more: &str| {
         format!("{{\"host\": \"{host}.example\", \"body\": \"{CLOSED}\"{more}}}\n")
     };
-    folder
-        .write("a.jsonl", [line("a", ""), line("b", ""), line("c", ", \"status\": 200")].concat());
+    let lines = [line("a", ""), line("b", ""), line("c", ", \"status\": 200")];
+    folder.write("a.jsonl", lines.concat());
     let said = compiled(&folder, "a.jsonl");
     let note = "note: 2 captures without a status; 200 is assumed (--strict makes this an error)\n";
     assert_eq!(said, note);
@@ -79,27 +79,20 @@ fn a_status_that_is_missing_is_assumed_and_said() {
     let error = "a.jsonl: 2 captures without a status; name the field with --field status=NAME, or \
                  drop --strict to assume 200";
     assert_fails(&folder.output("compile --strict -o y.set a.jsonl"), &[error]);
-    let summary = folder.ok("compile --json -o y.set a.jsonl").stderr;
-    let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+    let summary = json(&folder.ok("compile --json -o y.set a.jsonl").stderr);
     assert_eq!(summary["inputs"][0]["status_assumed"], 2);
     // Two origins each.
     assert_eq!(summary["capture_notes"]["status-assumed"], 4);
     assert_contains(&text(&folder.ok("inspect y.set a.example").stdout), &["status-assumed"]);
     folder.ok("verify y.set");
     // A record that says nothing, or contradicts itself, is no capture.
-    folder.write(
-        "b.jsonl",
-        [line("a", ""), line("b", ", \"status\": null"), "{\"host\": \"c.example\"}\n".into()]
-            .concat(),
-    );
-    let said = compiled(&folder, "b.jsonl");
-    assert_contains(
-        &said,
-        &[
-            "line 2: left out: a body, but no status",
-            "line 3: left out: no status, no body and no error",
-        ],
-    );
+    let without_status = [line("a", ""), line("b", ", \"status\": null")].concat();
+    folder.write("b.jsonl", without_status + "{\"host\": \"c.example\"}\n");
+    let reasons = [
+        "line 2: left out: a body, but no status",
+        "line 3: left out: no status, no body and no error",
+    ];
+    assert_contains(&compiled(&folder, "b.jsonl"), &reasons);
     for (url, expected) in [("https://a.example/", "disallow"), ("https://b.example/", "unknown")] {
         assert_eq!(verdict(&folder, url), expected, "{url}");
     }
@@ -137,8 +130,8 @@ fn a_mirror_of_hosts() {
     ] {
         assert_eq!(verdict(&folder, url), expected, "{url}");
         let output = folder.output(format!("check --robots mirror -a Bot {url}"));
-        assert_eq!(text(&output.stdout), format!("{expected}\\t{url}\n"));
-        assert_contains(&text(&output.stderr), &notes);
+        assert_stdout(&output, format!("{expected}\t{url}\n"));
+        assert_says(&output, &notes);
     }
     for line in ["check --robots mirror --strict -a Bot x", "compile --strict -o y.set mirror"] {
         assert_fails(&folder.output(line), &["Makefile", "its name is no host"]);
@@ -149,11 +142,10 @@ fn a_mirror_of_hosts() {
 fn one_file_from_a_pipe() {
     let folder = Folder::new();
     folder.write("old.txt", "User-agent: *\nDisallow: /\n");
-    let run = |line: &str, input: &str| folder.command(line).write_stdin(input).output().unwrap();
     let closed = "User-agent: *\nDisallow: /\n";
-    let output = run("check --robots - -a Bot https://a.example/", closed);
+    let output = folder.pipe("check --robots - -a Bot https://a.example/", closed);
     assert_stdout(&output, "disallow\thttps://a.example/\n");
-    assert_stdout(&run("diff old.txt - -a Bot", closed), "Bot\tequal\n");
+    assert_stdout(&folder.pipe("diff old.txt - -a Bot", closed), "Bot\tequal\n");
     #[cfg(target_os = "linux")]
-    assert_stdout(&run("diff /dev/stdin old.txt -a Bot", closed), "Bot\tequal\n");
+    assert_stdout(&folder.pipe("diff /dev/stdin old.txt -a Bot", closed), "Bot\tequal\n");
 }

@@ -2,42 +2,29 @@
 
 use super::*;
 
-/// An answer to GET /robots.txt of https.
 fn answer(host: &str, status: u16, lines: &[&str]) -> String {
-    let body = lines.iter().map(|line| format!("{line}\\n")).collect::<String>();
-    format!(
-        "{{\"url\": \"https://{host}/robots.txt\", \"status\": {status}, \
-         \"fetched_at\": \"2024-05-01T00:00:00Z\", \"body\": \"{body}\"}}\n"
-    )
+    let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    capture(host, "2024-05-01", status, &body)
 }
 
 /// Two sets, `old.set` and `new.set`, between which everything changes that can.
 fn sets() -> Folder {
     let folder = Folder::new();
+    let one = ["User-agent: One", "Disallow: /x", "User-agent: *", "Disallow: /y"];
     let old = [
         answer("a-gone.example", 200, &["User-agent: *", "Disallow: /"]),
         answer("moved.example", 200, &["User-agent: *", "Disallow: /x"]),
-        answer(
-            "only-one.example",
-            200,
-            &["User-agent: One", "Disallow: /x", "User-agent: *", "Disallow: /y"],
-        ),
-        answer("rules.example:8443", 200, &["User-agent: *", "Disallow: /x\\ty", "Disallow: /s"]),
+        answer("only-one.example", 200, &one),
+        answer("rules.example:8443", 200, &["User-agent: *", "Disallow: /x\ty", "Disallow: /s"]),
         answer("same.example", 200, &["User-agent: *", "Disallow: /"]),
         answer("state.example", 200, &["User-agent: *", "Disallow: /x"]),
     ];
+    let moved = ["# moved", "", "User-agent: *", "Disallow: /x # why", "Crawl-delay: 1"];
+    let one = ["User-agent: One", "Disallow: /xx", "User-agent: *", "Disallow: /y"];
     let new = [
         answer("b-added.example", 404, &[]),
-        answer(
-            "moved.example",
-            200,
-            &["# moved", "", "User-agent: *", "Disallow: /x # why", "Crawl-delay: 1"],
-        ),
-        answer(
-            "only-one.example",
-            200,
-            &["User-agent: One", "Disallow: /xx", "User-agent: *", "Disallow: /y"],
-        ),
+        answer("moved.example", 200, &moved),
+        answer("only-one.example", 200, &one),
         answer("rules.example:8443", 200, &["User-agent: *", "", "Allow: /x", "Disallow: /s"]),
         answer("same.example", 200, &["User-agent: *", "Disallow: /"]),
         answer("state.example", 503, &[]),
@@ -47,10 +34,6 @@ fn sets() -> Folder {
         folder.ok(format!("compile -o {name}.set {name}.jsonl"));
     }
     folder
-}
-
-fn json(folder: &Folder, line: &str) -> serde_json::Value {
-    serde_json::from_slice(&folder.ok(line).stderr).expect("standard error is one JSON object")
 }
 
 const CHANGES: &str = "\
@@ -95,15 +78,13 @@ fn for_an_agent_rules_change_if_its_own_do() {
 fn objects_in_place_of_lines() {
     let folder = sets();
     let output = folder.ok("diff --format jsonl -a One old.set new.set");
-    let lines = String::from_utf8(output.stdout).unwrap();
-    let objects: Vec<serde_json::Value> =
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let objects = json_lines(&output.stdout);
     let kinds: Vec<&str> = objects.iter().map(|it| it["change"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["gone", "added", "rules", "rules", "state"]);
-    assert_eq!(objects[0]["new"], serde_json::Value::Null);
-    assert_eq!(objects[1]["new"], serde_json::json!({"state": "unavailable", "verdict": "allow"}));
-    assert_eq!(objects[2]["agents"], serde_json::json!(["One"]));
-    assert_eq!(objects[4]["old"], serde_json::json!({"state": "rules", "verdict": null}));
+    assert_eq!(objects[0]["new"], Value::Null);
+    assert_eq!(objects[1]["new"], json!({"state": "unavailable", "verdict": "allow"}));
+    assert_eq!(objects[2]["agents"], json!(["One"]));
+    assert_eq!(objects[4]["old"], json!({"state": "rules", "verdict": null}));
 }
 
 const URLS: &str = "\
@@ -136,8 +117,7 @@ fn urls_whose_verdict_changes_with_both_rules() {
     let folder = sets();
     folder.write("urls", URLS);
     assert_stdout(&folder.ok("diff old.set new.set -a One,Two urls"), URL_CHANGES);
-    let output = folder.command("diff -a One,Two old.set new.set -").write_stdin(URLS).output();
-    assert_stdout(&output.unwrap(), URL_CHANGES);
+    assert_stdout(&folder.pipe("diff -a One,Two old.set new.set -", URLS), URL_CHANGES);
     assert_stdout(&folder.ok("diff new.set new.set -a One urls"), "");
 }
 
@@ -221,31 +201,26 @@ fn what_changes_is_what_classify_says_of_each_set() {
 #[test]
 fn the_summary_counts() {
     let folder = sets();
-    let printed = text(&folder.ok("diff old.set new.set -a One,Two").stderr);
-    assert_contains(
-        &printed,
-        &[
-            "old: old.set, set ",
-            "new: new.set, set ",
-            "captured from 2024-05-01T00:00:00Z",
-            "origins: added 1, gone 1, state 1, rules 2, unchanged 2",
-            "One: rules 2",
-            "Two: rules 1",
-        ],
-    );
-    let object = json(&folder, "diff --json old.set new.set -a One");
-    assert_eq!(
-        object["changes"],
-        serde_json::json!({"added": 1, "gone": 1, "state": 1, "rules": 2, "unchanged": 2})
-    );
-    assert_eq!(object["per_agent"], serde_json::json!([{"agent": "One", "rules": 2}]));
+    let words = [
+        "old: old.set, set ",
+        "new: new.set, set ",
+        "captured from 2024-05-01T00:00:00Z",
+        "origins: added 1, gone 1, state 1, rules 2, unchanged 2",
+        "One: rules 2",
+        "Two: rules 1",
+    ];
+    assert_says(&folder.ok("diff old.set new.set -a One,Two"), &words);
+    let object = json(&folder.ok("diff --json old.set new.set -a One").stderr);
+    let changes = json!({"added": 1, "gone": 1, "state": 1, "rules": 2, "unchanged": 2});
+    assert_eq!(object["changes"], changes);
+    assert_eq!(object["per_agent"], json!([{"agent": "One", "rules": 2}]));
     assert_eq!((&object["old"]["origins"], &object["same_dialect"]), (&6.into(), &true.into()));
     folder.write("urls", URLS);
-    let printed = text(&folder.ok("diff old.set new.set -a One,Two urls").stderr);
+    let output = folder.ok("diff old.set new.set -a One,Two urls");
     let two = "Two: unchanged 6, changed 4 (allow to disallow 1, disallow to allow 1, \
                disallow to unknown 1, unknown to allow 1)";
-    assert_contains(&printed, &["10 records", "One: unchanged 5, changed 5", two]);
-    let object = json(&folder, "diff --json old.set new.set -a One urls");
+    assert_says(&output, &["10 records", "One: unchanged 5, changed 5", two]);
+    let object = json(&folder.ok("diff --json old.set new.set -a One urls").stderr);
     assert_eq!(object["records"], 10);
     assert_eq!(object["per_agent"][0]["verdicts"]["disallow to allow"], 2);
     assert_eq!(text(&folder.ok("diff --no-summary old.set new.set").stderr), "");
@@ -257,12 +232,9 @@ fn other_dialects_and_sizes_are_said() {
     folder.ok("compile --dialect google --max-robots-size 1M -o google.set old.jsonl");
     let output = folder.ok("diff old.set google.set");
     assert_stdout(&output, "");
-    let printed = text(&output.stderr);
-    assert_contains(
-        &printed,
-        &["dialects differ, rfc9309 and google", "512000 bytes and 1048576 bytes"],
-    );
-    let object = json(&folder, "diff --json old.set google.set");
+    assert_says(&output, &["dialects differ, rfc9309 and google"]);
+    assert_says(&output, &["512000 bytes and 1048576 bytes"]);
+    let object = json(&folder.ok("diff --json old.set google.set").stderr);
     assert_eq!(object["same_dialect"], false);
     assert_eq!(object["same_max_robots_size"], false);
     // An agent has to be one in both.
@@ -290,11 +262,7 @@ fn the_exit_status_tells_if_asked() {
 fn a_file_appears_when_it_is_complete() {
     let folder = sets();
     folder.ok("diff -o out.tsv.gz old.set new.set");
-    let mut printed = String::new();
-    let stored = folder.read("out.tsv.gz");
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&stored[..]), &mut printed)
-        .unwrap();
-    assert_eq!(printed, CHANGES);
+    assert_eq!(decompressed("out.tsv.gz", &folder.read("out.tsv.gz")), CHANGES.as_bytes());
     folder.ok("diff -o out.jsonl old.set new.set");
     assert!(folder.read("out.jsonl").starts_with(b"{\"change\":\"gone\""));
 }

@@ -8,7 +8,7 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command as Process, Stdio};
+use std::process::{Child, ChildStdout, Command as Process, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,21 +22,43 @@ use super::*;
 /// More than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
 const LIST_BYTES: usize = 24 * 1024 * 1024;
 
-fn start(folder: &Folder, threads: &str, list: &str) -> Child {
-    start_with(folder, ["--robots", "robots"], threads, list)
+const CLASSIFY: &str = "classify urls.txt -a Bot --no-summary";
+
+/// A run in which a list or a set is cut short.
+struct Run {
+    child: Child,
+    output: BufReader<ChildStdout>,
 }
 
-fn start_with(folder: &Folder, policies: [&str; 2], threads: &str, list: &str) -> Child {
-    Process::new(env!("CARGO_BIN_EXE_portcullis"))
-        .current_dir(folder.folder.path())
-        .arg("classify")
-        .args(policies)
-        .args(["-a", "Bot", "--no-summary", "-j", threads, list])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+impl Run {
+    /// Starts `line` and waits for the first record.
+    fn start(folder: &Folder, line: &str) -> Run {
+        let mut process = folder.process(line);
+        process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = process.spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        output.read_line(&mut first).unwrap();
+        let tag = if line.starts_with("classify") { "allow\t" } else { "" };
+        assert!(first.starts_with(&format!("{tag}https://a.example/xxx")), "{first}");
+        Run { child, output }
+    }
+
+    /// Cuts `path` to `left` bytes and returns the rest of the output. The run ends with an error that
+    /// has `words`, not by a signal.
+    #[track_caller]
+    fn cut(mut self, path: &Path, left: u64, words: &[&str]) -> Vec<u8> {
+        OpenOptions::new().write(true).open(path).unwrap().set_len(left).unwrap();
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest).unwrap();
+        let text = error_text(&mut self.child);
+        let status = self.child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
+        assert_eq!(text.matches("error:").count(), 1, "{text}");
+        assert_contains(&text, words);
+        assert_contains(&text, &["run again"]);
+        rest
+    }
 }
 
 fn long_list(folder: &Folder) -> PathBuf {
@@ -52,22 +74,12 @@ fn error_text(child: &mut Child) -> String {
 
 #[test]
 fn a_list_that_is_cut_short_while_it_is_mapped() {
-    for (threads, left) in [("1", 0), ("2", 0), ("2", LIST_BYTES as u64 / 2)] {
+    for (threads, left) in [(1, 0), (2, 0), (2, LIST_BYTES as u64 / 2)] {
         let folder = Folder::new();
         let list = long_list(&folder);
-        let mut child = start(&folder, threads, "urls.txt");
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut first = String::new();
-        output.read_line(&mut first).unwrap();
-        assert!(first.starts_with("allow\thttps://a.example/xxx"), "{first}");
-        OpenOptions::new().write(true).open(&list).unwrap().set_len(left).unwrap();
-        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
-        let text = error_text(&mut child);
-        let status = child.wait().unwrap();
-        assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
-        assert_eq!(text.matches("error:").count(), 1, "{text}");
-        assert!(text.contains("became shorter while it was read"), "{text}");
-        assert!(text.contains("run again when nothing writes"), "{text}");
+        let run = Run::start(&folder, &format!("{CLASSIFY} --robots robots -j {threads}"));
+        let words = ["became shorter while it was read", "run again when nothing writes"];
+        run.cut(&list, left, &words);
     }
 }
 
@@ -77,20 +89,10 @@ fn a_list_that_is_cut_short_leaves_no_output() {
     for left in [0, LIST_BYTES as u64 / 2] {
         let folder = Folder::new();
         let list = long_list(&folder);
-        let mut child = Process::new(env!("CARGO_BIN_EXE_portcullis"))
-            .current_dir(folder.folder.path())
-            .args("filter urls.txt --robots robots -a Bot --unknown-to u -j 2".split(' '))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        output.read_line(&mut String::new()).unwrap();
+        let line = "filter urls.txt --robots robots -a Bot --unknown-to u -j 2";
+        let run = Run::start(&folder, line);
         assert_eq!(folder.names().len(), 2);
-        OpenOptions::new().write(true).open(&list).unwrap().set_len(left).unwrap();
-        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
-        let text = error_text(&mut child);
-        assert_eq!(child.wait().unwrap().code(), Some(2), "{text}");
+        run.cut(&list, left, &[]);
         assert_eq!(folder.names(), ["urls.txt"]);
     }
 }
@@ -110,17 +112,8 @@ fn a_set_that_is_cut_short_while_it_is_mapped() {
     ];
     for (left, message) in cuts {
         let path = folder.write("a.set", &whole);
-        let mut child = start_with(&folder, ["-p", "a.set"], "2", "urls.txt");
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut first = String::new();
-        output.read_line(&mut first).unwrap();
-        assert!(first.starts_with("allow\thttps://a.example/xxx"), "{first}");
-        OpenOptions::new().write(true).open(&path).unwrap().set_len(left).unwrap();
-        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
-        let text = error_text(&mut child);
-        let status = child.wait().unwrap();
-        assert_eq!((status.code(), status.signal()), (Some(2), None), "{text}");
-        assert!(text.contains(message) && text.contains("run again"), "{text}");
+        let run = Run::start(&folder, &format!("{CLASSIFY} -p a.set -j 2"));
+        run.cut(&path, left, &[message]);
     }
 }
 
@@ -164,17 +157,10 @@ fn a_list_that_is_cut_short_within_a_page() {
     let folder = Folder::new();
     let list = long_list(&folder);
     let length = fs::metadata(&list).unwrap().len();
-    let mut child = start(&folder, "2", "urls.txt");
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    output.read_line(&mut String::new()).unwrap();
-    OpenOptions::new().write(true).open(&list).unwrap().set_len(length - 700).unwrap();
-    let mut rest = Vec::new();
-    output.read_to_end(&mut rest).unwrap();
+    let run = Run::start(&folder, &format!("{CLASSIFY} --robots robots -j 2"));
+    let rest = run.cut(&list, length - 700, &["urls.txt became shorter while it was read"]);
     assert!(!rest.contains(&0), "zeros were read as URLs");
     assert!(rest.len() < length as usize, "what was decided after the cut is written");
-    let text = error_text(&mut child);
-    assert_eq!(child.wait().unwrap().code(), Some(2), "{text}");
-    assert!(text.contains("urls.txt became shorter while it was read"), "{text}");
 }
 
 /// The handler is for mapped files alone.
@@ -182,9 +168,8 @@ fn a_list_that_is_cut_short_within_a_page() {
 fn the_signal_from_elsewhere_still_kills() {
     let folder = Folder::new();
     long_list(&folder);
-    let mut child = start(&folder, "1", "urls.txt");
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    output.read_line(&mut String::new()).unwrap();
+    let Run { mut child, output: _output } =
+        Run::start(&folder, &format!("{CLASSIFY} --robots robots -j 1"));
     let pid = child.id().to_string();
     assert!(Process::new("kill").args(["-BUS", &pid]).status().unwrap().success());
     let mut status = None;

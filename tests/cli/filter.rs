@@ -7,6 +7,7 @@ fn list() -> String {
     format!("{ALLOWED}\r\n{DISALLOWED}\n\n{UNKNOWN}\n{INVALID}\n\r\nhttps://b.example/")
 }
 
+#[track_caller]
 fn kept(folder: &Folder, flags: &str) -> Vec<u8> {
     let output = folder.run(&format!("filter {flags}"), list());
     assert_status(&output, 0);
@@ -19,19 +20,11 @@ fn assert_kept(flags: &str, expected: String) {
 }
 
 #[test]
-fn the_allowed_records_byte_for_byte() {
+fn the_records_that_flags_ask_for_byte_for_byte() {
     assert_kept("", format!("{ALLOWED}\r\nhttps://b.example/\n"));
-}
-
-#[test]
-fn inverted() {
-    for flag in ["-v", "--invert"] {
-        assert_kept(flag, format!("{DISALLOWED}\n"));
-    }
-}
-
-#[test]
-fn unknown_and_invalid_are_kept_only_if_asked_for() {
+    assert_kept("-v", format!("{DISALLOWED}\n"));
+    assert_kept("--invert", format!("{DISALLOWED}\n"));
+    // Unknown and invalid ones are kept only if asked for.
     assert_kept("--unknown keep", format!("{ALLOWED}\r\n{UNKNOWN}\nhttps://b.example/\n"));
     assert_kept("--invalid keep", format!("{ALLOWED}\r\n\n{INVALID}\n\r\nhttps://b.example/\n"));
     assert_kept("--unknown drop --invalid drop", format!("{ALLOWED}\r\nhttps://b.example/\n"));
@@ -44,9 +37,7 @@ fn unknown_and_invalid_are_set_aside() {
     let out = kept(&folder, "--unknown-to u --invalid-to i.gz");
     assert_eq!(text(&out), text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes()));
     assert_eq!(folder.read("u"), format!("{UNKNOWN}\n").as_bytes());
-    let mut invalid = Vec::new();
-    let stored = folder.read("i.gz");
-    std::io::copy(&mut flate2::read::MultiGzDecoder::new(stored.as_slice()), &mut invalid).unwrap();
+    let invalid = decompressed("i.gz", &folder.read("i.gz"));
     assert_eq!(invalid, format!("\n{INVALID}\n\r\n").as_bytes());
     assert_eq!(folder.names(), ["i.gz", "u"]);
 }
@@ -69,23 +60,22 @@ fn invalid_records_are_kept_byte_for_byte() {
     // By default they are dropped, and the summary counts them.
     let output = folder.run("filter --json", &input);
     assert_stdout(&output, &url);
-    let summary = String::from_utf8(output.stderr).unwrap();
-    assert!(summary.contains("\"invalid\":10"), "{summary}");
+    assert_eq!(json(&output.stderr)["per_agent"][0]["verdicts"]["invalid"], 10);
 }
 
 #[test]
 fn all_agents_unless_any() {
     let folder = Folder::new();
-    let run = |flags: &str| {
-        let line = format!("filter --robots robots -a ExampleBot,BadBot {flags}");
-        folder.command(&line).write_stdin(list()).output().unwrap().stdout
-    };
     let all = "https://b.example/\n".to_owned();
-    let any = format!("{ALLOWED}\r\nhttps://b.example/\n");
-    assert_eq!(text(&run("")), text(all.as_bytes()));
-    assert_eq!(text(&run("--all")), text(all.as_bytes()));
-    assert_eq!(text(&run("--any")), text(any.as_bytes()));
-    assert_eq!(text(&run("--any -v")), text(format!("{DISALLOWED}\n").as_bytes()));
+    for (flags, expected) in [
+        ("", all.clone()),
+        ("--all", all),
+        ("--any", format!("{ALLOWED}\r\nhttps://b.example/\n")),
+        ("--any -v", format!("{DISALLOWED}\n")),
+    ] {
+        let line = format!("filter --robots robots -a ExampleBot,BadBot {flags}");
+        assert_stdout(&folder.pipe(line, list()), expected);
+    }
 }
 
 #[test]
@@ -127,13 +117,10 @@ fn quiet_prints_no_records() {
 fn output_to_a_file() {
     let folder = Folder::new();
     assert_eq!(kept(&folder, "-o out.txt"), b"");
-    assert_eq!(
-        text(&folder.read("out.txt")),
-        text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes())
-    );
+    let expected = format!("{ALLOWED}\r\nhttps://b.example/\n");
+    assert_eq!(text(&folder.read("out.txt")), text(expected.as_bytes()));
     kept(&folder, "-o out.zst");
-    let plain = zstd::decode_all(folder.read("out.zst").as_slice()).unwrap();
-    assert_eq!(plain, folder.read("out.txt"));
+    assert_eq!(decompressed("out.zst", &folder.read("out.zst")), folder.read("out.txt"));
 }
 
 #[test]
@@ -153,20 +140,6 @@ fn the_last_record_of_a_file_is_not_joined_with_the_next_file() {
 }
 
 #[test]
-fn the_bytes_are_the_same_for_any_number_of_threads() {
-    let folder = Folder::new();
-    let input: String = (0..80_000)
-        .map(|number| format!("https://a.example/{}{number}\r\n", ["private/", ""][number % 2]))
-        .collect();
-    folder.write("urls", input);
-    let one = folder.run("filter -j 1 urls", "").stdout;
-    assert_eq!(one.iter().filter(|&&byte| byte == b'\n').count(), 40_000);
-    for threads in [0, 2, 5] {
-        assert!(folder.run(&format!("filter -j {threads} urls"), "").stdout == one);
-    }
-}
-
-#[test]
 fn more_threads_than_processors_can_use_are_not_started() {
     let folder = Folder::new();
     folder.write("robots.txt", A_ROBOTS);
@@ -181,8 +154,7 @@ fn more_threads_than_processors_can_use_are_not_started() {
     ] {
         folder.write("urls", format!("{ALLOWED}\n"));
         let output = folder.ok(format!("{line} -j 1000000"));
-        let err = text(&output.stderr);
-        assert!(err.contains("note: -j 1000000: ") && err.contains("16 per processor"), "{err}");
+        assert_says(&output, &["note: -j 1000000: ", "16 per processor"]);
         let output = folder.output(format!("{line} -j 2"));
         assert!(!text(&output.stderr).contains("per processor"), "{line}");
         assert_fails(&folder.output(format!("{line} -j x")), &["threads"]);

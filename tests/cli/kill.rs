@@ -28,19 +28,13 @@ impl Sets {
     fn new() -> Sets {
         let folder = Folder::new();
         for (seed, hosts, name) in [(1, 40, "old"), (2, 1_500, "new")] {
-            let line = format!(
-                "synth --seed {seed} --hosts {hosts} --urls 1 --format jsonl --answers --out {name}"
-            );
-            folder.ok(&line);
+            let line = format!("synth --seed {seed} --hosts {hosts} --urls 1 --out {name}");
+            folder.ok(format!("{line} --format jsonl --answers"));
         }
-        let compile = |name: &str, set: &str| {
-            let line = format!("compile {name}/robots.jsonl -o {set}");
-            folder.ok(&line);
-        };
-        compile("old", "a.set");
+        folder.ok("compile old/robots.jsonl -o a.set");
         let old = folder.read("a.set");
         let started = Instant::now();
-        compile("new", "whole.set");
+        folder.ok("compile new/robots.jsonl -o whole.set");
         let duration = started.elapsed();
         let (old_hash, new_hash) = (hash(&folder, "a.set"), hash(&folder, "whole.set"));
         assert_ne!(old_hash, new_hash);
@@ -49,14 +43,7 @@ impl Sets {
 
     /// Starts to compile the new set over the old one.
     fn start(&self) -> Child {
-        Process::new(env!("CARGO_BIN_EXE_portcullis"))
-            .current_dir(self.folder.folder.path())
-            .args(["compile", "new/robots.jsonl", "-o", "a.set"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap()
+        spawn(&self.folder, "compile new/robots.jsonl -o a.set", Stdio::null())
     }
 
     /// Kills the program and checks its files. Returns whether it left an unfinished one.
@@ -231,14 +218,8 @@ fn a_signal_that_is_ignored_stays_ignored() {
 }
 
 fn spawn(folder: &Folder, line: &str, stdin: Stdio) -> Child {
-    Process::new(env!("CARGO_BIN_EXE_portcullis"))
-        .current_dir(folder.folder.path())
-        .args(line.split(' '))
-        .stdin(stdin)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+    let mut process = folder.process(line);
+    process.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 fn send(signal: &str, child: &Child) {

@@ -13,7 +13,7 @@ Disallow: /a
 fn lint(line: &str, input: &str) -> Output {
     let folder = Folder::new();
     folder.write("robots.txt", FAULTY);
-    folder.command(&format!("lint {line}")).write_stdin(input).output().unwrap()
+    folder.pipe(format!("lint {line}"), input)
 }
 
 #[test]
@@ -92,8 +92,7 @@ fn an_unreadable_file_is_named_and_the_others_are_reported() {
     let output = lint("nothing.txt robots.txt --format github --deny all", "");
     assert_status(&output, 2);
     assert!(text(&output.stdout).contains("::error file=robots.txt,line=2,col=1"));
-    let err = text(&output.stderr);
-    assert!(err.contains("error: nothing.txt: no such file or directory"), "{err}");
+    assert_says(&output, &["error: nothing.txt: no such file or directory"]);
 }
 
 #[test]
@@ -130,23 +129,20 @@ fn each_format_is_sound() {
     {
         assert_golden(&format!("lint.{name}"), &golden(form));
     }
-    let json: serde_json::Value = serde_json::from_slice(&golden("json")).unwrap();
-    assert_eq!(json["dialect"], "rfc9309");
-    let first = &json["diagnostics"][0];
+    let report = json(&golden("json"));
+    assert_eq!(report["dialect"], "rfc9309");
+    let first = &report["diagnostics"][0];
     assert_eq!((&first["code"], &first["line"]), (&"PC013".into(), &2.into()));
     assert_eq!(first["dialects"]["google"], "disallow `/private/`");
-    assert_sarif(&serde_json::from_slice(&golden("sarif")).unwrap());
-    let empty = lint("- --format sarif", "");
-    assert_sarif(&serde_json::from_slice(&empty.stdout).unwrap());
-    let empty = lint("- --format json", "");
-    let json: serde_json::Value = serde_json::from_slice(&empty.stdout).unwrap();
-    assert_eq!(json["diagnostics"], serde_json::json!([]));
+    assert_sarif(&json(&golden("sarif")));
+    assert_sarif(&json(&lint("- --format sarif", "").stdout));
+    assert_eq!(json(&lint("- --format json", "").stdout)["diagnostics"], json!([]));
 }
 
 /// Compares output with the golden file, in which VERSION is the version.
 #[track_caller]
 fn assert_golden(name: &str, output: &[u8]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint/golden").join(name);
+    let path = project("tests/lint/golden").join(name);
     let output = String::from_utf8(output.to_vec()).unwrap();
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     let output = output.replace(&version, "\"version\":\"VERSION\"");
@@ -163,7 +159,7 @@ fn assert_golden(name: &str, output: &[u8]) {
 
 /// Checks what SARIF 2.1.0 requires of the objects and their numbers.
 #[track_caller]
-fn assert_sarif(log: &serde_json::Value) {
+fn assert_sarif(log: &Value) {
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
     let driver = &run["tool"]["driver"];
@@ -194,7 +190,7 @@ fn assert_sarif(log: &serde_json::Value) {
 }
 
 #[track_caller]
-fn assert_region(region: &serde_json::Value) {
+fn assert_region(region: &Value) {
     for key in ["startLine", "startColumn", "endColumn"] {
         assert!(region[key].as_u64().unwrap() >= 1, "{region}");
     }
@@ -221,8 +217,7 @@ fn the_catalogue_explains_codes() {
     assert_fails(&lint("--explain PC999", ""), &["PC999", "docs/lint.md"]);
     assert_fails(&lint("", ""), &["FILE"]);
     let all = lint("--explain all", "");
-    let page = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lint.md")).unwrap();
-    assert_eq!(text(&all.stdout), text(&page));
+    assert_stdout(&all, fs::read(project("docs/lint.md")).unwrap());
 }
 
 #[test]
@@ -240,9 +235,7 @@ fn a_fix_is_a_diff_and_leaves_what_changes_verdicts() {
 -Disallow: /a
 ";
     assert_stdout(&output, expected);
-    let err = text(&output.stderr);
-    assert!(err.contains("robots.txt:4: PC037 not fixed: in original1994"), "{err}");
-    assert!(err.contains("fixed: 1"), "{err}");
+    assert_says(&output, &["robots.txt:4: PC037 not fixed: in original1994", "fixed: 1"]);
     assert_eq!(folder.read("robots.txt"), FAULTY.as_bytes());
 }
 
@@ -257,8 +250,7 @@ fn a_fix_for_one_dialect_may_do_more_and_is_written_in_place() {
     assert_eq!(folder.names(), ["robots.txt"]);
     let again = folder.output(line);
     assert_stdout(&again, "");
-    let input = folder.command("lint --fix --in-place -").write_stdin(FAULTY).output().unwrap();
-    assert_status(&input, 2);
+    assert_status(&folder.pipe("lint --fix --in-place -", FAULTY), 2);
 }
 
 #[test]
@@ -266,8 +258,7 @@ fn a_file_past_the_limit_keeps_its_end() {
     let folder = Folder::new();
     let text_before = format!("{FAULTY}Disallow: /c\n# end\n");
     folder.write("robots.txt", &text_before);
-    let line = "lint --fix --in-place --max-robots-size 90 robots.txt";
-    folder.ok(line);
+    folder.ok("lint --fix --in-place --max-robots-size 90 robots.txt");
     assert!(folder.read("robots.txt").ends_with(b"Disallow: /c\n# end\n"));
 }
 

@@ -2,8 +2,6 @@
 
 use std::process::Command as Process;
 
-use serde_json::Value;
-
 use super::*;
 
 /// Made-up URLs, of every verdict, with what needs quotes and escapes.
@@ -27,80 +25,48 @@ struct Written {
     record: fn(&str, usize) -> String,
 }
 
+const fn written(
+    name: &'static str,
+    flags: &'static str,
+    head: &'static str,
+    record: fn(&str, usize) -> String,
+) -> Written {
+    Written { name, flags, head, record }
+}
+
 const FORMATS: [Written; 11] = [
-    Written { name: "l.txt", flags: "", head: "", record: |url, _| format!("{url}\n") },
-    Written { name: "bom", flags: "", head: "\u{feff}", record: |url, _| format!("{url}\r\n") },
-    Written {
-        name: "l.jsonl",
-        flags: "",
-        head: "",
-        record: |url, _| {
-            let url = Value::from(url).to_string().replace('/', "\\/");
-            format!("{{\"id\": [1, {{}}], \"url\": {url}}}\n")
-        },
-    },
-    Written {
-        name: "l.ndjson",
-        flags: "--field page.link,page.url",
-        head: "",
-        record: |url, _| {
-            format!("{{\"url\": \"no\", \"page\": {{\"url\": {}}}}}\r\n", Value::from(url))
-        },
-    },
-    Written {
-        name: "frontier",
-        flags: "",
-        head: "",
-        record: |url, number| {
-            let item = ["discovered", "known"][number % 2];
-            format!("{{\"{item}\": {{\"info\": {{\"url\": {}}}}}}}\n", Value::from(url))
-        },
-    },
-    Written {
-        name: "l.csv",
-        flags: "",
-        head: "\u{feff}\"Status, code\",Address,Title\r\n",
-        record: |url, number| {
-            let title = ["", "plain", "\"a\nb\"", "\"a\r\n\"\"b\"\", c\""][number % 4];
-            format!("200,\"{}\",{title}\r\n", url.replace('"', "\"\""))
-        },
-    },
-    Written {
-        name: "l.tsv",
-        flags: "--column 2",
-        head: "",
-        record: |url, number| format!("{number}\t\"{}\"\n", url.replace('"', "\"\"")),
-    },
-    Written {
-        name: "index",
-        flags: "",
-        head: "!OpenWayback-CDXJ 1.0\n",
-        record: |url, number| {
-            format!("com,a)/{number} 20240101000000 {{\"url\": {}}}\n", Value::from(url))
-        },
-    },
-    Written {
-        name: "recover",
-        flags: "",
-        head: "",
-        record: |url, number| format!("F{} {url} LLE https://v.example/\n", ["+", "s"][number % 2]),
-    },
-    Written {
-        name: "crawl.log",
-        flags: "",
-        head: "",
-        record: |url, number| {
-            format!("2024-01-02T03:04:05.678Z  {:>4}      12 {url} LE - text/html\n", 100 + number)
-        },
-    },
-    Written {
-        name: "dump",
-        flags: "",
-        head: "",
-        record: |url, number| {
-            format!("{url}\tVersion: 7\nStatus: {number} (db_fetched)\nMetadata: \n\t_pst_=x\n\n")
-        },
-    },
+    written("l.txt", "", "", |url, _| format!("{url}\n")),
+    written("bom", "", "\u{feff}", |url, _| format!("{url}\r\n")),
+    written("l.jsonl", "", "", |url, _| {
+        let url = Value::from(url).to_string().replace('/', "\\/");
+        format!("{{\"id\": [1, {{}}], \"url\": {url}}}\n")
+    }),
+    written("l.ndjson", "--field page.link,page.url", "", |url, _| {
+        format!("{{\"url\": \"no\", \"page\": {{\"url\": {}}}}}\r\n", Value::from(url))
+    }),
+    written("frontier", "", "", |url, number| {
+        let item = ["discovered", "known"][number % 2];
+        format!("{{\"{item}\": {{\"info\": {{\"url\": {}}}}}}}\n", Value::from(url))
+    }),
+    written("l.csv", "", "\u{feff}\"Status, code\",Address,Title\r\n", |url, number| {
+        let title = ["", "plain", "\"a\nb\"", "\"a\r\n\"\"b\"\", c\""][number % 4];
+        format!("200,\"{}\",{title}\r\n", url.replace('"', "\"\""))
+    }),
+    written("l.tsv", "--column 2", "", |url, number| {
+        format!("{number}\t\"{}\"\n", url.replace('"', "\"\""))
+    }),
+    written("index", "", "!OpenWayback-CDXJ 1.0\n", |url, number| {
+        format!("com,a)/{number} 20240101000000 {{\"url\": {}}}\n", Value::from(url))
+    }),
+    written("recover", "", "", |url, number| {
+        format!("F{} {url} LLE https://v.example/\n", ["+", "s"][number % 2])
+    }),
+    written("crawl.log", "", "", |url, number| {
+        format!("2024-01-02T03:04:05.678Z  {:>4}      12 {url} LE - text/html\n", 100 + number)
+    }),
+    written("dump", "", "", |url, number| {
+        format!("{url}\tVersion: 7\nStatus: {number} (db_fetched)\nMetadata: \n\t_pst_=x\n\n")
+    }),
 ];
 
 /// The stored forms of a list, each with the ending of its name. gzip has two members.
@@ -113,7 +79,7 @@ fn stored(list: &[u8]) -> [(&'static str, Vec<u8>); 3] {
 /// The members of an audit that URLs determine.
 fn findings(folder: &Folder, list: &str) -> Vec<Value> {
     let line = format!("audit --robots robots -a ExampleBot --no-summary --json - {list}");
-    let report: Value = serde_json::from_slice(&folder.ok(line).stdout).unwrap();
+    let report = json(&folder.ok(line).stdout);
     ["verdicts", "hosts", "rules"].map(|name| report[name].clone()).to_vec()
 }
 
@@ -163,8 +129,7 @@ fn every_format_has_the_verdicts_of_plain_lines() {
             "l.csv" => "--column Address",
             _ => "",
         };
-        let line = format!("{classify} {flags} {format} -");
-        let output = folder.command(&line).write_stdin(list.as_str()).output().unwrap();
+        let output = folder.pipe(format!("{classify} {flags} {format} -"), &list);
         assert!(output.stdout == verdicts, "{name}: {}", text(&output.stderr));
     }
 }
@@ -264,16 +229,14 @@ fn bad_records_are_counted_kept_in_place_and_set_aside() {
         tagged.lines().map(|line| line.split("\\t").next().unwrap()).collect();
     let invalid = "invalid";
     assert_eq!(verdicts, ["allow", invalid, invalid, invalid, invalid, invalid, invalid, "allow"]);
-    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let summary = json(&output.stderr);
     let kinds = &summary["invalid"]["kinds"];
     for kind in ["not-a-string", "no-field", "not-json", "repeated-field", "not-a-url", "empty"] {
         assert_eq!(kinds[kind], 1, "{kind}");
     }
     assert_eq!(summary["invalid"]["samples"].as_array().unwrap().len(), 3);
     assert_eq!(summary["invalid"]["samples"][0]["place"], "line 2");
-    let rejects = String::from_utf8(folder.read("r.jsonl")).unwrap();
-    let rejects: Vec<Value> =
-        rejects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rejects = json_lines(&folder.read("r.jsonl"));
     let places: Vec<&str> =
         rejects.iter().map(|reject| reject["place"].as_str().unwrap()).collect();
     assert_eq!(places, [2, 3, 4, 5, 6, 7].map(|line| format!("line {line}")));
@@ -284,15 +247,13 @@ fn bad_records_are_counted_kept_in_place_and_set_aside() {
     let first = BAD.lines().next().unwrap();
     let last = BAD.lines().last().unwrap();
     assert_stdout(&output, format!("{first}\n{last}\n"));
-    assert_contains(
-        &text(&output.stderr),
-        &["invalid records: empty 1, not-a-url 1", "bad.jsonl, line 2: the field is not a string"],
-    );
+    assert_says(&output, &["invalid records: empty 1, not-a-url 1"]);
+    assert_says(&output, &["bad.jsonl, line 2: the field is not a string"]);
     assert_stdout(&folder.run("filter bad.jsonl --invalid keep", ""), BAD);
     for line in ["diff s s -a Bot", "audit -p s -a Bot --json a"] {
         folder.ok("compile robots -o s");
         let output = folder.ok(format!("{line} bad.jsonl --rejects again.jsonl.gz"));
-        assert_contains(&text(&output.stderr), &["not-json 1"]);
+        assert_says(&output, &["not-json 1"]);
         let again = decompressed("again.jsonl.gz", &folder.read("again.jsonl.gz"));
         assert_eq!(again, folder.read("r.jsonl"));
     }
@@ -367,7 +328,7 @@ fn one_output_for_each_list() {
     folder.write("in/_SUCCESS", "");
     let output = folder.run("filter in --out-dir out --rejects r", "");
     assert_stdout(&output, "");
-    assert_contains(&text(&output.stderr), &["note: 1 name that begin"]);
+    assert_says(&output, &["note: 1 name that begin"]);
     assert_eq!(text(&folder.read("out/a.csv")), format!("url\n{ALLOWED}\n"));
     let gz = decompressed("b.txt.gz", &folder.read("out/b.txt.gz"));
     assert_eq!(text(&gz), format!("{ALLOWED}\n"));
@@ -427,13 +388,8 @@ fn many_small_files_in_order_for_any_number_of_threads() {
         let list = format!("https://a.example/{number}\n").repeat(1 + number % 7);
         expected.push_str(&list);
         let name = format!("in/{number:03}.txt");
-        match number % 3 {
-            0 => folder.write(&name, list),
-            1 => folder.write(&format!("{name}.gz"), gzip(list.as_bytes())),
-            _ => {
-                folder.write(&format!("{name}.zst"), zstd::encode_all(list.as_bytes(), 1).unwrap())
-            }
-        };
+        let (ending, bytes) = &stored(list.as_bytes())[number % 3];
+        folder.write(&format!("{name}{ending}"), bytes);
     }
     for threads in [1, 2, 7] {
         assert_stdout(&folder.run(&format!("filter -j {threads} in"), ""), &expected);
@@ -459,8 +415,7 @@ fn damage_is_an_error_that_names_the_place() {
         ("cut.csv.gz", &["cut.csv.gz is cut short"]),
         ("--null-data --input-format csv open.csv", &["--null-data"]),
     ] {
-        assert_status(&folder.run(&format!("filter {list} -o out"), ""), 2);
-        assert_contains(&text(&folder.run(&format!("filter {list} -o out"), "").stderr), words);
+        assert_fails(&folder.run(&format!("filter {list} -o out"), ""), words);
         assert!(!exists(&folder.path("out")));
     }
 }

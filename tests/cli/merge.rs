@@ -2,27 +2,22 @@
 
 use super::*;
 
-/// A file of `host`, captured on a day of May, or without date.
-fn capture(host: &str, day: Option<u32>, path: &str) -> String {
-    let date = day.map(|day| format!(", \"fetched_at\": \"2024-05-{day:02}T00:00:00Z\""));
-    format!(
-        "{{\"url\": \"https://{host}/robots.txt\", \"status\": 200{}, \
-         \"body\": \"User-agent: *\\nDisallow: {path}\\n\"}}\n",
-        date.unwrap_or_default()
-    )
+/// A file of `host` that disallows `path`, captured on a day or without date.
+fn disallows(host: &str, day: &str, path: &str) -> String {
+    capture(host, day, 200, &format!("User-agent: *\nDisallow: {path}\n"))
 }
 
 /// Two archives, `one.jsonl` and `two.jsonl`, and their sets.
 fn archives() -> Folder {
     let folder = Folder::new();
     let one = [
-        capture("a.example", Some(2), "/one-newer"),
-        capture("b.example", Some(1), "/one-older"),
-        capture("only-one.example", None, "/one"),
+        disallows("a.example", "2024-05-02", "/one-newer"),
+        disallows("b.example", "2024-05-01", "/one-older"),
+        disallows("only-one.example", "", "/one"),
     ];
     let two = [
-        capture("a.example", Some(1), "/two-older"),
-        capture("b.example", Some(2), "/two-newer"),
+        disallows("a.example", "2024-05-01", "/two-older"),
+        disallows("b.example", "2024-05-02", "/two-newer"),
         "broken\n".to_owned(),
     ];
     folder.write("one.jsonl", one.concat());
@@ -76,8 +71,7 @@ fn the_newest_capture_counts_in_any_order() {
             ("http://a.example/", "unknown"),
         ];
         let list: String = urls.map(|(url, _)| format!("{url}\n")).concat();
-        let line = "classify -p merged.set -a Bot";
-        let output = folder.command(line).write_stdin(list).output().unwrap();
+        let output = folder.pipe("classify -p merged.set -a Bot", list);
         assert_stdout(&output, urls.map(|(url, verdict)| format!("{verdict}\t{url}\n")).concat());
     }
 }
@@ -85,19 +79,10 @@ fn the_newest_capture_counts_in_any_order() {
 #[test]
 fn the_summary_has_sets_and_inputs() {
     let folder = archives();
-    let printed = text(&run(&folder, "merge -o merged.set one.set two.set").stderr);
-    assert_contains(
-        &printed,
-        &[
-            "one.set: set ",
-            "3 origins",
-            "5 captures, 1 broken record, ",
-            "in 2 inputs",
-            "merged.set: ",
-        ],
-    );
-    let output = run(&folder, "merge --json -o merged.set one.set two.set");
-    let object: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    let output = run(&folder, "merge -o merged.set one.set two.set");
+    assert_says(&output, &["one.set: set ", "3 origins", "in 2 inputs", "merged.set: "]);
+    assert_says(&output, &["5 captures, 1 broken record, "]);
+    let object = json(&run(&folder, "merge --json -o merged.set one.set two.set").stderr);
     assert_eq!(object["sets"][1]["name"], "two.set");
     assert_eq!(object["sets"][1]["origins"], 2);
     assert_eq!(object["inputs"][1]["name"], "two.jsonl");
@@ -106,8 +91,7 @@ fn the_summary_has_sets_and_inputs() {
     assert_eq!(object["states"]["rules"], 3);
     assert_eq!(text(&run(&folder, "merge --no-summary -o merged.set one.set").stderr), "");
     // `compile` merges no sets.
-    let output = run(&folder, "compile --json -o x.set one.jsonl");
-    let object: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    let object = json(&run(&folder, "compile --json -o x.set one.jsonl").stderr);
     assert_eq!(object.get("sets"), None);
 }
 
@@ -123,8 +107,7 @@ fn sets_that_were_compiled_otherwise_are_refused() {
         ("all.set", &["512000", "unlimited", "--max-robots-size"]),
     ];
     for (other, words) in cases {
-        let output = folder.command(&format!("merge -o merged.set one.set {other}")).output();
-        assert_fails(&output.unwrap(), words);
+        assert_fails(&folder.output(format!("merge -o merged.set one.set {other}")), words);
         assert!(!exists(&folder.path("merged.set")));
     }
 }

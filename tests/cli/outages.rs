@@ -4,11 +4,8 @@ use super::*;
 
 /// An answer of `host`, on a day of 2024 (`01-31`).
 fn answer(host: &str, date: &str, status: u16) -> String {
-    format!(
-        "{{\"url\": \"https://{host}.example/robots.txt\", \"status\": {status}, \
-         \"fetched_at\": \"2024-{date}T00:00:00Z\", \
-         \"body\": \"User-agent: *\\nDisallow: /private/\\n\"}}\n"
-    )
+    let body = "User-agent: *\nDisallow: /private/\n";
+    capture(&format!("{host}.example"), &format!("2024-{date}"), status, body)
 }
 
 /// `copy` had a file until it failed, `none` never had one, `short` failed lately, `back` came back,
@@ -41,8 +38,7 @@ fn verdicts(folder: &Folder, set: &str) -> String {
     let hosts = ["copy", "none", "short", "back", "nowhere", "once"];
     let urls =
         hosts.map(|host| format!("https://{host}.example/private/\nhttps://{host}.example/\n"));
-    let line = format!("classify --no-summary -p {set} -a Bot");
-    let output = folder.command(&line).write_stdin(urls.concat()).output().unwrap();
+    let output = folder.pipe(format!("classify --no-summary -p {set} -a Bot"), urls.concat());
     let printed = text(&output.stdout);
     let signs = printed.lines().map(|line| if line.starts_with("allow") { '+' } else { '-' });
     let signs: Vec<char> = signs.collect();
@@ -73,25 +69,26 @@ fn each_dialect_and_setting_has_its_answer() {
 #[test]
 fn what_an_outage_opens_is_shown() {
     let folder = folder();
-    let printed = folder.ok("compile --dialect google -o x.set captures.jsonl");
-    let printed = text(&printed.stderr);
-    assert!(printed.contains("outage-last-good-copy 1, outage-unavailable 1"), "{printed}");
-    assert!(printed.contains("in an outage 5"), "{printed}");
+    let output = folder.ok("compile --dialect google -o x.set captures.jsonl");
+    assert_says(&output, &["outage-last-good-copy 1, outage-unavailable 1", "in an outage 5"]);
     let opened = "unreachable since 2024-01-02T00:00:00Z, more than 30 days: taken as unavailable, \
                   so everything is allowed";
-    let printed = text(&folder.ok("inspect x.set https://none.example").stdout);
-    assert!(printed.contains(opened) && printed.contains("outage-unavailable"), "{printed}");
-    let printed = text(&folder.ok("check --explain -p x.set -a Bot https://none.example/").stdout);
-    assert!(printed.contains(opened) && printed.contains("reason   unavailable"), "{printed}");
     let copy = "the last good copy serves, of 2024-01-01T00:00:00Z";
-    let printed = text(&folder.ok("check --explain -p x.set -a Bot https://copy.example/").stdout);
-    assert!(printed.contains(copy), "{printed}");
+    for (line, parts) in [
+        ("inspect x.set https://none.example", &[opened, "outage-unavailable"][..]),
+        (
+            "check --explain -p x.set -a Bot https://none.example/",
+            &[opened, "reason   unavailable"],
+        ),
+        ("check --explain -p x.set -a Bot https://copy.example/", &[copy]),
+    ] {
+        assert_contains(&text(&folder.ok(line).stdout), parts);
+    }
     let line = "check --json -p x.set -a Bot https://copy.example/";
-    let object: serde_json::Value = serde_json::from_slice(&folder.ok(line).stdout).unwrap();
+    let object = json(&folder.ok(line).stdout);
     assert_eq!(object["outage"]["change"], "last-good-copy");
     assert_eq!(object["outage"]["since"], "2024-01-02T00:00:00Z");
-    let output = folder.ok("inspect --json x.set");
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let object = json(&folder.ok("inspect --json x.set").stdout);
     assert_eq!(object["in_outage"], 5);
     assert_eq!(object["capture_notes"]["outage-unavailable"], 1);
     let outages = &object["provenance"]["outages"];
@@ -102,8 +99,7 @@ fn what_an_outage_opens_is_shown() {
 fn flags_that_mean_nothing_are_refused() {
     let folder = folder();
     for flags in ["--dialect google --long-outage unavailable", "--as-of yesterday"] {
-        let output = folder.command(&format!("compile {flags} -o x.set captures.jsonl")).output();
-        assert_status(&output.unwrap(), 2);
+        assert_status(&folder.output(format!("compile {flags} -o x.set captures.jsonl")), 2);
         assert!(!exists(&folder.path("x.set")));
     }
 }
@@ -115,12 +111,10 @@ fn a_merge_judges_outages_anew_and_confirms_across_sets() {
     folder.write("old.jsonl", old.concat());
     folder.write("new.jsonl", ["copy", "none"].map(|host| answer(host, "03-11", 304)).concat());
     for flags in ["--dialect google", "--long-outage unavailable --as-of 2024-06-01"] {
-        let inputs = ["captures", "old", "new"];
-        for input in inputs {
+        for input in ["captures", "old", "new"] {
             folder.ok(format!("compile {flags} -o {input}.set {input}.jsonl"));
         }
-        let line = "captures.jsonl old.jsonl new.jsonl";
-        folder.ok(format!("compile {flags} -o all.set {line}"));
+        folder.ok(format!("compile {flags} -o all.set captures.jsonl old.jsonl new.jsonl"));
         folder.ok("merge -o merged.set captures.set old.set new.set");
         assert!(folder.read("merged.set") == folder.read("all.set"), "{flags}");
         assert!(verdicts(&folder, "merged.set").starts_with("-+ -+"), "{flags}");

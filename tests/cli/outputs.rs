@@ -56,8 +56,8 @@ fn an_output_that_is_an_input() {
     ];
     for line in lines {
         for name in ["l", "l.link", "l.hard", "./l", "sub/../l"] {
-            let output = folder.command(&line.replace("NAME", name)).write_stdin("").output();
-            assert_fails(&output.unwrap(), &[name, "also an input (l)"]);
+            let output = folder.pipe(line.replace("NAME", name), "");
+            assert_fails(&output, &[name, "also an input (l)"]);
             assert!(contents(&folder) == before, "{line}, {name}");
         }
     }
@@ -67,7 +67,7 @@ fn an_output_that_is_an_input() {
         "merge s -o s.link",
         "diff s.hard s -o s --format tsv",
     ] {
-        assert_status(&folder.command(line).write_stdin("").output().unwrap(), 2);
+        assert_status(&folder.pipe(line, ""), 2);
         assert!(contents(&folder) == before, "{line}");
     }
 }
@@ -81,8 +81,7 @@ fn an_output_that_is_in_a_folder_of_inputs() {
         "compile robots -o robots/a.example",
         "compile . -o s",
     ] {
-        let output = folder.output(line);
-        assert_fails(&output, &["which is an input"]);
+        assert_fails(&folder.output(line), &["which is an input"]);
         assert!(contents(&folder) == before, "{line}");
     }
     folder.ok("filter l --robots robots -a Bot -o robots/c");
@@ -96,14 +95,9 @@ fn a_stream_that_is_an_output_or_an_input() {
         let stdout = OpenOptions::new().append(true).open(folder.path(stdout));
         let stdout =
             stdout.unwrap_or_else(|_| OpenOptions::new().write(true).open("/dev/null").unwrap());
-        let output = Process::new(env!("CARGO_BIN_EXE_portcullis"))
-            .current_dir(folder.folder.path())
-            .args(line.split(' '))
-            .args(["--robots", "robots", "-a", "Bot"])
-            .stdin(fs::File::open(folder.path(stdin)).unwrap())
-            .stdout(stdout)
-            .output();
-        output.unwrap()
+        let mut process = folder.process(&format!("{line} --robots robots -a Bot"));
+        process.stdin(fs::File::open(folder.path(stdin)).unwrap()).stdout(stdout);
+        process.output().unwrap()
     };
     folder.write("x", "before");
     let before = contents(&folder);
@@ -132,13 +126,12 @@ fn two_outputs_that_are_one_file() {
             "bench --robots robots --urls l -a Bot --json FIRST --html SECOND",
         ] {
             let line = line.replace("FIRST", first).replace("SECOND", second);
-            let output = folder.output(&line);
-            assert_fails(&output, &[first, second, "are one file"]);
+            assert_fails(&folder.output(&line), &[first, second, "are one file"]);
             assert!(contents(&folder) == before, "{line}");
         }
     }
-    let both = folder.output("audit l --robots robots -a Bot -o - --json -");
-    assert_fails(&both, &["are one file"]);
+    let both = "audit l --robots robots -a Bot -o - --json -";
+    assert_fails(&folder.output(both), &["are one file"]);
 }
 
 /// What holds nothing that could be lost may be named twice.
@@ -169,13 +162,8 @@ fn devices_and_pipes_are_outputs() {
     // A file behind the stream's name is appended to, not replaced.
     folder.write("log", "before\n");
     let log = OpenOptions::new().append(true).open(folder.path("log")).unwrap();
-    let status = Process::new(env!("CARGO_BIN_EXE_portcullis"))
-        .current_dir(folder.folder.path())
-        .args("filter -v l --robots robots -a Bot -o /dev/stdout".split(' '))
-        .stdout(log)
-        .stderr(Stdio::null())
-        .status();
-    assert!(status.unwrap().success());
+    let mut process = folder.process("filter -v l --robots robots -a Bot -o /dev/stdout");
+    assert!(process.stdout(log).stderr(Stdio::null()).status().unwrap().success());
     assert_eq!(folder.read("log"), b"before\nhttps://a.example/private/x\n");
 }
 
@@ -196,7 +184,7 @@ fn all_outputs_or_none() {
         let before = contents(&folder);
         let output = folder.output(line);
         assert_status(&output, 2);
-        assert!(text(&output.stderr).contains("/dev/full: make room"), "{}", text(&output.stderr));
+        assert_says(&output, &["/dev/full: make room"]);
         assert!(contents(&folder) == before, "{line}");
     }
 }
@@ -222,11 +210,7 @@ fn a_corpus_that_does_not_fit_leaves_nothing() {
 fn help_that_cannot_be_written() {
     for line in ["--help", "--version", "check --help", "help synth", "--generate man"] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let output = Process::new(env!("CARGO_BIN_EXE_portcullis"))
-            .args(line.split(' '))
-            .stdout(full)
-            .output()
-            .unwrap();
+        let output = Folder::new().process(line).stdout(full).output().unwrap();
         assert_fails(&output, &["standard output", "No space left"]);
     }
 }

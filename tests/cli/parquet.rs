@@ -60,10 +60,13 @@ fn write_columns(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) {
     writer.close().unwrap();
 }
 
+fn reader(folder: &Folder, name: &str) -> SerializedFileReader<fs::File> {
+    SerializedFileReader::new(fs::File::open(folder.path(name)).unwrap()).unwrap()
+}
+
 /// The rows of a file as text, and the names of its columns.
 fn rows(folder: &Folder, name: &str) -> (Vec<String>, Vec<String>) {
-    let file = fs::File::open(folder.path(name)).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
+    let reader = reader(folder, name);
     let schema = reader.metadata().file_metadata().schema();
     let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
     let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string());
@@ -71,10 +74,14 @@ fn rows(folder: &Folder, name: &str) -> (Vec<String>, Vec<String>) {
 }
 
 fn metadata(folder: &Folder, name: &str, key: &str) -> Option<String> {
-    let file = fs::File::open(folder.path(name)).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
+    let reader = reader(folder, name);
     let pairs = reader.metadata().file_metadata().key_value_metadata()?;
     pairs.iter().find(|pair| pair.key == key)?.value.clone()
+}
+
+/// The account that the program writes into a file.
+fn account(folder: &Folder, name: &str) -> Value {
+    json(metadata(folder, name, "portcullis").unwrap().as_bytes())
 }
 
 const FLAGS: &str = "--robots robots -a ExampleBot";
@@ -91,7 +98,7 @@ fn verdicts_are_those_of_the_same_lines() {
             let line = format!("classify x.parquet {FLAGS} --format {format} -j {threads}");
             let found = folder.ok(line);
             assert_stdout(&found, &expected.stdout);
-            assert_contains(&text(&found.stderr), &["note: x.parquet: Parquet, column `url`"]);
+            assert_says(&found, &["note: x.parquet: Parquet, column `url`"]);
         }
     }
 }
@@ -103,9 +110,8 @@ fn columns_are_added_beside_all_others() {
     let (own, names) = rows(&folder, "x.parquet");
     let mut first = None;
     for threads in [1, 2, 7] {
-        folder.ok(format!(
-            "classify x.parquet {FLAGS} -o y.parquet --columns verdict,line --no-summary -j {threads}"
-        ));
+        let line = format!("classify x.parquet {FLAGS} -o y.parquet --no-summary -j {threads}");
+        folder.ok(line + " --columns verdict,line");
         let bytes = folder.read("y.parquet");
         assert!(*first.get_or_insert(bytes.clone()) == bytes, "{threads} threads");
     }
@@ -120,8 +126,7 @@ fn columns_are_added_beside_all_others() {
         let expected = format!("{own}, ExampleBot: \"{verdict}\", ExampleBot_line: {line}}}");
         assert_eq!(*found, expected);
     }
-    let account = metadata(&folder, "y.parquet", "portcullis").unwrap();
-    let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    let account = account(&folder, "y.parquet");
     assert_eq!(account["dialect"], "rfc9309");
     assert_eq!(account["agents"][0], "ExampleBot");
     assert_eq!(account["records"], ROWS);
@@ -172,11 +177,8 @@ fn one_output_for_each_list() {
     folder.ok(format!("classify x.parquet y.txt.gz {FLAGS} --format parquet --out-dir out"));
     assert_eq!(rows(&folder, "out/x.parquet").0.len(), ROWS);
     assert_eq!(rows(&folder, "out/y.parquet").0.len(), 1);
-    let account = |name: &str| -> serde_json::Value {
-        serde_json::from_str(&metadata(&folder, name, "portcullis").unwrap()).unwrap()
-    };
-    assert_eq!(account("out/x.parquet")["records"], ROWS);
-    assert_eq!(account("out/y.parquet")["records"], 1);
+    assert_eq!(account(&folder, "out/x.parquet")["records"], ROWS);
+    assert_eq!(account(&folder, "out/y.parquet")["records"], 1);
 }
 
 #[test]
@@ -186,17 +188,15 @@ fn rows_are_kept_whole() {
     let (own, names) = rows(&folder, "x.parquet");
     let of = |turn: usize| -> Vec<String> { own.iter().skip(turn).step_by(5).cloned().collect() };
     for threads in [1, 2, 7] {
-        folder.ok(format!(
-            "filter x.parquet {FLAGS} -o y.parquet --unknown-to u.parquet --invalid-to i.parquet -j {threads}"
-        ));
+        let line = format!("filter x.parquet {FLAGS} -o y.parquet -j {threads}");
+        folder.ok(line + " --unknown-to u.parquet --invalid-to i.parquet");
         assert_eq!(rows(&folder, "y.parquet"), (of(0), names.clone()));
         assert_eq!(rows(&folder, "u.parquet"), (of(2), names.clone()));
         assert_eq!(rows(&folder, "i.parquet").0.len(), ROWS * 2 / 5);
     }
     let arrow = metadata(&folder, "x.parquet", "ARROW:schema");
     assert_eq!(metadata(&folder, "y.parquet", "ARROW:schema"), arrow);
-    let account = metadata(&folder, "y.parquet", "portcullis").unwrap();
-    let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+    let account = account(&folder, "y.parquet");
     assert_eq!((&account["records"], &account["kept"]), (&ROWS.into(), &(ROWS / 5).into()));
     // Standard output has the same, as it is no terminal.
     let output = folder.ok(format!("filter x.parquet {FLAGS} -v"));
@@ -226,8 +226,7 @@ fn write_preferences(folder: &Folder) {
 
 /// The values of one column, the quotes of a string removed.
 fn column(folder: &Folder, file: &str, name: &str) -> Vec<String> {
-    let file = fs::File::open(folder.path(file)).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
+    let reader = reader(folder, file);
     let value = |row: ::parquet::record::Row| {
         let (_, field) = row.get_column_iter().find(|(column, _)| *column == name).unwrap();
         field.to_string().trim_matches('"').to_owned()
@@ -244,15 +243,14 @@ fn a_purpose_keeps_the_rows_of_the_lines_that_it_keeps() {
     for (unstated, kept) in [("keep", 2 * each), ("drop", each)] {
         let flags = format!("{flags} --unstated {unstated}");
         let lines = folder.ok(format!("filter p.txt {flags} --json"));
-        let of_lines: serde_json::Value = serde_json::from_slice(&lines.stderr).unwrap();
+        let of_lines = json(&lines.stderr);
         let lines = String::from_utf8(lines.stdout).unwrap();
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!((lines.len(), &of_lines["unstated"]), (kept, &each.into()), "{of_lines}");
         for threads in [1, 2, 7] {
             folder.ok(format!("filter p.parquet {flags} -o kept.parquet -j {threads}"));
             assert_eq!(column(&folder, "kept.parquet", "url"), lines, "{unstated}");
-            let account = metadata(&folder, "kept.parquet", "portcullis").unwrap();
-            let account: serde_json::Value = serde_json::from_str(&account).unwrap();
+            let account = account(&folder, "kept.parquet");
             for count in ["records", "kept", "unstated"] {
                 assert_eq!(account[count], of_lines[count], "{count}: {account}");
             }
@@ -314,10 +312,10 @@ fn audit_and_diff_read_the_column() {
     let folder = Folder::new();
     write(&folder, "x.parquet");
     folder.ok(format!("audit x.parquet {FLAGS} --json audit.json"));
-    let report: serde_json::Value = serde_json::from_slice(&folder.read("audit.json")).unwrap();
+    let report = json(&folder.read("audit.json"));
     assert_contains(&report.to_string(), &["a.example", "c.example"]);
     folder.ok("compile robots -o old.set");
-    fs::write(folder.path("robots").join("a.example"), "User-agent: *\nDisallow: /\n").unwrap();
+    folder.write("robots/a.example", "User-agent: *\nDisallow: /\n");
     folder.ok("compile robots -o new.set");
     let output = folder.ok("diff old.set new.set -a ExampleBot x.parquet");
     let changes = String::from_utf8(output.stdout).unwrap();
@@ -331,12 +329,10 @@ fn lists_of_two_kinds_do_not_mix() {
     write(&folder, "x.parquet");
     folder.write("x.txt", ALLOWED);
     let names = folder.names();
+    let records = ["y.parquet: filter keeps records", "use classify"];
     for (line, words) in [
-        (
-            "filter x.parquet x.txt -o y.parquet",
-            ["y.parquet: filter keeps records", "use classify"],
-        ),
-        ("filter x.txt -o y.parquet", ["y.parquet: filter keeps records", "use classify"]),
+        ("filter x.parquet x.txt -o y.parquet", records),
+        ("filter x.txt -o y.parquet", records),
         (
             "filter x.parquet -o y.parquet --unknown-to u.txt",
             ["u.txt: the output has rows", ".parquet"],
@@ -366,9 +362,8 @@ fn what_cannot_be_read_names_the_place_and_the_fix() {
     folder.write("text.parquet", "no Parquet at all");
     folder.write("gz.parquet.gz", gzip(&whole));
     // The last page of the second row group's URLs.
-    let file =
-        SerializedFileReader::new(fs::File::open(folder.path("x.parquet")).unwrap()).unwrap();
-    let (start, length) = file.metadata().row_group(1).column(1).byte_range();
+    let (start, length) =
+        reader(&folder, "x.parquet").metadata().row_group(1).column(1).byte_range();
     let mut damaged = whole.clone();
     damaged[(start + length / 2) as usize..(start + length) as usize].fill(0xff);
     folder.write("damaged.parquet", damaged);
@@ -412,11 +407,8 @@ fn round_trips_with_other_programs() {
     let folder = Folder::new();
     let script = |name: &str, part: &str| {
         let script = folder.write(name, part);
-        let output = std::process::Command::new(&python)
-            .arg(&script)
-            .current_dir(folder.path(""))
-            .output()
-            .unwrap();
+        let mut process = std::process::Command::new(&python);
+        let output = process.arg(&script).current_dir(folder.path("")).output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{err}");
         String::from_utf8(output.stdout).unwrap()

@@ -77,10 +77,9 @@ fn run(folder: &Path, block: &str) -> String {
 
 #[test]
 fn every_command_prints_what_the_page_shows() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(project("docs/recipes.md")).unwrap();
     let blocks = blocks(&page);
-    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recipes");
+    let recipes = project("tests/recipes");
     let (mut wrong, mut shown) = (String::new(), 0);
     for (section, name) in RECIPES {
         let folder = tempfile::tempdir().unwrap();

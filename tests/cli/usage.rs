@@ -1,8 +1,6 @@
 //! What pages may be used for: `--usage` of `classify`, `check` and `diff`, `filter --purpose`, and what
 //! `inspect` and `audit` show of it.
 
-use serde_json::{Value, json};
-
 use super::*;
 
 const ROBOTS: &str = "License: https://l.example/all\nUser-agent: *\n\
@@ -22,10 +20,13 @@ fn folder() -> Folder {
 }
 
 fn printed(folder: &Folder, line: &str) -> String {
-    let output = folder.command(line).write_stdin(URLS).output().unwrap();
+    let output = folder.pipe(line, URLS);
     assert_status(&output, 0);
     String::from_utf8(output.stdout).unwrap()
 }
+
+/// A set of a version that did not keep preferences.
+const OLD_SET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
 
 #[test]
 fn a_column_for_each_label_follows_the_verdict() {
@@ -46,11 +47,8 @@ fn a_column_for_each_label_follows_the_verdict() {
 #[test]
 fn json_lines_say_where_each_label_is_stated() {
     let folder = folder();
-    let lines = printed(
-        &folder,
-        "classify -p a.set -a Bot --usage train-ai,ai-use --format jsonl --no-summary",
-    );
-    let objects: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let line = "classify -p a.set -a Bot --usage train-ai,ai-use --format jsonl --no-summary";
+    let objects = json_lines(printed(&folder, line).as_bytes());
     assert_eq!(objects[0]["usage"], json!({"train-ai": "n", "ai-use": "?"}));
     assert_eq!(objects[0]["usage_line"], json!({"train-ai": 3, "ai-use": null}));
     assert_eq!(objects[0]["usage_rule"]["train-ai"], "search=y, train-ai=n");
@@ -77,15 +75,13 @@ fn filter_keeps_what_is_stated_and_counts_what_is_not() {
     let rest = "https://a.example/\nhttps://a.example/late\nhttps://a.example/private\n";
     assert_eq!(filter("-v --purpose train-ai --unstated drop --no-summary"), rest);
     let line = "filter -p a.set -a Bot --purpose train-ai --unstated drop --json";
-    let output = folder.command(line).write_stdin(URLS).output().unwrap();
-    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let summary = json(&folder.pipe(line, URLS).stderr);
     assert_eq!((&summary["kept"], &summary["unstated"]), (&json!(1), &json!(1)));
 }
 
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let folder = folder();
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
     let cases = [
         ("classify -p a.set -a Bot --usage training".to_owned(), "train-ai, ai-use, search"),
         ("classify -p a.set -a Bot --usage search,search".to_owned(), "twice"),
@@ -93,16 +89,13 @@ fn what_cannot_be_asked_is_refused() {
         ("classify -p a.set -a Bot --usage search --format advertools".to_owned(), "advertools"),
         ("filter -p a.set -a Bot --purpose search".to_owned(), "--unstated"),
         ("filter -p a.set -a Bot --unstated drop".to_owned(), "--purpose"),
-        (format!("classify -p {old} -a Bot --usage search"), "compile them again"),
-        (format!("merge -o b.set {old} a.set"), "compile them again"),
+        (format!("classify -p {OLD_SET} -a Bot --usage search"), "compile them again"),
+        (format!("merge -o b.set {OLD_SET} a.set"), "compile them again"),
     ];
     for (line, message) in cases {
-        let output = folder.command(&line).write_stdin(URLS).output().unwrap();
-        assert_status(&output, 2);
-        let printed = String::from_utf8(output.stderr).unwrap();
-        assert!(printed.contains(message), "{line}: {printed}");
+        assert_fails(&folder.pipe(line, URLS), &[message]);
     }
-    let line = format!("classify -p {old} -a Bot --no-summary");
+    let line = format!("classify -p {OLD_SET} -a Bot --no-summary");
     assert!(printed(&folder, &line).starts_with("allow\thttps://a.example/\n"));
 }
 
@@ -147,18 +140,19 @@ fn an_explanation_names_the_winner_the_losers_and_the_clause() {
     for policies in ["-p a.set", "--robots sites"] {
         assert_eq!(printed(&folder, &format!("{line} {policies}")), expected);
     }
-    let words = [
-        ("Bot", "/private", "usage    search: -  (no preference: access is disallowed)"),
-        ("Other", "/", "usage    search: ?  (not stated: the file has no statement for the agent)"),
-    ];
-    for (agent, path, words) in words {
-        let line = format!("check --explain -p a.set -a {agent} --usage search");
-        let output = folder.command(&format!("{line} https://a.example{path}")).output().unwrap();
-        assert!(text(&output.stdout).contains(words), "{}", text(&output.stdout));
+    for (agent, url, words) in [
+        ("Bot", "https://a.example/private", "search: -  (no preference: access is disallowed)"),
+        (
+            "Other",
+            "https://a.example/",
+            "search: ?  (not stated: the file has no statement for the agent)",
+        ),
+        ("Bot", "https://u.example/", "search: -  (no preference: no policy is known)"),
+    ] {
+        let line = format!("check --explain -p a.set -a {agent} --usage search {url}");
+        let words = format!("usage    {words}");
+        assert_contains(&text(&folder.output(line).stdout), &[&words]);
     }
-    let unknown = "check --explain -p a.set -a Bot --usage search https://u.example/";
-    let output = folder.command(unknown).output().unwrap();
-    assert!(text(&output.stdout).contains("(no preference: no policy is known)"));
 }
 
 #[test]
@@ -182,10 +176,8 @@ fn ties_and_values_that_cannot_be_read_are_explained() {
     // To usage, the first two lines are a group of their own.
     assert_eq!(tie.matches("group    User-agent: Bot").count(), 1, "{tie}");
     let late = explain("b", "/late");
-    assert_contains(
-        &late,
-        &["train-ai: ?  (not stated)", "(line 7: it decides, and cannot be read)"],
-    );
+    assert_contains(&late, &["train-ai: ?  (not stated)"]);
+    assert_contains(&late, &["(line 7: it decides, and cannot be read)"]);
 }
 
 #[test]
@@ -194,11 +186,9 @@ fn json_of_check_has_the_members_of_classify_and_the_reasons() {
     let flags = "-p a.set -a Bot --usage train-ai,ai-use";
     let lines = printed(&folder, &format!("classify {flags} --format jsonl --no-summary"));
     let members = ["usage", "usage_line", "usage_rule", "usage_source", "licenses"];
-    for (url, line) in URLS.lines().zip(lines.lines()) {
-        let classified: Value = serde_json::from_str(line).unwrap();
+    for (url, classified) in URLS.lines().zip(json_lines(lines.as_bytes())) {
         let mut command = folder.command(&format!("check --json {flags}"));
-        let output = command.arg(url).output().unwrap();
-        let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let checked = json(&command.arg(url).output().unwrap().stdout);
         for member in members {
             assert_eq!(checked[member], classified[member], "{url} {member}");
         }
@@ -214,8 +204,7 @@ fn json_of_check_has_the_members_of_classify_and_the_reasons() {
             assert_eq!(label["lost"].as_array().unwrap().len(), 1);
         }
     }
-    let output =
-        folder.command("check --json -p a.set -a Bot https://a.example/").output().unwrap();
+    let output = folder.output("check --json -p a.set -a Bot https://a.example/");
     assert!(!text(&output.stdout).contains("usage"), "{}", text(&output.stdout));
 }
 
@@ -224,7 +213,7 @@ fn inspect_counts_statements_and_licences() {
     let folder = folder();
     folder.write("sites/b.example", "User-agent: *\nContent-Usage: train-ai=y, search=y\n");
     folder.ok("compile -o b.set sites");
-    let object: Value = serde_json::from_slice(&folder.ok("inspect b.set --json").stdout).unwrap();
+    let object = json(&folder.ok("inspect b.set --json").stdout);
     let usage = &object["usage"];
     let count = |records: u64, policies: u64, origins: u64| json!({"records": records, "policies": policies, "origins": origins});
     assert_eq!(usage["sources"]["content-usage"], count(3, 2, 4));
@@ -239,22 +228,19 @@ fn inspect_counts_statements_and_licences() {
     assert_eq!(object["other_records"]["records"], 0);
     let printed = text(&folder.ok("inspect b.set").stdout);
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_contains(
-        &words,
-        &[
-            "usage records policies origins (any) 5 2 4 content-usage 3 2 4",
-            "train-ai=y 2 2 4 train-ai=n 1 1 2",
-            "licence (1 distinct) records policies origins https://l.example/all 1 1 2",
-        ],
-    );
+    let parts = [
+        "usage records policies origins (any) 5 2 4 content-usage 3 2 4",
+        "train-ai=y 2 2 4 train-ai=n 1 1 2",
+        "licence (1 distinct) records policies origins https://l.example/all 1 1 2",
+    ];
+    assert_contains(&words, &parts);
 }
 
 #[test]
 fn inspect_shows_which_records_hold_for_a_robot() {
     let folder = folder();
     let line = "inspect a.set https://a.example";
-    let object: Value =
-        serde_json::from_slice(&folder.ok(format!("{line} --json")).stdout).unwrap();
+    let object = json(&folder.ok(format!("{line} --json")).stdout);
     let policy = &object["policies"][0];
     let expected = json!([
         {"name": null, "lines": [1, 3, 4, 5], "licenses": 1,
@@ -263,28 +249,18 @@ fn inspect_shows_which_records_hold_for_a_robot() {
             "stated": {"train-ai": [], "ai-use": [], "search": []}},
     ]);
     assert_eq!(policy["usage"], expected);
-    let kinds: Vec<&str> = policy["records"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["kind"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        kinds[..5],
-        ["license", "user-agent", "content-usage", "content-usage", "content-signal"]
-    );
-    assert_eq!(
-        (&policy["records"][0]["group"], &policy["records"][2]["group"]),
-        (&Value::Null, &1.into())
-    );
+    let records = &policy["records"];
+    let kinds = ["license", "user-agent", "content-usage", "content-usage", "content-signal"];
+    for (number, kind) in kinds.into_iter().enumerate() {
+        assert_eq!(records[number]["kind"], kind, "{number}");
+    }
+    assert_eq!((&records[0]["group"], &records[2]["group"]), (&Value::Null, &1.into()));
     let printed = text(&folder.ok(line).stdout);
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_contains(&words, &["(any other) y n n y 1 1 3 4 5", "other ? ? ? 1 1"]);
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
-    let printed = text(&folder.ok(format!("inspect {old}")).stdout);
+    let printed = text(&folder.ok(format!("inspect {OLD_SET}")).stdout);
     assert_contains(&printed, &["usage preferences: not known", "compile it again"]);
-    let object: Value =
-        serde_json::from_slice(&folder.ok(format!("inspect {old} --json")).stdout).unwrap();
+    let object = json(&folder.ok(format!("inspect {OLD_SET} --json")).stdout);
     assert!(object["usage"].is_null());
 }
 
@@ -335,22 +311,17 @@ usage	https://b.example	y	n	One	search
 rules	https://c.example	rules	rules	One,Two	
 ";
     assert_eq!(https, expected);
-    let summary = text(&output.stderr);
-    assert_contains(
-        &summary,
-        &[
-            "rules 2, usage 4, unchanged 0",
-            "One: rules 2, train-ai 4, search 2",
-            "Two: rules 2, train-ai 2, search 0",
-        ],
-    );
+    let words = [
+        "rules 2, usage 4, unchanged 0",
+        "One: rules 2, train-ai 4, search 2",
+        "Two: rules 2, train-ai 2, search 0",
+    ];
+    assert_says(&output, &words);
     let output = folder.ok(format!("{line} --format jsonl --json"));
-    let lines = String::from_utf8(output.stdout).unwrap();
-    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     let expected = json!({"change": "usage", "origin": "http://a.example", "old": "n",
         "new": "/art/=n y", "agents": ["One", "Two"], "label": "train-ai"});
-    assert_eq!(first, expected);
-    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(json_lines(&output.stdout)[0], expected);
+    let summary = json(&output.stderr);
     assert_eq!(summary["changes"]["usage"], 4);
     assert_eq!(summary["per_agent"][0]["usage"], json!({"train-ai": 4, "search": 2}));
     // Without the flag, preferences are not compared.
@@ -392,27 +363,18 @@ Two	train-ai	?	-	unstated	5:/y	https://c.example/y/
 ";
     let output = folder.ok(format!("{line} urls"));
     assert_stdout(&output, expected);
-    assert_contains(
-        &text(&output.stderr),
-        &[
-            "One: unchanged 4, changed 2",
-            "One search: unchanged 3, changed 3 (- to ? 1, y to n 1, ? to - 1)",
-        ],
-    );
+    assert_says(&output, &["One: unchanged 4, changed 2"]);
+    assert_says(&output, &["One search: unchanged 3, changed 3 (- to ? 1, y to n 1, ? to - 1)"]);
     let output = folder.ok(format!("{line} --format jsonl --json urls"));
-    let lines = String::from_utf8(output.stdout).unwrap();
-    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let first = &json_lines(&output.stdout)[0];
     assert_eq!((&first["agent"], &first["label"]), (&json!("One"), &json!("train-ai")));
     let new =
         json!({"preference": "y", "source": "content-signal", "line": 2, "rule": "ai-train=yes"});
     assert_eq!(first["new"], new);
-    let summary: Value = serde_json::from_slice(&output.stderr).unwrap();
-    let train = &summary["per_agent"][1]["usage"]["train-ai"];
-    assert_eq!(
-        train,
-        &json!({"unchanged": 3, "changed": 3,
-        "preferences": {"- to ?": 1, "n to y": 1, "? to -": 1}})
-    );
+    let summary = json(&output.stderr);
+    let preferences = json!({"- to ?": 1, "n to y": 1, "? to -": 1});
+    let expected = json!({"unchanged": 3, "changed": 3, "preferences": preferences});
+    assert_eq!(summary["per_agent"][1]["usage"]["train-ai"], expected);
     // Two files on a list of URLs.
     let output = folder.ok("diff old/a.example new/a.example -a Bot --usage train-ai urls");
     assert_eq!(text_lines(&output, "https://a.example/1").lines().count(), 1);
@@ -421,11 +383,10 @@ Two	train-ai	?	-	unstated	5:/y	https://c.example/y/
 #[test]
 fn what_diff_cannot_compare_is_refused() {
     let folder = changed();
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
     let cases = [
         ("diff old.set new.set --usage search".to_owned(), "requires -a"),
         ("diff old/a.example new/a.example -a One --usage search".to_owned(), "pass FILE"),
-        (format!("diff {old} new.set -a One --usage search"), "compile them again"),
+        (format!("diff {OLD_SET} new.set -a One --usage search"), "compile them again"),
         ("diff old.set new.set -a One --usage search,search".to_owned(), "twice"),
     ];
     for (line, message) in cases {
@@ -442,7 +403,7 @@ fn audit_counts_what_classify_says() {
     folder.write("urls", format!("{URLS}https://b.example/1\n"));
     let flags = "--robots sites -a Bot,Other";
     let output = folder.ok(format!("audit {flags} --no-summary --json - -o page.html urls"));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = json(&output.stdout);
     let usage = &report["usage"];
     let line = format!("classify {flags} --usage train-ai,ai-use,search --no-summary urls");
     let lines = String::from_utf8(folder.ok(line).stdout).unwrap();
@@ -458,15 +419,8 @@ fn audit_counts_what_classify_says() {
     assert_eq!(usage["by_conflict"], json!({"no_access": 1, "overruled": 1, "other_group": 4}));
     let rows = usage["conflicts"]["rows"].as_array().unwrap();
     let row = |row: &Value| {
-        let text = |member: &str| row[member].as_str().unwrap().to_owned();
-        format!(
-            "{} {} {} {} {}",
-            text("host"),
-            text("label"),
-            text("kind"),
-            row["line"],
-            row["agents"]
-        )
+        let names = ["host", "label", "kind"].map(|member| row[member].as_str().unwrap());
+        format!("{} {} {}", names.join(" "), row["line"], row["agents"])
     };
     let rows: Vec<String> = rows.iter().map(row).collect();
     let expected = [
@@ -479,25 +433,20 @@ fn audit_counts_what_classify_says() {
     ];
     assert_eq!(rows, expected);
     assert_eq!((&usage["hosts"], &usage["licensed"]), (&json!(2), &json!(2)));
-    assert_eq!(
-        usage["licenses"]["rows"],
-        json!([{"license": "https://l.example/all", "hosts": 2}])
-    );
+    let licenses = json!([{"license": "https://l.example/all", "hosts": 2}]);
+    assert_eq!(usage["licenses"]["rows"], licenses);
     let page = String::from_utf8(folder.read("page.html")).unwrap();
-    for words in ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"] {
-        assert!(page.contains(words), "{words}");
-    }
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
-    let report = folder.ok(format!("audit -p {old} -a Bot --no-summary --json - urls")).stdout;
-    assert!(serde_json::from_slice::<Value>(&report).unwrap()["usage"].is_null());
+    let words = ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"];
+    assert_contains(&page, &words);
+    let report = folder.ok(format!("audit -p {OLD_SET} -a Bot --no-summary --json - urls")).stdout;
+    assert!(json(&report)["usage"].is_null());
 }
 
 /// The commands of `docs/usage.md` run from start to end, in its order.
 #[cfg(unix)]
 #[test]
 fn the_page_about_usage_runs() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/usage.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(project("docs/usage.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut commands = 0;
     for block in page.split("```sh\n").skip(1) {

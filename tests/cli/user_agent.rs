@@ -15,12 +15,11 @@ fn run(folder: &Folder, line: &str, headers: &[&str]) -> Output {
 #[test]
 fn a_header_is_resolved_in_every_command() {
     let folder = Folder::new();
-    let check = run(&folder, &format!("check --robots robots {ALLOWED}"), &[HEADER]);
-    assert_stdout(&check, format!("disallow\t{ALLOWED}\n"));
-    let classify = run(&folder, "classify --robots robots", &[HEADER]);
-    assert_stdout(&classify, format!("disallow\t{ALLOWED}\n"));
-    let filter = run(&folder, "filter --robots robots", &[HEADER]);
-    assert_stdout(&filter, "");
+    let disallowed = format!("disallow\t{ALLOWED}\n");
+    let check = format!("check --robots robots {ALLOWED}");
+    assert_stdout(&run(&folder, &check, &[HEADER]), &disallowed);
+    assert_stdout(&run(&folder, "classify --robots robots", &[HEADER]), &disallowed);
+    assert_stdout(&run(&folder, "filter --robots robots", &[HEADER]), "");
 }
 
 #[test]
@@ -35,11 +34,10 @@ fn headers_stand_beside_tokens_and_after_them() {
 fn the_agents_name_is_the_header() {
     let folder = Folder::new();
     let output = run(&folder, "classify --robots robots --format jsonl --json", &[HEADER]);
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let object = json(&output.stdout);
     assert_eq!(object["agent"], HEADER);
     assert_eq!(object["group"], "BadBot");
-    let summary: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(summary["agents"], serde_json::json!([HEADER]));
+    assert_eq!(json(&output.stderr)["agents"], json!([HEADER]));
 }
 
 #[test]

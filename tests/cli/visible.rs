@@ -54,20 +54,14 @@ fn hostile() -> Folder {
     fs::write(robots_folder.join(name("no host")), "").unwrap();
     folder.write(&name("file"), robots());
     folder.write(&name("second"), "User-agent: *\nDisallow: /b\n");
-    folder.write(
-        &name("list"),
-        format!("https://a.example/{HOSTILE}a\n{HOSTILE}\nhttps://b.example/\n"),
-    );
-    let capture = |url: &str, body: &str| {
-        serde_json::json!({ "url": url, "status": 200, "fetched_at": "2026-01-01T00:00:00Z", "body": body })
-            .to_string()
-    };
+    let list = format!("https://a.example/{HOSTILE}a\n{HOSTILE}\nhttps://b.example/\n");
+    folder.write(&name("list"), list);
     let captures = [
-        capture("https://a.example/robots.txt", "User-agent: *\nDisallow: /\n"),
-        capture(&format!("https://b{HOSTILE}.example/robots.txt"), ""),
+        capture("a.example", "2026-01-01", 200, "User-agent: *\nDisallow: /\n"),
+        capture(&format!("b{HOSTILE}.example"), "2026-01-01", 200, ""),
         format!("not JSON {HOSTILE}"),
     ];
-    folder.write(&name("captures.jsonl"), captures.join("\n"));
+    folder.write(&name("captures.jsonl"), captures.concat());
     folder
 }
 
