@@ -7,6 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
+use crate::tests::{gzip, zstd as zstd_frame};
 
 /// Chunks small enough to put every record at every place of one.
 const SMALL: ChunkConfig = ChunkConfig {
@@ -333,16 +334,6 @@ fn what_threads_pass_on_can_be_passed_on() {
     is_sync::<Chunk>();
     is_send::<InputError>();
     is_sync::<InputError>();
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn zstd_frame(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 3).unwrap()
 }
 
 #[test]

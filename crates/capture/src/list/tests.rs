@@ -132,18 +132,14 @@ fn names_promise_formats() {
 #[test]
 fn the_urls_of_crawlers() {
     let plain = ListConfig::default();
-    assert_eq!(urls("-", NUTCH, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
-    assert_eq!(urls("-", LOG, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
-    assert_eq!(urls("-", FRONTIER, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
+    let crlf = String::from_utf8_lossy(NUTCH).replace('\n', "\r\n");
+    for list in [NUTCH, crlf.as_bytes(), LOG, FRONTIER] {
+        assert_eq!(urls("-", list, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
+    }
     let journal = [ok(&["https://a.example/1"; 2]), vec![Err(Problem::NoUrl)]].concat();
     assert_eq!(urls("-", JOURNAL, &plain), journal);
     let cdxj = [ok(&["https://a.example/1"]), vec![Err(Problem::NoField)]].concat();
     assert_eq!(urls("-", CDXJ, &plain), cdxj);
-    let crlf = String::from_utf8_lossy(NUTCH).replace('\n', "\r\n");
-    assert_eq!(
-        urls("-", crlf.as_bytes(), &plain),
-        ok(&["https://a.example/1", "https://a.example/2"])
-    );
 }
 
 #[test]
@@ -168,10 +164,8 @@ fn json_problems() {
     ];
     let text = lines.iter().flat_map(|(line, _)| [line, &b"\n"[..]].concat()).collect::<Vec<_>>();
     let expected: Vec<_> = lines.iter().map(|(_, url)| url.map(str::to_owned)).collect();
-    assert_eq!(urls("a.jsonl", &text, &with(ListFormat::JsonLines)), {
-        // Without a flag for the field, the first lines choose it.
-        expected
-    });
+    // Without a flag for the field, the first lines choose it.
+    assert_eq!(urls("a.jsonl", &text, &with(ListFormat::JsonLines)), expected);
 }
 
 #[test]
@@ -227,17 +221,21 @@ fn rows_of_csv() {
 fn columns_by_name_and_number() {
     let export = b"id,Link,note\n1,https://a.example/1,x\n2,https://a.example/2,y\n";
     let expected = ok(&["https://a.example/1", "https://a.example/2"]);
-    assert_eq!(urls("a.csv", export, &column("Link")), expected);
-    assert_eq!(urls("a.csv", export, &column("2")), expected);
-    assert_eq!(urls("-", export, &column("Link")), expected);
     let tabs = String::from_utf8_lossy(export).replace(',', "\t");
-    assert_eq!(urls("-", tabs.as_bytes(), &column("Link")), expected);
     let semicolons = String::from_utf8_lossy(export).replace(',', ";");
-    assert_eq!(urls("a.csv", semicolons.as_bytes(), &column("2")), expected);
     // Without a header the first row is a record.
     let rows = &export[13..];
-    assert_eq!(urls("a.csv", rows, &column("2")), expected);
-    assert_eq!(urls("a.csv", rows, &ListConfig::default()), expected);
+    for (name, list, config) in [
+        ("a.csv", &export[..], column("Link")),
+        ("a.csv", export, column("2")),
+        ("-", export, column("Link")),
+        ("-", tabs.as_bytes(), column("Link")),
+        ("a.csv", semicolons.as_bytes(), column("2")),
+        ("a.csv", rows, column("2")),
+        ("a.csv", rows, ListConfig::default()),
+    ] {
+        assert_eq!(urls(name, list, &config), expected, "{name} {config:?}");
+    }
     for (config, words) in [
         (
             ListConfig::default(),
@@ -331,14 +329,11 @@ fn the_cut_depends_on_the_bytes_alone() {
 
 #[test]
 fn every_truncation_of_compressed_csv_keeps_whole_rows_only() {
-    use std::io::Write as _;
     let mut text = b"id,url\n".to_vec();
     for number in 0..50 {
         text.extend(format!("\"{number}\n\",https://a.example/{number}\r\n").into_bytes());
     }
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(&text).unwrap();
-    let stored = encoder.finish().unwrap();
+    let stored = crate::tests::gzip(&text);
     for bytes in 10..stored.len() {
         let read = chunks("a.csv", &stored[..bytes], 64, &ListConfig::default());
         assert!(read.error.starts_with("a.csv is cut short"), "{}", read.error);

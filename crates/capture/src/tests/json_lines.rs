@@ -2,10 +2,10 @@
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
-use super::{Keeper, Kept, fields, read_all};
+use super::{Keeper, Kept, fields, notes, read_all, zstd};
 use crate::input::{OpenConfig, Source};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, CaptureNote, CaptureNotes, FieldMap, Subject};
+use crate::{BatchReader, BrokenKind, Capture, CaptureNote, FieldMap, Subject};
 
 /// The most that counts in these tests; two bytes more are handed out.
 const MAX: usize = 10;
@@ -41,10 +41,6 @@ fn problem(line: &str) -> String {
     let [broken] = &found.broken[..] else { panic!("{line}: {found:?}") };
     assert_eq!((broken.place.as_str(), broken.kind), ("line 1", BrokenKind::Senseless));
     broken.problem.clone()
-}
-
-fn notes(notes: &[CaptureNote]) -> CaptureNotes {
-    notes.iter().fold(CaptureNotes::EMPTY, |all, &note| all.with(note))
 }
 
 #[test]
@@ -122,37 +118,30 @@ fn answers() {
 #[test]
 fn bodies() {
     use CaptureNote::{BodyCut, Truncated};
-    let rows: &[(&str, &[u8], &[CaptureNote])] = &[
-        (r#""status": 200, "body": "a\r\n\u00e9\ud83d\ude00\u0000""#, "a\r\né😀\0".as_bytes(), &[]),
-        (r#""status": 200, "body_base64": "/wAK""#, b"\xff\0\n", &[]),
-        (r#""status": 200, "body_base64": "\/wAK", "body": null"#, b"\xff\0\n", &[]),
-        (r#""status": 200, "body_base64": "YQ==""#, b"a", &[]),
-        (r#""status": 200, "body_base64": "YQ""#, b"a", &[]),
-        (r#""status": 200, "body_base64": """#, b"", &[]),
-        (r#""status": 200, "body": "0123456789ab""#, b"0123456789ab", &[]),
-        (r#""status": 200, "body": "0123456789abc""#, b"0123456789ab", &[BodyCut]),
-        (r#""status": 200, "body": "0123456789ab\n\n""#, b"0123456789ab", &[BodyCut]),
-        (r#""status": 200, "body_base64": "MDEyMzQ1Njc4OWFi""#, b"0123456789ab", &[]),
-        (r#""status": 200, "body_base64": "MDEyMzQ1Njc4OWFiYw==""#, b"0123456789ab", &[BodyCut]),
+    let twelve = b"0123456789ab";
+    let rows: &[(u16, &str, &[u8], &[CaptureNote])] = &[
+        (200, r#""body": "a\r\n\u00e9\ud83d\ude00\u0000""#, "a\r\né😀\0".as_bytes(), &[]),
+        (200, r#""body_base64": "/wAK""#, b"\xff\0\n", &[]),
+        (200, r#""body_base64": "\/wAK", "body": null"#, b"\xff\0\n", &[]),
+        (200, r#""body_base64": "YQ==""#, b"a", &[]),
+        (200, r#""body_base64": "YQ""#, b"a", &[]),
+        (200, r#""body_base64": """#, b"", &[]),
+        (200, r#""body": "0123456789ab""#, twelve, &[]),
+        (200, r#""body": "0123456789abc""#, twelve, &[BodyCut]),
+        (200, r#""body": "0123456789ab\n\n""#, twelve, &[BodyCut]),
+        (200, r#""body_base64": "MDEyMzQ1Njc4OWFi""#, twelve, &[]),
+        (200, r#""body_base64": "MDEyMzQ1Njc4OWFiYw==""#, twelve, &[BodyCut]),
         // What lies past all that counts is not decoded.
-        (r#""status": 200, "body_base64": "MDEyMzQ1Njc4OWFiY2Rl!""#, b"0123456789ab", &[BodyCut]),
-        (r#""status": 200, "body": "0123456789a", "truncated": true"#, b"", &[Truncated]),
-        (
-            r#""status": 200, "body": "0123456789ab", "truncated": true"#,
-            b"0123456789ab",
-            &[Truncated],
-        ),
-        (
-            r#""status": 299, "body": "0123456789abc", "truncated": true"#,
-            b"0123456789ab",
-            &[BodyCut, Truncated],
-        ),
-        (r#""status": 404, "body": "gone", "truncated": true"#, b"", &[Truncated]),
+        (200, r#""body_base64": "MDEyMzQ1Njc4OWFiY2Rl!""#, twelve, &[BodyCut]),
+        (200, r#""body": "0123456789a", "truncated": true"#, b"", &[Truncated]),
+        (200, r#""body": "0123456789ab", "truncated": true"#, twelve, &[Truncated]),
+        (299, r#""body": "0123456789abc", "truncated": true"#, twelve, &[BodyCut, Truncated]),
+        (404, r#""body": "gone", "truncated": true"#, b"", &[Truncated]),
         // Nobody asks for it.
-        (r#""status": 404, "body_base64": "!""#, b"", &[]),
+        (404, r#""body_base64": "!""#, b"", &[]),
     ];
-    for &(members, body, expected) in rows {
-        let found = capture(members);
+    for &(status, members, body, expected) in rows {
+        let found = capture(&format!("\"status\": {status}, {members}"));
         assert_eq!((&*found.body, found.notes), (body, notes(expected)), "{members}");
     }
 }
@@ -286,58 +275,49 @@ fn what_is_wrong_is_said() {
 /// Names, lines, and the subject, body and status that are found; `None` if the line is broken.
 #[test]
 fn fields_have_usual_names_and_those_that_are_given() {
+    let url = |subject, body| Some((subject, body, false, 200));
+    let host = |subject, body| Some((subject, body, true, 200));
     type Found = Option<(&'static str, &'static str, bool, u16)>;
-    let rows: &[(&[&str], &str, Found)] = &[
-        (&[], r#"{"robots_url": "u", "content": "x"}"#, Some(("u", "x", false, 200))),
-        (&[], r#"{"domain": "h", "content": "x"}"#, Some(("h", "x", true, 200))),
+    let rows: [(&[&str], &str, Found); 22] = [
+        (&[], r#"{"robots_url": "u", "content": "x"}"#, url("u", "x")),
+        (&[], r#"{"domain": "h", "content": "x"}"#, host("h", "x")),
         (
             &[],
             r#"{"host": "h:81", "TEXT": "x", "http_status": 203}"#,
             Some(("h:81", "x", true, 203)),
         ),
-        (&[], r#"{"domain": "h", "url": "u", "body": "x"}"#, Some(("u", "x", false, 200))),
-        (&[], r#"{"domain": "h", "url": null, "body": "x"}"#, Some(("h", "x", true, 200))),
+        (&[], r#"{"domain": "h", "url": "u", "body": "x"}"#, url("u", "x")),
+        (&[], r#"{"domain": "h", "url": null, "body": "x"}"#, host("h", "x")),
         (&[], r#"{"domain": "h", "content": null}"#, None),
         // A name that loses is not looked at.
-        (&[], r#"{"url": "u", "uri": 1, "text": {}, "body": "x"}"#, Some(("u", "x", false, 200))),
-        (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, Some(("u", "a", false, 200))),
+        (&[], r#"{"url": "u", "uri": 1, "text": {}, "body": "x"}"#, url("u", "x")),
+        (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, url("u", "a")),
         (&[], r#"{"url": "u", "content": [1]}"#, None),
-        (&["url=a.b"], r#"{"a": {"b": "u"}, "body": "x"}"#, Some(("u", "x", false, 200))),
-        (&["url=a\\.b"], r#"{"a.b": "u", "body": "x"}"#, Some(("u", "x", false, 200))),
-        (
-            &["url=a.b"],
-            r#"{"a": {"b": "u"}, "a.b": "v", "body": "x"}"#,
-            Some(("u", "x", false, 200)),
-        ),
+        (&["url=a.b"], r#"{"a": {"b": "u"}, "body": "x"}"#, url("u", "x")),
+        (&["url=a\\.b"], r#"{"a.b": "u", "body": "x"}"#, url("u", "x")),
+        (&["url=a.b"], r#"{"a": {"b": "u"}, "a.b": "v", "body": "x"}"#, url("u", "x")),
         (&["url=a.b"], r#"{"a": {"c": "u"}, "url": "v", "domain": "h", "body": "x"}"#, None),
         (&["url=a.b"], r#"{"a": "u", "body": "x"}"#, None),
-        (&["url=a.b", "body=a.c"], r#"{"a": {"c": "x", "b": "u"}}"#, Some(("u", "x", false, 200))),
-        (&["url=a", "body=a"], r#"{"a": "u"}"#, Some(("u", "u", false, 200))),
-        (&["url=Link"], r#"{"link": "v", "Link": "u", "body": "x"}"#, Some(("u", "x", false, 200))),
-        (&["host=url"], r#"{"url": "h", "body": "x"}"#, Some(("h", "x", true, 200))),
-        (&["status="], r#"{"url": "u", "status": 500, "body": "x"}"#, Some(("u", "x", false, 200))),
+        (&["url=a.b", "body=a.c"], r#"{"a": {"c": "x", "b": "u"}}"#, url("u", "x")),
+        (&["url=a", "body=a"], r#"{"a": "u"}"#, url("u", "u")),
+        (&["url=Link"], r#"{"link": "v", "Link": "u", "body": "x"}"#, url("u", "x")),
+        (&["host=url"], r#"{"url": "h", "body": "x"}"#, host("h", "x")),
+        (&["status="], r#"{"url": "u", "status": 500, "body": "x"}"#, url("u", "x")),
         (&["status=c"], r#"{"url": "u", "status": 500, "c": 204}"#, Some(("u", "", false, 204))),
-        (
-            &["body_base64=b"],
-            r#"{"url": "u", "b": "YQ==", "body": "x"}"#,
-            Some(("u", "a", false, 200)),
-        ),
-        (&["body=text"], r#"{"url": "u", "body": "y", "text": "x"}"#, Some(("u", "x", false, 200))),
+        (&["body_base64=b"], r#"{"url": "u", "b": "YQ==", "body": "x"}"#, url("u", "a")),
+        (&["body=text"], r#"{"url": "u", "body": "y", "text": "x"}"#, url("u", "x")),
     ];
-    for &(names, line, expected) in rows {
+    for (names, line, expected) in rows {
         let found = read_with(line, names);
         let kept = found.captures.first();
         let kept = kept.map(|Kept { subject, is_host, capture }| {
             let Answer::Status(status) = capture.answer else { panic!("{line}: {capture:?}") };
             (subject.clone(), String::from_utf8(capture.body.to_vec()).unwrap(), *is_host, status)
         });
+        let broken = usize::from(expected.is_none());
         let expected = expected
             .map(|(subject, body, is_host, status)| (subject.into(), body.into(), is_host, status));
-        assert_eq!(
-            (kept, found.broken.len()),
-            (expected.clone(), usize::from(expected.is_none())),
-            "{names:?} {line}"
-        );
+        assert_eq!((kept, found.broken.len()), (expected, broken), "{names:?} {line}");
     }
 }
 
@@ -404,19 +384,18 @@ fn a_mark_counts_at_the_start_alone() {
 #[test]
 fn a_file_that_is_cut_short_is_an_error() {
     let line = "{\"url\": \"u\", \"status\": 404}\n";
-    let zstd = zstd::encode_all(line.repeat(9).as_bytes(), 1).unwrap();
-    assert_eq!(read(&zstd).captures.len(), 9);
-    let short = std::io::Cursor::new(zstd[..zstd.len() - 1].to_vec());
+    let stored = zstd(line.repeat(9).as_bytes());
+    assert_eq!(read(&stored).captures.len(), 9);
+    let short = std::io::Cursor::new(stored[..stored.len() - 1].to_vec());
     let mut reader =
         open(Source::from_reader("short", short, OpenConfig::default()), &FieldMap::default());
-    let error = std::iter::repeat_with(|| reader.next_batch()).find_map(|batch| match batch {
-        Ok(batch) => {
-            assert!(batch.is_some(), "the end is missing, but nobody says so");
-            None
+    let error = loop {
+        match reader.next_batch() {
+            Ok(batch) => assert!(batch.is_some(), "the end is missing, but nobody says so"),
+            Err(error) => break error.to_string(),
         }
-        Err(error) => Some(error),
-    });
-    assert!(error.unwrap().to_string().starts_with("short is cut short"));
+    };
+    assert!(error.starts_with("short is cut short"), "{error}");
 }
 
 /// SplitMix64: seeded chance, the same everywhere.

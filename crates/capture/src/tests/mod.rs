@@ -9,8 +9,27 @@ mod parquet_list;
 mod warc;
 
 use std::borrow::Cow;
+use std::io::Write;
 
-use super::{BatchReader, BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig, Subject};
+use super::{
+    BatchReader, BrokenRecord, Capture, CaptureNote, CaptureNotes, CaptureSink, FieldMap,
+    ReadConfig, Subject,
+};
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+/// All of these notes.
+fn notes(notes: &[CaptureNote]) -> CaptureNotes {
+    notes.iter().fold(CaptureNotes::EMPTY, |all, &note| all.with(note))
+}
 
 /// A capture that owns what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -67,6 +67,11 @@ fn column<A: arrow_array::Array + 'static>(array: A) -> ArrayRef {
     Arc::new(array)
 }
 
+const EMPTY: CaptureNotes = CaptureNotes::EMPTY;
+
+/// As long as counts, and two bytes more.
+const TWELVE: &[u8] = b"0123456789ab";
+
 /// A row that is all right but for what stands in `others`.
 fn one_row(others: Columns) -> Columns {
     let mut columns: Columns = vec![
@@ -83,87 +88,44 @@ fn one_row(others: Columns) -> Columns {
 
 #[test]
 fn every_row_is_a_capture_or_broken() {
+    type Row = (Option<&'static str>, Option<i64>, Option<&'static [u8]>);
+    type Found = Result<(Answer, &'static [u8], CaptureNotes), &'static str>;
+    let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
+    let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
+                      field with --field url=NAME";
+    let bad_status = "its status is 1000; at most three digits are wanted, or null";
+    let rows: [(Row, Found); 10] = [
+        ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Answer::Status(200), b"\xff\0", EMPTY))),
+        ((Some("b"), Some(200), None), Ok((Answer::BrokenBody, b"", EMPTY))),
+        ((Some("c"), Some(204), None), Ok((Answer::Status(204), b"", EMPTY))),
+        ((Some("d"), Some(404), Some(b"x")), Ok((Answer::Status(404), b"", EMPTY))),
+        ((Some("e"), None, None), Ok((Answer::NoAnswer, b"", EMPTY))),
+        ((Some("f"), Some(0), Some(b"")), Ok((Answer::NoAnswer, b"", EMPTY))),
+        ((None, Some(200), Some(b"")), Err(no_subject)),
+        ((Some("g"), Some(200), Some(TWELVE)), Ok((Answer::Status(200), TWELVE, EMPTY))),
+        ((Some("h"), Some(299), Some(b"0123456789abc")), Ok((Answer::Status(299), TWELVE, cut))),
+        ((Some("i"), Some(1000), Some(b"x")), Err(bad_status)),
+    ];
     let found = read(vec![
         ("extra", texts(&["x"; 10])),
-        (
-            "body",
-            column(BinaryArray::from_opt_vec(vec![
-                Some(b"\xff\0"),
-                None,
-                None,
-                Some(b"x"),
-                None,
-                Some(b""),
-                Some(b""),
-                Some(b"0123456789ab"),
-                Some(b"0123456789abc"),
-                Some(b"x"),
-            ])),
-        ),
-        (
-            "status",
-            column(Int64Array::from(vec![
-                Some(200),
-                Some(200),
-                Some(204),
-                Some(404),
-                None,
-                Some(0),
-                Some(200),
-                Some(200),
-                Some(299),
-                Some(1000),
-            ])),
-        ),
-        (
-            "url",
-            column(StringArray::from(vec![
-                Some("a"),
-                Some("b"),
-                Some("c"),
-                Some("d"),
-                Some("e"),
-                Some("f"),
-                None,
-                Some("g"),
-                Some("h"),
-                Some("i"),
-            ])),
-        ),
+        ("body", column(BinaryArray::from_iter(rows.map(|(row, _)| row.2)))),
+        ("status", column(Int64Array::from_iter(rows.map(|(row, _)| row.1)))),
+        ("url", column(StringArray::from_iter(rows.map(|(row, _)| row.0)))),
     ]);
-    let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
-    let expected: &[(&str, Answer, &[u8], CaptureNotes)] = &[
-        ("a", Answer::Status(200), b"\xff\0", CaptureNotes::EMPTY),
-        ("b", Answer::BrokenBody, b"", CaptureNotes::EMPTY),
-        ("c", Answer::Status(204), b"", CaptureNotes::EMPTY),
-        ("d", Answer::Status(404), b"", CaptureNotes::EMPTY),
-        ("e", Answer::NoAnswer, b"", CaptureNotes::EMPTY),
-        ("f", Answer::NoAnswer, b"", CaptureNotes::EMPTY),
-        ("g", Answer::Status(200), b"0123456789ab", CaptureNotes::EMPTY),
-        ("h", Answer::Status(299), b"0123456789ab", cut),
-    ];
-    assert_eq!(found.captures.len(), expected.len(), "{found:?}");
-    for (kept, &(subject, answer, body, notes)) in found.captures.iter().zip(expected) {
-        assert_eq!(kept.subject, subject);
-        assert!(!kept.is_host);
-        assert_eq!(kept.capture.answer, answer, "{subject}");
-        assert_eq!(&*kept.capture.body, body, "{subject}");
-        assert_eq!(kept.capture.notes, notes, "{subject}");
-        assert_eq!(kept.capture.captured_at, None);
+    let (mut captures, mut broken) = (found.captures.iter(), found.broken.iter());
+    for (number, ((url, ..), expected)) in rows.into_iter().enumerate() {
+        let Ok((answer, body, notes)) = expected else {
+            let broken = broken.next().unwrap();
+            assert_eq!(broken.place, format!("row {}", number + 1));
+            assert_eq!(Err(&*broken.problem), expected);
+            continue;
+        };
+        let kept = captures.next().unwrap();
+        assert_eq!((Some(&*kept.subject), kept.is_host), (url, false));
+        assert_eq!((kept.capture.answer, &*kept.capture.body), (answer, body), "{url:?}");
+        assert_eq!((kept.capture.notes, kept.capture.captured_at), (notes, None), "{url:?}");
     }
-    let broken: Vec<_> =
-        found.broken.iter().map(|broken| (&*broken.place, &*broken.problem)).collect();
-    let status = "its status is 1000; at most three digits are wanted, or null";
-    assert_eq!(
-        broken,
-        [
-            (
-                "row 7",
-                "no URL and no host (url, robots_url, uri, host, domain, hostname); name the field with --field url=NAME"
-            ),
-            ("row 10", status)
-        ]
-    );
+    assert_eq!((captures.next(), broken.next()), (None, None));
 }
 
 #[test]
@@ -298,28 +260,25 @@ fn columns_within_structures() {
     let found = read_with(columns.clone(), &fields(&["body=answer.deep.text"]));
     let bodies: Vec<&[u8]> = found.captures.iter().map(|kept| &*kept.capture.body).collect();
     assert_eq!(bodies, [b"a", b"b"]);
-    assert_eq!(
-        found.broken[0].problem,
-        "no status, no body and no error: nothing says what came of it"
-    );
+    let nothing = "no status, no body and no error: nothing says what came of it";
+    assert_eq!(found.broken[0].problem, nothing);
     assert!(found.captures[0].capture.notes.contains(CaptureNote::StatusAssumed));
     let whole = read_with(columns.clone(), &fields(&["body=answer\\.deep\\.x"]));
     assert_eq!(whole.captures.len(), 3);
     let problem = problem(columns, &fields(&["body=answer.deep.y"]));
-    assert!(
-        problem.starts_with("no column answer.deep.y (--field body=answer.deep.y)"),
-        "{problem}"
-    );
+    let expected = "no column answer.deep.y (--field body=answer.deep.y)";
+    assert!(problem.starts_with(expected), "{problem}");
 }
 
 #[test]
 fn errors_and_cut_bodies() {
-    let found = read(one_row(vec![("error", texts(&["reset"]))]));
-    assert_eq!(found.captures[0].capture.answer, Answer::BrokenBody);
-    let found = read(one_row(vec![("content_truncated", texts(&["length"]))]));
-    assert_eq!(found.captures[0].capture.answer, Answer::BrokenBody);
-    let found = read(one_row(vec![("truncated", column(BooleanArray::from(vec![false])))]));
-    assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
+    for (name, value, answer) in [
+        ("error", texts(&["reset"]), Answer::BrokenBody),
+        ("content_truncated", texts(&["length"]), Answer::BrokenBody),
+        ("truncated", column(BooleanArray::from(vec![false])), Answer::Status(200)),
+    ] {
+        assert_eq!(read(one_row(vec![(name, value)])).captures[0].capture.answer, answer, "{name}");
+    }
 }
 
 #[test]
@@ -328,35 +287,45 @@ fn columns_that_are_missing_or_of_another_type() {
         one_row(vec![]).into_iter().filter(|(other, _)| *other != name).collect::<Columns>()
     };
     let usual = FieldMap::default();
-    assert_eq!(
-        problem(without("url"), &usual),
-        "no column for the URL or host (url, robots_url, uri, host, domain, hostname); \
-         name it with --field url=COLUMN; the columns are status, body"
-    );
-    assert_eq!(
-        problem(without("body"), &usual),
-        "no column for the body (body, content, robots_txt, text, body_base64); \
-         name it with --field body=COLUMN; the columns are url, status"
-    );
-    assert_eq!(
-        problem(one_row(vec![]), &fields(&["fetched_at=when"])),
-        "no column when (--field fetched_at=when); the columns are url, status, body"
-    );
-    assert_eq!(
-        problem(one_row(vec![]), &fields(&["headers=body"])),
-        "headers are read from JSON Lines only; omit --field headers"
-    );
-    assert_eq!(
-        problem(one_row(vec![("status", texts(&["200"]))]), &usual),
-        "the column status holds Utf8; status needs numbers; name another with --field status=COLUMN, \
-         or none with --field status="
-    );
     let times = || one_row(vec![("timestamp", column(Int64Array::from(vec![7])))]);
-    assert_eq!(
-        problem(times(), &usual),
-        "the column timestamp holds Int64; fetched_at needs timestamps or text; name another with \
-         --field fetched_at=COLUMN, or none with --field fetched_at="
-    );
+    for (columns, names, expected) in [
+        (
+            without("url"),
+            &usual,
+            "no column for the URL or host (url, robots_url, uri, host, domain, hostname); \
+             name it with --field url=COLUMN; the columns are status, body",
+        ),
+        (
+            without("body"),
+            &usual,
+            "no column for the body (body, content, robots_txt, text, body_base64); \
+             name it with --field body=COLUMN; the columns are url, status",
+        ),
+        (
+            one_row(vec![]),
+            &fields(&["fetched_at=when"]),
+            "no column when (--field fetched_at=when); the columns are url, status, body",
+        ),
+        (
+            one_row(vec![]),
+            &fields(&["headers=body"]),
+            "headers are read from JSON Lines only; omit --field headers",
+        ),
+        (
+            one_row(vec![("status", texts(&["200"]))]),
+            &usual,
+            "the column status holds Utf8; status needs numbers; name another with \
+             --field status=COLUMN, or none with --field status=",
+        ),
+        (
+            times(),
+            &usual,
+            "the column timestamp holds Int64; fetched_at needs timestamps or text; name another \
+             with --field fetched_at=COLUMN, or none with --field fetched_at=",
+        ),
+    ] {
+        assert_eq!(problem(columns, names), expected);
+    }
     assert_eq!(read_with(times(), &fields(&["fetched_at="])).captures.len(), 1);
     let assumed = &read(without("status")).captures[0].capture;
     assert_eq!(assumed.answer, Answer::Status(200));

@@ -1,13 +1,13 @@
 //! The cutting of files: good ones in many spellings, damaged ones, long ones.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
 use crate::access::Answer;
 use portcullis_dialect::limits::{
     CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
 
-use super::{Keeper, read_all};
+use super::{Keeper, gzip, read_all, zstd};
 use crate::input::{OpenConfig, Source};
 use crate::warc::{End, WarcReader, end_of_record, open};
 use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, ReadConfig};
@@ -232,16 +232,10 @@ fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
 
 #[test]
 fn compressed_files_and_their_damage() {
-    let gzip = |text: &[u8]| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(text).unwrap();
-        encoder.finish().unwrap()
-    };
-    let frame = |text: &[u8]| zstd::encode_all(text, 3).unwrap();
     let files = [
         ((1..=3).flat_map(|number| gzip(&robots(number))).collect::<Vec<u8>>(), 2),
         // The third frame gives nothing, so nothing shows that the second came to its end.
-        ((1..=3).flat_map(|number| frame(&robots(number))).collect(), 1),
+        ((1..=3).flat_map(|number| zstd(&robots(number))).collect(), 1),
     ];
     for (file, captures) in files {
         check(&file, 3, &[]);

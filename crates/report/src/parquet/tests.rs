@@ -19,7 +19,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, Int96, Int96Type};
-use parquet::file::metadata::SortingColumn;
+use parquet::file::metadata::{ColumnChunkMetaData, SortingColumn};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::parser::parse_message_type;
@@ -68,15 +68,17 @@ fn all_types() -> RecordBatch {
         }
         lists.append(!row.is_multiple_of(11));
         maps.append(true).unwrap();
-        structs
-            .field_builder::<BooleanBuilder>(0)
-            .unwrap()
-            .append_option(some(row).map(|it| it > 9));
+        let flag = some(row).map(|it| it > 9);
+        structs.field_builder::<BooleanBuilder>(0).unwrap().append_option(flag);
         let text = some(row).map(|row| row.to_string());
         structs.field_builder::<StringBuilder>(1).unwrap().append_option(text);
         structs.append(!row.is_multiple_of(13));
     }
     let words = rows().map(|row| row.map(|row| ["one", "two", "three"][row % 3]));
+    let times = TimestampMicrosecondArray::from_iter(rows().map(|it| it.map(|row| row as i64)));
+    let fixed = rows().map(|it| it.map(|row| [row as u8; 5]));
+    let fixed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(fixed, 5).unwrap();
+    let decimals: Decimal128Array = rows().map(|it| it.map(|row| row as i128)).collect();
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("bool", Arc::new(rows().map(|it| it.map(|row| row % 2 == 0)).collect::<BooleanArray>())),
         ("int8", Arc::new(rows().map(|it| it.map(|row| row as i8)).collect::<Int8Array>())),
@@ -84,29 +86,11 @@ fn all_types() -> RecordBatch {
         ("uint64", Arc::new(rows().map(|it| it.map(|row| row as u64)).collect::<UInt64Array>())),
         ("float", Arc::new(rows().map(|it| it.map(|row| row as f32)).collect::<Float32Array>())),
         ("double", Arc::new(rows().map(|it| it.map(|row| row as f64)).collect::<Float64Array>())),
-        (
-            "decimal",
-            Arc::new(rows().map(|it| it.map(|row| row as i128)).collect::<Decimal128Array>()),
-        ),
-        (
-            "time",
-            Arc::new(
-                TimestampMicrosecondArray::from_iter(rows().map(|it| it.map(|row| row as i64)))
-                    .with_timezone("+01:00"),
-            ),
-        ),
+        ("decimal", Arc::new(decimals)),
+        ("time", Arc::new(times.with_timezone("+01:00"))),
         ("url", Arc::new((0..ROWS).map(url).collect::<StringArray>())),
         ("words", Arc::new(words.collect::<DictionaryArray<Int16Type>>())),
-        (
-            "fixed",
-            Arc::new(
-                FixedSizeBinaryArray::try_from_sparse_iter_with_size(
-                    rows().map(|it| it.map(|row| [row as u8; 5])),
-                    5,
-                )
-                .unwrap(),
-            ),
-        ),
+        ("fixed", Arc::new(fixed)),
         ("nothing", Arc::new(NullArray::new(ROWS))),
         ("list", Arc::new(lists.finish())),
         ("map", Arc::new(maps.finish())),
@@ -220,6 +204,11 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
     out.finish("{}".to_owned()).unwrap()
 }
 
+/// Whether a column has a Bloom filter and an index of its pages.
+fn indexes(column: &ColumnChunkMetaData) -> [bool; 2] {
+    [column.bloom_filter_offset().is_some(), column.offset_index_offset().is_some()]
+}
+
 #[test]
 fn added_columns_stand_beside_columns_that_are_copied() {
     let batch = all_types();
@@ -237,22 +226,12 @@ fn added_columns_stand_beside_columns_that_are_copied() {
                 assert_eq!(own.compression(), new.compression());
                 assert_eq!(own.statistics(), new.statistics());
                 assert_eq!(own.encodings_mask(), new.encodings_mask());
-                assert_eq!(
-                    own.bloom_filter_offset().is_some(),
-                    new.bloom_filter_offset().is_some()
-                );
-                assert_eq!(
-                    own.offset_index_offset().is_some(),
-                    new.offset_index_offset().is_some()
-                );
+                assert_eq!(indexes(own), indexes(new));
                 let (start, length) = own.byte_range();
                 let stored = list.source().file().get_bytes(start, length as usize).unwrap();
                 let (start, length) = new.byte_range();
-                assert!(
-                    stored == bytes[start as usize..][..length as usize],
-                    "{}",
-                    new.column_path()
-                );
+                let copied = &bytes[start as usize..][..length as usize];
+                assert!(stored == copied, "{}", new.column_path());
             }
         }
         let (schema, batches) = read(bytes);
@@ -268,12 +247,8 @@ fn added_columns_stand_beside_columns_that_are_copied() {
         for found in batches {
             let part = batch.slice(row, found.num_rows());
             for column in 0..count {
-                assert_eq!(
-                    found.column(column),
-                    part.column(column),
-                    "{}",
-                    own.field(column).name()
-                );
+                let name = own.field(column).name();
+                assert_eq!(found.column(column), part.column(column), "{name}");
             }
             for (place, names) in [(count, VERDICTS), (count + 1, REASONS)] {
                 let words = texts(found.column(place));
@@ -358,14 +333,7 @@ fn kept_rows_are_whole() {
             for group in found.row_groups() {
                 for (own, new) in source.row_group(0).columns().iter().zip(group.columns()) {
                     assert_eq!(own.compression(), new.compression());
-                    assert_eq!(
-                        own.bloom_filter_offset().is_some(),
-                        new.bloom_filter_offset().is_some()
-                    );
-                    assert_eq!(
-                        own.offset_index_offset().is_some(),
-                        new.offset_index_offset().is_some()
-                    );
+                    assert_eq!(indexes(own), indexes(new));
                 }
             }
             let (schema, batches) = read(bytes);
@@ -475,10 +443,8 @@ fn accounts_of_earlier_runs_stay() {
     assert_eq!(template.check("a", Some(&again)), Ok(()));
     for other in [Some(&*list), None] {
         let problem = template.check("a", other).unwrap_err();
-        assert!(
-            problem.starts_with("a: its columns are not those of the lists before"),
-            "{problem}"
-        );
+        let expected = "a: its columns are not those of the lists before";
+        assert!(problem.starts_with(expected), "{problem}");
     }
 }
 
