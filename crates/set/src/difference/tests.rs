@@ -328,22 +328,17 @@ fn what_counts_as_other_rules() {
 }
 
 #[test]
-fn order_counts_where_it_decides() {
+fn what_counts_depends_on_the_dialects() {
+    // Order counts where it decides.
     let old = "User-agent: *\nDisallow: /a\nAllow: /a/b\n";
     let new = "User-agent: *\nAllow: /a/b\nDisallow: /a\n";
     assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
     assert_eq!(changed_for((old, &KOSTER_1996), (new, &KOSTER_1996)), [0, 1]);
-}
-
-#[test]
-fn a_group_without_rules_is_no_group() {
+    // A group without rules is none.
     let old = "User-agent: ABot\nDisallow: /a\n";
     let new = "User-agent: ABot\nDisallow: /a\n\nUser-agent: Other\nDisallow:\n";
     assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
-}
-
-#[test]
-fn each_set_is_read_by_its_own_dialect() {
+    // Each set is read by its own.
     let text = "User-agent: *\nDisallow: /a*b\n";
     assert_eq!(changed_for((text, &RFC_9309), (text, &GOOGLE)), NOBODY);
     assert_eq!(changed_for((text, &RFC_9309), (text, &KOSTER_1996)), [0, 1]);
@@ -352,15 +347,12 @@ fn each_set_is_read_by_its_own_dialect() {
 #[test]
 fn states_are_shown_with_their_verdict() {
     let known = |known| World::from([(("h.example:8080".to_owned(), true), known)]);
+    let (allowed, disallowed) = (gone(Verdict::Allow), gone(Verdict::Disallow));
+    let rules = Known::File("User-agent: *\nAllow: /\n".into());
     let cases = [
-        (
-            gone(Verdict::Allow),
-            gone(Verdict::Disallow),
-            "unavailable allow",
-            "unavailable disallow",
-        ),
+        (allowed, disallowed, "unavailable allow", "unavailable disallow"),
         (DOWN, Known::File(String::new()), "unreachable disallow", "no-rules"),
-        (Known::File("User-agent: *\nAllow: /\n".into()), DOWN, "rules", "unreachable disallow"),
+        (rules, DOWN, "rules", "unreachable disallow"),
     ];
     for (old, new, before, after) in cases {
         let sets = (set(&known(old), &RFC_9309), set(&known(new), &RFC_9309));
@@ -368,10 +360,8 @@ fn states_are_shown_with_their_verdict() {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].origin, b"https://h.example:8080");
         let shown = |state: Option<OriginState>| state.expect("both know it").to_string();
-        assert_eq!(
-            (shown(found[0].kind.before()), shown(found[0].kind.after())),
-            (before.into(), after.into())
-        );
+        assert_eq!(shown(found[0].kind.before()), before);
+        assert_eq!(shown(found[0].kind.after()), after);
     }
 }
 

@@ -62,6 +62,13 @@ fn stored(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
     PolicySet::of_bytes("made up", bytes(ingested, dialect)).unwrap()
 }
 
+/// An archive of 2,000 hosts, and the set of it.
+fn archive(dialect: &'static Dialect) -> (Ingested, PolicySet) {
+    let ingested = ingested(2_000, dialect);
+    let set = stored(&ingested, dialect);
+    (ingested, set)
+}
+
 fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
     ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
 }
@@ -81,13 +88,10 @@ fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
 
 #[test]
 fn origins_are_those_that_were_ingested() {
-    let ingested = ingested(2_000, &RFC_9309);
-    let set = stored(&ingested, &RFC_9309);
+    let (ingested, set) = archive(&RFC_9309);
     let stats = Stats::of(&set, 3).unwrap();
-    assert_eq!(
-        (stats.hosts, stats.origins.origins),
-        (ingested.counts.hosts, ingested.counts.origins)
-    );
+    assert_eq!(stats.hosts, ingested.counts.hosts);
+    assert_eq!(stats.origins.origins, ingested.counts.origins);
     for state in PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown) {
         assert_eq!(stats.origins.states[state.as_str()], ingested.counts.in_state(state));
     }
@@ -121,24 +125,19 @@ fn origins_are_those_that_were_ingested() {
     assert_eq!(stats.origins.statuses, statuses);
     assert_eq!((&stats.origins.capture_months, stats.origins.undated), (&months, undated));
     assert_eq!(stats.origins.file_bytes, file_bytes);
-    assert_eq!(
-        stats.origins.expiry_dates.map(|dates| (dates.first, dates.last)),
-        expires.iter().min().copied().zip(expires.iter().max().copied())
-    );
+    let expected = expires.iter().min().copied().zip(expires.iter().max().copied());
+    assert_eq!(stats.origins.expiry_dates.map(|dates| (dates.first, dates.last)), expected);
     assert_eq!(stats.origins.without_expiry, ingested.counts.origins - expires.len() as u64);
     assert_eq!(stats.origins.origins_by_input.len(), 1);
     assert_eq!(stats.origins.origins_by_input[0].origins, ingested.counts.origins);
     assert_eq!(stats.origins.captures, set.counts().captures);
-    assert_eq!(
-        stats.sections.0.iter().map(|it| it.1).sum::<u64>() + stats.bytes_outside_sections,
-        set.bytes()
-    );
+    let sections: u64 = stats.sections.0.iter().map(|it| it.1).sum();
+    assert_eq!(sections + stats.bytes_outside_sections, set.bytes());
 }
 
 #[test]
 fn policies_are_shared_as_often_as_they_were_ingested() {
-    let ingested = ingested(2_000, &RFC_9309);
-    let set = stored(&ingested, &RFC_9309);
+    let (ingested, set) = archive(&RFC_9309);
     let stats = Stats::of(&set, ALL).unwrap().policies;
     let expected = policies(&ingested);
     assert_eq!(stats.policies, expected.len() as u64);
@@ -167,8 +166,7 @@ fn policies_are_shared_as_often_as_they_were_ingested() {
 #[test]
 fn robots_are_those_that_files_name() {
     for dialect in [&RFC_9309, &GOOGLE] {
-        let ingested = ingested(2_000, dialect);
-        let set = stored(&ingested, dialect);
+        let (ingested, set) = archive(dialect);
         let stats = Stats::of(&set, ALL).unwrap().robots;
         let mut named: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
         let (mut others, mut without) = ((0, 0), (0, 0));
@@ -205,8 +203,7 @@ fn robots_are_those_that_files_name() {
 
 #[test]
 fn rule_sets_are_those_that_files_have() {
-    let ingested = ingested(2_000, &RFC_9309);
-    let set = stored(&ingested, &RFC_9309);
+    let (ingested, set) = archive(&RFC_9309);
     let stats = Stats::of(&set, ALL).unwrap().rule_sets;
     let mut uses: HashMap<_, u64> = HashMap::new();
     for (extract, _) in policies(&ingested).keys() {
@@ -242,8 +239,7 @@ fn rule_sets_are_those_that_files_have() {
 
 #[test]
 fn other_records_are_counted_by_field() {
-    let ingested = ingested(2_000, &RFC_9309);
-    let set = stored(&ingested, &RFC_9309);
+    let (ingested, set) = archive(&RFC_9309);
     let stats = Stats::of(&set, ALL).unwrap().other_records;
     let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
     for host in &ingested.hosts {

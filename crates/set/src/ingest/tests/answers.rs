@@ -20,13 +20,12 @@ fn each_answer_is_what_the_dialect_says() {
     for dialect in Dialect::ALL {
         let rules = &dialect.access;
         for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
-            let found =
-                ingest_made(&[Made::new("https://a.example/robots.txt", 9, answer)], dialect);
+            let found = ingest_made(&[Made::new(A, 9, answer)], dialect);
             let expected = match portcullis_capture::access::resolve(answer, 0, rules) {
                 portcullis_capture::access::Access::Outcome(outcome) => outcome,
                 _ => rules.other_status,
             };
-            let standing = found.find("https://a.example").unwrap();
+            let standing = found.find(ORIGIN).unwrap();
             assert_eq!(standing.content, Content::Access(expected), "{}: {answer:?}", dialect.name);
             assert_ne!((expected.verdict, answer), (Verdict::Allow, NoAnswer));
             let status = if let Status(status) = answer { status } else { 0 };
@@ -43,12 +42,11 @@ fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
     use portcullis_robots::syntax::NoteKind;
     let page = |url: &str, body: &str| Made { body: body.into(), ..status(url, 1, 200) };
     let captures = [
-        page("https://a.example/robots.txt", "<!DOCTYPE html><p>not here")
-            .noted(CaptureNote::HtmlContentType),
-        page("https://b.example/robots.txt", "\0\x01\x02\x03"),
-        page("https://c.example/robots.txt", ""),
-        page("https://d.example/robots.txt", "User-agent: *\n").after(3),
-        file("https://e.example/robots.txt", 1, "/e"),
+        page(A, "<!DOCTYPE html><p>not here").noted(CaptureNote::HtmlContentType),
+        page(&url("b"), "\0\x01\x02\x03"),
+        page(&url("c"), ""),
+        page(&url("d"), "User-agent: *\n").after(3),
+        file(&url("e"), 1, "/e"),
     ];
     let found = ingest_made(&captures, &RFC_9309);
     for origin in ["https://a.example", "https://b.example", "https://c.example"] {
@@ -62,20 +60,19 @@ fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
     assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
     assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
     assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1))));
-    assert_eq!(found.find("https://d.example").unwrap().facts.redirects_followed, 3);
-    assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
+    let facts = found.find("https://d.example").unwrap().facts;
+    assert_eq!((facts.redirects_followed, facts.file_bytes), (3, 14));
 }
 
 #[test]
 fn a_file_expires_as_the_dialect_says() {
-    let url = "https://a.example/robots.txt";
     for dialect in Dialect::ALL {
-        let made = Made { max_age: Some(60), ..file(url, 1_000, "/a") };
-        let found = ingest_made(&[made], dialect);
-        let facts = found.find("https://a.example").unwrap().facts;
-        assert_eq!(facts.expires_at, Some(UnixSeconds(1_060)), "{}", dialect.name);
-        let found = ingest_made(&[file(url, 1_000, "/a").undated()], dialect);
-        assert_eq!(found.find("https://a.example").unwrap().facts.expires_at, None);
+        let dated = Made { max_age: Some(60), ..file(A, 1_000, "/a") };
+        let undated = file(A, 1_000, "/a").undated();
+        for (made, expires_at) in [(dated, Some(UnixSeconds(1_060))), (undated, None)] {
+            let facts = ingest_made(&[made], dialect).find(ORIGIN).unwrap().facts;
+            assert_eq!(facts.expires_at, expires_at, "{}", dialect.name);
+        }
     }
 }
 
@@ -142,7 +139,7 @@ fn without_dates_the_place_says_what_is_newer() {
 
 #[test]
 fn the_target_of_a_redirect_can_be_confirmed() {
-    let b = "https://b.example/robots.txt";
+    let b = &url("b");
     let captures = [file(b, 1, "/b"), status(b, 2, 304), redirect(A, 9, b)];
     let found = ingest_made(&captures, &RFC_9309);
     assert_eq!(found.says(ORIGIN), "-/b");
@@ -187,11 +184,11 @@ fn five_are_followed_and_six_are_too_many() {
             let found = ingest_made(&captures, dialect);
             for hop in 0..=redirects {
                 let origin = format!("https://h{hop}.example");
-                let expected =
-                    if hop < too_many_for { too_many(dialect) } else { "-/end".to_owned() };
+                let (expected, notes) = match hop < too_many_for {
+                    true => (too_many(dialect), vec![CaptureNote::TooManyRedirects]),
+                    false => ("-/end".to_owned(), vec![]),
+                };
                 assert_eq!(found.says(&origin), expected, "{}: {redirects} {hop}", dialect.name);
-                let notes: &[_] =
-                    if hop < too_many_for { &[CaptureNote::TooManyRedirects] } else { &[] };
                 assert_eq!(found.notes(&origin), notes);
             }
         }
@@ -235,31 +232,21 @@ fn what_leads_nowhere_is_no_permission() {
     let nowhere = [CaptureNote::RedirectToNowhere];
     let missing = [CaptureNote::RedirectTargetMissing];
     for dialect in Dialect::ALL {
-        let without_location = status(&url("without"), 1, 302);
-        let nameless = Made::new(&url("nameless"), 1, Answer::RedirectToNowhere);
-        let captures = [
-            without_location,
-            nameless,
-            redirect(&url("mail"), 1, "mailto:joe@a.example"),
-            redirect(&url("empty"), 1, ""),
-            redirect(&url("port"), 1, "https://a.example:99999/robots.txt"),
-            redirect(&url("host"), 1, "https://a b/robots.txt"),
-            redirect(&url("missing"), 1, &url("never-captured")),
-            redirect(&url("path"), 1, "/other"),
-            redirect(&url("later"), 1, &url("missing")),
+        let to = |host: &str, location: &str| redirect(&url(host), 1, location);
+        let rows = [
+            ("without", status(&url("without"), 1, 302), nowhere, 0),
+            ("nameless", Made::new(&url("nameless"), 1, Answer::RedirectToNowhere), nowhere, 0),
+            ("mail", to("mail", "mailto:joe@a.example"), nowhere, 0),
+            ("empty", to("empty", ""), nowhere, 0),
+            ("port", to("port", "https://a.example:99999/robots.txt"), nowhere, 0),
+            ("host", to("host", "https://a b/robots.txt"), nowhere, 0),
+            ("missing", to("missing", &url("never-captured")), missing, 0),
+            ("path", to("path", "/other"), missing, 0),
+            ("later", to("later", &url("missing")), missing, 1),
         ];
+        let captures = rows.each_ref().map(|(_, made, ..)| made.clone());
         let found = ingest_made(&captures, dialect);
-        for (host, notes, followed) in [
-            ("without", nowhere, 0),
-            ("nameless", nowhere, 0),
-            ("mail", nowhere, 0),
-            ("empty", nowhere, 0),
-            ("port", nowhere, 0),
-            ("host", nowhere, 0),
-            ("missing", missing, 0),
-            ("path", missing, 0),
-            ("later", missing, 1),
-        ] {
+        for (host, _, notes, followed) in rows {
             let origin = format!("https://{host}.example");
             assert_eq!(found.says(&origin), other_status(dialect), "{}: {host}", dialect.name);
             assert_eq!(found.notes(&origin), notes, "{host}");

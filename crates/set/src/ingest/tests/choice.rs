@@ -117,14 +117,14 @@ fn mixture() -> Vec<Made> {
 #[test]
 fn neither_threads_nor_order_change_anything() {
     // The dates are all different within a host, but for those that are not known.
-    let dated: Vec<Record> =
-        mixture().into_iter().filter(|made| !made.is_host).map(Record::Capture).collect();
-    let undated: Vec<Record> =
-        mixture().into_iter().filter(|made| made.is_host).map(Record::Capture).collect();
+    let (undated, dated): (Vec<Made>, Vec<Made>) =
+        mixture().into_iter().partition(|made| made.is_host);
+    let records = |made: Vec<Made>| made.into_iter().map(Record::Capture).collect::<Vec<_>>();
+    let (undated, dated) = (records(undated), records(dated));
     let ingest = |dated: &[Record], pieces: usize, threads: usize| {
-        let first = dated.chunks(pieces).map(<[Record]>::to_vec).collect();
-        let second = undated.chunks(pieces).map(<[Record]>::to_vec).collect();
-        ingest_pieces(&[(first, false), (second, false)], &config(&RFC_9309), threads).unwrap()
+        let inputs = [dated, &undated[..]]
+            .map(|input| (input.chunks(pieces).map(<[Record]>::to_vec).collect(), false));
+        ingest_pieces(&inputs, &config(&RFC_9309), threads).unwrap()
     };
     let expected = ingest(&dated, 1_000, 1);
     assert_eq!(expected.hosts.len(), 40);
@@ -216,31 +216,24 @@ fn merge_all<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Ingested {
 
 #[test]
 fn the_newest_of_each_origin_counts() {
-    let parts = [
-        ingest_made(
-            &[
-                file(&url("a"), 5, "/a5"),
-                file("http://a.example/robots.txt", 1, "/http1"),
-                file(&url("b"), 5, "/b5"),
-                file(&url("c"), 0, "/c").undated(),
-                file(&url("undated"), 0, "/undated").undated(),
-                file(&url("only-one"), 1, "/one"),
-            ],
-            &RFC_9309,
-        ),
-        ingest_made(
-            &[
-                file(&url("a"), 4, "/a4"),
-                file("http://a.example/robots.txt", 2, "/http2"),
-                file(&url("b"), 5, "/b5 again"),
-                file(&url("c"), 0, "/c dated"),
-                file(&url("undated"), 0, "/undated again").undated(),
-                status(&url("d"), 3, 503),
-            ],
-            &RFC_9309,
-        ),
-        ingest_made(&[file(&url("c"), 9, "/c undated").undated()], &RFC_9309),
+    let one = [
+        file(&url("a"), 5, "/a5"),
+        file("http://a.example/robots.txt", 1, "/http1"),
+        file(&url("b"), 5, "/b5"),
+        file(&url("c"), 0, "/c").undated(),
+        file(&url("undated"), 0, "/undated").undated(),
+        file(&url("only-one"), 1, "/one"),
     ];
+    let two = [
+        file(&url("a"), 4, "/a4"),
+        file("http://a.example/robots.txt", 2, "/http2"),
+        file(&url("b"), 5, "/b5 again"),
+        file(&url("c"), 0, "/c dated"),
+        file(&url("undated"), 0, "/undated again").undated(),
+        status(&url("d"), 3, 503),
+    ];
+    let three = [file(&url("c"), 9, "/c undated").undated()];
+    let parts = [&one[..], &two, &three].map(|captures| ingest_made(captures, &RFC_9309));
     let merged = merge_all(parts.iter().map(Part::of));
     for (origin, said) in [
         ("https://a.example", "-/a5"),
