@@ -98,20 +98,20 @@ Disallow: /
 
 impl Folder {
     fn new() -> Folder {
-        let folder = tempfile::tempdir().unwrap();
-        let robots = folder.path().join("robots");
-        fs::create_dir(&robots).unwrap();
-        fs::write(robots.join("a.example"), A_ROBOTS).unwrap();
-        fs::write(robots.join("b.example.txt"), "# nothing\n").unwrap();
-        Folder { folder }
+        let folder = Folder { folder: tempfile::tempdir().unwrap() };
+        folder.write("robots/a.example", A_ROBOTS);
+        folder.write("robots/b.example.txt", "# nothing\n");
+        folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
+    /// Writes a file, and makes the folders above it.
     fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
         path
     }

@@ -211,14 +211,12 @@ fn a_set_and_a_folder_say_the_same() {
 #[test]
 fn what_robots_are_left_and_what_is_odd() {
     let folder = Folder::new();
-    let robots = folder.path("robots");
-    fs::write(
-        robots.join("c.example"),
+    folder.write(
+        "robots/c.example",
         "\u{feff}User-agent: One\nUser-agent: *\nDisallow:\nCrawl-delay: 2.5\nFoo: x\n\n\
          User-agent: badbot\nDisallow: /x\nAllow: /x\nCrawl-delay: soon\n\
          Sitemap: https://c.example/1\nSitemap: https://cdn.example/2\nSitemap: /3\n",
-    )
-    .unwrap();
+    );
     let report = audit(&folder, "--robots robots -a ExampleBot,BadBot");
     let reach = |agent: usize| {
         let reach = &report["reach"][agent];
@@ -315,7 +313,7 @@ fn rules_that_can_never_decide() {
     let text = "User-agent: one\nUser-agent: two\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\n\
         Disallow: c\nDisallow:\nDisallow: /s\n\nUser-agent: one\nAllow: /s\n\n\
         User-agent: three\nDisallow: x\n";
-    fs::write(folder.path("robots").join("0.example"), text).unwrap();
+    folder.write("robots/0.example", text);
     let never = |agents: &str| -> Vec<String> {
         let report = audit(&folder, &format!("--robots robots -a {agents}"));
         let never = &report["rules"]["never"];

@@ -6,42 +6,57 @@ fn check(folder: &Folder, line: &str) -> Output {
     folder.run(&format!("check {line}"), "")
 }
 
+/// Each URL is printed on a line, behind the verdict for each agent.
 #[test]
-fn one_line_a_url() {
+fn verdicts_and_statuses() {
     let folder = Folder::new();
-    let output = check(&folder, &format!("{ALLOWED} {DISALLOWED} {UNKNOWN} {INVALID}"));
-    let expected = format!(
-        "allow\t{ALLOWED}\ndisallow\t{DISALLOWED}\nunknown\t{UNKNOWN}\ninvalid\t{INVALID}\n"
-    );
-    assert_stdout(&output, expected);
-    assert_status(&output, 1);
-    assert!(output.stderr.is_empty(), "there is no summary");
-}
-
-#[test]
-fn only_allow_is_a_success() {
-    let folder = Folder::new();
-    assert_status(&check(&folder, &format!("{ALLOWED} https://b.example/x")), 0);
-    for url in [DISALLOWED, UNKNOWN, INVALID] {
-        assert_status(&check(&folder, &format!("{ALLOWED} {url}")), 1);
-    }
-}
-
-#[test]
-fn one_column_for_each_agent() {
-    let folder = Folder::new();
-    let output = check(&folder, &format!("-a BadBot {ALLOWED}"));
-    // In the order of the command line.
-    assert_stdout(&output, format!("disallow\tallow\t{ALLOWED}\n"));
-    assert_status(&output, 1);
-}
-
-#[test]
-fn an_agent_falls_back() {
-    let folder = Folder::new();
-    for (agent, status) in [("News+BadBot", 1), ("News+ExampleBot", 0)] {
-        let line = format!("check --robots robots -a {agent} {ALLOWED}");
-        assert_status(&folder.output(&line), status);
+    folder.write("pdf.txt", "User-agent: *\nDisallow: /*.pdf\n");
+    folder.write("long.txt", format!("User-agent: *\n{}\nDisallow: /\n", "#".repeat(600 * 1024)));
+    let rows = [
+        // Only allow is a success.
+        ("", "https://a.example/ https://b.example/x", "allow allow", 0),
+        ("", "https://a.example/ https://a.example/private/x", "allow disallow", 1),
+        ("", "https://a.example/ https://c.example/", "allow unknown", 1),
+        ("", "https://a.example/ nothing", "allow invalid", 1),
+        // Agents are in the order of the command line, and one may fall back on another.
+        ("-a BadBot -a ExampleBot", "https://a.example/", "disallow,allow", 1),
+        ("-a News+BadBot", "https://a.example/", "disallow", 1),
+        ("-a News+ExampleBot", "https://a.example/", "allow", 0),
+        // A host is for http and https on the default ports.
+        ("", "http://a.example/ http://a.example:80/", "allow allow", 0),
+        ("", "https://A.Example:443/ https://b.example/", "allow allow", 0),
+        ("", "https://a.example:444/ ftp://a.example/", "unknown unknown", 1),
+        ("", "https://www.a.example/", "unknown", 1),
+        // A scheme is assumed only if asked for.
+        ("", "a.example/private/ //a.example/private/", "invalid invalid", 1),
+        ("--assume-scheme https", "a.example/private/", "disallow", 1),
+        ("--assume-scheme https", "//a.example/private/", "disallow", 1),
+        // A single file applies to every URL.
+        ("--robots robots/a.example", "https://z.example/private/", "disallow", 1),
+        ("--robots robots/a.example", "https://c.example/", "allow", 0),
+        // Dialects differ.
+        ("--robots pdf.txt --dialect rfc9309", "https://a.example/x.pdf", "disallow", 1),
+        ("--robots pdf.txt --dialect google", "https://a.example/x.pdf", "disallow", 1),
+        ("--robots pdf.txt --dialect koster1996", "https://a.example/x.pdf", "allow", 0),
+        // What lies past the size limit is ignored.
+        ("--robots long.txt", "https://a.example/", "allow", 0),
+        ("--robots long.txt --max-robots-size 500KiB", "https://a.example/", "allow", 0),
+        ("--robots long.txt --max-robots-size 1M", "https://a.example/", "disallow", 1),
+        ("--robots long.txt --max-robots-size unlimited", "https://a.example/", "disallow", 1),
+        // Colours are for terminals.
+        ("--color never", "https://a.example/", "allow", 0),
+        ("--color always", "https://a.example/", "\x1b[32mallow\x1b[0m", 0),
+    ];
+    for (flags, urls, verdicts, status) in rows {
+        let policies = if flags.contains("--robots") { "" } else { "--robots robots" };
+        let agent = if flags.contains("-a ") { "" } else { "-a ExampleBot" };
+        let output = folder.output(format!("check {policies} {agent} {flags} {urls}"));
+        let pairs = verdicts.split(' ').zip(urls.split(' '));
+        let lines =
+            pairs.map(|(verdicts, url)| format!("{}\t{url}\n", verdicts.replace(',', "\t")));
+        assert_stdout(&output, lines.collect::<String>());
+        assert_status(&output, status);
+        assert!(output.stderr.is_empty(), "there is no summary: {flags}");
     }
 }
 
@@ -56,102 +71,31 @@ fn quiet_sets_the_status_alone() {
 }
 
 #[test]
-fn a_single_file_applies_to_every_url() {
-    let folder = Folder::new();
-    let line = "check --robots robots/a.example -a Bot https://z.example/private/";
-    let output = folder.output(format!("{line} {UNKNOWN}"));
-    assert_stdout(&output, format!("disallow\thttps://z.example/private/\nallow\t{UNKNOWN}\n"));
-}
-
-#[test]
-fn a_host_is_for_http_and_https_on_the_default_ports() {
-    let folder = Folder::new();
-    let cases = [
-        ("http://a.example/", "allow"),
-        ("http://a.example:80/", "allow"),
-        ("https://A.Example:443/", "allow"),
-        ("https://a.example:444/", "unknown"),
-        ("ftp://a.example/", "unknown"),
-        ("https://www.a.example/", "unknown"),
-        ("https://b.example/", "allow"),
-    ];
-    for (url, verdict) in cases {
-        assert_stdout(&check(&folder, url), format!("{verdict}\t{url}\n"));
-    }
-}
-
-#[test]
-fn a_scheme_is_assumed_only_if_asked_for() {
-    let folder = Folder::new();
-    for url in ["a.example/private/", "//a.example/private/"] {
-        assert_stdout(&check(&folder, url), format!("invalid\t{url}\n"));
-        let output = check(&folder, &format!("--assume-scheme https {url}"));
-        assert_stdout(&output, format!("disallow\t{url}\n"));
-    }
-}
-
-#[test]
 fn a_scheme_is_no_host_with_a_port() {
     let folder = Folder::new();
     folder.write("all.txt", "User-agent: *\nAllow: /\n");
-    let flags = "--robots all.txt -a ExampleBot --assume-scheme https";
-    let verdict = |url: &str| {
-        let output = folder.output(format!("check {flags} -- {url}"));
-        text(&output.stdout).split("\\t").next().unwrap().to_owned()
-    };
-    for url in [
-        "tel:911",
-        "TEL:911",
-        "sms:555/x",
-        "javascript:1",
-        "about:1",
-        "about:blank",
-        "data:1",
-        "data:,x",
-        "javascript:void(0)",
-        "mailto:joe@a.example",
-        "mailto:1",
-        "blob:80?x",
-        "x-y+z:80",
-        "myhost:8080/x",
-        "http:80",
-        "https:a.example",
-        "http:/a.example",
+    let invalid = r"
+        tel:911 TEL:911 sms:555/x javascript:1 about:1 about:blank data:1 data:,x
+        javascript:void(0) mailto:joe@a.example mailto:1 blob:80?x x-y+z:80 myhost:8080/x http:80
+        https:a.example http:/a.example a_b://a.example/ 1http://a.example/ ://a.example/ :80/
+        joe@a.example joe:1@a.example a.example\@b.example";
+    let without_port = "com.example.app:/x a.example: localhost:/x localhost:x a.example:80x";
+    let hosts = "
+        a.example:8080 a.example:8080/x A.Example:80?q localhost:80 LocalHost:8080/x
+        127.0.0.1:80/x [::1]:80/x a_b:80/x a.example/x:y a?tel:911 tel";
+    let behind_slashes = "//tel:911 //myhost:8080/x //joe@a.example/x tel://911";
+    for (urls, verdict) in [
+        (invalid, "invalid"),
         // A colon that no port follows is a scheme's.
-        "com.example.app:/x",
-        "a.example:",
-        "localhost:/x",
-        "localhost:x",
-        "a.example:80x",
-        "a_b://a.example/",
-        "1http://a.example/",
-        "://a.example/",
-        ":80/",
-        "joe@a.example",
-        "joe:1@a.example",
-        r"a.example\@b.example",
-    ] {
-        assert_eq!(verdict(url), "invalid", "{url}");
-    }
-    for url in [
-        "a.example:8080",
-        "a.example:8080/x",
-        "A.Example:80?q",
-        "localhost:80",
-        "LocalHost:8080/x",
-        "127.0.0.1:80/x",
-        "[::1]:80/x",
-        "a_b:80/x",
-        "a.example/x:y",
-        "a?tel:911",
-        "tel",
+        (without_port, "invalid"),
+        (hosts, "allow"),
         // What follows `//` is a host, whatever its name.
-        "//tel:911",
-        "//myhost:8080/x",
-        "//joe@a.example/x",
-        "tel://911",
+        (behind_slashes, "allow"),
     ] {
-        assert_eq!(verdict(url), "allow", "{url}");
+        let flags = "--robots all.txt -a ExampleBot --assume-scheme https";
+        let output = folder.output(format!("check {flags} -- {urls}"));
+        let line = |url: &str| format!("{verdict}\t{url}\n");
+        assert_stdout(&output, urls.split_whitespace().map(line).collect::<String>());
     }
 }
 
@@ -255,43 +199,4 @@ fn json_and_explain_are_one_and_quiet_is_another() {
     assert_stdout(&both, &json.stdout);
     assert_status(&both, 0);
     assert_fails(&check(&folder, &format!("--json -q {ALLOWED}")), &["--json"]);
-}
-
-#[test]
-fn color_is_for_terminals_unless_asked_for() {
-    let folder = Folder::new();
-    let colored = format!("\x1b[32mallow\x1b[0m\t{ALLOWED}\n");
-    let plain = format!("allow\t{ALLOWED}\n");
-    assert_stdout(&check(&folder, ALLOWED), &plain);
-    assert_stdout(&check(&folder, &format!("--color never {ALLOWED}")), &plain);
-    assert_stdout(&check(&folder, &format!("--color always {ALLOWED}")), &colored);
-}
-
-#[test]
-fn dialects_differ() {
-    let folder = Folder::new();
-    folder.write("one.txt", "User-agent: *\nDisallow: /*.pdf\n");
-    for (dialect, verdict) in
-        [("rfc9309", "disallow"), ("google", "disallow"), ("koster1996", "allow")]
-    {
-        let line = format!("check --robots one.txt -a Bot --dialect {dialect}");
-        let output = folder.output(format!("{line} https://a.example/x.pdf"));
-        assert_stdout(&output, format!("{verdict}\thttps://a.example/x.pdf\n"));
-    }
-}
-
-#[test]
-fn what_lies_past_the_size_limit_is_ignored() {
-    let folder = Folder::new();
-    let padding = "#".repeat(600 * 1024);
-    folder.write("one.txt", format!("User-agent: *\n{padding}\nDisallow: /\n"));
-    for (flag, verdict) in [
-        ("", "allow"),
-        ("--max-robots-size 500KiB", "allow"),
-        ("--max-robots-size 1M", "disallow"),
-        ("--max-robots-size unlimited", "disallow"),
-    ] {
-        let output = folder.output(format!("check --robots one.txt -a Bot {flag} {ALLOWED}"));
-        assert_stdout(&output, format!("{verdict}\t{ALLOWED}\n"));
-    }
 }

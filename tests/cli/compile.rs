@@ -102,18 +102,13 @@ fn a_status_that_is_missing_is_assumed_and_said() {
 fn a_mirror_of_hosts() {
     let folder = Folder::new();
     let closed = "User-agent: *\nDisallow: /\n";
-    let mirror = |name: &str, content: &[u8]| {
-        let path = folder.path("mirror").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    };
-    mirror("a.example/robots.txt", closed.as_bytes());
-    mirror("a.example/x/robots.txt", b"");
-    mirror("b.example:8080/robots.txt", closed.as_bytes());
-    mirror("c.example/robots.txt.gz", &gzip(closed.as_bytes()));
-    mirror("d.example/index.html", b"a page");
-    mirror("wget-log", b"https://a.example/robots.txt\n");
-    mirror("Makefile", b"all:\n");
+    folder.write("mirror/a.example/robots.txt", closed);
+    folder.write("mirror/a.example/x/robots.txt", "");
+    folder.write("mirror/b.example:8080/robots.txt", closed);
+    folder.write("mirror/c.example/robots.txt.gz", gzip(closed.as_bytes()));
+    folder.write("mirror/d.example/index.html", "a page");
+    folder.write("mirror/wget-log", "https://a.example/robots.txt\n");
+    folder.write("mirror/Makefile", "all:\n");
     let notes = [
         "file Makefile: left out: its name is no host; name it by the host, such as example.com.txt",
         "file d.example: left out: a folder without a robots.txt",

@@ -116,8 +116,7 @@ fn kinds() -> Folder {
     for (name, content) in files {
         folder.write(name, content);
     }
-    fs::create_dir(folder.path("folder")).unwrap();
-    fs::write(folder.path("folder/closed.example"), CLOSED).unwrap();
+    folder.write("folder/closed.example", CLOSED);
     symlink("loop", folder.path("loop")).unwrap();
     folder.ok("compile -o policies.set folder");
     folder
@@ -220,8 +219,7 @@ fn every_place_with_every_kind_of_file() {
         add(vec![format!("compile -o {set} {}", row.kind), check(&set)], row.captures);
         // As the file of a host, among others.
         let hosts = format!("hosts-of-{}", row.kind);
-        fs::create_dir(folder.path(&hosts)).unwrap();
-        fs::write(folder.path(&hosts).join("open.example"), "").unwrap();
+        folder.write(&format!("{hosts}/open.example"), "");
         // A name with .gz behind it is that of no host.
         symlink(folder.path(row.kind), folder.path(&hosts).join("closed.example")).unwrap();
         let loaded = match row.in_folder.starts_with("warns") {
@@ -238,16 +236,14 @@ fn every_place_with_every_kind_of_file() {
 #[test]
 fn strict_makes_an_error_of_what_is_noted() {
     let folder = kinds();
-    fs::create_dir(folder.path("two")).unwrap();
-    fs::write(folder.path("two/closed.example"), CLOSED).unwrap();
-    fs::write(folder.path("two/closed.example.txt"), "User-agent: *\nAllow: /\n").unwrap();
+    folder.write("two/closed.example", CLOSED);
+    folder.write("two/closed.example.txt", "User-agent: *\nAllow: /\n");
     let mut lines = Vec::new();
     for (file, words) in [("page.html", "web page"), ("error.json", "JSON"), ("random", "binary")] {
         lines.push((vec![format!("check --robots {file} --strict -a Bot {URL}")], words));
         lines.push((vec![format!("diff {file} robots.txt --strict")], words));
         let hosts = format!("hosts-of-{file}");
-        fs::create_dir(folder.path(&hosts)).unwrap();
-        fs::copy(folder.path(file), folder.path(&hosts).join("odd.example")).unwrap();
+        folder.write(&format!("{hosts}/odd.example"), folder.read(file));
         lines.push((vec![format!("check --robots {hosts} --strict -a Bot {URL}")], words));
         lines.push((vec![format!("compile {hosts} --strict -o {file}.set")], "odd.example"));
     }
@@ -269,8 +265,7 @@ fn strict_makes_an_error_of_what_is_noted() {
 #[test]
 fn lenient_says_what_it_leaves_out() {
     let folder = kinds();
-    fs::create_dir(folder.path("hosts")).unwrap();
-    fs::write(folder.path("hosts/closed.example"), CLOSED).unwrap();
+    folder.write("hosts/closed.example", CLOSED);
     symlink("gone", folder.path("hosts/gone.example")).unwrap();
     let url = "https://gone.example/ https://closed.example/";
     for line in [&format!("check --robots hosts -a Bot {url}"), "compile hosts -o none.set"] {
@@ -291,9 +286,8 @@ fn lenient_says_what_it_leaves_out() {
 #[test]
 fn what_looks_odd_is_counted_in_summaries_and_sets() {
     let folder = kinds();
-    fs::create_dir(folder.path("hosts")).unwrap();
-    fs::copy(folder.path("page.html"), folder.path("hosts/a.example")).unwrap();
-    fs::copy(folder.path("error.json"), folder.path("hosts/b.example")).unwrap();
+    folder.write("hosts/a.example", folder.read("page.html"));
+    folder.write("hosts/b.example", folder.read("error.json"));
     let note = |output: &Output, name: &str| {
         let mut lines = output.stderr.split(|&byte| byte == b'\n');
         let object = json(lines.find(|line| line.starts_with(b"{")).unwrap());

@@ -320,7 +320,6 @@ fn one_url_among_the_first_thousand_records_is_enough() {
 #[test]
 fn one_output_for_each_list() {
     let folder = Folder::new();
-    fs::create_dir_all(folder.path("in/sub")).unwrap();
     folder.write("in/a.csv", format!("url\n{ALLOWED}\n{DISALLOWED}\n"));
     folder.write("in/b.txt.gz", gzip(format!("{ALLOWED}\n").as_bytes()));
     folder.write("in/sub/a.csv", format!("uri,x\r\n{DISALLOWED},1\r\n"));
@@ -382,7 +381,6 @@ fn lists_are_joined_if_their_records_can_be() {
 #[test]
 fn many_small_files_in_order_for_any_number_of_threads() {
     let folder = Folder::new();
-    fs::create_dir(folder.path("in")).unwrap();
     let mut expected = String::new();
     for number in 0..60 {
         let list = format!("https://a.example/{number}\n").repeat(1 + number % 7);

@@ -207,7 +207,6 @@ fn rows_are_kept_whole() {
 
 /// Rows and lines with the same URLs, by turns in each relation to a file with preferences, and the file.
 fn write_preferences(folder: &Folder) {
-    fs::create_dir(folder.path("sites")).unwrap();
     let robots = "User-agent: *\nContent-Usage: /open train-ai=y, search=n\n\
         Content-Signal: /closed ai-train=no\nDisallow: /private\n";
     folder.write("sites/a.example", robots);

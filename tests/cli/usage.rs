@@ -13,7 +13,6 @@ const URLS: &str = "https://a.example/\nhttps://a.example/open/1\nhttps://a.exam
 /// A folder with a file that has preferences, and the set of it.
 fn folder() -> Folder {
     let folder = Folder::new();
-    fs::create_dir(folder.path("sites")).unwrap();
     folder.write("sites/a.example", ROBOTS);
     folder.ok("compile -o a.set sites");
     folder
@@ -289,7 +288,6 @@ fn changed() -> Folder {
         ),
     ];
     for side in ["old", "new"] {
-        fs::create_dir(folder.path(side)).unwrap();
         for (host, old, new) in sites {
             folder.write(&format!("{side}/{host}"), if side == "old" { old } else { new });
         }

@@ -48,10 +48,9 @@ fn robots() -> String {
 /// `captures….jsonl`, and the sets `set…` and `other…`.
 fn hostile() -> Folder {
     let folder = Folder::new();
-    let robots_folder = folder.path(&name("robots"));
-    fs::create_dir(&robots_folder).unwrap();
-    fs::write(robots_folder.join("a.example"), robots()).unwrap();
-    fs::write(robots_folder.join(name("no host")), "").unwrap();
+    let robots_folder = name("robots");
+    folder.write(&format!("{robots_folder}/a.example"), robots());
+    folder.write(&format!("{robots_folder}/{}", name("no host")), "");
     folder.write(&name("file"), robots());
     folder.write(&name("second"), "User-agent: *\nDisallow: /b\n");
     let list = format!("https://a.example/{HOSTILE}a\n{HOSTILE}\nhttps://b.example/\n");
