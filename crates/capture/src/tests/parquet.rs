@@ -63,7 +63,7 @@ fn texts(values: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from(values.to_vec()))
 }
 
-fn column<A: arrow_array::Array + 'static>(array: A) -> ArrayRef {
+pub(super) fn column(array: impl Array + 'static) -> ArrayRef {
     Arc::new(array)
 }
 

@@ -15,17 +15,13 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use tempfile::TempDir;
 
-use super::parquet::{Columns, written as write_parquet};
+use super::parquet::{Columns, column, written as write_parquet};
 use crate::input::InputError;
 use crate::list::parquet::{ParquetList, Part, PartSize};
 use portcullis_dialect::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
     write_parquet(columns, WriterProperties::default())
-}
-
-fn column(array: impl Array + 'static) -> ArrayRef {
-    Arc::new(array)
 }
 
 fn numbered(count: usize) -> Vec<String> {
@@ -205,15 +201,11 @@ fn the_column_is_found_named_or_numbered() {
         assert_eq!((list.column_name(), list.is_column_found()), (found, is_found));
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
-    assert_eq!(
-        problem(&path, Some("link")),
-        "no column link (--column link); the columns are id, LOC, Address, 3"
-    );
-    assert_eq!(
-        problem(&path, Some("id")),
-        "the column id holds Int64; the URL needs text or bytes; name another with \
-         --column COLUMN"
-    );
+    let missing = "no column link (--column link); the columns are id, LOC, Address, 3";
+    assert_eq!(problem(&path, Some("link")), missing);
+    let wrong = "the column id holds Int64; the URL needs text or bytes; name another with --column \
+                 COLUMN";
+    assert_eq!(problem(&path, Some("id")), wrong);
 }
 
 #[test]
