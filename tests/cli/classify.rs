@@ -13,31 +13,41 @@ fn tagged() -> String {
 #[test]
 fn every_record_is_tagged_in_order() {
     let folder = Folder::new();
-    let output = folder.run("classify", list());
-    assert_stdout(&output, tagged());
-    assert_status(&output, 0);
-}
-
-/// However little memory automata have, verdicts are the same.
-#[test]
-fn the_memory_of_automata_changes_no_verdict() {
-    let folder = Folder::new();
-    for size in ["0", "1KiB", "unlimited"] {
-        let output = folder.run(&format!("classify --automata-memory {size}"), list());
-        assert_stdout(&output, tagged());
+    folder.write("one", "https://a.example/1");
+    folder.write("two", "https://a.example/2\n");
+    let (list, tagged) = (list(), tagged());
+    let nul = b"https://a.example/\0nothing\n\0";
+    let tagged_nul = b"allow\thttps://a.example/\0invalid\tnothing\n\0";
+    let rows: [(&str, &[u8], &[u8]); 9] = [
+        ("", list.as_bytes(), tagged.as_bytes()),
+        ("", b"", b""),
+        // White space around a URL is no part of it, and stays in the record; the line end does not.
+        (
+            "",
+            b"\n https://a.example/\t\r\n\r\n\xff\nhttps://a.example/\xe9",
+            b"invalid\t\nallow\t https://a.example/\t\ninvalid\t\ninvalid\t\xff\n\
+              allow\thttps://a.example/\xe9\n",
+        ),
+        ("-0", nul, tagged_nul),
+        ("--null-data", nul, tagged_nul),
+        // Files and standard input come in their order.
+        (
+            "one - two",
+            b"https://a.example/in",
+            b"allow\thttps://a.example/1\nallow\thttps://a.example/in\n\
+              allow\thttps://a.example/2\n",
+        ),
+        // However little memory automata have, verdicts are the same.
+        ("--automata-memory 0", list.as_bytes(), tagged.as_bytes()),
+        ("--automata-memory 1KiB", list.as_bytes(), tagged.as_bytes()),
+        ("--automata-memory unlimited", list.as_bytes(), tagged.as_bytes()),
+    ];
+    for (flags, input, expected) in rows {
+        let output = folder.run(&format!("classify {flags}"), input);
+        assert_stdout(&output, expected);
+        assert_status(&output, 0);
     }
-    assert_status(&folder.run("classify --automata-memory 1GB", list()), 2);
-}
-
-#[test]
-fn records_are_kept_as_they_are() {
-    let folder = Folder::new();
-    let input = b"\n https://a.example/\t\r\n\r\n\xff\nhttps://a.example/\xe9";
-    let output = folder.run("classify", input);
-    // White space around a URL is no part of it, and stays in the record; the line end does not.
-    let expected =
-        b"invalid\t\nallow\t https://a.example/\t\ninvalid\t\ninvalid\t\xff\nallow\thttps://a.example/\xe9\n";
-    assert_stdout(&output, expected);
+    assert_status(&folder.run("classify --automata-memory 1GB", list), 2);
 }
 
 #[test]
@@ -119,26 +129,6 @@ fn json_keeps_bytes_that_are_no_text() {
 }
 
 #[test]
-fn files_and_standard_input_in_their_order() {
-    let folder = Folder::new();
-    folder.write("one", "https://a.example/1");
-    folder.write("two", "https://a.example/2\n");
-    let output = folder.run("classify one - two", "https://a.example/in");
-    let expected =
-        "allow\thttps://a.example/1\nallow\thttps://a.example/in\nallow\thttps://a.example/2\n";
-    assert_stdout(&output, expected);
-}
-
-#[test]
-fn nul_data() {
-    let folder = Folder::new();
-    for flag in ["-0", "--null-data"] {
-        let output = folder.run(&format!("classify {flag}"), b"https://a.example/\0nothing\n\0");
-        assert_stdout(&output, b"allow\thttps://a.example/\0invalid\tnothing\n\0");
-    }
-}
-
-#[test]
 fn compressed_lists_are_read_with_and_without_a_flag() {
     let folder = Folder::new();
     let zstd = zstd::encode_all(list().as_bytes(), 1).unwrap();
@@ -196,14 +186,6 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
         // Nor do they depend on how the input comes.
         assert!(folder.run(line, &input).stdout == one, "{line}");
     }
-}
-
-#[test]
-fn an_empty_input_gives_an_empty_output() {
-    let folder = Folder::new();
-    let output = folder.run("classify", "");
-    assert_stdout(&output, "");
-    assert_status(&output, 0);
 }
 
 #[test]
