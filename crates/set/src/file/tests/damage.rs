@@ -103,16 +103,13 @@ fn what_is_written_behind_is_an_error() {
 #[test]
 fn what_is_no_set_says_so() {
     let message = |bytes: &[u8]| opened(bytes.to_vec()).unwrap_err().to_string();
+    let text = "a.set: text, not a policy set (make one with portcullis compile; --robots reads a \
+                robots.txt)";
     for bytes in [&b"User-agent: *\n"[..], b"\x89PNG\r\n\x1A\n", b"PCS\n", &[0; 9_000]] {
-        assert_eq!(
-            message(bytes),
-            "a.set: text, not a policy set (make one with portcullis compile; --robots reads a robots.txt)"
-        );
+        assert_eq!(message(bytes), text);
     }
-    assert_eq!(
-        message(b""),
-        "a.set: an empty file, not a policy set (make one with portcullis compile)"
-    );
+    let empty = "a.set: an empty file, not a policy set (make one with portcullis compile)";
+    assert_eq!(message(b""), empty);
 }
 
 #[test]
