@@ -29,17 +29,33 @@ fn the_records_that_flags_ask_for_byte_for_byte() {
     assert_kept("--invalid keep", format!("{ALLOWED}\r\n\n{INVALID}\n\r\nhttps://b.example/\n"));
     assert_kept("--unknown drop --invalid drop", format!("{ALLOWED}\r\nhttps://b.example/\n"));
     assert_kept("-v --unknown keep", format!("{DISALLOWED}\n{UNKNOWN}\n"));
+    // A number or nothing in their place.
+    assert_kept("-c", "2\n".into());
+    assert_kept("--count --unknown keep", "3\n".into());
+    assert_kept("-q", String::new());
 }
 
 #[test]
-fn unknown_and_invalid_are_set_aside() {
-    let folder = Folder::new();
-    let out = kept(&folder, "--unknown-to u --invalid-to i.gz");
-    assert_eq!(text(&out), text(format!("{ALLOWED}\r\nhttps://b.example/\n").as_bytes()));
-    assert_eq!(folder.read("u"), format!("{UNKNOWN}\n").as_bytes());
-    let invalid = decompressed("i.gz", &folder.read("i.gz"));
-    assert_eq!(invalid, format!("\n{INVALID}\n\r\n").as_bytes());
-    assert_eq!(folder.names(), ["i.gz", "u"]);
+fn records_go_where_they_are_sent() {
+    let allowed = format!("{ALLOWED}\r\nhttps://b.example/\n");
+    let (unknown, invalid) = (format!("{UNKNOWN}\n"), format!("\n{INVALID}\n\r\n"));
+    type Files<'f> = &'f [(&'f str, &'f str)];
+    let rows: [(&str, &str, Files<'_>); 5] = [
+        ("-o out.txt", "", &[("out.txt", &allowed)]),
+        ("-o out.zst", "", &[("out.zst", &allowed)]),
+        ("-c -o n.txt", "", &[("n.txt", "2\n")]),
+        ("-q --unknown-to u", "", &[("u", &unknown)]),
+        ("--unknown-to u --invalid-to i.gz", &allowed, &[("i.gz", &invalid), ("u", &unknown)]),
+    ];
+    for (flags, printed, files) in rows {
+        let folder = Folder::new();
+        assert_eq!(text(&kept(&folder, flags)), text(printed.as_bytes()), "{flags}");
+        assert_eq!(folder.names(), files.iter().map(|file| file.0).collect::<Vec<_>>(), "{flags}");
+        for (name, content) in files {
+            let written = decompressed(name, &folder.read(name));
+            assert_eq!(text(&written), text(content.as_bytes()), "{flags}");
+        }
+    }
 }
 
 #[test]
@@ -79,15 +95,6 @@ fn all_agents_unless_any() {
 }
 
 #[test]
-fn count_prints_the_number_kept() {
-    assert_kept("-c", "2\n".into());
-    assert_kept("--count --unknown keep", "3\n".into());
-    let folder = Folder::new();
-    assert_stdout(&folder.run("filter -c -o n.txt", list()), "");
-    assert_eq!(folder.read("n.txt"), b"2\n");
-}
-
-#[test]
 fn the_exit_status_tells_emptiness_if_asked_for() {
     let folder = Folder::new();
     for (flags, input, status) in [
@@ -103,24 +110,6 @@ fn the_exit_status_tells_emptiness_if_asked_for() {
         let output = folder.run(&format!("filter {flags}"), input);
         assert_eq!(output.status.code(), Some(status), "{flags} on {input}");
     }
-}
-
-#[test]
-fn quiet_prints_no_records() {
-    assert_kept("-q", String::new());
-    let folder = Folder::new();
-    kept(&folder, "-q --unknown-to u");
-    assert_eq!(folder.read("u"), format!("{UNKNOWN}\n").as_bytes());
-}
-
-#[test]
-fn output_to_a_file() {
-    let folder = Folder::new();
-    assert_eq!(kept(&folder, "-o out.txt"), b"");
-    let expected = format!("{ALLOWED}\r\nhttps://b.example/\n");
-    assert_eq!(text(&folder.read("out.txt")), text(expected.as_bytes()));
-    kept(&folder, "-o out.zst");
-    assert_eq!(decompressed("out.zst", &folder.read("out.zst")), folder.read("out.txt"));
 }
 
 #[test]
