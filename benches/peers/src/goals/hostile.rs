@@ -257,7 +257,7 @@ const URLS: [UrlKind; 3] = [UrlKind::Random, UrlKind::Repeated, UrlKind::LikeARu
 const WIDE: &[u8] = b"abcdefghijklmnopqrstuvwxyz/-";
 const NARROW: &[u8] = b"abcdefgh/";
 
-const SHAPES: [Shape; 13] = [
+const SHAPES: [Shape; 16] = [
     Shape { name: "random literals joined by stars", letters: NARROW, pattern: random_literals },
     Shape {
         name: "a thousand stars in one rule",
@@ -320,6 +320,17 @@ const SHAPES: [Shape; 13] = [
             rule => Some([b"*b", &number(rule)[..]].concat()),
         },
     },
+    Shape { name: "pairs of 200 words", letters: b"abcdefgh", pattern: pairs_of_words },
+    Shape {
+        name: "literals that nearly match everywhere",
+        letters: b"mn",
+        pattern: |rule, _| Some([b"*mmn", &number(rule)[..], b"*o"].concat()),
+    },
+    Shape {
+        name: "one rule 8,000 times",
+        letters: b"mn",
+        pattern: |rule, _| (rule < 8_000).then(|| b"/*mmn*o".to_vec()),
+    },
 ];
 
 fn one(rule: usize, pattern: impl FnOnce() -> Vec<u8>) -> Option<Vec<u8>> {
@@ -342,6 +353,15 @@ fn random_literals(_: usize, material: &mut Material) -> Option<Vec<u8>> {
 
 fn distinct(rule: usize, start: &[u8], material: &mut Material) -> Option<Vec<u8>> {
     (rule < 20_000).then(|| [start, &material.word_within(8, 12)[..]].concat())
+}
+
+/// Words of four letters, from numbers in base eight.
+fn pairs_of_words(_: usize, material: &mut Material) -> Option<Vec<u8>> {
+    let mut word = || {
+        let number = material.random.below(200) * 2_654_435_761 >> 7;
+        [0, 3, 6, 9].map(|shift| material.letters[(number >> shift & 7) as usize])
+    };
+    Some([b"*", &word()[..], b"*", &word(), b"*i"].concat())
 }
 
 fn shared_stars(_: usize, material: &mut Material) -> Option<Vec<u8>> {
@@ -404,7 +424,8 @@ mod tests {
     fn a_file_is_as_large_as_it_says_and_no_larger() {
         for shape in SHAPES {
             let bytes = shape.robots(ROBOTS_BYTES_MAX).len();
-            let is_small = ["a thousand stars in one rule"].contains(&shape.name);
+            let is_small =
+                ["a thousand stars in one rule", "one rule 8,000 times"].contains(&shape.name);
             let least = if is_small { 1 } else { ROBOTS_BYTES_MAX * 3 / 4 };
             assert!((least..=ROBOTS_BYTES_MAX).contains(&bytes), "{}: {bytes}", shape.name);
             for kind in URLS {
