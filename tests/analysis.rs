@@ -124,6 +124,12 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
     }
 }
 
+/// Compares each two sides, and each with itself. One comparison asks for differences in both directions.
+fn compare_pairs(sides: &[Side<'_>]) {
+    let places = (0..sides.len()).into_par_iter();
+    places.for_each(|at| sides[at..].iter().for_each(|other| compare(&sides[at], other)));
+}
+
 /// Returns the length of the path that is compared.
 fn path_bytes(dialect: &Dialect, url: &[u8]) -> usize {
     oracle::compared_path(dialect, url).unwrap().len()
@@ -165,7 +171,7 @@ fn equivalence_of_small_rule_sets() {
             .iter()
             .map(|rules| Side::new(dialect, file(rules), &urls))
             .collect();
-        sides.par_iter().for_each(|one| sides.iter().for_each(|two| compare(one, two)));
+        compare_pairs(&sides);
         let mut random = Random::new(1);
         let pairs = rule_sets(&patterns, 2);
         let chosen: Vec<_> = (0..400)
@@ -177,7 +183,7 @@ fn equivalence_of_small_rule_sets() {
                 Side::new(dialect, file(&rules), &urls)
             })
             .collect();
-        chosen.par_iter().for_each(|one| chosen.iter().for_each(|two| compare(one, two)));
+        compare_pairs(&chosen);
     }
 }
 

@@ -334,7 +334,7 @@ fn random_urls(random: &mut Random) -> Vec<Vec<u8>> {
 #[test]
 fn random_files_are_read_as_the_oracle_reads_them() {
     let wanted = std::env::var("PORTCULLIS_RANDOM_CASES").ok();
-    let cases: u64 = wanted.map_or(40_000, |text| text.parse().expect("a number"));
+    let cases: u64 = wanted.map_or(20_000, |text| text.parse().expect("a number"));
     let batches = cases.div_ceil(FILES_AT_ONCE as u64);
     let tally = Tally::default();
     (0..batches).into_par_iter().for_each(|seed| {

@@ -7,35 +7,53 @@
 use std::cmp::Reverse;
 use std::hash::BuildHasher;
 
-use foldhash::fast::RandomState;
+use foldhash::SharedSeed;
+use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
 use portcullis_set::stats::largest;
 
 /// Hosts or origins without a policy, and their URLs.
 #[derive(Clone, Debug, Default)]
 pub struct Unknown {
-    /// The names, one behind the other, and the end and the URLs of each, by first occurrence.
+    /// The texts of the names, one behind the other, by first occurrence.
     text: Vec<u8>,
-    names: Vec<(usize, u64)>,
+    names: Vec<Name>,
     /// By name: its place in `names`.
-    places: HashTable<usize>,
-    hasher: RandomState,
+    places: HashTable<u32>,
     /// URLs of names that came when the table was full.
     uncounted: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    /// The same in the tables of all chunks, so that a merge need not read the text.
+    hash: u64,
+    /// The end of its text; the text begins at the end of the name before.
+    end: usize,
+    urls: u64,
 }
 
 impl Unknown {
     /// Counts `urls` of a name, one by one for at most `names_max` names.
     pub fn add(&mut self, name: &[u8], urls: u64, names_max: usize) {
-        let Unknown { text, names, places, hasher, uncounted } = self;
-        let hash = hasher.hash_one(name);
-        if let Some(&place) = places.find(hash, |&place| name_at(text, names, place) == name) {
-            names[place].1 += urls;
-        } else if names.len() < names_max {
+        // The seed is drawn once a process: nobody can choose names that collide.
+        let state = SeedableRandomState::with_seed(0, SharedSeed::global_random());
+        self.add_hashed(name, state.hash_one(name), urls, names_max);
+    }
+
+    fn add_hashed(&mut self, name: &[u8], hash: u64, urls: u64, names_max: usize) {
+        let Unknown { text, names, places, uncounted } = self;
+        let is_same = |&place: &u32| {
+            let place = place as usize;
+            names[place].hash == hash && text_at(text, names, place) == name
+        };
+        if let Some(&place) = places.find(hash, is_same) {
+            names[place as usize].urls += urls;
+        } else if names.len() < names_max.min(u32::MAX as usize) {
             text.extend_from_slice(name);
-            let hash_of = |&place: &usize| hasher.hash_one(name_at(text, names, place));
-            places.insert_unique(hash, names.len(), hash_of);
-            names.push((text.len(), urls));
+            let hash_of = |&place: &u32| names[place as usize].hash;
+            places.insert_unique(hash, names.len() as u32, hash_of);
+            names.push(Name { hash, end: text.len(), urls });
         } else {
             *uncounted += urls;
         }
@@ -43,7 +61,9 @@ impl Unknown {
 
     /// Adds the counts of a later part of the input.
     pub fn merge(&mut self, later: &Unknown, names_max: usize) {
-        later.iter().for_each(|(name, urls)| self.add(name, urls, names_max));
+        for (place, &Name { hash, urls, .. }) in later.names.iter().enumerate() {
+            self.add_hashed(text_at(&later.text, &later.names, place), hash, urls, names_max);
+        }
         self.uncounted += later.uncounted;
     }
 
@@ -57,8 +77,8 @@ impl Unknown {
 
     /// The names that are counted one by one, with their URLs, by first occurrence.
     fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let name = |place| name_at(&self.text, &self.names, place);
-        self.names.iter().enumerate().map(move |(place, &(_, urls))| (name(place), urls))
+        let text = |place| text_at(&self.text, &self.names, place);
+        self.names.iter().enumerate().map(move |(place, name)| (text(place), name.urls))
     }
 
     /// The number of names that are counted one by one.
@@ -68,7 +88,7 @@ impl Unknown {
 
     /// The URLs of all names.
     pub fn urls(&self) -> u64 {
-        self.names.iter().map(|(_, urls)| urls).sum::<u64>() + self.uncounted
+        self.names.iter().map(|name| name.urls).sum::<u64>() + self.uncounted
     }
 
     /// The URLs of names that came when the table was full.
@@ -82,10 +102,9 @@ impl Unknown {
     }
 }
 
-/// The name at `place`: the text between the end of the name before it and its own.
-fn name_at<'t>(text: &'t [u8], names: &[(usize, u64)], place: usize) -> &'t [u8] {
-    let start = place.checked_sub(1).map_or(0, |before| names[before].0);
-    &text[start..names[place].0]
+fn text_at<'t>(text: &'t [u8], names: &[Name], place: usize) -> &'t [u8] {
+    let start = place.checked_sub(1).map_or(0, |before| names[before].end);
+    &text[start..names[place].end]
 }
 
 #[cfg(test)]
