@@ -160,9 +160,9 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
         first.format() == list.format(),
         "{} is {} and {} is {}, which cannot be joined; write one output for each with --out-dir",
         first.name(),
-        first.format(),
+        first.format().describe(),
         list.name(),
-        list.format()
+        list.format().describe()
     );
     ensure!(
         first.columns() == list.columns() && first.delimiter() == list.delimiter(),

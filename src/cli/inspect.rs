@@ -10,6 +10,7 @@ use anyhow::Context;
 use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_matcher::automaton::Reach;
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::visible;
 use portcullis_set::stats::{
@@ -415,7 +416,7 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
         let rules = &robot.rules;
         vec![
             lossless(robot.name, "(any other)"),
-            rules.reach_word().unwrap_or("unknown").to_owned(),
+            rules.reach.map_or("unknown", Reach::as_str).to_owned(),
             groups.join("+"),
             rules.patterns.to_string(),
             rules.bytes.to_string(),

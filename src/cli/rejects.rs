@@ -179,7 +179,7 @@ impl Watch {
             }
             ListFormat::HeritrixJournal | ListFormat::CrawlLog | ListFormat::NutchDump => format!(
                 "it does not look like {}; name its format with --input-format",
-                list.format()
+                list.format().describe()
             ),
         }
     }

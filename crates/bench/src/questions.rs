@@ -7,7 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use portcullis_dialect::words;
+use serde::Deserialize;
 
 use portcullis_synth::random::scatter;
 
@@ -39,26 +40,15 @@ struct Place {
     end: u32,
 }
 
-/// The order in which questions are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// In random order: hosts alternate, as they do in the list of a crawl.
-    Shuffled,
-    /// By file, then by path: caches and branches learn one host's rules.
-    Grouped,
-}
-
-impl Order {
-    /// Both orders.
-    pub const ALL: [Order; 2] = [Order::Shuffled, Order::Grouped];
-
-    /// The name in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Order::Shuffled => "shuffled",
-            Order::Grouped => "grouped",
-        }
+words! {
+    /// The order in which questions are asked.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Order {
+        /// In random order: hosts alternate, as they do in the list of a crawl.
+        Shuffled => "shuffled",
+        /// By file, then by path: caches and branches learn one host's rules.
+        Grouped => "grouped",
     }
 }
 

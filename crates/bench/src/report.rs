@@ -1,5 +1,6 @@
 //! What a measurement found, as plain data: `--json` prints it, and the table and the page show it.
 
+use portcullis_dialect::words;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::LeftOut;
@@ -104,61 +105,28 @@ pub struct EngineReport {
     pub notes: Vec<String>,
 }
 
-/// What is measured separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// Bytes to parsed files.
-    Parse,
-    /// Bytes to matchers for the agent.
-    Compile,
-    /// Bytes to matchers, and one pass over all URLs.
-    FirstTouch,
-    /// Verdicts by matchers that have answered before; the file is given.
-    DecideHot,
-    /// Verdicts on URLs whose file is found by their origin.
-    Batch,
-    /// A mapped list of URLs to counted verdicts.
-    FileToVerdict,
+words! {
+    /// What is measured separately: its name in reports and for `--model`, and what it measures.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Model {
+        /// Bytes to parsed files.
+        Parse => "parse": "Read the bytes of every file into rules, for any agent.",
+        /// Bytes to matchers for the agent.
+        Compile => "compile": "Make a matcher for the agent from the bytes of every file.",
+        /// Bytes to matchers, and one pass over all URLs.
+        FirstTouch => "first-touch": "Compile every file, then decide each URL once.",
+        /// Verdicts by matchers that have answered before; the file is given.
+        DecideHot => "decide-hot":
+            "Decide URLs with matchers that have answered before; the file of each URL is given.",
+        /// Verdicts on URLs whose file is found by their origin.
+        Batch => "batch": "As decide-hot, and also find the file of each URL by its host.",
+        /// A mapped list of URLs to counted verdicts.
+        FileToVerdict => "file-to-verdict": "Read the list from the file, and count the verdicts.",
+    }
 }
 
 impl Model {
-    /// All of them.
-    pub const ALL: [Model; 6] = [
-        Model::Parse,
-        Model::Compile,
-        Model::FirstTouch,
-        Model::DecideHot,
-        Model::Batch,
-        Model::FileToVerdict,
-    ];
-
-    /// The name in reports and for `--model`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Model::Parse => "parse",
-            Model::Compile => "compile",
-            Model::FirstTouch => "first-touch",
-            Model::DecideHot => "decide-hot",
-            Model::Batch => "batch",
-            Model::FileToVerdict => "file-to-verdict",
-        }
-    }
-
-    /// What it measures, in a sentence.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Model::Parse => "Read the bytes of every file into rules, for any agent.",
-            Model::Compile => "Make a matcher for the agent from the bytes of every file.",
-            Model::FirstTouch => "Compile every file, then decide each URL once.",
-            Model::DecideHot => {
-                "Decide URLs with matchers that have answered before; the file of each URL is given."
-            }
-            Model::Batch => "As decide-hot, and also find the file of each URL by its host.",
-            Model::FileToVerdict => "Read the list from the file, and count the verdicts.",
-        }
-    }
-
     /// What its times are divided by.
     pub fn per(self) -> Per {
         match self {

@@ -145,7 +145,7 @@ fn terms(report: &Report) -> Vec<(String, String)> {
         report.engines.iter().any(|it| it.results.iter().any(|it| it.cell.model == *model))
     };
     let models =
-        Model::ALL.into_iter().filter(is_timed).map(|model| (model.as_str(), model.meaning()));
+        Model::ALL.into_iter().filter(is_timed).map(|model| (model.as_str(), model.describe()));
     let orders = Order::ALL.map(|order| match order {
         Order::Shuffled => (order.as_str(), "URLs in random order, as in the list of a crawl."),
         Order::Grouped => (order.as_str(), "All URLs of a host together."),

@@ -7,32 +7,26 @@ use std::path::Path;
 
 use crate::input::{InputError, OpenConfig, Source, Terminator};
 use portcullis_dialect::limits::FORMAT_BYTES_MAX;
+use portcullis_dialect::words;
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
 use super::{BatchReader, CaptureError, FieldMap, folder, json_lines, warc};
 
-/// How captures are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CaptureFormat {
-    /// A folder of robots.txt files named by host.
-    Folder,
-    /// JSON Lines.
-    JsonLines,
-    /// WARC.
-    Warc,
-    /// Parquet; read if the crate is built with its feature `parquet`.
-    Parquet,
+words! {
+    /// How captures are stored, and its name for command lines.
+    pub enum CaptureFormat {
+        /// A folder of robots.txt files named by host.
+        Folder => "folder",
+        /// JSON Lines.
+        JsonLines => "jsonl",
+        /// WARC.
+        Warc => "warc",
+        /// Parquet; read if the crate is built with its feature `parquet`.
+        Parquet => "parquet",
+    }
 }
 
 impl CaptureFormat {
-    /// Every format.
-    pub const ALL: [CaptureFormat; 4] = [
-        CaptureFormat::Folder,
-        CaptureFormat::JsonLines,
-        CaptureFormat::Warc,
-        CaptureFormat::Parquet,
-    ];
-
     /// Endings of file names, before the ending of a compression.
     const ENDINGS: [(&'static [u8], CaptureFormat); 5] = [
         (b".jsonl", CaptureFormat::JsonLines),
@@ -41,16 +35,6 @@ impl CaptureFormat {
         (b".warc", CaptureFormat::Warc),
         (b".parquet", CaptureFormat::Parquet),
     ];
-
-    /// The format's name, for command lines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CaptureFormat::Folder => "folder",
-            CaptureFormat::JsonLines => "jsonl",
-            CaptureFormat::Warc => "warc",
-            CaptureFormat::Parquet => "parquet",
-        }
-    }
 
     /// The format that a file name promises, in any case and before `.gz` or `.zst`.
     ///

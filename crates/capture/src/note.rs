@@ -2,78 +2,40 @@
 //!
 //! A note decides nothing. The numbers are part of the set format, so they never change.
 
-/// What is odd about a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum CaptureNote {
-    /// The answer says that its body is HTML. Its rules apply nonetheless, if it has any.
-    HtmlContentType = 0,
-    /// The archive says that it cut the answer.
-    Truncated = 1,
-    /// The body ends before the length that the header gives.
-    ShortBody = 2,
-    /// The body's chunks (RFC 9112, section 7.1) make no sense or have no end.
-    BadChunks = 3,
-    /// The body's compression is damaged or has no end.
-    BadCompression = 4,
-    /// The body is in a content coding that is not known here.
-    UnknownCoding = 5,
-    /// The body is longer than what counts; the rest was not kept.
-    BodyCut = 6,
-    /// The archive found the answer equal to an earlier one, and stored no body.
-    Revisit = 7,
-    /// The redirect names no target, or one that is no http or https URL.
-    RedirectToNowhere = 8,
-    /// The target of the redirect was not captured.
-    RedirectTargetMissing = 9,
-    /// There are more redirects than the dialect follows, or they lead back to themselves.
-    TooManyRedirects = 10,
-    /// The file has been unreachable for more than 30 days; the last good copy serves again.
-    OutageLastGoodCopy = 11,
-    /// The file has been unreachable for more than 30 days and counts as unavailable: everything is
-    /// allowed, although no answer says so.
-    OutageUnavailable = 12,
-    /// The record has no status; 200 is assumed, because it has a body.
-    StatusAssumed = 13,
-}
+use portcullis_dialect::words;
 
-impl CaptureNote {
-    /// Every note, in the order of its number.
-    pub const ALL: [CaptureNote; 14] = [
-        CaptureNote::HtmlContentType,
-        CaptureNote::Truncated,
-        CaptureNote::ShortBody,
-        CaptureNote::BadChunks,
-        CaptureNote::BadCompression,
-        CaptureNote::UnknownCoding,
-        CaptureNote::BodyCut,
-        CaptureNote::Revisit,
-        CaptureNote::RedirectToNowhere,
-        CaptureNote::RedirectTargetMissing,
-        CaptureNote::TooManyRedirects,
-        CaptureNote::OutageLastGoodCopy,
-        CaptureNote::OutageUnavailable,
-        CaptureNote::StatusAssumed,
-    ];
-
-    /// The note's name for machines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CaptureNote::HtmlContentType => "html-content-type",
-            CaptureNote::Truncated => "truncated",
-            CaptureNote::ShortBody => "short-body",
-            CaptureNote::BadChunks => "bad-chunks",
-            CaptureNote::BadCompression => "bad-compression",
-            CaptureNote::UnknownCoding => "unknown-coding",
-            CaptureNote::BodyCut => "body-cut",
-            CaptureNote::Revisit => "revisit",
-            CaptureNote::RedirectToNowhere => "redirect-to-nowhere",
-            CaptureNote::RedirectTargetMissing => "redirect-target-missing",
-            CaptureNote::TooManyRedirects => "too-many-redirects",
-            CaptureNote::OutageLastGoodCopy => "outage-last-good-copy",
-            CaptureNote::OutageUnavailable => "outage-unavailable",
-            CaptureNote::StatusAssumed => "status-assumed",
-        }
+words! {
+    /// What is odd about a capture.
+    pub enum CaptureNote {
+        /// The answer says that its body is HTML. Its rules apply nonetheless, if it has any.
+        HtmlContentType = 0 => "html-content-type",
+        /// The archive says that it cut the answer.
+        Truncated = 1 => "truncated",
+        /// The body ends before the length that the header gives.
+        ShortBody = 2 => "short-body",
+        /// The body's chunks (RFC 9112, section 7.1) make no sense or have no end.
+        BadChunks = 3 => "bad-chunks",
+        /// The body's compression is damaged or has no end.
+        BadCompression = 4 => "bad-compression",
+        /// The body is in a content coding that is not known here.
+        UnknownCoding = 5 => "unknown-coding",
+        /// The body is longer than what counts; the rest was not kept.
+        BodyCut = 6 => "body-cut",
+        /// The archive found the answer equal to an earlier one, and stored no body.
+        Revisit = 7 => "revisit",
+        /// The redirect names no target, or one that is no http or https URL.
+        RedirectToNowhere = 8 => "redirect-to-nowhere",
+        /// The target of the redirect was not captured.
+        RedirectTargetMissing = 9 => "redirect-target-missing",
+        /// There are more redirects than the dialect follows, or they lead back to themselves.
+        TooManyRedirects = 10 => "too-many-redirects",
+        /// The file has been unreachable for more than 30 days; the last good copy serves again.
+        OutageLastGoodCopy = 11 => "outage-last-good-copy",
+        /// The file has been unreachable for more than 30 days and counts as unavailable: everything is
+        /// allowed, although no answer says so.
+        OutageUnavailable = 12 => "outage-unavailable",
+        /// The record has no status; 200 is assumed, because it has a body.
+        StatusAssumed = 13 => "status-assumed",
     }
 }
 

@@ -20,17 +20,8 @@ use parquet::schema::types::SchemaDescriptor;
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 
-/// The fields that Parquet files may have. Header fields and redirects have no usual layout.
-const FIELDS: [CaptureField; 8] = [
-    CaptureField::Url,
-    CaptureField::Host,
-    CaptureField::Status,
-    CaptureField::Body,
-    CaptureField::BodyBase64,
-    CaptureField::FetchedAt,
-    CaptureField::Error,
-    CaptureField::Truncated,
-];
+/// The fields that Parquet files do not have, because they have no usual layout there.
+const JSON_LINES_ONLY: [CaptureField; 2] = [CaptureField::Headers, CaptureField::Redirects];
 
 /// A column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +41,15 @@ pub(super) struct Places(Vec<Place>);
 impl Places {
     /// Finds the columns of a file with this schema. The error says what is wrong.
     pub fn find(schema: &Schema, fields: &FieldMap) -> Result<Places, String> {
-        for field in [CaptureField::Headers, CaptureField::Redirects] {
+        for field in JSON_LINES_ONLY {
             if fields.named(field).is_some() {
                 let field = field.as_str();
                 return Err(format!("{field} are read from JSON Lines only; omit --field {field}"));
             }
         }
         let mut places = Vec::new();
-        for field in FIELDS {
+        let is_column = |field: &CaptureField| !JSON_LINES_ONLY.contains(field);
+        for field in CaptureField::ALL.into_iter().filter(is_column) {
             // Of the usual names the first counts that the file has.
             let candidates = fields.candidates(field);
             let found = candidates.iter().find_map(|candidate| locate(schema, candidate));

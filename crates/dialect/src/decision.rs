@@ -5,23 +5,42 @@
 use crate::id::{LineNumber, RuleID};
 
 /// Defines an enum with one word per value: `ALL`, `as_str`, `Display` and, with the feature
-/// `serde`, `Serialize`.
+/// `serde` of this crate, `Serialize`. With a text for people behind each word also `describe`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident {
-        $($(#[$about:meta])* $value:ident = $number:literal => $word:literal,)+
+        $($(#[$about:meta])* $value:ident $(= $number:literal)? => $word:literal: $text:literal,)+
+    }) => {
+        $crate::words! {
+            $(#[$meta])*
+            pub enum $name {
+                $($(#[$about])* $value $(= $number)? => $word,)+
+            }
+        }
+
+        impl $name {
+            /// Returns a text for people.
+            pub fn describe(self) -> &'static str {
+                match self {
+                    $($name::$value => $text,)+
+                }
+            }
+        }
+    };
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$about:meta])* $value:ident $(= $number:literal)? => $word:literal,)+
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum $name {
-            $($(#[$about])* $value = $number,)+
+            $($(#[$about])* $value $(= $number)?,)+
         }
 
         impl $name {
             /// All values, in numeric order.
-            pub const ALL: [$name; [$($number),+].len()] = [$($name::$value),+];
+            pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
 
             /// Returns the word that output formats use.
             pub fn as_str(self) -> &'static str {
@@ -37,13 +56,32 @@ macro_rules! words {
             }
         }
 
-        #[cfg(feature = "serde")]
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        $crate::serialize_as_str!($name);
+    };
+}
+
+/// Implements `Serialize` by `as_str`. Crates that call [`words`] need not have a feature `serde`.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! serialize_as_str {
+    ($name:ident) => {
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S>(&self, serializer: S) -> Result<S::Ok, S::Error>
+            where
+                S: $crate::serde::Serializer,
+            {
                 serializer.serialize_str(self.as_str())
             }
         }
     };
+}
+
+#[cfg(not(feature = "serde"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! serialize_as_str {
+    ($name:ident) => {};
 }
 
 words! {

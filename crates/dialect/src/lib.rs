@@ -29,3 +29,8 @@ pub use decision::{Decision, PolicyState, Reason, Verdict};
 pub use dialect::*;
 pub use id::{LineNumber, RuleID};
 pub use usage::{Label, Preference, Stated, Usage, UsageSource};
+
+/// For the code that [`words`] expands to.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub use serde;

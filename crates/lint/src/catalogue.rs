@@ -6,42 +6,27 @@
 use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error, StrDeserializer};
-use serde::{Deserialize, Serialize};
 
 use super::{Diagnostic, Effect, LintConfig, lint};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX};
-use portcullis_robots::syntax::NoteKind;
+use portcullis_dialect::words;
 use portcullis_robots::visible::visible;
 
-/// How serious a diagnostic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Crawlers agree on the line, and it could be written better.
-    Info,
-    /// The line probably does not do what was meant, or not for all crawlers.
-    Warning,
-    /// The line, or the file, does not do what was meant.
-    Error,
-}
-
-impl Severity {
-    /// The word in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// How serious a diagnostic is.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// Crawlers agree on the line, and it could be written better.
+        Info => "info",
+        /// The line probably does not do what was meant, or not for all crawlers.
+        Warning => "warning",
+        /// The line, or the file, does not do what was meant.
+        Error => "error",
     }
 }
 
@@ -145,27 +130,6 @@ impl Code {
             entry.code.to_string().eq_ignore_ascii_case(text) || entry.name == text
         };
         entries().find(is_it).map(|entry| entry.code)
-    }
-
-    /// The code of a parser note. If several codes fit the note, this is the general one, and a check
-    /// reports the finer one.
-    pub fn of_note(kind: NoteKind) -> Code {
-        match kind {
-            NoteKind::ByteOrderMark => Code::ByteOrderMark,
-            NoteKind::NoColon | NoteKind::WhiteSpaceForColon => Code::MissingColon,
-            NoteKind::NoField => Code::MissingField,
-            NoteKind::UnknownField => Code::UnknownField,
-            NoteKind::MisspeltField => Code::MisspeltField,
-            NoteKind::RuleOutsideGroup => Code::RuleOutsideGroup,
-            NoteKind::PatternNeverMatches => Code::NeverMatchingPattern,
-            NoteKind::NulInLine => Code::NulByte,
-            NoteKind::ControlInLine => Code::ControlCharacter,
-            NoteKind::LineCut => Code::LineTooLong,
-            NoteKind::FileCut => Code::FileTooLong,
-            NoteKind::LooksLikeHtml | NoteKind::LooksLikeJson => Code::WebPage,
-            NoteKind::LooksBinary => Code::BinaryFile,
-            NoteKind::UsageIgnored => Code::UnreadableUsage,
-        }
     }
 }
 
@@ -345,13 +309,6 @@ mod tests {
         assert!(entries().all(|entry| is_name(&entry.name)));
         assert_eq!(codes.last(), Some(&Code::RelativeLicense));
         assert_eq!(codes.len(), 48);
-    }
-
-    #[test]
-    fn each_note_has_an_entry() {
-        for kind in NoteKind::ALL {
-            assert_eq!(Code::of_note(kind).entry().code, Code::of_note(kind), "{kind}");
-        }
     }
 
     #[test]

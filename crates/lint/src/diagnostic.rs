@@ -2,11 +2,11 @@
 //! lines and columns as editors count them.
 
 use bstr::ByteSlice as _;
-use serde::Serialize;
 
 use super::{Code, Severity};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::words;
 use portcullis_robots::syntax::Span;
 
 /// A problem in a file.
@@ -82,24 +82,13 @@ pub struct Fix {
     pub edits: Vec<Edit>,
 }
 
-/// Whether an edit may be applied without asking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Safety {
-    /// It should change no verdict; [`fix`](super::fix) applies it if that is proved.
-    #[serde(rename = "safe-if-proved")]
-    ToBeProved,
-    /// It changes verdicts to what was probably meant. The owner of the file decides.
-    #[serde(rename = "suggestion")]
-    Suggestion,
-}
-
-impl Safety {
-    /// The word in JSON and in the catalogue.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Safety::ToBeProved => "safe-if-proved",
-            Safety::Suggestion => "suggestion",
-        }
+words! {
+    /// Whether an edit may be applied without asking.
+    pub enum Safety {
+        /// It should change no verdict; [`fix`](super::fix) applies it if that is proved.
+        ToBeProved => "safe-if-proved",
+        /// It changes verdicts to what was probably meant. The owner of the file decides.
+        Suggestion => "suggestion",
     }
 }
 

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use portcullis_capture::access::{KnownOutage, UnixSeconds};
+use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
@@ -75,7 +75,7 @@ struct Object<'a> {
     rules_in_groups: usize,
     deciding: Option<Rule<'a>>,
     lost: Vec<Rule<'a>>,
-    outage: Option<OutageObject>,
+    outage: Option<&'a KnownOutage>,
     /// `None` if no label is asked about; `Some(None)` is `null`.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_explained: Option<Option<UsageExplained<'a>>>,
@@ -112,25 +112,6 @@ struct StatementObject<'a> {
     bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'static str>,
-}
-
-/// The members of `outage`.
-#[derive(Serialize)]
-pub struct OutageObject {
-    since: String,
-    change: &'static str,
-    copy_captured_at: Option<String>,
-}
-
-impl OutageObject {
-    /// Describes an outage.
-    pub fn new(outage: &KnownOutage) -> OutageObject {
-        OutageObject {
-            since: outage.since.to_rfc3339(),
-            change: outage.change.as_str(),
-            copy_captured_at: outage.copy_captured_at.map(UnixSeconds::to_rfc3339),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -179,7 +160,7 @@ pub fn write(
         rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
         deciding: rules.iter().find(|rule| rule.loss.is_none()).map(rule_object),
         lost: rules.iter().filter(|rule| rule.loss.is_some()).map(rule_object).collect(),
-        outage: found.explained.and_then(|it| it.outage.as_ref()).map(OutageObject::new),
+        outage: found.explained.and_then(|it| it.outage.as_ref()),
         usage_explained: (!found.labels.is_empty())
             .then(|| usage.map(|usage| usage_explained(usage, found.labels))),
     };

@@ -132,7 +132,7 @@ impl Rejects {
             return;
         }
         let problem = match kind {
-            Kind::Without(problem) => problem.to_string(),
+            Kind::Without(problem) => problem.describe().to_owned(),
             Kind::Empty | Kind::NotAUrl => match classifier.explain(record.url(), scheme, 0) {
                 Ok(Err(problem)) => problem.to_string(),
                 _ => "not a URL".to_owned(),

@@ -15,6 +15,7 @@
 use std::fmt;
 
 use memchr::memmem;
+use portcullis_dialect::words;
 
 /// A gzip member (RFC 1952, section 2.3.1).
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -52,43 +53,44 @@ const MAGICS: [(&[u8], FileKind); 9] = [
     (b"\xfd7zXZ\0", FileKind::Xz),
 ];
 
-/// The kind of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FileKind {
-    /// A folder; never returned by [`FileKind::of`].
-    Folder,
-    /// A pipe or a device; never returned by [`FileKind::of`].
-    Special,
-    /// A compiled policy set.
-    PolicySet,
-    /// WARC.
-    Warc,
-    /// Parquet.
-    Parquet,
-    /// Captures of robots.txt as JSON Lines.
-    Captures,
-    /// A list of URLs.
-    UrlList,
-    /// gzip.
-    Gzip,
-    /// zstd.
-    Zstd,
-    /// A zip archive.
-    Zip,
-    /// bzip2.
-    Bzip2,
-    /// xz.
-    Xz,
-    /// HTML or XML.
-    Html,
-    /// JSON other than captures.
-    Json,
-    /// A tar archive.
-    Tar,
-    /// A file without bytes.
-    Empty,
-    /// Anything else.
-    Text,
+words! {
+    /// The kind of a file.
+    pub enum FileKind {
+        /// A folder; never returned by [`FileKind::of`].
+        Folder => "a folder",
+        /// A pipe or a device; never returned by [`FileKind::of`].
+        Special => "a pipe or a device",
+        /// A compiled policy set.
+        PolicySet => "a policy set",
+        /// WARC.
+        Warc => "a WARC file",
+        /// Parquet.
+        Parquet => "a Parquet file",
+        /// Captures of robots.txt as JSON Lines.
+        Captures => "captures as JSON Lines",
+        /// A list of URLs.
+        UrlList => "a list of URLs",
+        /// gzip.
+        Gzip => "gzip data",
+        /// zstd.
+        Zstd => "zstd data",
+        /// A zip archive.
+        Zip => "a zip archive",
+        /// bzip2.
+        Bzip2 => "bzip2 data",
+        /// xz.
+        Xz => "xz data",
+        /// HTML or XML.
+        Html => "HTML",
+        /// JSON other than captures.
+        Json => "JSON",
+        /// A tar archive.
+        Tar => "a tar archive",
+        /// A file without bytes.
+        Empty => "an empty file",
+        /// Anything else.
+        Text => "text",
+    }
 }
 
 impl FileKind {
@@ -142,30 +144,6 @@ impl FileKind {
     }
 }
 
-impl fmt::Display for FileKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FileKind::Folder => "a folder",
-            FileKind::Special => "a pipe or a device",
-            FileKind::PolicySet => "a policy set",
-            FileKind::Warc => "a WARC file",
-            FileKind::Parquet => "a Parquet file",
-            FileKind::Captures => "captures as JSON Lines",
-            FileKind::UrlList => "a list of URLs",
-            FileKind::Gzip => "gzip data",
-            FileKind::Zstd => "zstd data",
-            FileKind::Zip => "a zip archive",
-            FileKind::Bzip2 => "bzip2 data",
-            FileKind::Xz => "xz data",
-            FileKind::Html => "HTML",
-            FileKind::Json => "JSON",
-            FileKind::Tar => "a tar archive",
-            FileKind::Empty => "an empty file",
-            FileKind::Text => "text",
-        })
-    }
-}
-
 /// What follows white space and byte order marks.
 fn behind_space(first: &[u8]) -> &[u8] {
     let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
@@ -203,27 +181,17 @@ fn begins_with_scheme(text: &[u8]) -> bool {
     begins(b"http:") || begins(b"https:")
 }
 
-/// The kind of file that a reader expects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
-    /// A robots.txt.
-    RobotsTxt,
-    /// A list of URLs.
-    UrlList,
-    /// A compiled policy set.
-    PolicySet,
-    /// Captures of robots.txt, in any supported format.
-    Captures,
-}
-
-impl fmt::Display for Wanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Wanted::RobotsTxt => "a robots.txt",
-            Wanted::UrlList => "a list of URLs",
-            Wanted::PolicySet => "a policy set",
-            Wanted::Captures => "captures of robots.txt",
-        })
+words! {
+    /// The kind of file that a reader expects.
+    pub enum Wanted {
+        /// A robots.txt.
+        RobotsTxt => "a robots.txt",
+        /// A list of URLs.
+        UrlList => "a list of URLs",
+        /// A compiled policy set.
+        PolicySet => "a policy set",
+        /// Captures of robots.txt, in any supported format.
+        Captures => "captures of robots.txt",
     }
 }
 

@@ -284,10 +284,11 @@ fn sync_file_system_of(_: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<OsString> {
+    /// The names of what is in a folder, sorted.
+    pub fn names(folder: &Path) -> Vec<OsString> {
         let mut names: Vec<_> =
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();

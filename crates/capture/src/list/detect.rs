@@ -77,11 +77,11 @@ pub(crate) fn detect(
         return Ok(Detected::More);
     };
     let note = match (config.format, how) {
-        (_, Some(how)) => Some(format!("{format}, {how}")),
+        (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
         (Some(_), None) => None,
         // What the name says needs no note.
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
-        (None, None) => Some(format.to_string()),
+        (None, None) => Some(format.describe().to_owned()),
     };
     let head = first[..mark + head_bytes].to_vec();
     let name = name.to_owned();

@@ -50,7 +50,6 @@ pub mod parquet;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -62,44 +61,33 @@ use delimited::Columns;
 pub(crate) use detect::{Detected, detect};
 pub(crate) use framing::Framing;
 pub use json::FieldPath;
+use portcullis_dialect::words;
 
-/// A format of lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ListFormat {
-    /// One URL per line, or per NUL.
-    Lines,
-    /// JSON Lines.
-    JsonLines,
-    /// Comma-separated values, RFC 4180; the first row shows if the delimiter is another one.
-    Csv,
-    /// Tab-separated values, quoted as in CSV.
-    Tsv,
-    /// CDXJ, the index of a web archive.
-    Cdxj,
-    /// Heritrix's recover journal.
-    HeritrixJournal,
-    /// Heritrix's crawl.log.
-    CrawlLog,
-    /// The text that Nutch's `readdb -dump` writes.
-    NutchDump,
-    /// Parquet.
-    Parquet,
+words! {
+    /// A format of lists: its name for command lines, and for people.
+    pub enum ListFormat {
+        /// One URL per line, or per NUL.
+        Lines => "lines": "plain lines",
+        /// JSON Lines.
+        JsonLines => "jsonl": "JSON Lines",
+        /// Comma-separated values, RFC 4180; the first row shows if the delimiter is another one.
+        Csv => "csv": "CSV",
+        /// Tab-separated values, quoted as in CSV.
+        Tsv => "tsv": "TSV",
+        /// CDXJ, the index of a web archive.
+        Cdxj => "cdxj": "CDXJ",
+        /// Heritrix's recover journal.
+        HeritrixJournal => "heritrix": "a Heritrix recover journal",
+        /// Heritrix's crawl.log.
+        CrawlLog => "crawl-log": "a Heritrix crawl.log",
+        /// The text that Nutch's `readdb -dump` writes.
+        NutchDump => "nutch": "a Nutch readdb dump",
+        /// Parquet.
+        Parquet => "parquet": "Parquet",
+    }
 }
 
 impl ListFormat {
-    /// Every format.
-    pub const ALL: [ListFormat; 9] = [
-        ListFormat::Lines,
-        ListFormat::JsonLines,
-        ListFormat::Csv,
-        ListFormat::Tsv,
-        ListFormat::Cdxj,
-        ListFormat::HeritrixJournal,
-        ListFormat::CrawlLog,
-        ListFormat::NutchDump,
-        ListFormat::Parquet,
-    ];
-
     /// Extensions of file names, before that of a compression.
     const EXTENSIONS: [(&'static str, ListFormat); 8] = [
         ("jsonl", ListFormat::JsonLines),
@@ -111,21 +99,6 @@ impl ListFormat {
         ("cdxj", ListFormat::Cdxj),
         ("parquet", ListFormat::Parquet),
     ];
-
-    /// The format's name, for command lines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ListFormat::Lines => "lines",
-            ListFormat::JsonLines => "jsonl",
-            ListFormat::Csv => "csv",
-            ListFormat::Tsv => "tsv",
-            ListFormat::Cdxj => "cdxj",
-            ListFormat::HeritrixJournal => "heritrix",
-            ListFormat::CrawlLog => "crawl-log",
-            ListFormat::NutchDump => "nutch",
-            ListFormat::Parquet => "parquet",
-        }
-    }
 
     /// The format that a file name promises, in any case and before `.gz` or `.zst`.
     ///
@@ -144,22 +117,6 @@ impl ListFormat {
     }
 }
 
-impl fmt::Display for ListFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ListFormat::Lines => "plain lines",
-            ListFormat::JsonLines => "JSON Lines",
-            ListFormat::Csv => "CSV",
-            ListFormat::Tsv => "TSV",
-            ListFormat::Cdxj => "CDXJ",
-            ListFormat::HeritrixJournal => "a Heritrix recover journal",
-            ListFormat::CrawlLog => "a Heritrix crawl.log",
-            ListFormat::NutchDump => "a Nutch readdb dump",
-            ListFormat::Parquet => "Parquet",
-        })
-    }
-}
-
 /// How lists are read. What is not given is detected for each list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListConfig {
@@ -173,79 +130,30 @@ pub struct ListConfig {
     pub terminator: Terminator,
 }
 
-/// Why a record has no URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Problem {
-    /// JSON that is not UTF-8.
-    NotUtf8,
-    /// A line that is not a JSON object.
-    NotJson,
-    /// The object does not have the member, or it is `null`.
-    NoField,
-    /// The member is not a string.
-    NotAString,
-    /// The member occurs twice.
-    RepeatedField,
-    /// The row has fewer or more fields than the first one.
-    FieldCount,
-    /// Something follows the closing quote of a field.
-    BadQuotes,
-    /// A quoted field does not end, so the row takes the rest of the list.
-    OpenQuote,
-    /// The line is of a kind that names no URL.
-    NoUrl,
-    /// The column's value is null.
-    Null,
-}
-
-impl Problem {
-    /// Every problem.
-    pub const ALL: [Problem; 10] = [
-        Problem::NotUtf8,
-        Problem::NotJson,
-        Problem::NoField,
-        Problem::NotAString,
-        Problem::RepeatedField,
-        Problem::FieldCount,
-        Problem::BadQuotes,
-        Problem::OpenQuote,
-        Problem::NoUrl,
-        Problem::Null,
-    ];
-
-    /// The problem's name, for programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Problem::NotUtf8 => "not-utf8",
-            Problem::NotJson => "not-json",
-            Problem::NoField => "no-field",
-            Problem::NotAString => "not-a-string",
-            Problem::RepeatedField => "repeated-field",
-            Problem::FieldCount => "field-count",
-            Problem::BadQuotes => "bad-quotes",
-            Problem::OpenQuote => "open-quote",
-            Problem::NoUrl => "no-url",
-            Problem::Null => "null",
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Problem::NotUtf8 => "the JSON is not UTF-8",
-            Problem::NotJson => "not a JSON object",
-            Problem::NoField => "the object has no such field, or it is null",
-            Problem::NotAString => "the field is not a string",
-            Problem::RepeatedField => "the field occurs twice",
-            Problem::FieldCount => {
-                "not the number of fields of the first row; quote those with a delimiter"
-            }
-            Problem::BadQuotes => "text behind the closing quote of a field",
-            Problem::OpenQuote => "a quoted field is not closed",
-            Problem::NoUrl => "a line of a kind without a URL",
-            Problem::Null => "the column is null",
-        })
+words! {
+    /// Why a record has no URL, for programs and for people.
+    pub enum Problem {
+        /// JSON that is not UTF-8.
+        NotUtf8 => "not-utf8": "the JSON is not UTF-8",
+        /// A line that is not a JSON object.
+        NotJson => "not-json": "not a JSON object",
+        /// The object does not have the member, or it is `null`.
+        NoField => "no-field": "the object has no such field, or it is null",
+        /// The member is not a string.
+        NotAString => "not-a-string": "the field is not a string",
+        /// The member occurs twice.
+        RepeatedField => "repeated-field": "the field occurs twice",
+        /// The row has fewer or more fields than the first one.
+        FieldCount => "field-count":
+            "not the number of fields of the first row; quote those with a delimiter",
+        /// Something follows the closing quote of a field.
+        BadQuotes => "bad-quotes": "text behind the closing quote of a field",
+        /// A quoted field does not end, so the row takes the rest of the list.
+        OpenQuote => "open-quote": "a quoted field is not closed",
+        /// The line is of a kind that names no URL.
+        NoUrl => "no-url": "a line of a kind without a URL",
+        /// The column's value is null.
+        Null => "null": "the column is null",
     }
 }
 
@@ -325,7 +233,7 @@ impl List {
     #[cfg(feature = "parquet")]
     pub(crate) fn of_rows(self, rows: &Arc<parquet::ParquetList>) -> List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
-        let found = || format!("{}, column `{}`", self.format, rows.column_name());
+        let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
         let note = rows.is_column_found().then(found);
         List { columns, note, rows: Some(Rows(Arc::clone(rows))), ..self }
     }

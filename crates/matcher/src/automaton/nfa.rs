@@ -11,6 +11,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use portcullis_dialect::words;
+
 use crate::pattern::{PathPattern, PatternList};
 
 use super::Outcome;
@@ -242,15 +244,16 @@ impl Nfa {
 /// The first byte of every path.
 const PATH_START: u8 = b'/';
 
-/// How much of a site a rule set allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reach {
-    /// No path is disallowed.
-    Everything,
-    /// Some paths are allowed and some are not.
-    Part,
-    /// Every path is disallowed.
-    Nothing,
+words! {
+    /// How much of a site a rule set allows.
+    pub enum Reach {
+        /// No path is disallowed.
+        Everything => "everything",
+        /// Some paths are allowed and some are not.
+        Part => "part",
+        /// Every path is disallowed.
+        Nothing => "nothing",
+    }
 }
 
 /// Returns how much of a site the patterns allow, by exploring the reachable sets of positions

@@ -16,6 +16,7 @@ use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::tsv;
 use super::{push_column, push_deciding, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::words;
 use portcullis_lint::analysis::{AgentRules, Equivalence, Example, Search};
 use portcullis_robots::visible::cut_to_show;
 
@@ -32,27 +33,19 @@ pub struct Compared<'a> {
     pub equivalence: &'a Equivalence,
 }
 
-/// An answer in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Answer {
-    /// Every URL has the same verdict.
-    Equal,
-    /// Some URL has another verdict.
-    Different,
-    /// A limit ended the search before a difference was found.
-    Unknown,
+words! {
+    /// An answer in one word.
+    pub enum Answer {
+        /// Every URL has the same verdict.
+        Equal => "equal",
+        /// Some URL has another verdict.
+        Different => "different",
+        /// A limit ended the search before a difference was found.
+        Unknown => "unknown",
+    }
 }
 
 impl Answer {
-    /// The word that is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Answer::Equal => "equal",
-            Answer::Different => "different",
-            Answer::Unknown => "unknown",
-        }
-    }
-
     /// Summarises a comparison.
     pub fn of(equivalence: &Equivalence) -> Answer {
         match equivalence {

@@ -84,8 +84,8 @@ struct Object<'a> {
 #[serde(untagged)]
 enum Sides<'a> {
     States {
-        old: Option<StateObject>,
-        new: Option<StateObject>,
+        old: Option<OriginState>,
+        new: Option<OriginState>,
     },
     Statements {
         #[serde(flatten)]
@@ -95,19 +95,6 @@ enum Sides<'a> {
     },
 }
 
-#[derive(Serialize)]
-struct StateObject {
-    state: &'static str,
-    verdict: Option<&'static str>,
-}
-
-impl StateObject {
-    fn new(state: OriginState) -> StateObject {
-        let verdict = state.verdict.map(|verdict| verdict.as_str());
-        StateObject { state: state.state.as_str(), verdict }
-    }
-}
-
 /// Appends an object and LF for a change.
 pub fn write_json(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
     let (sides, label) = match &change.kind {
@@ -115,10 +102,7 @@ pub fn write_json(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
             let (old, new) = (Text::cut("old", Some(before)), Text::cut("new", Some(after)));
             (Sides::Statements { old, new }, Some(label.as_str()))
         }
-        kind => {
-            let [old, new] = [kind.before(), kind.after()].map(|it| it.map(StateObject::new));
-            (Sides::States { old, new }, None)
-        }
+        kind => (Sides::States { old: kind.before(), new: kind.after() }, None),
     };
     let object = Object {
         change: change.kind.as_str(),

@@ -19,44 +19,51 @@ pub struct Note {
 }
 
 words! {
-    /// What a note reports.
+    /// What a note reports. [`NoteKind::describe`] says what is odd and how to fix it.
     pub enum NoteKind {
         /// The file starts with a byte order mark, which was skipped. The span is the mark.
-        ByteOrderMark = 0 => "byte-order-mark",
+        ByteOrderMark = 0 => "byte-order-mark":
+            "a byte order mark was skipped: save the file without it",
         /// The line has text but no separator between a field and a value; it was ignored.
-        NoColon = 1 => "no-colon",
+        NoColon = 1 => "no-colon": "no colon: write `field: value`; the line is ignored",
         /// There is no field before the colon; the line was ignored.
-        NoField = 2 => "no-field",
+        NoField = 2 => "no-field": "no field before the colon; the line is ignored",
         /// White space was read as the missing colon.
-        WhiteSpaceForColon = 3 => "white-space-for-colon",
+        WhiteSpaceForColon = 3 => "white-space-for-colon":
+            "no colon: few crawlers accept white space instead",
         /// The field is neither known to the dialect nor a common extension; it was ignored.
-        UnknownField = 4 => "unknown-field",
+        UnknownField = 4 => "unknown-field": "unknown field: it has no effect",
         /// The field is a misspelling that the dialect accepts.
-        MisspeltField = 5 => "misspelt-field",
+        MisspeltField = 5 => "misspelt-field": "misspelt field: few crawlers accept it",
         /// The rule is outside every group; it was ignored.
-        RuleOutsideGroup = 6 => "rule-outside-group",
+        RuleOutsideGroup = 6 => "rule-outside-group":
+            "a rule without a user-agent line before it applies to no crawler",
         /// The rule's pattern can match no path. The span is the record.
-        PatternNeverMatches = 7 => "pattern-never-matches",
+        PatternNeverMatches = 7 => "pattern-never-matches":
+            "the path pattern starts with neither '/' nor '*' and never matches",
         /// The line has a NUL. Depending on the dialect, the line or the text after the NUL was
         /// ignored; on a user-agent line the value before the NUL always counts.
-        NulInLine = 8 => "nul-in-line",
+        NulInLine = 8 => "nul-in-line": "a NUL byte: the line, or what follows in it, is ignored",
         /// The value has a control byte other than TAB. The line was ignored or, on a user-agent
         /// line, the value ends there.
-        ControlInLine = 9 => "control-in-line",
+        ControlInLine = 9 => "control-in-line":
+            "a control character in the value: the line, or what follows in it, is ignored",
         /// The line is longer than the dialect reads; its end was ignored.
-        LineCut = 10 => "line-cut",
+        LineCut = 10 => "line-cut": "the line is too long: its end is ignored",
         /// The file is longer than the limit. The span is what was ignored: from the limit, or from
         /// the start of the line that the limit cuts, to the end of the file.
-        FileCut = 11 => "file-cut",
+        FileCut = 11 => "file-cut": "the file is longer than the limit: its end is ignored",
         /// The file has no rule and looks like HTML or XML. The span is the file.
-        LooksLikeHtml = 12 => "looks-like-html",
+        LooksLikeHtml = 12 => "looks-like-html": "this looks like a web page, not like robots.txt",
         /// The file has no rule and looks like binary data. The span is the file.
-        LooksBinary = 13 => "looks-binary",
+        LooksBinary = 13 => "looks-binary": "this looks like binary data, not like robots.txt",
         /// The file has no rule and looks like JSON. The span is the file.
-        LooksLikeJson = 14 => "looks-like-json",
+        LooksLikeJson = 14 => "looks-like-json": "this looks like JSON, not like robots.txt",
         /// A Content-Usage record states nothing: it is outside every group, or its value is not a
         /// dictionary. The span is the record.
-        UsageIgnored = 15 => "usage-ignored",
+        UsageIgnored = 15 => "usage-ignored":
+            "Content-Usage states nothing here: it needs a user-agent line before it, and a \
+             dictionary such as `train-ai=n` as its value",
     }
 }
 
@@ -64,37 +71,6 @@ impl NoteKind {
     /// What a file that does not look like robots.txt may look like.
     pub const APPEARANCES: [NoteKind; 3] =
         [NoteKind::LooksLikeHtml, NoteKind::LooksBinary, NoteKind::LooksLikeJson];
-
-    /// Returns a message for people: what is odd and how to fix it.
-    pub fn describe(self) -> &'static str {
-        match self {
-            NoteKind::ByteOrderMark => "a byte order mark was skipped: save the file without it",
-            NoteKind::NoColon => "no colon: write `field: value`; the line is ignored",
-            NoteKind::NoField => "no field before the colon; the line is ignored",
-            NoteKind::WhiteSpaceForColon => "no colon: few crawlers accept white space instead",
-            NoteKind::UnknownField => "unknown field: it has no effect",
-            NoteKind::MisspeltField => "misspelt field: few crawlers accept it",
-            NoteKind::RuleOutsideGroup => {
-                "a rule without a user-agent line before it applies to no crawler"
-            }
-            NoteKind::PatternNeverMatches => {
-                "the path pattern starts with neither '/' nor '*' and never matches"
-            }
-            NoteKind::NulInLine => "a NUL byte: the line, or what follows in it, is ignored",
-            NoteKind::ControlInLine => {
-                "a control character in the value: the line, or what follows in it, is ignored"
-            }
-            NoteKind::LineCut => "the line is too long: its end is ignored",
-            NoteKind::FileCut => "the file is longer than the limit: its end is ignored",
-            NoteKind::LooksLikeHtml => "this looks like a web page, not like robots.txt",
-            NoteKind::LooksBinary => "this looks like binary data, not like robots.txt",
-            NoteKind::UsageIgnored => {
-                "Content-Usage states nothing here: it needs a user-agent line before it, and a \
-                 dictionary such as `train-ai=n` as its value"
-            }
-            NoteKind::LooksLikeJson => "this looks like JSON, not like robots.txt",
-        }
-    }
 }
 
 /// A set of kinds: the notes on one line.

@@ -113,7 +113,7 @@ pub enum Change {
 }
 
 /// The state of an origin's policy, and its verdict if there is no file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct OriginState {
     /// The state.
     pub state: PolicyState,

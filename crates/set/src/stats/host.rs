@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use super::policies::{RuleSetFigures, as_state};
+use super::policies::RuleSetFigures;
 use super::usage::HostUsage;
 use super::{as_optional_name, push_text};
 use crate::file::Damage;
@@ -74,10 +74,8 @@ pub struct HostPolicy<'s> {
     #[serde(serialize_with = "as_text")]
     pub origins: Vec<Origin>,
     /// Whether there is a file, or what its absence means.
-    #[serde(serialize_with = "as_state")]
     pub state: PolicyState,
     /// The verdict on every path; `None` if the rules decide.
-    #[serde(serialize_with = "as_verdict")]
     pub verdict: Option<Verdict>,
     /// How it was captured.
     #[serde(flatten)]
@@ -196,10 +194,6 @@ impl Serialize for HostRecord {
 
 fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(origins.iter().map(Origin::to_string))
-}
-
-fn as_verdict<S: Serializer>(verdict: &Option<Verdict>, serializer: S) -> Result<S::Ok, S::Error> {
-    verdict.map(Verdict::as_str).serialize(serializer)
 }
 
 fn as_lossy_list<S: Serializer>(names: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {

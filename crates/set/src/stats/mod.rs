@@ -150,10 +150,8 @@ impl<T: Serialize> Serialize for Named<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Dates {
     /// The first.
-    #[serde(serialize_with = "as_date")]
     pub first: UnixSeconds,
     /// The last.
-    #[serde(serialize_with = "as_date")]
     pub last: UnixSeconds,
 }
 
@@ -162,10 +160,6 @@ impl Dates {
         let Dates { first, last } = known.unwrap_or(Dates { first: time, last: time });
         Dates { first: first.min(time), last: last.max(time) }
     }
-}
-
-fn as_date<S: Serializer>(time: &UnixSeconds, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&time.to_rfc3339())
 }
 
 /// Serializes the name of a host or robot as text; bytes that are not UTF-8 are replaced.
@@ -179,9 +173,12 @@ fn as_name<S: Serializer>(name: &impl AsRef<[u8]>, serializer: S) -> Result<S::O
 }
 
 /// Like [`as_name`]; `name` is null for `None`.
-fn as_optional_name<S: Serializer>(name: &Option<&[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_optional_name<S: Serializer>(
+    name: &Option<impl AsRef<[u8]>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
-    push_text(&mut map, "name", *name)?;
+    push_text(&mut map, "name", name.as_ref().map(AsRef::as_ref))?;
     map.end()
 }
 

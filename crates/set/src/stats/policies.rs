@@ -1,6 +1,6 @@
 //! Statistics of rule sets and policies: the size, the strategy and the users of each.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::hosts::{ByPosition, PolicyUse};
 use super::{Named, Tier, as_lossy, as_name, largest, sharing};
@@ -8,38 +8,19 @@ use crate::PolicySet;
 use crate::file::Damage;
 use crate::stored::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredPolicy, StoredRuleSet};
 use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::words;
 use portcullis_matcher::automaton::{Outcome, Reach};
 use portcullis_robots::policy::{OrderedRules, reach_of_rules};
 
-/// How the paths of a rule set are decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RuleSetStrategy {
-    /// The same outcome for every path.
-    Constant,
-    /// A prefilter, then the stored patterns.
-    Prefilter,
-    /// A lazy automaton, built from the rules of a policy's groups when an agent first needs it.
-    FromGroups,
-}
-
-impl RuleSetStrategy {
-    /// Every strategy.
-    pub const ALL: [RuleSetStrategy; 3] =
-        [RuleSetStrategy::Constant, RuleSetStrategy::Prefilter, RuleSetStrategy::FromGroups];
-
-    /// The name in JSON and text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RuleSetStrategy::Constant => "constant",
-            RuleSetStrategy::Prefilter => "prefilter",
-            RuleSetStrategy::FromGroups => "groups",
-        }
-    }
-}
-
-impl Serialize for RuleSetStrategy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+words! {
+    /// How the paths of a rule set are decided.
+    pub enum RuleSetStrategy {
+        /// The same outcome for every path.
+        Constant => "constant",
+        /// A prefilter, then the stored patterns.
+        Prefilter => "prefilter",
+        /// A lazy automaton, built from the rules of a policy's groups when an agent first needs it.
+        FromGroups => "groups",
     }
 }
 
@@ -49,7 +30,7 @@ pub struct RuleSetFigures {
     /// How its paths are decided.
     pub strategy: RuleSetStrategy,
     /// How much of a site it allows; `None` if it is lazily built.
-    #[serde(rename = "is_left", serialize_with = "as_reach")]
+    #[serde(rename = "is_left")]
     pub reach: Option<Reach>,
     /// The number of patterns; 0 if the set does not store them.
     pub patterns: u32,
@@ -82,25 +63,6 @@ impl RuleSetFigures {
         let (patterns, bytes) = (rule_set.patterns(), rule_set.bytes());
         Ok(RuleSetFigures { strategy, reach, patterns, bytes })
     }
-
-    /// Returns the reach as a word: `everything`, `part`, `nothing`; `None` if unknown.
-    pub fn reach_word(&self) -> Option<&'static str> {
-        Some(match self.reach? {
-            Reach::Everything => "everything",
-            Reach::Part => "part",
-            Reach::Nothing => "nothing",
-        })
-    }
-}
-
-fn as_reach<S: Serializer>(reach: &Option<Reach>, serializer: S) -> Result<S::Ok, S::Error> {
-    let figures = RuleSetFigures {
-        strategy: RuleSetStrategy::Constant,
-        reach: *reach,
-        patterns: 0,
-        bytes: 0,
-    };
-    figures.reach_word().serialize(serializer)
 }
 
 /// A rule set and its users.
@@ -160,7 +122,6 @@ pub struct PolicyFigures<'s> {
     #[serde(serialize_with = "as_lossy")]
     pub host: Option<&'s [u8]>,
     /// Whether there is a file, or what its absence means.
-    #[serde(serialize_with = "as_state")]
     pub state: PolicyState,
     /// The number of origins that have it.
     pub origins: u64,
@@ -182,13 +143,6 @@ pub struct PolicyFigures<'s> {
     pub unordered: u64,
     /// The bytes of its rule sets.
     pub rule_set_bytes: u64,
-}
-
-pub(super) fn as_state<S: Serializer>(
-    state: &PolicyState,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(state.as_str())
 }
 
 /// Statistics of policies.

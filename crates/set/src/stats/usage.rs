@@ -181,23 +181,14 @@ impl Counts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HostUsage {
     /// The name in lower case; `None` for robots that no group names.
-    #[serde(flatten, serialize_with = "as_owned_name")]
+    #[serde(flatten, serialize_with = "as_optional_name")]
     pub name: Option<Vec<u8>>,
     /// The lines of the records.
-    #[serde(serialize_with = "as_numbers")]
     pub lines: Vec<LineNumber>,
     /// By label: what the records state on some path, `y` and `n`; empty if nothing is stated.
     pub stated: Named<Vec<&'static str>>,
     /// The number of licences among the records.
     pub licenses: usize,
-}
-
-fn as_owned_name<S: Serializer>(name: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
-    as_optional_name(&name.as_deref(), serializer)
-}
-
-fn as_numbers<S: Serializer>(lines: &[LineNumber], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(lines.iter().map(|line| line.get()))
 }
 
 impl HostUsage {

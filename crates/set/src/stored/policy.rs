@@ -239,28 +239,13 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the entry, the naming record and the position in the chain of the first token of the
-    /// chain that is named. If several names match the token, the first record counts.
+    /// chain that is named.
     #[inline]
     fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
         if self.token_count() == 0 {
             return Ok(None);
         }
-        let tokens = self.tokens()?;
-        for (position, numbers) in &agent.chain {
-            let mut first: Option<(u32, u32)> = None;
-            for &number in numbers {
-                if let Ok(index) = tokens.binary_search_by_key(&number, |token| token.get()) {
-                    let (entry, speaker) = self.speaker(index)?;
-                    if first.is_none_or(|(_, other)| speaker < other) {
-                        first = Some((entry, speaker));
-                    }
-                }
-            }
-            if let Some((entry, speaker)) = first {
-                return Ok(Some((entry, speaker, *position)));
-            }
-        }
-        Ok(None)
+        agent.first_named(self.tokens()?, |index| self.speaker(index))
     }
 }
 

@@ -16,6 +16,34 @@ pub(super) struct AgentTokens {
     pub chain: Vec<(u32, Vec<u32>)>,
 }
 
+impl AgentTokens {
+    /// Returns the entry, the naming record and the position in the chain of the first token of the
+    /// chain that is one of `names`, which ascend. `naming` returns the entry and the record of a name
+    /// by its index. If several names match the token, the first record counts.
+    #[inline]
+    pub fn first_named(
+        &self,
+        names: &[U32],
+        naming: impl Fn(usize) -> Result<(u32, u32), Damage>,
+    ) -> Result<Option<(u32, u32, u32)>, Damage> {
+        for (position, numbers) in &self.chain {
+            let mut first: Option<(u32, u32)> = None;
+            for &number in numbers {
+                if let Ok(index) = names.binary_search_by_key(&number, |name| name.get()) {
+                    let (entry, record) = naming(index)?;
+                    if first.is_none_or(|(_, other)| record < other) {
+                        first = Some((entry, record));
+                    }
+                }
+            }
+            if let Some((entry, record)) = first {
+                return Ok(Some((entry, record, *position)));
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// The section, with its bounds checked.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'s> {

@@ -178,22 +178,8 @@ impl<'s> StoredUsage<'s> {
 
     /// The entry of an agent.
     fn select(&self, agent: &AgentTokens) -> Result<u32, Damage> {
-        let tokens = self.tokens()?;
-        for (_, numbers) in &agent.chain {
-            let mut first: Option<(u32, u32)> = None;
-            for &number in numbers {
-                if let Ok(index) = tokens.binary_search_by_key(&number, |token| token.get()) {
-                    let (entry, line) = self.robot(index)?;
-                    if first.is_none_or(|(_, other)| line < other) {
-                        first = Some((entry, line));
-                    }
-                }
-            }
-            if let Some((entry, _)) = first {
-                return Ok(entry);
-            }
-        }
-        Ok(self.default_entry())
+        let named = agent.first_named(self.tokens()?, |index| self.robot(index))?;
+        Ok(named.map_or(self.default_entry(), |(entry, ..)| entry))
     }
 }
 

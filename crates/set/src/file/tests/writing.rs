@@ -9,13 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::writer::Destination;
 use super::*;
-
-fn names(folder: &Path) -> Vec<OsString> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    names
-}
+use crate::atomic_file::tests::names;
 
 /// Stored files outlive the program. If this fails, the format has changed. Increase the format
 /// version (`VERSION` and `FORMAT.md`) before you change the number here.
