@@ -358,8 +358,8 @@ fn distinct(rule: usize, start: &[u8], material: &mut Material) -> Option<Vec<u8
 /// Words of four letters, from numbers in base eight.
 fn pairs_of_words(_: usize, material: &mut Material) -> Option<Vec<u8>> {
     let mut word = || {
-        let number = material.random.below(200) * 2_654_435_761 >> 7;
-        [0, 3, 6, 9].map(|shift| material.letters[(number >> shift & 7) as usize])
+        let number = (material.random.below(200) * 2_654_435_761) >> 7;
+        [0, 3, 6, 9].map(|shift| material.letters[((number >> shift) & 7) as usize])
     };
     Some([b"*", &word()[..], b"*", &word(), b"*i"].concat())
 }
