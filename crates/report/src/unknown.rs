@@ -102,6 +102,7 @@ impl Unknown {
     }
 }
 
+/// The name at `place`: the text between the end of the name before it and its own.
 fn text_at<'t>(text: &'t [u8], names: &[Name], place: usize) -> &'t [u8] {
     let start = place.checked_sub(1).map_or(0, |before| names[before].end);
     &text[start..names[place].end]
