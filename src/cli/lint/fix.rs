@@ -5,12 +5,12 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
+use diffy::{DiffOptions, Line};
 use portcullis_dialect::limits::LINT_FINDINGS_PER_CODE_MAX;
 use portcullis_lint as lint;
 use portcullis_lint::{FixConfig, Report};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::visible::is_hidden;
-use similar::TextDiff;
 
 use super::super::output::Output;
 
@@ -47,14 +47,26 @@ pub(super) fn fix(name: &str, text: &[u8], report: &Report, config: &FixConfig) 
 
 /// A unified diff.
 fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
-    let diff = TextDiff::from_lines(old, new);
-    let mut out = Vec::new();
-    let mut unified = diff.unified_diff();
     // An absolute path has its slash already.
     let name = name.trim_start_matches('/');
     let [before, after] = ["a", "b"].map(|side| file_name(&format!("{side}/{name}")));
-    let written = unified.header(&before, &after).to_writer(&mut out);
-    written.expect("a list in memory takes all bytes");
+    let mut out = format!("--- {before}\n+++ {after}\n").into_bytes();
+    for hunk in DiffOptions::new().create_patch_bytes(old, new).hunks() {
+        let (before, after) = (hunk.old_range(), hunk.new_range());
+        out.extend(format!("@@ -{before} +{after} @@\n").into_bytes());
+        for line in hunk.lines() {
+            let (sign, text) = match *line {
+                Line::Context(text) => (b' ', text),
+                Line::Delete(text) => (b'-', text),
+                Line::Insert(text) => (b'+', text),
+            };
+            out.push(sign);
+            out.extend(text);
+            if !text.ends_with(b"\n") {
+                out.extend(b"\n\\ No newline at end of file\n");
+            }
+        }
+    }
     out
 }
 
