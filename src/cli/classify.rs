@@ -134,6 +134,8 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         }
         _ => Target::Text(outputs, header),
     };
+    // The account in Parquet files has them too.
+    let counts_hosts = format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None;
     let mut counts = Counts::new(agents.len());
     let account = stream::run(
         &stream,
@@ -141,7 +143,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         &classifier,
         |session, mut piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
-            tagged.counts.clear(agents.len());
+            tagged.counts.clear(agents.len(), counts_hosts);
             let Tagged { bytes, group, counts } = tagged;
             let text: &dyn Format = match format {
                 ClassifyFormat::Tsv if columns.are_verdicts() => &Tsv(terminator),

@@ -213,6 +213,8 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     } else {
         Target::Records(Sorter { kept: kept_to, prints_records, unknown, invalid, first: None })
     };
+    // The account in Parquet files has them too.
+    let counts_hosts = are_rows || summary.form != plan::SummaryForm::None;
     let mut counts = Counts::new(agents);
     let (mut kept, mut unstated) = (0, 0);
     let account = stream::run(
@@ -221,7 +223,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         &classifier,
         |session, piece, sorted: &mut Sorted| {
             sorted.records.clear();
-            sorted.counts.clear(agents);
+            sorted.counts.clear(agents, counts_hosts);
             let Sorted { records, rows, counts } = sorted;
             if are_rows {
                 *rows = KeptRows::of(piece, &selection, session, counts)?;
