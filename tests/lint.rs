@@ -82,7 +82,7 @@ fn assert_sound(text: &[u8], report: &Report) {
 
 #[test]
 fn made_up_files_have_sound_reports() {
-    let corpus = Corpus::new(9309, 2_000);
+    let corpus = Corpus::new(9309, 1_000);
     let mut found = 0;
     for host in 0..corpus.hosts() {
         let mut text = Vec::new();
