@@ -27,9 +27,10 @@
 //! assert!(pattern.anchored);
 //! ```
 
+use std::hash::{Hash, Hasher};
+
 use portcullis_dialect::dialect::{IndexPage, PathRules, UnrootedPattern};
 
-use crate::bytes::push_varint;
 use crate::escape::normalise;
 
 /// Writes the normal text of `value`, a rule's value without surrounding white space, to `text`.
@@ -112,7 +113,7 @@ struct PatternEnd {
     anchored: bool,
 }
 
-/// One pattern of a list.
+/// One pattern of a list. Patterns that match the same paths are equal, in whichever lists they are.
 #[derive(Clone, Copy, Debug)]
 pub struct PathPattern<'l> {
     /// The literal bytes, without wildcards.
@@ -135,19 +136,27 @@ impl<'l> PathPattern<'l> {
         self.base as usize
     }
 
-    /// Writes a key to `out` that is the same for equal patterns and for no others.
-    pub fn write_identity(&self, out: &mut Vec<u8>) {
-        out.clear();
-        out.push(self.anchored.into());
-        push_varint(out, self.stars.len() as u32);
-        self.stars().for_each(|star| push_varint(out, star as u32));
-        out.extend_from_slice(self.bytes);
-    }
-
     /// Returns the literals: the first is a prefix of the path, each later one follows a star. The
     /// first is empty if the pattern starts with a star.
     pub fn literals(&self) -> impl Iterator<Item = &'l [u8]> + 'l {
         literals_between(self.bytes, self.stars())
+    }
+}
+
+impl PartialEq for PathPattern<'_> {
+    fn eq(&self, other: &PathPattern<'_>) -> bool {
+        let same = self.anchored == other.anchored && self.bytes == other.bytes;
+        same && self.stars().eq(other.stars())
+    }
+}
+
+impl Eq for PathPattern<'_> {}
+
+impl Hash for PathPattern<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+        // Few patterns differ in nothing else.
+        (self.anchored, self.stars.len()).hash(state);
     }
 }
 
@@ -283,6 +292,14 @@ impl PatternList {
         self.bytes.shrink_to_fit();
         self.stars.shrink_to_fit();
         self.ends.shrink_to_fit();
+    }
+
+    /// Removes the last pattern, if there is one.
+    pub fn pop(&mut self) {
+        self.ends.pop();
+        let end = self.ends.last().map_or((0, 0), |end| (end.bytes as usize, end.stars as usize));
+        self.bytes.truncate(end.0);
+        self.stars.truncate(end.1);
     }
 
     /// Appends the literals and stars of `body`, in which every `*` is a wildcard.

@@ -184,7 +184,7 @@ impl<'t> Robots<'t> {
             Selection::NoGroup => (Vec::new(), Reason::NoGroup),
             Selection::Groups { groups, .. } => (groups, Reason::NoRule),
         };
-        let ordered = OrderedRules::new(&self.file, &groups, &self.dialect.paths);
+        let ordered = OrderedRules::distinct(&self.file, &groups, &self.dialect.paths);
         let line = |rule: &RuleID| (*rule, self.file.rules()[rule.index()].line);
         let lines = ordered.rules.iter().map(line).collect();
         let outcomes = outcomes(&ordered.verdicts);

@@ -141,13 +141,12 @@ impl Counts {
         let mut passed = [None; 2];
         let mut own = HashMap::new();
         for ((pattern, owner), rank) in first.patterns().zip(0..) {
-            let identity = identity(&pattern);
-            if own.insert(identity.clone(), rank).is_some() {
+            if own.insert(pattern, rank).is_some() {
                 // An earlier rule has the same pattern.
                 counts.first[rank] = false;
                 continue;
             }
-            let Some(&(there, allows)) = ranks.get(&identity) else { continue };
+            let Some(&(there, allows)) = ranks.get(&pattern) else { continue };
             let in_order = passed[usize::from(!owner.allows)].is_none_or(|other| other < there);
             if allows == owner.allows && in_order {
                 counts.first[rank] = false;
@@ -161,20 +160,14 @@ impl Counts {
 }
 
 /// The rank and verdict of each pattern. Of equal patterns only the first counts.
-fn ranks(rules: Rules<'_>, counts: &mut [bool]) -> HashMap<Vec<u8>, (usize, bool)> {
+fn ranks<'r>(rules: Rules<'r>, counts: &mut [bool]) -> HashMap<PathPattern<'r>, (usize, bool)> {
     let mut ranks = HashMap::new();
     for ((pattern, owner), rank) in rules.patterns().zip(0..) {
-        let known = ranks.entry(identity(&pattern));
+        let known = ranks.entry(pattern);
         if let Entry::Occupied(_) = known {
             counts[rank] = false;
         }
         known.or_insert((rank, owner.allows));
     }
     ranks
-}
-
-fn identity(pattern: &PathPattern<'_>) -> Vec<u8> {
-    let mut identity = Vec::new();
-    pattern.write_identity(&mut identity);
-    identity
 }

@@ -153,8 +153,8 @@ struct Analysis<'r> {
     units: Vec<Unit>,
     /// By rule: its unit.
     unit_of: HashMap<u32, usize>,
-    /// By identity: the first pattern with it.
-    first_equal: HashMap<Vec<u8>, usize>,
+    /// By pattern: the first that is equal.
+    first_equal: HashMap<PathPattern<'r>, usize>,
     language: Language,
     machine: Machine,
     budget: Budget,
@@ -165,8 +165,8 @@ impl<'r> Analysis<'r> {
         let patterns: Vec<Owned<'r>> = rules.patterns().collect();
         let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut first_equal = HashMap::new();
-        for (index, (pattern, owner)) in patterns.iter().enumerate() {
-            first_equal.entry(identity(pattern)).or_insert(index);
+        for (index, &(pattern, owner)) in patterns.iter().enumerate() {
+            first_equal.entry(pattern).or_insert(index);
             if owner.rule != ROBOTS_TXT_RULE {
                 by_rule.entry(owner.rule).or_default().push(index);
             }
@@ -219,7 +219,7 @@ impl<'r> Analysis<'r> {
     fn repeated(&mut self, unit: usize) -> Option<u32> {
         let first_of = |&index: &usize| {
             let (pattern, owner) = &self.patterns[index];
-            let (_, first) = self.patterns[self.first_equal[&identity(pattern)]];
+            let (_, first) = self.patterns[self.first_equal[pattern]];
             let same = first.allows == owner.allows && first.rule != owner.rule;
             (same && first.rule != ROBOTS_TXT_RULE).then_some(first.rule)
         };
@@ -485,13 +485,6 @@ impl<'s, 'r> Living<'s, 'r> {
         }
         Ok(if next == NO_PATTERN { Sign::Free } else { Sign::Blocked(next as usize) })
     }
-}
-
-/// Bytes that are the same for equal patterns only.
-fn identity(pattern: &PathPattern<'_>) -> Vec<u8> {
-    let mut identity = Vec::new();
-    pattern.write_identity(&mut identity);
-    identity
 }
 
 fn successor(rule: u32) -> Successor {

@@ -13,6 +13,7 @@ use crate::analysis::{Equivalence, Limits, RuleStanding, Rules, Standing, Succes
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
 use portcullis_matcher::automaton::{self, Automaton, Outcome};
+use portcullis_matcher::pattern::PathPattern;
 use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
@@ -222,14 +223,12 @@ struct SamePatterns {
 
 impl SamePatterns {
     fn of(ordered: &OrderedRules) -> SamePatterns {
-        let mut first: HashMap<Vec<u8>, [Option<RuleID>; 2]> = HashMap::new();
+        let mut first: HashMap<PathPattern<'_>, [Option<RuleID>; 2]> = HashMap::new();
         let patterns = ordered.patterns.iter().zip(&ordered.rules).zip(&ordered.verdicts);
         let patterns = patterns.zip(&ordered.directories).filter(|(_, directory)| !**directory);
         let mut contradictions = HashMap::new();
         for (((pattern, &rule), &verdict), _) in patterns {
-            let mut identity = Vec::new();
-            pattern.write_identity(&mut identity);
-            let known = first.entry(identity).or_default();
+            let known = first.entry(pattern).or_default();
             let side = usize::from(verdict == Verdict::Allow);
             if let Some(other) = known[1 - side] {
                 // The later rule of the file is reported; the earlier one in this order wins.

@@ -1,5 +1,9 @@
 //! Rules in order of precedence, and how much of a site they leave.
 
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
 use crate::syntax::{RobotsTxt, Rule};
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::{Dialect, PathRules, Precedence, RuleID, Verdict};
@@ -32,8 +36,24 @@ struct Entry {
 }
 
 impl OrderedRules {
-    /// Orders the rules of the groups at `groups` of `file`.
+    /// Orders all rules of the groups at `groups` of `file`.
     pub fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
+        OrderedRules::of(file, groups, paths, None)
+    }
+
+    /// Like [`OrderedRules::new`], without patterns that equal an earlier one: those decide nothing.
+    /// This is what matchers are compiled from. Files have been made of thousands of copies of a
+    /// rule, each of which would cost time and memory.
+    pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
+        OrderedRules::of(file, groups, paths, Some(KnownPatterns::default()))
+    }
+
+    fn of(
+        file: &RobotsTxt<'_>,
+        groups: &[usize],
+        paths: &PathRules,
+        known: Option<KnownPatterns>,
+    ) -> OrderedRules {
         let mut texts = Vec::new();
         let mut entries = Vec::new();
         let mut text = Vec::new();
@@ -54,10 +74,16 @@ impl OrderedRules {
             }
         }
         sort(&mut entries, paths.precedence);
-        OrderedRules::collect(&entries, &texts, paths)
+        OrderedRules::collect(&entries, &texts, paths, known)
     }
 
-    fn collect(entries: &[Entry], texts: &[u8], paths: &PathRules) -> OrderedRules {
+    /// Parses the patterns in order; leaves out those that `known` has, if it is given.
+    fn collect(
+        entries: &[Entry],
+        texts: &[u8],
+        paths: &PathRules,
+        mut known: Option<KnownPatterns>,
+    ) -> OrderedRules {
         let mut ordered = OrderedRules {
             patterns: PatternList::new(),
             verdicts: Vec::with_capacity(entries.len()),
@@ -67,11 +93,38 @@ impl OrderedRules {
         ordered.patterns.reserve(entries.len(), texts.len());
         for entry in entries {
             ordered.patterns.push(&texts[entry.start..entry.end], paths.wildcards);
+            if known.as_mut().is_some_and(|known| !known.add_last(&ordered.patterns)) {
+                ordered.patterns.pop();
+                continue;
+            }
             ordered.verdicts.push(entry.verdict);
             ordered.rules.push(entry.rule);
             ordered.directories.push(entry.directory);
         }
         ordered
+    }
+}
+
+/// The distinct patterns of a list, by position.
+#[derive(Default)]
+struct KnownPatterns {
+    positions: HashTable<u32>,
+    hasher: foldhash::fast::RandomState,
+}
+
+impl KnownPatterns {
+    /// Adds the last pattern of `patterns`; returns false if an equal one is known.
+    fn add_last(&mut self, patterns: &PatternList) -> bool {
+        let hash = |&position: &u32| self.hasher.hash_one(patterns.get(position as usize));
+        let last = patterns.len() as u32 - 1;
+        let pattern = patterns.get(last as usize);
+        let is_same = |&position: &u32| patterns.get(position as usize) == pattern;
+        let of_last = hash(&last);
+        let is_known = self.positions.find(of_last, is_same).is_some();
+        if !is_known {
+            self.positions.insert_unique(of_last, last, hash);
+        }
+        !is_known
     }
 }
 
@@ -195,7 +248,7 @@ fn of_automaton(rules: &OrderedRules) -> Option<Reach> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::{ORIGINAL_1994, RFC_9309};
+    use portcullis_dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
 
     fn of(rules: &str, dialect: &Dialect) -> Option<Reach> {
         let text = format!("User-agent: *\n{rules}\n");
@@ -230,6 +283,29 @@ mod tests {
             assert_eq!(of(rules, &RFC_9309), Some(expected), "{rules}");
         }
         assert_eq!(of("Allow: /a\nDisallow: /", &ORIGINAL_1994), Some(Reach::Nothing));
+    }
+
+    #[test]
+    fn distinct_rules_leave_out_what_equals_an_earlier_pattern() {
+        let text = b"User-agent: *\nDisallow: /a\nAllow: /a*\nAllow: /b/index.html\nAllow: /a\n\
+            Disallow: /b/$\nDisallow: /c**d\nDisallow: /c*d*\nDisallow: /c*d$\n";
+        let lines = |dialect: &Dialect, order: fn(&_, &[usize], &_) -> OrderedRules| {
+            let file = RobotsTxt::parse(text, dialect, None);
+            let ordered = order(&file, &[0], &dialect.paths);
+            assert_eq!(ordered.patterns.len(), ordered.rules.len());
+            assert_eq!(ordered.verdicts.len(), ordered.rules.len());
+            assert_eq!(ordered.directories.len(), ordered.rules.len());
+            let verdict = |(rule, verdict): (&RuleID, _)| {
+                assert_eq!(file.rules()[rule.index()].verdict, verdict);
+                file.rules()[rule.index()].line.get()
+            };
+            ordered.rules.iter().zip(ordered.verdicts).map(verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&RFC_9309, OrderedRules::new), [4, 7, 8, 9, 6, 3, 5, 2]);
+        assert_eq!(lines(&RFC_9309, OrderedRules::distinct), [4, 7, 9, 6, 3]);
+        // The second pattern of line 4 is that of line 6.
+        assert_eq!(lines(&GOOGLE, OrderedRules::new), [4, 7, 8, 9, 4, 6, 3, 5, 2]);
+        assert_eq!(lines(&GOOGLE, OrderedRules::distinct), [4, 7, 9, 4, 3]);
     }
 
     #[test]

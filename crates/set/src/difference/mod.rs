@@ -47,7 +47,7 @@ mod tests;
 mod usage;
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::limits::{DIFFERENCE_PAIR_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_dialect::usage::Label;
 use portcullis_matcher::bytes::seeded_hash;
-use portcullis_matcher::pattern::PatternList;
+use portcullis_matcher::pattern::{PathPattern, PatternList};
 use portcullis_robots::policy::{AgentChain, Detail, OrderedRules};
 
 use super::file::Damage;
@@ -507,27 +507,23 @@ fn compare(
 /// number of adjacent rules with one verdict. Whichever of those matches first, the verdict is the
 /// same.
 fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
-    let runs = |rules: &OrderedRules| runs(&rules.patterns, &rules.verdicts);
     // Often two files differ only for other agents.
-    (old.patterns == new.patterns && old.verdicts == new.verdicts) || runs(old) == runs(new)
+    (old.patterns == new.patterns && old.verdicts == new.verdicts)
+        || runs(&old.patterns, &old.verdicts) == runs(&new.patterns, &new.verdicts)
 }
 
 /// Adjacent patterns with one outcome: the outcome and the patterns, each once.
-type Run<T> = (T, Vec<Vec<u8>>);
+type Run<'l, T> = (T, HashSet<PathPattern<'l>>);
 
-fn runs<T: Copy + PartialEq>(patterns: &PatternList, outcomes: &[T]) -> Vec<Run<T>> {
-    let mut runs: Vec<Run<T>> = Vec::new();
+fn runs<'l, T: Copy + PartialEq>(patterns: &'l PatternList, outcomes: &[T]) -> Vec<Run<'l, T>> {
+    let mut runs: Vec<Run<'l, T>> = Vec::new();
     for (pattern, &outcome) in patterns.iter().zip(outcomes) {
-        let mut identity = Vec::new();
-        pattern.write_identity(&mut identity);
         match runs.last_mut() {
-            Some((last, patterns)) if *last == outcome => patterns.push(identity),
-            _ => runs.push((outcome, vec![identity])),
+            Some((last, patterns)) if *last == outcome => {
+                patterns.insert(pattern);
+            }
+            _ => runs.push((outcome, HashSet::from([pattern]))),
         }
-    }
-    for (_, patterns) in &mut runs {
-        patterns.sort_unstable();
-        patterns.dedup();
     }
     runs
 }

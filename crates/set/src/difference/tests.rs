@@ -298,7 +298,7 @@ fn changed_for(
 #[test]
 fn what_counts_as_other_rules() {
     let one = "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: *\nDisallow: /x\n";
-    let cases: [(&str, &[usize]); 9] = [
+    let cases: [(&str, &[usize]); 10] = [
         (one, &[]),
         // Lines, comments, order, repetition and another spelling of the same pattern.
         (
@@ -313,6 +313,11 @@ fn what_counts_as_other_rules() {
         // A new name takes an agent from the default group to a group with the same rules.
         (
             "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: Other\nUser-agent: *\nDisallow: /x\n",
+            &[],
+        ),
+        // An equal pattern behind one that is longer as a text and decides.
+        (
+            "User-agent: ABot\nDisallow: /a\nDisallow: /b*\nAllow: /b\n\nUser-agent: *\nDisallow: /x\n",
             &[],
         ),
         // It never decides, but it is another rule.

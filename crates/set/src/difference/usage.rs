@@ -6,6 +6,7 @@
 
 use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_matcher::pattern::PatternList;
 use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 
@@ -41,7 +42,9 @@ impl UsageChange {
 /// What a policy states about a label for an agent.
 #[derive(Clone)]
 struct Stated {
-    runs: Vec<Run<Preference>>,
+    patterns: PatternList,
+    /// By pattern.
+    preferences: Vec<Preference>,
     shown: Vec<u8>,
 }
 
@@ -62,7 +65,7 @@ pub(super) fn changes(
         let of_label = changes.len();
         for (agent, (before, after)) in before.iter().zip(&after).enumerate() {
             let (before, after) = (&before[number], &after[number]);
-            if before.runs == after.runs {
+            if before.runs() == after.runs() {
                 continue;
             }
             let alike =
@@ -102,8 +105,6 @@ fn stated((query, policy): (&Query, PolicyNumber)) -> Result<Vec<Vec<Stated>>, D
 
 impl Stated {
     fn new(file: &RobotsTxt<'_>, rules: &LabelRules) -> Stated {
-        let mut runs = runs(&rules.patterns, &rules.preferences);
-        runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
         let statements: usize =
             rules.preferences.iter().rposition(is_stated).map_or(0, |it| it + 1);
         let mut shown = Vec::new();
@@ -124,7 +125,14 @@ impl Stated {
         if shown.is_empty() {
             shown.extend_from_slice(Preference::Unstated.as_str().as_bytes());
         }
-        Stated { runs, shown }
+        let LabelRules { patterns, preferences, .. } = rules.clone();
+        Stated { patterns, preferences, shown }
+    }
+
+    fn runs(&self) -> Vec<Run<'_, Preference>> {
+        let mut runs = runs(&self.patterns, &self.preferences);
+        runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
+        runs
     }
 }
 

@@ -214,7 +214,7 @@ fn rule_sets_are_those_that_files_have() {
         let audience = Audience::of(&file, &RFC_9309);
         let groups = audience.robots.into_iter().map(|robot| robot.groups);
         let groups = groups.chain([audience.default_groups]).filter(|groups| !groups.is_empty());
-        let rules = groups.map(|groups| OrderedRules::new(&file, &groups, &RFC_9309.paths));
+        let rules = groups.map(|groups| OrderedRules::distinct(&file, &groups, &RFC_9309.paths));
         let distinct: HashSet<_> = rules.map(|rules| (rules.patterns, rules.verdicts)).collect();
         distinct.into_iter().for_each(|rules| *uses.entry(rules).or_default() += 1);
     }

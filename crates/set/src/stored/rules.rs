@@ -44,7 +44,7 @@ pub(super) fn ordered(
     let positions: Vec<(u32, u32)> =
         words.chunks_exact(2).map(|pair| (pair[0].get(), pair[1].get())).collect();
     let groups = groups_at(&file, &positions).ok_or_else(malformed)?;
-    let rules = OrderedRules::new(&file, &groups, &set.dialect().paths);
+    let rules = OrderedRules::distinct(&file, &groups, &set.dialect().paths);
     let order = record_order(&rules, &positions);
     Ok((rules, order))
 }
