@@ -175,8 +175,6 @@ impl PolicySections {
         entries: Vec<PlannedEntry>,
         records: &[PlannedRecord<'_>],
     ) -> Vec<Option<u32>> {
-        // If equal texts are not deduplicated, storing a record's text again is just as fast.
-        let records = if self.orders.is_plain { &[] } else { records };
         let mut pattern_words = PatternWords::new(records);
         let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
@@ -185,9 +183,7 @@ impl PolicySections {
                 Some(planned) => {
                     let order = self.orders.intern(&order_bytes(&planned.order));
                     let table = self.rule_sets.table(&planned.rules);
-                    if !records.is_empty() {
-                        pattern_words.add(&planned.rules, &table);
-                    }
+                    pattern_words.add(&planned.rules, &table);
                     (self.rule_sets.intern(planned.rules, &table), order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),

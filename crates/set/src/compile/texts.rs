@@ -140,14 +140,13 @@ pub struct PatternWords<'r, 'f> {
     /// The record of each rule.
     rules: Vec<usize>,
     pub words: Vec<Option<u32>>,
-    scratch: Vec<u8>,
 }
 
 impl<'r, 'f> PatternWords<'r, 'f> {
     pub fn new(records: &'r [PlannedRecord<'f>]) -> PatternWords<'r, 'f> {
         let is_rule = |record: &usize| record::field(records[*record].kind).is_some();
         let rules = (0..records.len()).filter(is_rule).collect();
-        PatternWords { records, rules, words: vec![None; records.len()], scratch: Vec::new() }
+        PatternWords { records, rules, words: vec![None; records.len()] }
     }
 
     /// Adds the rules of an entry. `table` is the pattern table of their rule set.
@@ -155,29 +154,25 @@ impl<'r, 'f> PatternWords<'r, 'f> {
         for ((pattern, rule), word) in rules.patterns.iter().zip(&rules.rules).zip(table) {
             let record = self.rules[rule.0 as usize];
             if self.words[record].is_none() {
-                self.words[record] = self.word(&self.records[record], &pattern, word.get() >> 1);
+                self.words[record] =
+                    PatternWords::word(&self.records[record], &pattern, word.get() >> 1);
             }
         }
     }
 
-    fn word(
-        &mut self,
-        record: &PlannedRecord<'_>,
-        pattern: &PathPattern<'_>,
-        text: u32,
-    ) -> Option<u32> {
+    fn word(record: &PlannedRecord<'_>, pattern: &PathPattern<'_>, text: u32) -> Option<u32> {
         let value = record.text.strip_prefix(record::field(record.kind)?)?;
         if value != record.value || text >> record::FORM_SHIFT != 0 {
             return None;
         }
-        self.scratch.clear();
+        let mut rest = value;
         for (index, literal) in pattern.literals().enumerate() {
-            self.scratch.extend_from_slice(if index > 0 { b"*" } else { b"" });
-            self.scratch.extend_from_slice(literal);
+            rest = rest.strip_prefix(if index > 0 { &b"*"[..] } else { b"" })?;
+            rest = rest.strip_prefix(literal)?;
         }
-        self.scratch.extend_from_slice(if pattern.anchored { b"$" } else { b"" });
-        let form = match value.strip_prefix(&*self.scratch)? {
-            b"" => record::PATTERN,
+        let form = match rest {
+            b"$" if pattern.anchored => record::PATTERN,
+            b"" if !pattern.anchored => record::PATTERN,
             b"*" if !pattern.anchored => record::PATTERN_AND_STAR,
             _ => return None,
         };
