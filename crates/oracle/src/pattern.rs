@@ -101,32 +101,23 @@ pub(super) fn matches(rules: &PathRules, pattern: &[u8], path: &[u8]) -> bool {
         return path.starts_with(pattern);
     }
     let (pattern, anchor) = split_anchor(pattern);
-    let ends = prefixes_matched(pattern, path);
-    if anchor.is_empty() { ends.contains(&true) } else { ends[path.len()] }
+    let lengths = lengths_matched(pattern, path);
+    if anchor.is_empty() { !lengths.is_empty() } else { lengths.contains(&path.len()) }
 }
 
-/// Returns, for each length from 0 to that of `path`, whether `pattern` matches exactly the prefix
-/// of that length.
-fn prefixes_matched(pattern: &[u8], path: &[u8]) -> Vec<bool> {
-    let mut matched = vec![false; path.len() + 1];
-    matched[0] = true;
-    for &wanted in pattern {
-        if !matched.contains(&true) {
-            // More of the pattern matches nothing either.
-            break;
-        }
-        if wanted == b'*' {
-            for length in 1..=path.len() {
-                matched[length] |= matched[length - 1];
-            }
+/// Returns the length of each prefix of `path` that `pattern` matches exactly.
+fn lengths_matched(pattern: &[u8], path: &[u8]) -> Vec<usize> {
+    let mut lengths = vec![0];
+    for wanted in pattern {
+        if *wanted == b'*' {
+            let Some(shortest) = lengths.into_iter().min() else { return Vec::new() };
+            lengths = (shortest..=path.len()).collect();
         } else {
-            for length in (1..=path.len()).rev() {
-                matched[length] = matched[length - 1] && path[length - 1] == wanted;
-            }
-            matched[0] = false;
+            lengths.retain(|&length| path.get(length) == Some(wanted));
+            lengths.iter_mut().for_each(|length| *length += 1);
         }
     }
-    matched
+    lengths
 }
 
 /// Returns the pattern for the directory of an index page, such as `/a/$` for `/a/index.html`, or
