@@ -14,9 +14,9 @@ use hashbrown::{HashMap, HashSet};
 use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
-use crate::analysis::{Bound, Equivalence, Limits, Rules, Search, equivalence};
+use crate::analysis::{Bound, Budget, Example, Limits, Rules, difference};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
-use portcullis_dialect::limits::FIX_PROOFS_MAX;
+use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_matcher::bytes::seeded_hash;
 use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, RobotsTxt, is_extension};
@@ -28,7 +28,8 @@ pub struct FixConfig {
     pub dialects: Vec<&'static Dialect>,
     /// Bytes of a file that are read; all if `None`.
     pub bytes_max: Option<usize>,
-    /// The limits of one comparison.
+    /// The limits of one comparison. All comparisons of a file together may spend
+    /// [`FIX_ANALYSES`](portcullis_dialect::limits::FIX_ANALYSES) times as much.
     pub limits: Limits,
 }
 
@@ -223,7 +224,8 @@ impl fmt::Display for Unproved {
 /// A file with which its edits are compared.
 struct Prover<'t> {
     bytes_max: Option<usize>,
-    limits: Limits,
+    /// What is left for all comparisons.
+    budget: Budget,
     readings: Vec<(&'static Dialect, Side<'t>)>,
 }
 
@@ -281,15 +283,19 @@ impl<'t> Prover<'t> {
         limits: Limits,
     ) -> Prover<'t> {
         let side = |&dialect| (dialect, Side::new(text, dialect, bytes_max));
-        Prover { bytes_max, limits, readings: dialects.iter().map(side).collect() }
+        let all = Limits {
+            positions_max: limits.positions_max.saturating_mul(FIX_ANALYSES.into()),
+            states_max: limits.states_max.saturating_mul(FIX_ANALYSES as usize),
+        };
+        let budget = Budget::new(&all, FIX_ANALYSES);
+        Prover { bytes_max, budget, readings: dialects.iter().map(side).collect() }
     }
 
     /// Proves that `edited` gives the same verdicts.
-    fn prove(&self, edited: &[u8]) -> Result<(), Unproved> {
+    fn prove(&mut self, edited: &[u8]) -> Result<(), Unproved> {
         for (dialect, old) in &self.readings {
-            let new = Side::new(edited, dialect, self.bytes_max);
-            Comparison { dialect, limits: &self.limits, old, new: &new, known: HashSet::default() }
-                .run()?;
+            let (new, known) = (Side::new(edited, dialect, self.bytes_max), HashSet::default());
+            Comparison { dialect, budget: &mut self.budget, old, new: &new, known }.run()?;
         }
         Ok(())
     }
@@ -300,7 +306,7 @@ type Groups = (Vec<usize>, Vec<usize>);
 
 struct Comparison<'c, 't> {
     dialect: &'static Dialect,
-    limits: &'c Limits,
+    budget: &'c mut Budget,
     old: &'c Side<'t>,
     new: &'c Side<'c>,
     /// Groups that are known to be equivalent.
@@ -369,22 +375,25 @@ impl Comparison<'_, '_> {
         let new = OrderedRules::new(&self.new.file, &groups.1, paths);
         if old.patterns != new.patterns || old.verdicts != new.verdicts {
             let (old, new) = (Rules { ordered: &old, paths }, Rules { ordered: &new, paths });
-            self.judge(robot, equivalence(old, new, self.limits))?;
+            let difference = difference(old, new, self.budget);
+            self.judge(robot, difference)?;
         }
         self.known.insert(groups);
         Ok(())
     }
 
-    fn judge(&self, robot: Option<&[u8]>, answer: Equivalence) -> Result<(), Unproved> {
+    fn judge(
+        &self,
+        robot: Option<&[u8]>,
+        difference: Result<Option<Example>, Bound>,
+    ) -> Result<(), Unproved> {
         let dialect = self.dialect;
-        match answer {
-            Equivalence::Equal => Ok(()),
-            Equivalence::Unknown(bound) => Err(Unproved::Unknown { dialect, bound }),
-            Equivalence::Different { first_allows, second_allows } => {
-                let examples = [&first_allows, &second_allows].map(Search::example);
-                let path = examples.into_iter().flatten().map(|example| example.path().to_vec());
+        match difference {
+            Ok(None) => Ok(()),
+            Err(bound) => Err(Unproved::Unknown { dialect, bound }),
+            Ok(Some(example)) => {
                 let robot = robot.map(|name| name.to_str_lossy().into_owned());
-                Err(Unproved::Differs { dialect, robot, path: path.min().unwrap_or_default() })
+                Err(Unproved::Differs { dialect, robot, path: example.path().to_vec() })
             }
         }
     }
@@ -450,7 +459,7 @@ mod tests {
     fn what_the_limit_lets_in_is_seen() {
         let old = b"User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /b\n";
         let new = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
-        let prover = Prover::new(old, &[&RFC_9309], Some(42), Limits::default());
+        let mut prover = Prover::new(old, &[&RFC_9309], Some(42), Limits::default());
         assert!(prover.prove(new).is_err());
     }
 }

@@ -12,7 +12,7 @@ use portcullis_matcher::pattern::PathPattern;
 use super::language::Language;
 use super::machine::{Machine, Owner, Question};
 use super::search::{Product, Visit};
-use super::{Bound, Example, Limits, Rules};
+use super::{Bound, Budget, Example, Limits, Rules};
 
 /// Whether two rule sets give every URL the same verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,32 +79,8 @@ impl Search {
 /// assert_eq!(second_allows.example().unwrap().path(), b"/a/b");
 /// ```
 pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &Limits) -> Equivalence {
-    let escapes = first.paths.escapes;
-    assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
-    let counts = Counts::new(first, second);
-    let sides = [(first, &counts.first), (second, &counts.second)];
-    let machines = sides.map(|(rules, counts)| {
-        let own = rules.patterns().zip(counts);
-        let own = own.map(|((pattern, owner), &counts)| (pattern, Owner { counts, ..owner }));
-        Machine::new(Question::Verdict, own)
-    });
-    let language = Language::new(escapes);
-    let mut product = Product::new(machines, &language);
-    // A path that the first side allows, and one that the second does.
-    let mut found: [Option<Example>; 2] = [None, None];
-    let bound = product.run(limits, |product, index, [one, two]| {
-        let [first, second] = &product.machines;
-        let allows = [first.allows_at_end(one), second.allows_at_end(two)];
-        if allows[0] != allows[1] {
-            found[usize::from(allows[1])]
-                .get_or_insert_with(|| Example::of(&language.written(&product.path(index))));
-        }
-        if found.iter().all(Option::is_some) {
-            return Visit::Stop;
-        }
-        let may_differ = first.counts(one) || second.counts(two);
-        let may_change = !first.is_settled(one) || !second.is_settled(two);
-        if may_differ && may_change { Visit::Follow } else { Visit::Skip }
+    let (found, bound) = differences(first, second, &mut Budget::new(limits, 1), |found| {
+        found.iter().all(Option::is_some)
     });
     let search = |found: Option<Example>| match (found, bound) {
         (Some(example), _) => Search::Found(example),
@@ -119,6 +95,68 @@ pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &Limits) -> Equi
             Equivalence::Different { first_allows, second_allows }
         }
     }
+}
+
+/// Returns a shortest path on which two rule sets give different verdicts, or `None` if there is no
+/// such path. Cheaper than [`equivalence`] if they differ, which looks for a path each way.
+///
+/// # Errors
+///
+/// If the budget's share ended the search before a path was found.
+///
+/// # Panics
+///
+/// As [`equivalence`].
+pub(crate) fn difference(
+    first: Rules<'_>,
+    second: Rules<'_>,
+    budget: &mut Budget,
+) -> Result<Option<Example>, Bound> {
+    let any = |found: &[Option<Example>; 2]| found.iter().any(Option::is_some);
+    let (found, bound) = differences(first, second, budget, any);
+    match (found.into_iter().flatten().next(), bound) {
+        (None, Some(bound)) => Err(budget.bound(bound)),
+        (example, _) => Ok(example),
+    }
+}
+
+/// Returns a shortest path that the first allows and the second does not, and one the other way, until
+/// there are enough; and the limit that ended the search.
+fn differences(
+    first: Rules<'_>,
+    second: Rules<'_>,
+    budget: &mut Budget,
+    are_enough: impl Fn(&[Option<Example>; 2]) -> bool,
+) -> ([Option<Example>; 2], Option<Bound>) {
+    let escapes = first.paths.escapes;
+    assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
+    let counts = Counts::new(first, second);
+    let sides = [(first, &counts.first), (second, &counts.second)];
+    let machines = sides.map(|(rules, counts)| {
+        let own = rules.patterns().zip(counts);
+        let own = own.map(|((pattern, owner), &counts)| (pattern, Owner { counts, ..owner }));
+        Machine::new(Question::Verdict, own)
+    });
+    let language = Language::new(escapes);
+    let mut product = Product::new(machines, &language);
+    // A path that the first side allows, and one that the second does.
+    let mut found: [Option<Example>; 2] = [None, None];
+    let bound = product.run(&budget.share(), |product, index, [one, two]| {
+        let [first, second] = &product.machines;
+        let allows = [first.allows_at_end(one), second.allows_at_end(two)];
+        if allows[0] != allows[1] {
+            found[usize::from(allows[1])]
+                .get_or_insert_with(|| Example::of(&language.written(&product.path(index))));
+        }
+        if are_enough(&found) {
+            return Visit::Stop;
+        }
+        let may_differ = first.counts(one) || second.counts(two);
+        let may_change = !first.is_settled(one) || !second.is_settled(two);
+        if may_differ && may_change { Visit::Follow } else { Visit::Skip }
+    });
+    product.charge(budget);
+    (found, bound)
 }
 
 /// By pattern of each side: whether a path that it decides may have another verdict on the other side.

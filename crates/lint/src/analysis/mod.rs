@@ -52,6 +52,7 @@ use std::fmt;
 
 use portcullis_dialect::limits;
 
+pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
 pub use file::{AgentRules, Robot, Rules, robots_named};
 pub use language::Example;
@@ -110,26 +111,27 @@ impl fmt::Display for Bound {
     }
 }
 
-/// What the searches of one analysis may still spend together.
+/// What several searches may still spend together.
 #[derive(Clone, Copy, Debug)]
-struct Budget {
+pub(crate) struct Budget {
     limits: Limits,
     left: Limits,
+    /// One search may spend the rest divided by this, so that a hard search leaves something for the
+    /// others.
+    searches: u32,
 }
 
 impl Budget {
-    /// One search may spend this part of the rest, so that a hard search leaves something for the others.
-    const SHARE: u64 = 16;
-
-    fn new(limits: &Limits) -> Budget {
-        Budget { limits: *limits, left: *limits }
+    /// Creates a budget of `limits`, of which the first search may spend the part of one in `searches`.
+    pub(crate) fn new(limits: &Limits, searches: u32) -> Budget {
+        Budget { limits: *limits, left: *limits, searches }
     }
 
     /// The limits of one search.
     fn share(&self) -> Limits {
         Limits {
-            positions_max: self.left.positions_max / Budget::SHARE,
-            states_max: self.left.states_max / Budget::SHARE as usize,
+            positions_max: self.left.positions_max / u64::from(self.searches),
+            states_max: self.left.states_max / self.searches as usize,
         }
     }
 

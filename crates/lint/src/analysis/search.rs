@@ -52,6 +52,11 @@ impl<'l, const N: usize> Product<'l, N> {
         self.machines.iter().map(Machine::work).sum()
     }
 
+    /// Takes what was looked at and visited from the budget.
+    pub(super) fn charge(&self, budget: &mut Budget) {
+        budget.spend(self.work(), self.met.len());
+    }
+
     /// Visits the places of all paths, the shortest first. Returns the limit that cut the search short.
     pub(super) fn run(
         &mut self,
@@ -168,7 +173,7 @@ pub(super) fn find(
             false => Visit::Follow,
         }
     });
-    budget.spend(product.work(), product.met.len());
+    product.charge(budget);
     match (found, bound) {
         (None, Some(bound)) => Err(budget.bound(bound)),
         (found, _) => Ok(found),

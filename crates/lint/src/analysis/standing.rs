@@ -148,6 +148,9 @@ enum Outcome {
     Loses(Vec<usize>),
 }
 
+/// A search for an example may spend this part of what is left.
+const SEARCHES: u32 = 16;
+
 struct Analysis<'r> {
     patterns: Vec<Owned<'r>>,
     units: Vec<Unit>,
@@ -185,7 +188,7 @@ impl<'r> Analysis<'r> {
             first_equal,
             language: Language::new(rules.paths.escapes),
             machine,
-            budget: Budget::new(limits),
+            budget: Budget::new(limits, SEARCHES),
         }
     }
 

@@ -9,7 +9,7 @@ use super::super::examination::{Reading, quoted};
 use super::super::findings::{Finding, Findings, remove_record};
 use super::super::standings::{Analyst, Idle, Selections, Standings};
 use super::super::{Code, LintConfig};
-use crate::analysis::{Equivalence, Limits, RuleStanding, Rules, Standing, Successor, equivalence};
+use crate::analysis::{Budget, Limits, RuleStanding, Rules, Standing, Successor, difference};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
 use portcullis_matcher::automaton::{self, Automaton, Outcome};
@@ -339,6 +339,6 @@ fn deciding_all(
     let nothing = RobotsTxt::parse(b"User-agent: *\nDisallow: /\n", dialect, None);
     let nothing = OrderedRules::new(&nothing, &[0], paths);
     let (own, nothing) = (Rules { ordered: &ordered, paths }, Rules { ordered: &nothing, paths });
-    let is_same = equivalence(own, nothing, limits) == Equivalence::Equal;
+    let is_same = difference(own, nothing, &mut Budget::new(limits, 1)) == Ok(None);
     is_same.then(|| ordered.rules[at_root])
 }
