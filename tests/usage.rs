@@ -11,16 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bstr::ByteSlice;
 use common::{Configuration, Random, configurations, origin, scattered, sets_of, words};
-use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::{Label, Preference, Usage};
 use portcullis_oracle as oracle;
 use portcullis_robots::Robots;
 use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Vectors};
-use portcullis_set::stored::AskError;
 use rayon::prelude::*;
 
 /// Agents that ask; files name the first and the last.
@@ -392,23 +389,4 @@ fn statements_that_are_ordered_late_decide_as_the_oracle_says() {
             }
         }
     }
-}
-
-/// A set of the last version that did not store usage.
-#[test]
-fn a_set_without_usage_is_refused_in_clear_words() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
-    let set = PolicySet::open(path.as_ref()).unwrap();
-    set.verify().unwrap();
-    assert!(!set.has_usage());
-    let problem = set.standings().unwrap_err().to_string();
-    assert!(problem.contains("no usage preferences") && problem.contains("compile"), "{problem}");
-    let agent = AgentChain::parse("ExampleBot", set.dialect()).unwrap();
-    let classifier = Classifier::new(set, vec![agent], Detail::Rule).unwrap();
-    let mut memory = classifier.memory();
-    let decisions = classifier.classify(&["https://a.example/private"], None, &mut memory).unwrap();
-    assert_eq!(decisions[0].verdict, Verdict::Disallow);
-    let refused = classifier.with_usage(&[Label::TrainAi]).unwrap_err();
-    assert!(matches!(refused, AskError::NoUsage { .. }), "{refused}");
-    assert!(refused.to_string().contains("without-usage.pset"), "{refused}");
 }

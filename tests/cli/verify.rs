@@ -61,36 +61,3 @@ fn a_set_that_does_not_hold_is_not_asked() {
     }
     assert_eq!(folder.names(), ["a.set", "bad.set", "urls"]);
 }
-
-/// A set of a version that stored patterns as often as a file has them, of the file below.
-const SET_WITH_REPEATS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/with-repeats.pset");
-
-#[test]
-fn a_set_with_repeats_answers_like_one_without() {
-    let folder = Folder::new();
-    let text = "User-agent: *\nDisallow: /a\nDisallow: /a\nAllow: /a*\nAllow: /b*c\n\
-        Disallow: /b**c\nDisallow: /d\n\nUser-agent: One\nAllow: /d\nDisallow: /d\nDisallow: /\n";
-    folder.write("sites/a.example", text);
-    folder.ok("compile -o new.set sites");
-    folder.ok(format!("merge -o merged.set {SET_WITH_REPEATS}"));
-    let urls =
-        ["/a", "/b/c", "/bc", "/d", "/", "/e"].map(|path| format!("https://a.example{path}\n"));
-    let verdicts = |set: &str| {
-        folder.ok(format!("verify {set}"));
-        let line = format!("classify -p {set} -a One,Two --format jsonl --no-summary");
-        let output = folder.pipe(&line, urls.concat());
-        assert_status(&output, 0);
-        output.stdout
-    };
-    let expected = verdicts("new.set");
-    assert!(verdicts(SET_WITH_REPEATS) == expected);
-    assert!(verdicts("merged.set") == expected);
-    folder.ok(format!("diff {SET_WITH_REPEATS} new.set"));
-    let patterns = |set: &str| {
-        let object = json(&folder.ok(format!("inspect {set} --json")).stdout);
-        object["rule_sets"]["strategies"]["prefilter"]["patterns"].as_u64()
-    };
-    let found = [SET_WITH_REPEATS, "merged.set", "new.set"].map(patterns);
-    assert_eq!(found, [Some(9), Some(5), Some(5)]);
-}

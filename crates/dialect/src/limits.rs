@@ -134,13 +134,13 @@ pub const SET_STRINGS_MAX: u32 = 1 << 30;
 /// Source: our choice; more than any line that has a limit.
 pub const SET_STRING_BYTES_MAX: usize = 1 << 30;
 
-/// Adjacent occupied slots of a set's host table: 512, which are 4 KiB. If a hash seed makes a
-/// longer run, the next seed is tried; a reader that probes more slots reports damage.
+/// Adjacent full lines of a set's host table: 32, which are 256 slots and 2 KiB. If a hash seed makes a
+/// longer run, the next seed is tried; a reader that reads more full lines reports damage.
 ///
-/// Source: computed. At a load of three quarters, one in 65,000 sets of ten million hosts has a
-/// longer run, and one in 1,400 sets of 470 million hosts, the maximum. Part of the format, see
-/// `crates/set/src/FORMAT.md`.
-pub const SET_HOST_RUN_SLOTS_MAX: usize = 512;
+/// Source: computed. With five hosts per line of eight slots, one in ten million sets of ten million
+/// hosts has a longer run, and one in 200,000 sets of 470 million hosts, the maximum. Part of the
+/// format, see `crates/set/src/FORMAT.md`.
+pub const SET_HOST_RUN_LINES_MAX: usize = 32;
 
 /// Hash seeds that are tried for a set's host table. If each of them leaves a run that is too long,
 /// the set cannot be compiled.

@@ -5,6 +5,8 @@ use std::hash::BuildHasher;
 use std::sync::LazyLock;
 
 use foldhash::quality::RandomState;
+use wide::u32x8;
+use zerocopy::little_endian::U32;
 
 /// Returns the value of a hexadecimal digit in either case, `None` for other bytes.
 #[inline]
@@ -70,6 +72,13 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     by_pieces!(u64);
     by_pieces!(u32);
     one.iter().zip(other).all(|(one, other)| one == other)
+}
+
+/// Returns a mask of the words that equal `word`, the first one lowest.
+#[inline]
+pub fn places_of(word: u32, words: &[U32; 8]) -> u32 {
+    let words: [u32; 8] = zerocopy::transmute!(*words);
+    u32x8::new(words).simd_eq(u32x8::splat(word.to_le())).to_bitmask()
 }
 
 /// Removes the bytes of `set` from both ends of `text`.

@@ -111,6 +111,23 @@ impl Vectors {
     }
 }
 
+/// Starts to load the cache line of a byte that will be read soon.
+///
+/// Unlike a load, it does not wait at the end of the processor's queue until the line arrives, so many
+/// of them overlap with whatever follows. Other processors than x86-64 load the byte.
+#[inline(always)]
+#[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "prefetches"))]
+pub fn prefetch(byte: &u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86-64, and prefetching has no effect but on the caches.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::hint::black_box(*byte);
+}
+
 /// Returns a mask of the lowest `count` of 64 bits.
 #[cfg(target_arch = "x86_64")]
 #[inline]

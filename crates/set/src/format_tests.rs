@@ -2,7 +2,8 @@
 
 use super::file::{SectionKind, header_offsets as at};
 use super::layout::{
-    capture, count, host, outage, policy, record, rule_set, slot_of, slots_for, usage,
+    LINE_SLOTS, SlotLine, capture, count, host, line_of, lines_for, outage, policy, record,
+    rule_set, usage,
 };
 use portcullis_capture::CaptureNote;
 use portcullis_dialect::decision::PolicyState;
@@ -128,10 +129,11 @@ fn the_words_of_hosts() {
             (host::HEAD_WORDS, "the key"),
         ],
     );
-    assert_eq!(slots_for(10), 10 + 3 + 1);
+    assert_eq!(lines_for(10), 2 + 1);
+    assert_eq!((LINE_SLOTS, size_of::<SlotLine>()), (8, 64));
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(b"a.example", 99);
-    let slot = (u128::from(hash) * 14) >> 64;
-    assert_eq!(slot_of(b"a.example", 14, 99), (slot as u64, hash as u32));
+    let line = (u128::from(hash) * 14) >> 64;
+    assert_eq!(line_of(b"a.example", 14, 99), (line as u64, hash as u32));
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl HostSections {
     ) -> Option<HostSections> {
         texts.number(&mut others.lists.items, record::OTHER_KIND_BITS);
         let mut sections = HostSections {
-            slots: HostSlots { seed: 0, words: Vec::new() },
+            slots: HostSlots { seed: 0, lines: Vec::new() },
             hosts: Vec::new(),
             captures: Vec::new(),
             outages: Vec::new(),

@@ -316,7 +316,7 @@ impl Sections {
         let rule_sets = &policies.rule_sets;
         [
             (SectionKind::PROVENANCE, config.provenance.as_bytes().into()),
-            (SectionKind::SLOTS, hosts.slots.words.as_bytes().into()),
+            (SectionKind::SLOTS, hosts.slots.lines.as_bytes().into()),
             (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
             (SectionKind::POLICY_INDEX, policies.index.as_bytes().into()),
             (SectionKind::POLICIES, policies.words.as_bytes().into()),

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field, PathRules};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::{POLICY_PATTERN_BYTES_MAX, POLICY_PATTERNS_MAX};
 use portcullis_robots::policy::{
@@ -83,14 +83,10 @@ pub struct PlannedRules {
     pub order: Vec<u32>,
 }
 
-/// Orders the rules of some groups: all of them, or those whose patterns are distinct.
-pub type Order = fn(&RobotsTxt<'_>, &[usize], &PathRules) -> OrderedRules;
-
 /// A plan under construction.
 struct Planner<'f, 'p> {
     file: &'f RobotsTxt<'p>,
     dialect: &'f Dialect,
-    order: Order,
     entries: Vec<PlannedEntry>,
     usage: Vec<PlannedUsage>,
     /// The entries, by their groups.
@@ -108,7 +104,7 @@ pub fn plan<'p>(
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
         PolicyOrigin::Extract(blob) => {
-            let plan = of_extract(pool.get(blob), dialect, agents, OrderedRules::distinct);
+            let plan = of_extract(pool.get(blob), dialect, agents);
             plan.expect("extracts are of this program")
         }
     }
@@ -120,10 +116,9 @@ pub fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
     agents: Option<&[AgentChain]>,
-    order: Order,
 ) -> Option<PolicyPlan<'p>> {
     let file = RobotsTxt::read_extract(extract)?;
-    Some(of_file(&file, extract, dialect, agents, order))
+    Some(of_file(&file, extract, dialect, agents))
 }
 
 fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
@@ -143,7 +138,6 @@ fn of_file<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
     agents: Option<&[AgentChain]>,
-    order: Order,
 ) -> PolicyPlan<'p> {
     let has_rules = !file.rules().is_empty();
     let mut plan = PolicyPlan {
@@ -158,7 +152,6 @@ fn of_file<'p>(
     let mut planner = Planner {
         file,
         dialect,
-        order,
         entries: Vec::new(),
         usage: Vec::new(),
         known: HashMap::default(),
@@ -312,7 +305,7 @@ impl<'p> Planner<'_, 'p> {
         let is_ordered = self.is_ordered(rules().count(), bytes);
         let positions = group_positions(file, &groups);
         let ordered = is_ordered.then(|| {
-            let rules = (self.order)(file, &groups, &self.dialect.paths);
+            let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
             PlannedRules { rules, order }
         });
@@ -385,7 +378,7 @@ mod tests {
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let mut extract = Vec::new();
             file.write_extract(&text, &mut extract);
-            let plan = of_extract(&extract, &RFC_9309, None, OrderedRules::distinct).unwrap();
+            let plan = of_extract(&extract, &RFC_9309, None).unwrap();
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =
                 ordered.clone().map(|entry| entry.rules.patterns.byte_len()).sum();

@@ -12,15 +12,15 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::super::layout::{SLOT_WORDS, host, slot_of, slots_for};
+use super::super::layout::{LINE_SLOTS, SlotLine, host, line_of, lines_for};
 use super::intern::position;
-use portcullis_dialect::limits::{SET_HOST_RUN_SLOTS_MAX, SET_HOST_SEEDS_MAX};
+use portcullis_dialect::limits::{SET_HOST_RUN_LINES_MAX, SET_HOST_SEEDS_MAX};
 
 /// The section `slots`, and the seed used to fill it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostSlots {
     pub seed: u64,
-    pub words: Vec<U32>,
+    pub lines: Vec<SlotLine>,
 }
 
 impl HostSlots {
@@ -39,8 +39,8 @@ impl HostSlots {
         let positions = positions(hosts);
         let seeds = std::iter::successors(Some(first), |seed| Some(xxh3_64(&seed.to_le_bytes())));
         seeds.take(SET_HOST_SEEDS_MAX).find_map(|seed| {
-            let words = filled(seed, hosts, &positions)?;
-            Some(HostSlots { seed, words })
+            let lines = filled(seed, hosts, &positions)?;
+            Some(HostSlots { seed, lines })
         })
     }
 }
@@ -56,30 +56,36 @@ fn positions(hosts: &[U32]) -> Vec<u32> {
     positions
 }
 
-/// Fills the slots with this seed. `None` if a run is too long.
-fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<U32>> {
-    let slots = slots_for(positions.len());
-    let mut words = vec![U32::new(0); slots * SLOT_WORDS];
+/// Fills the lines with this seed. `None` if a run is too long.
+fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<SlotLine>> {
+    let count = lines_for(positions.len());
+    let mut lines = vec![SlotLine::default(); count];
     for &position in positions {
         let head = &hosts[position as usize..];
         let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_BYTES].get() as usize];
-        let (slot, tag) = slot_of(key, slots as u64, seed);
-        let mut tried = (slot as usize..slots).chain(0..slot as usize);
-        // A host any further from its first slot would end a run that is too long.
-        let mut near = tried.by_ref().take(SET_HOST_RUN_SLOTS_MAX);
-        let free = near.find(|slot| words[slot * SLOT_WORDS + 1].get() == 0)?;
-        words[free * SLOT_WORDS] = U32::new(tag);
-        words[free * SLOT_WORDS + 1] = U32::new(position + 1);
+        let (first, tag) = line_of(key, count as u64, seed);
+        let mut searched = (first as usize..count).chain(0..first as usize);
+        // A host any further from its first line would end a run that is too long.
+        let mut near = searched.by_ref().take(SET_HOST_RUN_LINES_MAX + 1);
+        let free = near.find(|&line| !is_full(&lines[line]))?;
+        let (tags, positions) = lines[free].split_at_mut(LINE_SLOTS);
+        let slot = positions.iter().position(|position| position.get() == 0)?;
+        tags[slot] = U32::new(tag);
+        positions[slot] = U32::new(position + 1);
     }
-    (longest_run(&words) <= SET_HOST_RUN_SLOTS_MAX).then_some(words)
+    (longest_run(&lines) <= SET_HOST_RUN_LINES_MAX).then_some(lines)
 }
 
-/// Returns the length of the longest run of taken slots. The first slot follows the last.
-fn longest_run(words: &[U32]) -> usize {
-    let slots = || words.chunks_exact(SLOT_WORDS);
+/// Returns whether a search continues after this line. The slots of a line are taken in order.
+fn is_full(line: &SlotLine) -> bool {
+    line[2 * LINE_SLOTS - 1].get() != 0
+}
+
+/// Returns the length of the longest run of full lines. The first line follows the last.
+fn longest_run(lines: &[SlotLine]) -> usize {
     let (mut longest, mut run) = (0, 0);
-    for slot in slots().chain(slots()) {
-        run = if slot[1].get() == 0 { 0 } else { run + 1 };
+    for line in lines.iter().chain(lines) {
+        run = if is_full(line) { run + 1 } else { 0 };
         longest = longest.max(run);
     }
     longest
@@ -101,15 +107,15 @@ mod tests {
         hosts
     }
 
-    /// Returns keys whose first slots with this seed all fall into one sixty-fourth of a table.
+    /// Returns keys whose first lines with this seed all fall into one sixty-fourth of a table.
     fn colliding(seed: u64, count: usize) -> Vec<String> {
         let keys = (0_u32..).map(|number| format!("h{number}.example"));
-        keys.filter(|key| slot_of(key.as_bytes(), 64, seed).0 == 17).take(count).collect()
+        keys.filter(|key| line_of(key.as_bytes(), 64, seed).0 == 17).take(count).collect()
     }
 
     #[test]
     fn hosts_that_collide_by_a_seed_take_another() {
-        const HOSTS: usize = SET_HOST_RUN_SLOTS_MAX + 500;
+        const HOSTS: usize = SET_HOST_RUN_LINES_MAX * LINE_SLOTS + 500;
         for seed in [0, 7] {
             let hosts = section(&colliding(seed, HOSTS));
             let positions = positions(&hosts);
@@ -118,11 +124,11 @@ mod tests {
             let table = HostSlots::from_seed(seed, &hosts).unwrap();
             assert_eq!(table.seed, xxh3_64(&seed.to_le_bytes()));
             assert_eq!(HostSlots::from_seed(seed, &hosts).unwrap(), table);
-            let run = longest_run(&table.words);
-            assert!(run < SET_HOST_RUN_SLOTS_MAX / 2, "{run}");
+            let run = longest_run(&table.lines);
+            assert!(run < SET_HOST_RUN_LINES_MAX / 2, "{run}");
             // The seed that follows from the content differs from the start.
             let table = HostSlots::new(&hosts, &[]).unwrap();
-            assert!(longest_run(&table.words) < SET_HOST_RUN_SLOTS_MAX / 2);
+            assert!(longest_run(&table.lines) < SET_HOST_RUN_LINES_MAX / 2);
         }
     }
 
@@ -137,12 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn runs_go_on_behind_the_last_slot() {
-        let table = |taken: &[u32]| -> Vec<U32> {
-            taken.iter().flat_map(|&taken| [0, taken]).map(U32::new).collect()
+    fn runs_go_on_behind_the_last_line() {
+        let table = |full: &[u32]| -> Vec<SlotLine> {
+            full.iter().map(|&full| [U32::new(full); 2 * LINE_SLOTS]).collect()
         };
         assert_eq!(longest_run(&table(&[1, 0, 1, 1])), 3);
         assert_eq!(longest_run(&table(&[0, 0])), 0);
-        assert_eq!(HostSlots::new(&[], &[]).unwrap().words, table(&[0]));
+        assert_eq!(HostSlots::new(&[], &[]).unwrap().lines, table(&[0]));
     }
 }

@@ -16,14 +16,9 @@ use portcullis_robots::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
-/// The format version that this program writes. It increases if the meaning of any bytes changes.
-pub(super) const VERSION: u32 = 4;
-
-/// The oldest format version that this program reads.
-const OLDEST_VERSION: u32 = 3;
-
-/// The last version whose rule sets have patterns that equal an earlier one.
-pub(super) const LAST_VERSION_WITH_REPEATS: u32 = 3;
+/// The format version that this program writes and reads. It increases if the meaning of any bytes
+/// changes.
+pub(super) const VERSION: u32 = 5;
 
 /// The number of counts that the header can hold.
 pub const COUNTS: usize = 16;
@@ -71,7 +66,6 @@ pub struct HeaderFields {
 /// A header that fits its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) version: u32,
     pub(super) fields: HeaderFields,
     pub(super) sections: Vec<Section>,
     pub(super) content_hash: u64,
@@ -93,7 +87,6 @@ impl Header {
             .ok_or_else(|| reader.malformed(at::TABLE, "sections do not fill the file"))?;
         reader.check_zeros(at::TABLE + sections.len() * ENTRY, at::CHECKSUM)?;
         Ok(Header {
-            version: reader.u32(at::VERSION),
             fields: reader.fields()?,
             sections,
             content_hash: reader.u64(at::CONTENT_HASH),
@@ -106,14 +99,14 @@ impl Header {
     ///
     /// If the dialect's name is invalid in a header, or there are too many sections.
     pub(super) fn encode(&self) -> [u8; SET_BLOCK_BYTES] {
-        let Header { version, fields, sections, .. } = self;
+        let Header { fields, sections, .. } = self;
         let name = fields.dialect_name.as_bytes();
         assert!((1..=NAME_BYTES).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic));
         assert!(sections.len() <= SET_SECTIONS_MAX);
         let mut block = [0; SET_BLOCK_BYTES];
         let mut put = |at: usize, bytes: &[u8]| block[at..][..bytes.len()].copy_from_slice(bytes);
         put(0, &MAGIC);
-        put(at::VERSION, &version.to_le_bytes());
+        put(at::VERSION, &VERSION.to_le_bytes());
         put(at::SECTIONS, &(sections.len() as u32).to_le_bytes());
         put(at::FILE_BYTES, &self.layout.file_bytes().to_le_bytes());
         put(at::CONTENT_HASH, &self.content_hash.to_le_bytes());
@@ -202,8 +195,8 @@ impl Reader<'_> {
         if version > VERSION {
             return Err(SetError::Newer { name: name(), version, newest: VERSION });
         }
-        if version < OLDEST_VERSION {
-            return Err(SetError::Older { name: name(), version, oldest: OLDEST_VERSION });
+        if version < VERSION {
+            return Err(SetError::Older { name: name(), version, oldest: VERSION });
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ use crate::large_pages::ZeroedMemory;
 
 use self::blocks::{BlockReader, CheckedBlocks};
 use self::error::{Fault, Place};
-use self::header::{Header, LAST_VERSION_WITH_REPEATS};
+use self::header::Header;
 use self::layout::BLOCK;
 
 pub use self::error::{Damage, SetError, WriteError};
@@ -85,11 +85,6 @@ impl SetFile {
     /// still behaves the same.
     pub fn fields(&self) -> &HeaderFields {
         &self.header.fields
-    }
-
-    /// Returns whether rule sets have patterns that equal an earlier one.
-    pub fn has_repeats(&self) -> bool {
-        self.header.version <= LAST_VERSION_WITH_REPEATS
     }
 
     /// Returns the hash that identifies the content, independent of where and when it was compiled.

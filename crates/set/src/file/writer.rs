@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::WriteError;
-use super::header::{Header, HeaderFields, VERSION};
+use super::header::{Header, HeaderFields};
 use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
 use super::section::{Section, SectionKind};
 use super::verify::{content_hash, root_of_nothing};
@@ -180,7 +180,6 @@ impl<D: Destination> SetFileWriter<D> {
         self.pad(BLOCK)?;
         let layout = Layout::of_data(data_end).expect("what was written can be counted");
         let header = Header {
-            version: VERSION,
             fields: fields.clone(),
             content_hash: content_hash(&self.sections, &self.checksums),
             root: self.write_levels()?,

@@ -1,13 +1,13 @@
 //! Hosts: lookup by key, and iteration.
 
-use std::hint::black_box;
-
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
 
-use portcullis_dialect::limits::{HOST_BYTES_MAX, SET_HOST_RUN_SLOTS_MAX};
+use portcullis_dialect::limits::{HOST_BYTES_MAX, SET_HOST_RUN_LINES_MAX};
+use portcullis_matcher::bytes::{are_same, places_of};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, SLOT_WORDS, host, slot_of};
+use super::super::layout::{LINE_SLOTS, NONE, SlotLine, host, line_of};
 use super::super::load::EVERY_HOST;
 use super::{PolicyNumber, PolicySet, StoredCapture};
 
@@ -27,12 +27,17 @@ pub(crate) enum Place {
 
 #[inline]
 pub(crate) fn place(scheme: &[u8]) -> Place {
-    match scheme {
-        b"https" => Place::Https,
-        b"http" => Place::Http,
-        _ if scheme.eq_ignore_ascii_case(b"http") => Place::Http,
-        _ if scheme.eq_ignore_ascii_case(b"https") => Place::Https,
-        _ => Place::Other,
+    let (Some(first), Some(last)) = (scheme.first_chunk(), scheme.last()) else {
+        return Place::Other;
+    };
+    // No branch between http and https: it would be mispredicted. Letters in upper case lack one bit.
+    let is_http = u32::from_le_bytes(*first) | 0x2020_2020 == u32::from_le_bytes(*b"http");
+    let https = scheme.len() == 5;
+    let is_whole = scheme.len() == 4 || https & (last | 0x20 == b's');
+    match (is_http & is_whole, https) {
+        (false, _) => Place::Other,
+        (true, false) => Place::Http,
+        (true, true) => Place::Https,
     }
 }
 
@@ -54,10 +59,15 @@ pub struct StoredHost<'s> {
 /// A search for a host that continues from slot to slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
-    slot: u64,
+    line: u64,
     tag: u32,
-    tried: usize,
+    /// The first slot of the line that has not been tried.
+    slot: u8,
+    /// Full lines behind the search.
+    lines_read: u8,
 }
+
+const _: () = assert!(SET_HOST_RUN_LINES_MAX < u8::MAX as usize);
 
 /// The maximum length of a key, in bytes: a host, a port, and a scheme before it.
 const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
@@ -67,8 +77,7 @@ impl PolicySet {
     pub fn host(&self, key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
         let mut search = self.search(key);
         while let Some(position) = self.next_candidate(&mut search)? {
-            let host = self.host_at(position)?;
-            if host.key == key {
+            if let Some(host) = self.host_with(position, key)? {
                 return Ok(Some(host));
             }
         }
@@ -110,35 +119,20 @@ impl PolicySet {
         self.malformed(self.sections.hosts, 0, what)
     }
 
+    /// Begins a search and prefetches its first line.
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Search {
-        let (slot, tag) = slot_of(key, self.slots, self.host_seed);
-        Search { slot, tag, tried: 0 }
+        let (line, tag) = line_of(key, self.slot_lines, self.host_seed);
+        self.prefetch(self.sections.slots, line * (2 * LINE_SLOTS) as u64);
+        Search { line, tag, slot: 0, lines_read: 0 }
     }
 
-    /// Prefetches the slots at which searches begin.
-    ///
-    /// Only bounds are checked: the shorter the loop, the more of its loads overlap. Nothing uses
-    /// the loaded bytes before their checksum is compared.
-    #[inline]
-    pub(super) fn touch_slots(&self, searches: &[Search]) {
-        let slots = self.file.uncompared(self.sections.slots);
-        let (slots, _) = slots.as_chunks::<{ SLOT_WORDS * size_of::<u32>() }>();
-        let first = |search: &Search| slots.get(search.slot as usize).map_or(0, |slot| slot[0]);
-        black_box(searches.iter().fold(0, |seen, search| seen ^ first(search)));
-    }
-
-    /// Prefetches the hosts at these positions, each from its first word to the end of a key of the
-    /// given length.
-    #[inline]
-    pub(super) fn touch_hosts(&self, hosts: impl Iterator<Item = (HostPosition, usize)>) {
-        let (words, _) = self.file.uncompared(self.sections.hosts).as_chunks::<4>();
-        let first = |word: usize| words.get(word).map_or(0, |word| word[0]);
-        let ends = |(HostPosition(position), key_bytes): (HostPosition, usize)| {
-            let position = position as usize;
-            first(position) ^ first(position.saturating_add(host::HEAD_WORDS + key_bytes / 4))
-        };
-        black_box(hosts.fold(0, |seen, host| seen ^ ends(host)));
+    /// Prefetches a host, from its first word to the end of a key of the given length.
+    #[inline(always)]
+    pub(super) fn prefetch_host(&self, HostPosition(position): HostPosition, key_bytes: usize) {
+        let start = u64::from(position);
+        self.prefetch(self.sections.hosts, start);
+        self.prefetch(self.sections.hosts, start + (host::HEAD_WORDS + key_bytes / 4) as u64);
     }
 
     /// Returns the next host that may have the key.
@@ -147,28 +141,47 @@ impl PolicySet {
         &self,
         search: &mut Search,
     ) -> Result<Option<HostPosition>, Damage> {
-        while search.tried <= SET_HOST_RUN_SLOTS_MAX {
-            let words: &[zerocopy::little_endian::U32] = self.file.items(
-                self.sections.slots,
-                search.slot * SLOT_WORDS as u64,
-                SLOT_WORDS as u64,
-            )?;
-            let (tag, position) = (words[0].get(), words[1].get());
-            if position == 0 {
+        while usize::from(search.lines_read) <= SET_HOST_RUN_LINES_MAX {
+            let line: &[SlotLine] = self.file.items(self.sections.slots, search.line, 1)?;
+            let (tags, positions) = line[0].split_first_chunk().expect("a line has both");
+            // All tags at once: the end of a loop over them would be mispredicted.
+            let rest = places_of(search.tag, tags) & u32::MAX << search.slot;
+            if rest != 0 {
+                let slot = rest.trailing_zeros() as usize;
+                search.slot = slot as u8 + 1;
+                // A free slot has the tag 0, and so have the slots after it.
+                return Ok(positions[slot].get().checked_sub(1).map(HostPosition));
+            }
+            if positions[LINE_SLOTS - 1].get() == 0 {
                 return Ok(None);
             }
-            search.tried += 1;
-            search.slot = if search.slot + 1 == self.slots { 0 } else { search.slot + 1 };
-            if tag == search.tag {
-                return Ok(Some(HostPosition(position - 1)));
-            }
+            search.line = if search.line + 1 == self.slot_lines { 0 } else { search.line + 1 };
+            (search.slot, search.lines_read) = (0, search.lines_read + 1);
         }
-        let what = "more slots are taken in a row than a search may walk";
+        let what = "more lines are full in a row than a search may read";
         Err(self.malformed(self.sections.slots, 0, what))
     }
 
-    /// Returns the host at a position.
+    /// Returns the host at a position if it has this key.
     #[inline(always)]
+    pub(super) fn host_with(
+        &self,
+        position: HostPosition,
+        key: &[u8],
+    ) -> Result<Option<StoredHost<'_>>, Damage> {
+        // One access for the head and a key as long as this one. The last host may be shorter.
+        let words = host::HEAD_WORDS + key.len().div_ceil(4);
+        let Ok(words) = self.words(self.sections.hosts, position.0, words) else {
+            return Ok(Some(self.host_at(position)?).filter(|host| host.key == key));
+        };
+        let (head, stored) = words.split_at(host::HEAD_WORDS);
+        let stored = &stored.as_bytes()[..key.len()];
+        let is_same = head[host::KEY_BYTES].get() as usize == key.len() && are_same(stored, key);
+        Ok(is_same.then(|| StoredHost::of(self, head, stored)))
+    }
+
+    /// Returns the host at a position.
+    #[inline]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
         let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
         let bytes = head[host::KEY_BYTES].get() as usize;
@@ -177,13 +190,7 @@ impl PolicySet {
         }
         let key_at = position.0.saturating_add(host::HEAD_WORDS as u32);
         let key = self.words(self.sections.hosts, key_at, bytes.div_ceil(4))?;
-        let word = |index: usize| head[index].get();
-        Ok(StoredHost {
-            set: self,
-            key: &key.as_bytes()[..bytes],
-            policies: [word(host::HTTP_POLICY), word(host::HTTPS_POLICY)],
-            captures: [word(host::HTTP_CAPTURE), word(host::HTTPS_CAPTURE)],
-        })
+        Ok(StoredHost::of(self, head, &key.as_bytes()[..bytes]))
     }
 
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
@@ -209,6 +216,17 @@ impl PolicySet {
 }
 
 impl<'s> StoredHost<'s> {
+    #[inline(always)]
+    fn of(set: &'s PolicySet, head: &[U32], key: &'s [u8]) -> StoredHost<'s> {
+        let word = |index: usize| head[index].get();
+        StoredHost {
+            set,
+            key,
+            policies: [word(host::HTTP_POLICY), word(host::HTTPS_POLICY)],
+            captures: [word(host::HTTP_CAPTURE), word(host::HTTPS_CAPTURE)],
+        }
+    }
+
     /// Returns the key: the host, its port unless it is the default, and `scheme://` before it for
     /// schemes other than http and https.
     pub fn key(&self) -> &'s [u8] {

@@ -36,11 +36,12 @@ use zerocopy::little_endian::U32;
 
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::Dialect;
+use portcullis_matcher::vectors::prefetch;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
 
 use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
-use super::layout::{SLOT_WORDS, count};
+use super::layout::{SlotLine, count};
 use super::strings::Strings;
 
 pub use capture::StoredCapture;
@@ -60,7 +61,8 @@ pub use verify::Verified;
 pub struct PolicySet {
     file: SetFile,
     dialect: &'static Dialect,
-    slots: u64,
+    /// The lines of the host table.
+    slot_lines: u64,
     host_seed: u64,
     sections: Sections,
     /// Whether the first policy applies to every URL.
@@ -196,10 +198,10 @@ impl PolicySet {
             },
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
-        let slots = sections.slots.bytes() / (SLOT_WORDS * size_of::<u32>()) as u64;
+        let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
         let (is_universal, tokens) = (false, None);
-        Ok(PolicySet { file, dialect, slots, host_seed, sections, is_universal, tokens })
+        Ok(PolicySet { file, dialect, slot_lines, host_seed, sections, is_universal, tokens })
     }
 
     /// Opens a set that this process has just compiled, for some agents or for all.
@@ -304,12 +306,12 @@ impl PolicySet {
         self.file.is_whole()
     }
 
-    /// Prefetches a word that will be read soon. A loop that only touches words overlaps many
-    /// loads; a loop that uses what it loads overlaps few. Damage is reported by the later read.
+    /// Prefetches a word of a section. It may be out of bounds, which the later read reports.
     #[inline]
-    fn touch(&self, section: Section, word: u32) {
-        if let Ok(words) = self.words(section, word, 1) {
-            std::hint::black_box(words[0].get());
+    fn prefetch(&self, section: Section, word: u64) {
+        let bytes = self.file.uncompared(section);
+        if let Some(byte) = bytes.get(word as usize * size_of::<U32>()) {
+            prefetch(byte);
         }
     }
 

@@ -73,14 +73,14 @@ impl PolicySet {
     }
 
     #[inline]
-    pub(super) fn touch_policy_index(&self, number: PolicyNumber) {
-        self.touch(self.sections.policy_index, number.0);
+    pub(super) fn prefetch_policy_index(&self, number: PolicyNumber) {
+        self.prefetch(self.sections.policy_index, number.0.into());
     }
 
     #[inline]
-    pub(super) fn touch_policy(&self, number: PolicyNumber) {
+    pub(super) fn prefetch_policy(&self, number: PolicyNumber) {
         if let Ok(position) = self.words(self.sections.policy_index, number.0, 1) {
-            self.touch(self.sections.policies, position[0].get());
+            self.prefetch(self.sections.policies, position[0].get().into());
         }
     }
 

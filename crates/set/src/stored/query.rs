@@ -17,10 +17,9 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RobotsTxtUrl;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::{Automata, Detail, Limits, Outcome, Patterns, PrefilterLine};
-use portcullis_matcher::bytes::are_same;
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{
-    AgentChain, Block, BlockMemory, Explanation, NO_POLICY, NO_URL, Policies, Start, Ways, explain,
+    AgentChain, Block, BlockMemory, Explanation, NO_URL, Policies, Start, Ways, explain,
 };
 use portcullis_robots::target::{ComparedPath, ComparedPaths};
 
@@ -101,19 +100,29 @@ impl QueryMemory {
 }
 
 /// By policy, then by agent: where answers begin. Memory that was never written takes no room.
+///
+/// The last word belongs to questions without a policy (`NO_POLICY`, `NO_URL`), which have a number
+/// beyond all entries: lists have such questions at random, and a branch would be mispredicted.
 #[derive(Debug)]
 pub(super) struct Starts(Box<[AtomicU64]>);
 
 impl Starts {
     pub(super) fn new(entries: usize) -> Starts {
-        let starts = <[AtomicU64]>::new_box_zeroed_with_elems(entries);
-        Starts(starts.expect("a word for each policy and agent"))
+        let starts = <[AtomicU64]>::new_box_zeroed_with_elems(entries + 1);
+        let starts = Starts(starts.expect("a word for each policy and agent"));
+        starts.set(entries, &[Start::NOWHERE]);
+        starts
+    }
+
+    #[inline(always)]
+    fn word(&self, entry: usize) -> &AtomicU64 {
+        &self.0[entry.min(self.0.len() - 1)]
     }
 
     /// Returns where the answer of an entry begins; `None` if that is not known yet.
     #[inline(always)]
     pub(super) fn get(&self, entry: usize) -> Option<Start> {
-        match !self.0[entry].load(Ordering::Relaxed) {
+        match !self.word(entry).load(Ordering::Relaxed) {
             u64::MAX => None,
             word => Some(Start { prefilter: (word >> 32) as u32, number: word as u32 }),
         }
@@ -132,7 +141,7 @@ impl Starts {
     #[inline(always)]
     pub(super) fn has(&self, last: usize) -> bool {
         // The last one is stored last: a thread that sees it sees the others.
-        self.0[last].load(Ordering::Acquire) != 0
+        self.word(last).load(Ordering::Acquire) != 0
     }
 }
 
@@ -237,13 +246,13 @@ impl Query {
         searches.clear();
         candidates.clear();
         searches.extend(origins.iter().map(|(_, key)| self.set.search(key)));
-        self.set.touch_slots(searches);
-        for search in searches.iter_mut() {
-            candidates.push(self.set.next_candidate(search)?);
+        for (search, (_, key)) in searches.iter_mut().zip(origins) {
+            let candidate = self.set.next_candidate(search)?;
+            if let Some(position) = candidate {
+                self.set.prefetch_host(position, key.len());
+            }
+            candidates.push(candidate);
         }
-        let keys = origins.iter().map(|(_, key)| key.len());
-        let hosts = candidates.iter().zip(keys).filter_map(|(host, key)| Some(((*host)?, key)));
-        self.set.touch_hosts(hosts);
         let searched = origins.iter().zip(searches).zip(candidates);
         for (index, ((&origin, search), candidate)) in searched.enumerate() {
             found(index, self.policy_of(origin, search, *candidate)?.map(|number| number.0));
@@ -258,22 +267,27 @@ impl Query {
         search: &mut Search,
         mut candidate: Option<HostPosition>,
     ) -> Result<Option<PolicyNumber>, Damage> {
-        if key.is_empty() {
-            return Ok(None);
-        }
         let place = place(scheme);
         if place == Place::Other {
-            let host = self.set.host(&key_with_scheme(scheme, key))?;
-            return self.known(host.and_then(|host| host.policy(false)));
+            return match key.is_empty() {
+                true => Ok(None),
+                false => self.policy_of_other(scheme, key),
+            };
         }
         while let Some(position) = candidate {
-            let host = self.set.host_at(position)?;
-            if are_same(host.key(), key) {
+            if let Some(host) = self.set.host_with(position, key)? {
                 return self.known(host.policy(place == Place::Https));
             }
             candidate = self.set.next_candidate(search)?;
         }
         Ok(None)
+    }
+
+    /// Returns the policy of an origin whose scheme is neither http nor https.
+    #[cold]
+    fn policy_of_other(&self, scheme: &[u8], key: &[u8]) -> Result<Option<PolicyNumber>, Damage> {
+        let host = self.set.host(&key_with_scheme(scheme, key))?;
+        self.known(host.and_then(|host| host.policy(false)))
     }
 
     /// Checks that the policy with this number exists.
@@ -345,17 +359,21 @@ impl Query {
         policies: &[u32],
         unresolved: &mut Vec<PolicyNumber>,
     ) -> Result<(), Damage> {
-        let agents = self.agents.len();
-        unresolved.clear();
-        if agents > 0 {
-            let is_asked = |policy: &&u32| !matches!(**policy, NO_POLICY | NO_URL);
-            let is_new = |policy: &&u32| !self.starts.has((**policy as usize + 1) * agents - 1);
-            let new = policies.iter().filter(is_asked).filter(is_new);
-            unresolved.extend(new.map(|&policy| PolicyNumber(policy)));
-            unresolved.dedup();
+        let (agents, count) = (self.agents.len(), self.set.policy_count());
+        let last_of = |policy: u32| (policy as usize).saturating_mul(agents) + (agents - 1);
+        let is_there = |policy: u32| policy < count || policy >= NO_URL;
+        let is_known = |policy: u32| is_there(policy) & self.starts.has(last_of(policy));
+        // Without agents nothing is asked.
+        if agents == 0 || policies.iter().fold(true, |all, &policy| all & is_known(policy)) {
+            return Ok(());
         }
-        unresolved.iter().for_each(|policy| self.set.touch_policy_index(*policy));
-        unresolved.iter().for_each(|policy| self.set.touch_policy(*policy));
+        assert!(policies.iter().all(|&policy| is_there(policy)), "there is no such policy");
+        unresolved.clear();
+        let new = policies.iter().filter(|&&policy| !is_known(policy));
+        unresolved.extend(new.map(|&policy| PolicyNumber(policy)));
+        unresolved.dedup();
+        unresolved.iter().for_each(|policy| self.set.prefetch_policy_index(*policy));
+        unresolved.iter().for_each(|policy| self.set.prefetch_policy(*policy));
         unresolved.iter().try_for_each(|policy| self.resolve(*policy))
     }
 

@@ -168,7 +168,7 @@ fn a_file_decides_the_same_alone_and_beside_others() {
 
 /// A wrong policy number from the caller never allows.
 #[test]
-#[should_panic(expected = "index out of bounds")]
+#[should_panic(expected = "there is no such policy")]
 fn a_policy_that_is_not_there_is_no_answer() {
     let agents = [AgentChain::parse("x", &RFC_9309).unwrap()];
     let (set, _) = compiled([4], &agents);

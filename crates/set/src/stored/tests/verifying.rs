@@ -1,6 +1,6 @@
 //! What verifying finds and reports.
 
-use crate::layout::{capture, host, policy, record, usage};
+use crate::layout::{LINE_SLOTS, SlotLine, capture, host, policy, record, usage};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 
 use super::*;
@@ -83,13 +83,13 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("the slots are not those", |parts| {
             let slots = parts.section(SectionKind::SLOTS);
-            slots.extend([0; 8]);
+            slots.extend([0; size_of::<SlotLine>()]);
         }),
         ("the slots are not those", |parts| parts.fields.counts[count::HOST_SEED] ^= 1),
         ("the slots are not those", |parts| {
             // Every taken slot leads to the first host.
             let words = parts.section(SectionKind::SLOTS).len() / 4;
-            for word in (1..words).step_by(2) {
+            for word in (0..words).filter(|word| word % (2 * LINE_SLOTS) >= LINE_SLOTS) {
                 if parts.word(SectionKind::SLOTS, word) > 1 {
                     parts.set_word(SectionKind::SLOTS, word, 1);
                 }
@@ -263,11 +263,13 @@ fn a_faulty_writer_is_found_out() {
 #[test]
 fn a_table_without_a_free_slot_is_damage() {
     let mut parts = Parts::of(sample::small(&RFC_9309));
-    for slots in [1, 100, 1_000] {
-        // A tag that no queried key has, and the first host.
-        *parts.section(SectionKind::SLOTS) = [0, 1].map(u32::to_le_bytes).concat().repeat(slots);
+    for lines in [1, 10, 100] {
+        // Tags that no queried key has, and the first host.
+        let line = [[0_u32; LINE_SLOTS], [1; LINE_SLOTS]].concat();
+        let line: Vec<u8> = line.into_iter().flat_map(u32::to_le_bytes).collect();
+        *parts.section(SectionKind::SLOTS) = line.repeat(lines);
         let damage = parts.open().unwrap().host(b"a.example").unwrap_err().to_string();
-        assert!(damage.contains("slots are taken in a row"), "{damage}");
+        assert!(damage.contains("lines are full in a row"), "{damage}");
     }
     parts.section(SectionKind::SLOTS).clear();
     assert!(parts.open().unwrap().host(b"a.example").is_err());

@@ -162,10 +162,11 @@ impl FoundHosts {
             set.file.items::<U32>(section, 0, section.bytes() / size_of::<U32>() as u64)
         };
         let Sections { hosts, captures, slots, .. } = set.sections;
+        let stored = set.file.bytes(slots, 0, slots.bytes())?;
         let again = HostSlots::new(words(hosts)?, words(captures)?);
-        let seed = set.host_seed;
-        let is_same = again == Some(HostSlots { seed, words: words(slots)?.to_vec() });
-        if !is_same || !slots.bytes().is_multiple_of(size_of::<U32>() as u64) {
+        let is_same =
+            |again: HostSlots| again.seed == set.host_seed && again.lines.as_bytes() == stored;
+        if !again.is_some_and(is_same) {
             return Err(set.malformed(slots, 0, "the slots are not those of the hosts"));
         }
         Ok(())

@@ -5,7 +5,6 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
-use portcullis_robots::policy::OrderedRules;
 
 use super::super::super::compile::{
     PatternWords, PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, order_bytes,
@@ -207,11 +206,7 @@ impl Comparison<'_> {
             return self.check(self.is_empty(), "a policy without a file names robots");
         }
         let extract = self.policy.extract()?;
-        let order = match self.set.file.has_repeats() {
-            true => OrderedRules::new,
-            false => OrderedRules::distinct,
-        };
-        let plan = plan_of_extract(&extract, self.set.dialect(), None, order);
+        let plan = plan_of_extract(&extract, self.set.dialect(), None);
         let plan = plan.ok_or_else(|| self.policy.malformed("its records are no file"))?;
         let planned = AccessOutcome { state: plan.state, verdict: plan.verdict };
         self.check(outcome == planned, "a policy has another state than its records")?;
