@@ -111,20 +111,43 @@ fn path_changes(record: &[u8], first: __m512i, start: usize, escapes: Escapes) -
     found != 0
 }
 
-/// See the function of the same name in [`plain`](super::plain).
+/// See the function of the same name in [`plain`](super::plain). Unlike that one, it knows most escapes
+/// that stay as they are.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
 fn changed(bytes: __m512i, escapes: Escapes) -> u64 {
     let any = |of: &[u8]| of.iter().fold(0, |any, &byte| any | equal(bytes, byte));
-    match escapes {
-        Escapes::AsWritten => any(b"#"),
-        Escapes::Decoded => any(b"#%"),
-        Escapes::Google => any(b"#%") | _mm512_movepi8_mask(bytes),
+    let others = match escapes {
+        Escapes::AsWritten => return any(b"#"),
+        Escapes::Decoded => return any(b"#%"),
+        Escapes::Google => any(b"#") | _mm512_movepi8_mask(bytes),
         Escapes::Uri => {
             let is_within = within(bytes, b'!', b'z') | any(b"~");
-            !is_within | any(b"\"#$%*<>\\^`")
+            !is_within | any(b"\"#$*<>\\^`")
         }
+    };
+    match equal(bytes, b'%') {
+        0 => others,
+        percents => others | percents & !kept_escapes(bytes, escapes),
     }
+}
+
+/// Returns the positions before two digits that form an escape which stays as it is: both in upper case,
+/// and for [`Escapes::Uri`] not of a character that is decoded. Some are not recognised: those of `@` and
+/// `` ` `` among others, and those that the vector cuts off.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+fn kept_escapes(bytes: __m512i, escapes: Escapes) -> u64 {
+    let (numbers, letters) = (within(bytes, b'0', b'9'), within(bytes, b'A', b'F'));
+    let hex = numbers | letters;
+    if escapes != Escapes::Uri {
+        return hex >> 1 & hex >> 2;
+    }
+    // `-` and `.` are 2D and 2E, digits 30 to 39; no unreserved character is outside 20 to 7F.
+    let others = (letters | within(bytes, b'8', b'9') | within(bytes, b'0', b'1')) >> 1 & hex >> 2;
+    let after_two = hex & !within(bytes, b'D', b'E');
+    let (two, three) = (equal(bytes, b'2'), equal(bytes, b'3'));
+    others | two >> 1 & after_two >> 2 | three >> 1 & letters >> 2
 }
 
 /// Returns the positions of `byte`.
