@@ -1,6 +1,5 @@
 //! The stages of a block of questions.
 
-use std::hint::black_box;
 use std::ops::Range;
 
 use portcullis_dialect::{Decision, Reason, Verdict};
@@ -8,7 +7,8 @@ use portcullis_matcher::automaton::{
     FirstProbe, FirstProbes, Found, Outcome, PrefilterLine, Probe, probe_literals, probe_prefixes,
     try_candidates,
 };
-use portcullis_matcher::vectors::{Kind, Work};
+use portcullis_matcher::vectors::{Kind, Work, prefetch};
+use zerocopy::IntoBytes;
 
 use super::deciding::{
     BlockMemory, EIGHT, NO_POLICY, NO_URL, Policies, Repeat, Source, Start, WorkItem,
@@ -18,18 +18,31 @@ use super::deciding::{
 /// once, but the end of each run is a branch misprediction.
 const RUN_QUESTIONS_MIN: usize = 4;
 
-/// Decisions before the rule is filled in: no rule, a disallowing rule, an allowing rule.
-static WITHOUT_RULE: [Decision; 3] = [
+/// Decisions before the rule is filled in: no rule, a disallowing rule, an allowing rule; then those
+/// of [`NO_URL`] and [`NO_POLICY`].
+static WITHOUT_RULE: [Decision; 5] = [
     Decision::without_rule(Verdict::Allow, Reason::NoRule),
     Decision::without_rule(Verdict::Disallow, Reason::Rule),
     Decision::without_rule(Verdict::Allow, Reason::Rule),
+    Decision::INVALID,
+    Decision::UNKNOWN,
 ];
+
+/// The place of [`NO_URL`] in [`WITHOUT_RULE`].
+const INVALID: usize = 3;
+const _: () = assert!(NO_URL == u32::MAX - 1 && NO_POLICY == u32::MAX);
 
 /// Converts an outcome to a decision without its rule.
 #[inline(always)]
 fn without_rule(outcome: Outcome) -> Decision {
-    // A table instead of branches, which would be mispredicted.
-    WITHOUT_RULE[usize::from(outcome != Outcome::NONE) + usize::from(outcome.allows())]
+    WITHOUT_RULE[place_of(outcome)]
+}
+
+/// Returns the place of an outcome in [`WITHOUT_RULE`]. A sum instead of branches, which would be
+/// mispredicted.
+#[inline(always)]
+fn place_of(outcome: Outcome) -> usize {
+    usize::from(outcome != Outcome::NONE) + usize::from(outcome.allows())
 }
 
 /// A block of questions, answered together.
@@ -73,6 +86,9 @@ impl<P: Policies> Work for Block<'_, P> {
         for Repeat { answer, of } in repeats.drain(..) {
             decisions[answer as usize] = decisions[of as usize];
             sources[answer as usize] = sources[of as usize];
+        }
+        if self.table.allows_robots_txt() {
+            self.allow_robots_txt();
         }
         Ok(())
     }
@@ -204,6 +220,19 @@ impl<P: Policies> Block<'_, P> {
         self.table.walk(self.entry(item), rule_set, path, &mut self.memory.automata)
     }
 
+    /// Allows the paths that the dialect always allows, whatever was answered.
+    fn allow_robots_txt(&mut self) {
+        let Block { table, policies, paths, memory } = self;
+        let agents = table.agents();
+        for (question, (path, policy)) in paths.iter().zip(*policies).enumerate() {
+            if *path == b"/robots.txt" && !matches!(*policy, NO_POLICY | NO_URL) {
+                let answers = question * agents..(question + 1) * agents;
+                memory.decisions[answers.clone()].fill(Decision::ROBOTS_TXT);
+                memory.sources[answers].fill(Source::NOWHERE);
+            }
+        }
+    }
+
     #[inline(always)]
     fn entry(&self, item: WorkItem) -> usize {
         let agents = self.table.agents();
@@ -243,7 +272,7 @@ impl<'b, P: Policies> FirstStage<'b, P> {
     #[inline(always)]
     fn find_starts(self, memory: &mut BlockMemory) {
         let FirstStage { table, policies, .. } = self;
-        let mut prefetch = Prefetch::of(table);
+        let prefetch = Prefetch::of(table);
         match table.agents() {
             1 => memory.starts.extend(policies.iter().map(|&policy| prefetch.start(policy))),
             _ => policies
@@ -256,7 +285,7 @@ impl<'b, P: Policies> FirstStage<'b, P> {
     /// ends.
     #[inline(always)]
     fn find_starts_of_runs(self, memory: &mut BlockMemory) {
-        let mut prefetch = Prefetch::of(self.table);
+        let prefetch = Prefetch::of(self.table);
         memory.run_ends.clear();
         for run in self.policies.chunk_by(|one, other| one == other) {
             let start = prefetch.start(run[0]);
@@ -327,11 +356,19 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         let policies = &policies[first..][..EIGHT];
         let decisions = &mut memory.decisions[first..][..EIGHT];
         let sources = &mut memory.sources[first..][..EIGHT];
+        let mut known = 0;
         for place in 0..EIGHT {
-            decisions[place] = without_rule(otherwise[place]);
-            sources[place] = Source::of(policies[place] as usize, otherwise[place]);
+            // Lists have URLs with and without a policy at random, so there is no branch for them.
+            let (policy, outcome) = (policies[place], otherwise[place]);
+            let is_known = policy < NO_URL;
+            known |= u8::from(is_known) << place;
+            let without_policy = INVALID + policy.wrapping_sub(NO_URL) as usize;
+            let decision = if is_known { place_of(outcome) } else { without_policy };
+            decisions[place] = WITHOUT_RULE[decision];
+            let entry = if is_known { policy } else { NO_POLICY };
+            sources[place] = Source::of(entry as usize, outcome);
         }
-        note(first, found, memory, |question, memory| self.answer(question, memory));
+        note(first, found.among(known), memory, |question, memory| self.answer(question, memory));
     }
 
     /// Answers one question, for all agents.
@@ -370,23 +407,22 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         let path = self.paths[question];
         let FirstAnswer { look, decision, source } = first;
         match look.probe_prefixes(path) {
-            Some(probe_prefixes) if !self.is_exempt(path) => {
+            Some(probe_prefixes) => {
                 let item = WorkItem { question: question as u32, answer: answer as u32 };
                 memory.prefix_probes.push_if(probe_prefixes, item);
                 memory.literal_probes.push_if(look.has_literals, item);
                 (memory.decisions[answer], memory.sources[answer]) = (decision, source);
             }
-            _ => self.answer_unfiltered(question, answer, memory),
+            None => self.answer_unfiltered(question, answer, memory),
         }
     }
 
     fn answer_unfiltered(self, question: usize, answer: usize, memory: &mut BlockMemory) {
-        let FirstStage { table, paths, .. } = self;
+        let table = self.table;
         // An unanswered question is unknown; it never keeps an answer of the previous block.
         let mut decision = Decision::UNKNOWN;
         let Start { prefilter, number } = memory.starts[answer];
         match prefilter {
-            _ if self.is_exempt(paths[question]) => decision = Decision::ROBOTS_TXT,
             Start::FIXED => {
                 memory.ways.constant += 1;
                 decision = table.fixed(number);
@@ -409,12 +445,6 @@ impl<'b, P: Policies> FirstStage<'b, P> {
         let look = FirstProbe::of(self.table.lines(), prefilter)?;
         let (decision, source) = (without_rule(look.otherwise), Source::of(entry, look.otherwise));
         Some(FirstAnswer { look, decision, source })
-    }
-
-    /// Returns whether the dialect always allows this path.
-    #[inline(always)]
-    fn is_exempt(self, path: &[u8]) -> bool {
-        self.table.allows_robots_txt() && path == b"/robots.txt"
     }
 }
 
@@ -447,28 +477,23 @@ fn note(
 struct Prefetch<'t, P> {
     table: &'t P,
     lines: &'t [PrefilterLine],
-    /// Combines what was loaded, so that the loads are not optimised away.
-    seen: u64,
 }
 
 impl<'t, P: Policies> Prefetch<'t, P> {
     #[inline(always)]
     fn of(table: &'t P) -> Prefetch<'t, P> {
-        Prefetch { table, lines: table.lines(), seen: 0 }
+        Prefetch { table, lines: table.lines() }
     }
 
     /// Returns the start of a policy's answer, if there is one agent.
     #[inline(always)]
-    fn start(&mut self, policy: u32) -> Start {
-        match policy {
-            NO_POLICY | NO_URL => Start::NOWHERE,
-            _ => self.fetched(self.table.start(policy as usize)),
-        }
+    fn start(&self, policy: u32) -> Start {
+        self.fetched(self.table.start(policy as usize))
     }
 
     /// Appends the starts of a policy's answers, by agent.
     #[inline(always)]
-    fn append_starts(&mut self, policy: u32, starts: &mut Vec<Start>) {
+    fn append_starts(&self, policy: u32, starts: &mut Vec<Start>) {
         let agents = self.table.agents();
         match policy {
             NO_POLICY | NO_URL => {
@@ -482,18 +507,15 @@ impl<'t, P: Policies> Prefetch<'t, P> {
     }
 
     #[inline(always)]
-    fn fetched(&mut self, start: Start) -> Start {
-        let line = |number: usize| {
-            self.lines.get(start.prefilter as usize + number).map_or(0, |line| line[0].get())
-        };
-        self.seen ^= line(0) ^ line(1);
+    fn fetched(&self, start: Start) -> Start {
+        // The last line if there is no prefilter: a branch would be mispredicted.
+        let last = self.lines.len().saturating_sub(1);
+        for number in [0, 1] {
+            let line = (start.prefilter as usize + number).min(last);
+            if let Some(line) = self.lines.get(line) {
+                prefetch(&line.as_bytes()[0]);
+            }
+        }
         start
-    }
-}
-
-impl<P> Drop for Prefetch<'_, P> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        black_box(self.seen);
     }
 }

@@ -45,10 +45,7 @@ impl<'l> FirstProbe<'l> {
     /// decide the path.
     #[inline]
     pub fn probe_prefixes(&self, path: &[u8]) -> Option<bool> {
-        let bytes = match path.first_chunk() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
-            None => first_bytes(path) as u64,
-        };
+        let bytes = beginning(path);
         match bytes as u8 {
             b'/' => bloom::has(self.filter, bytes >> 8 & self.mask),
             _ => None,
@@ -65,8 +62,8 @@ impl<'l> FirstProbe<'l> {
 /// The first probes of eight paths: a bit for each path, the first one lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstProbes {
-    /// Whether the path has to be handled alone; the other bits are then meaningless. Set for paths
-    /// that a prefilter cannot decide, for short ones, and for those as long as `/robots.txt`.
+    /// Whether the path has to be handled alone, because no prefilter can decide it; the other bits are
+    /// then meaningless.
     pub odd: u8,
     /// Whether [`probe_prefixes`] is needed.
     pub probe_prefixes: u8,
@@ -74,15 +71,28 @@ pub struct FirstProbes {
     pub has_literals: u8,
 }
 
-/// Returns whether a path has to be handled alone: it is too short, or may be `/robots.txt`.
+/// Returns the first bytes of a path, padded with zeros.
 #[inline(always)]
-pub(super) fn is_odd(path: &[u8]) -> bool {
-    path.len() < size_of::<u64>() || path.len() == b"/robots.txt".len()
+pub(super) fn beginning(path: &[u8]) -> u64 {
+    match path.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => first_bytes(path) as u64,
+    }
 }
 
 impl FirstProbes {
+    /// Returns the probes of these paths only.
+    #[inline(always)]
+    #[must_use]
+    pub fn among(self, paths: u8) -> FirstProbes {
+        FirstProbes {
+            odd: self.odd & paths,
+            probe_prefixes: self.probe_prefixes & paths,
+            has_literals: self.has_literals & paths,
+        }
+    }
+
     fn add(&mut self, place: usize, first: Option<&FirstProbe<'_>>, path: &[u8]) {
-        let first = first.filter(|_| !is_odd(path));
         match first.and_then(|first| Some((first.probe_prefixes(path)?, first.has_literals))) {
             Some((probe_prefixes, has_literals)) => {
                 self.probe_prefixes |= u8::from(probe_prefixes) << place;

@@ -15,7 +15,7 @@ use crate::bytes::{CHUNK_BYTES, short_chunk};
 use crate::vectors::{Avx2, Avx512, first_bits};
 
 use super::bloom::{FACTOR, HIGH_FACTOR, LEVELS, SHIFTS, half_masks};
-use super::probe::{FirstProbe, FirstProbes, is_odd};
+use super::probe::{FirstProbe, FirstProbes, beginning};
 use super::teddy::{POSITIONS, WINDOW, valid_positions};
 use super::{HEAD_WORDS, LINE_WORDS, PrefilterLine};
 
@@ -230,22 +230,19 @@ pub(super) fn probe_eight(
 /// The bytes of eight paths after the first.
 struct Beginnings {
     bytes: __m512i,
-    /// The paths that are not odd and start with `/`.
+    /// The paths that start with `/`.
     valid: u8,
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
-    const NO_BYTES: [u8; 8] = [0; 8];
-    let bytes = paths.map(|path| i64::from_le_bytes(*path.first_chunk().unwrap_or(&NO_BYTES)));
+    let bytes = paths.map(|path| beginning(path).cast_signed());
     let bytes = _mm512_setr_epi64(
         bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
     );
-    let odd = paths.map(|path| u8::from(is_odd(path)));
-    let odd = (0..8).fold(0, |bits, place| bits | odd[place] << place);
-    let begins = _mm512_cmpeq_epi64_mask(low(bytes, 0xff), all(b'/'.into()));
-    Beginnings { bytes: _mm512_srli_epi64::<8>(bytes), valid: begins & !odd }
+    let valid = _mm512_cmpeq_epi64_mask(low(bytes, 0xff), all(b'/'.into()));
+    Beginnings { bytes: _mm512_srli_epi64::<8>(bytes), valid }
 }
 
 #[inline]
