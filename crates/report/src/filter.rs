@@ -5,7 +5,7 @@
 //! is invalid.
 
 use portcullis_capture::input::Record;
-use portcullis_capture::list::{Contents, List};
+use portcullis_capture::list::List;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_set::Damage;
@@ -172,10 +172,7 @@ pub fn write_chunk(
     let decided = (session.classifier(), session.assumed_scheme());
     let list = piece.list();
     // Records of a text stand one behind the other, and a run of kept ones is copied at once.
-    let joined = match piece.contents() {
-        Contents::Bytes(bytes) => Some(bytes),
-        _ => None,
-    };
+    let joined = piece.contents().bytes();
     // The start of the kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;

@@ -329,11 +329,7 @@ impl List {
             Framing::Byte(terminator) => terminator,
             _ => Terminator::LineFeed,
         };
-        let rest = match chunk {
-            Contents::Bytes(bytes) => bytes,
-            #[cfg(feature = "parquet")]
-            Contents::Urls(_) | Contents::RowGroup(_) => b"",
-        };
+        let rest = chunk.bytes().unwrap_or_default();
         ListRecords {
             list: self,
             chunk,
@@ -358,7 +354,17 @@ pub enum Contents<'c> {
     RowGroup(&'c parquet::Part),
 }
 
-impl Contents<'_> {
+impl<'c> Contents<'c> {
+    /// Returns the records as bytes; `None` if the chunk has rows.
+    #[inline]
+    pub fn bytes(self) -> Option<&'c [u8]> {
+        match self {
+            Contents::Bytes(bytes) => Some(bytes),
+            #[cfg(feature = "parquet")]
+            Contents::Urls(_) | Contents::RowGroup(_) => None,
+        }
+    }
+
     /// What follows so many records, which have so many bytes, on its own.
     pub fn rest_after(&self, records: u64, bytes: u64) -> Rest {
         let _ = records;
