@@ -510,7 +510,7 @@ impl<'t, P: Policies> Prefetch<'t, P> {
     fn fetched(&self, start: Start) -> Start {
         // The last line if there is no prefilter: a branch would be mispredicted.
         let last = self.lines.len().saturating_sub(1);
-        for number in [0, 1] {
+        for number in [0, 1, 2] {
             let line = (start.prefilter as usize + number).min(last);
             if let Some(line) = self.lines.get(line) {
                 prefetch(&line.as_bytes()[0]);

@@ -270,21 +270,17 @@ impl Classifier {
     ) -> Result<&'m [Decision], Damage> {
         let ClassifierMemory { pieces, policies, query, ages, .. } = memory;
         pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
-        policies.clear();
+        policies.resize(records.len(), NO_URL);
         // These and the paths borrow from the records, so the memory that is kept between blocks
         // cannot hold them.
         let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
         let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
         let found = |number: usize, policy: Option<u32>| {
-            let (first, is_invalid) = pieces.first_of_host(number);
-            repeat_last(policies, first);
-            policies.push(match is_invalid {
-                true => NO_URL,
-                false => policy.unwrap_or(NO_POLICY),
-            });
+            let (urls, is_invalid) = pieces.urls_of_host(number);
+            let policy = if is_invalid { NO_URL } else { policy.unwrap_or(NO_POLICY) };
+            policies[urls].iter_mut().for_each(|of_url| *of_url = policy);
         };
         self.query.find(&origins, query, found)?;
-        repeat_last(policies, records.len());
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
         self.query.decide(policies, paths, query)?;
@@ -426,13 +422,5 @@ impl Classifier {
         };
         let explained = self.query.explain(policy, agent, path)?;
         Ok(Ok(Some(Explained { explanation: explained, outage: capture.facts.outage })))
-    }
-}
-
-/// Repeats the last item until the list has `count` items.
-#[inline]
-fn repeat_last<T: Copy>(items: &mut Vec<T>, count: usize) {
-    if let Some(&last) = items.last() {
-        items.resize(count, last);
     }
 }

@@ -6,6 +6,8 @@
 //! Lists are often grouped by host. A URL whose scheme and host equal those of the previous URL,
 //! byte for byte, is neither split nor looked up again; see [`PlainHead`].
 
+use std::ops::Range;
+
 use portcullis_dialect::dialect::PathRules;
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::target::{
@@ -204,11 +206,12 @@ impl Pieces {
         self.hosts.len()
     }
 
-    /// Returns the index of the first URL with this host, and whether that record is not a URL.
-    #[inline]
-    pub(super) fn first_of_host(&self, number: usize) -> (usize, bool) {
+    /// Returns the indexes of the URLs with this host, and whether they are not URLs.
+    #[inline(always)]
+    pub(super) fn urls_of_host(&self, number: usize) -> (Range<usize>, bool) {
         let Host { url, is_invalid, .. } = self.hosts[number];
-        (url as usize, is_invalid)
+        let end = self.hosts.get(number + 1).map_or(self.paths.len(), |next| next.url as usize);
+        (url as usize..end, is_invalid)
     }
 
     /// Returns the host with this number.
@@ -291,7 +294,8 @@ mod tests {
                         number += 1;
                     }
                     let HostOfUrls { scheme, key, .. } = pieces.host(number, &records);
-                    let (_, is_invalid) = pieces.first_of_host(number);
+                    let (urls, is_invalid) = pieces.urls_of_host(number);
+                    assert!(urls.contains(&url));
                     let path = paths[url];
                     let split = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
                     assert_eq!(split, alone(record, rules), "{}: {record:?}", dialect.name);
