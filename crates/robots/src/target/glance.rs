@@ -19,6 +19,10 @@ use super::plain::{Glance, PlainHead, may_be_plain};
 /// Bytes of a vector.
 const WIDTH: usize = 64;
 
+/// Bytes from one vector of a path to the next, which begins with the last two bytes of the one before:
+/// an escape that a vector cuts off is whole in the next.
+const STEP: usize = WIDTH - 2;
+
 /// Calls `each` with the glance at each record, in order: `None` if it is not plain, and for some
 /// that are.
 #[inline]
@@ -44,7 +48,7 @@ fn glances_by_64<'r, R: AsRef<[u8]>>(
         let record = record.as_ref();
         let first = first_bytes(record);
         let same = |&(head, other): &(PlainHead, &[u8])| {
-            // Including the `/` after the head.
+            // Including the `/` after the head, if there is one.
             let bytes = u64::MAX >> (WIDTH - 1 - head.bytes);
             let same = _mm512_cmpeq_epi8_mask(first_bytes(other), first);
             same & bytes == bytes && may_be_plain(record)
@@ -82,7 +86,8 @@ fn head_of(record: &[u8], first: __m512i) -> Option<PlainHead> {
     let last_part = start.max(WIDTH - inside.leading_zeros() as usize);
     let is_name = last_part < bytes && digits >> last_part & 1 == 0;
     let is_behind = equal(first, b'/') >> (bytes % WIDTH) & 1 == 1;
-    let is_plain = is_http & is_name & is_behind & (bytes < WIDTH) & may_be_plain(record);
+    let ends = is_behind | (bytes == record.len());
+    let is_plain = is_http & is_name & ends & (bytes < WIDTH) & may_be_plain(record);
     is_plain.then_some(PlainHead { scheme_bytes, bytes })
 }
 
@@ -100,13 +105,14 @@ fn scheme(word: u64) -> (usize, bool) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
 fn path_changes(record: &[u8], first: __m512i, start: usize, escapes: Escapes) -> bool {
-    let changed_in = |text: &[u8]| changed(first_bytes(text), escapes) & first_bits(text.len());
+    let own = |text: &[u8]| first_bits(if text.len() > WIDTH { STEP } else { text.len() });
+    let changed_in = |text: &[u8]| changed(first_bytes(text), escapes) & own(text);
     // Half of all URLs are longer than one vector, and few than two: the second is always read.
-    let rest = &record[WIDTH.min(record.len())..];
-    let mut found =
-        (changed(first, escapes) & first_bits(record.len())) >> start | changed_in(rest);
-    if rest.len() > WIDTH {
-        found |= rest[WIDTH..].chunks(WIDTH).fold(0, |found, chunk| found | changed_in(chunk));
+    let mut rest = &record[STEP.min(record.len())..];
+    let mut found = (changed(first, escapes) & own(record)) >> start | changed_in(rest);
+    while rest.len() > WIDTH {
+        rest = &rest[STEP..];
+        found |= changed_in(rest);
     }
     found != 0
 }
@@ -133,8 +139,8 @@ fn changed(bytes: __m512i, escapes: Escapes) -> u64 {
 }
 
 /// Returns the positions before two digits that form an escape which stays as it is: both in upper case,
-/// and for [`Escapes::Uri`] not of a character that is decoded. Some are not recognised: those of `@` and
-/// `` ` `` among others, and those that the vector cuts off.
+/// and for [`Escapes::Uri`] not of a character that is decoded. Some are not recognised: those from 40
+/// to 7F that are not decoded, and those that the vector cuts off.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
 fn kept_escapes(bytes: __m512i, escapes: Escapes) -> u64 {

@@ -1,6 +1,6 @@
 //! A shortcut for most URLs.
 //!
-//! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form: no
+//! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form or none: no
 //! port, address or fragment, and nothing to escape. The functions here recognise one 16 bytes at a
 //! time, with the same result as [`split`](super::split), [`host_key`](super::host_key) and
 //! [`compared_path`](super::compared_path), which handle all other URLs.
@@ -31,10 +31,11 @@ pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
         _ => return None,
     };
     let start = scheme_bytes + 3;
-    let bytes = start + name_bytes(&record[start..])?;
+    let bytes = name_bytes(&record[start..]).map_or(record.len(), |bytes| start + bytes);
     let host = &record[start..bytes];
     let is_key = !host.is_empty() && host.len() <= HOST_BYTES_MAX && !ends_in_number(host);
-    (is_key && record.get(bytes) == Some(&b'/')).then_some(PlainHead { scheme_bytes, bytes })
+    let ends = record.get(bytes).is_none_or(|&byte| byte == b'/');
+    (is_key && ends).then_some(PlainHead { scheme_bytes, bytes })
 }
 
 /// The part of a plain URL before its path.
@@ -42,7 +43,7 @@ pub fn plain_head(record: &[u8]) -> Option<PlainHead> {
 pub struct PlainHead {
     /// Bytes of the scheme.
     pub scheme_bytes: usize,
-    /// Bytes before the path.
+    /// Bytes before the path; all bytes if there is none.
     pub bytes: usize,
 }
 
@@ -109,8 +110,8 @@ fn is_within(chunk: u8x16, first: u8, last: u8) -> u8x16 {
     chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
 }
 
-/// Returns whether the path of a plain `record`, which begins at `start`, is in normal form. False
-/// negatives are possible.
+/// Returns whether the path of a plain `record`, which begins at `start`, is in normal form, or there is
+/// none. False negatives are possible.
 #[inline]
 pub fn is_plain_path(record: &[u8], start: usize, escapes: Escapes) -> bool {
     // The last chunk may begin before the path, where every byte is plain.
@@ -194,11 +195,19 @@ mod tests {
             let is_plain = is_plain_path(record, head.bytes, escapes);
             let mut scratch = Vec::new();
             let path = compared_path(url.path, escapes, &mut scratch);
-            let is_equal = path.as_bytes() == &record[head.bytes..];
+            let is_equal = path.as_bytes() == path_of(record, head);
             assert!(!is_plain || is_equal, "{escapes:?} {record:?}");
             all &= is_plain;
         }
         all
+    }
+
+    /// Returns the path as written, `/` if there is none.
+    fn path_of(record: &[u8], head: PlainHead) -> &[u8] {
+        match &record[head.bytes..] {
+            b"" => b"/",
+            path => path,
+        }
     }
 
     /// A glance agrees with the scalar functions, or sees nothing.
@@ -222,7 +231,7 @@ mod tests {
         assert!(glance.is_plain_path == is_plain || may_differ && !is_plain, "{record:?}");
         let mut scratch = Vec::new();
         let path = compared_path(&record[head.bytes..], escapes, &mut scratch);
-        let is_equal = path.as_bytes() == &record[head.bytes..] && !record.contains(&b'#');
+        let is_equal = path.as_bytes() == path_of(record, head) && !record.contains(&b'#');
         assert!(!glance.is_plain_path || is_equal, "{record:?}");
     }
 
@@ -230,6 +239,7 @@ mod tests {
     fn usual_urls_are_plain() {
         for record in [
             "https://www.example.com/",
+            "https://www.example.com",
             "http://a-b_c.example0.museum/path/to?q=1&r=[2]",
             "https://a-name-that-is-longer-than-a-chunk.of.bytes.example/a/longer/path/behind-it",
         ] {
@@ -243,7 +253,6 @@ mod tests {
             "https://example.com/pages\t",
             " https://example.com/pages",
             "https://example.com?pages=pages",
-            "https://example.com",
             "https:///pages/pages/pages",
             "ftp://example.com/pages",
             "HTTPS://example.com/pages",
@@ -277,6 +286,13 @@ mod tests {
             check(&record);
             let glances = glances_at(&[&record], Escapes::Uri);
             kept += usize::from(glances.is_none_or(|it| it[0].is_some_and(|it| it.is_plain_path)));
+        }
+        for place in 0..200 {
+            let record = format!("https://a.example/{}%D0%BF/page", "a".repeat(place));
+            check(record.as_bytes());
+            if let Some(glances) = glances_at(&[record.as_bytes()], Escapes::Uri) {
+                assert!(glances[0].is_some_and(|glance| glance.is_plain_path), "{record}");
+            }
         }
         // Of 256 escapes in upper case, 66 are decoded, and those from 40 to 7F are not recognised.
         assert!(kept == 256 - 12 - 64 || kept == 1 << 16, "{kept}");

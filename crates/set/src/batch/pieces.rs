@@ -25,6 +25,8 @@ struct Piece {
 
 impl Piece {
     const WRITTEN: u32 = 1 << 31;
+    /// The path of a URL without one. The buffer begins with it.
+    const SLASH: Piece = Piece { start: Piece::WRITTEN, length: 1 };
 }
 
 /// Scheme and host of a URL and of the URLs after it that share them.
@@ -70,6 +72,7 @@ impl Pieces {
         self.hosts.clear();
         self.paths.clear();
         self.written.clear();
+        self.written.push(b'/');
         let others = (rules, assumed_scheme);
         if let Some(avx512) = vectors.avx512() {
             glances(avx512, records, rules.escapes, |url, record, glance| {
@@ -80,11 +83,7 @@ impl Pieces {
                 if !is_shared {
                     self.push_plain_host(url as u32, head);
                 }
-                let path = match is_plain_path {
-                    true => piece_between(head.bytes, record.len()),
-                    false => self.normal_path(record, head, rules),
-                };
-                self.paths.push(path);
+                self.push_plain_path(record, head, is_plain_path, rules);
             });
             return;
         }
@@ -108,11 +107,13 @@ impl Pieces {
         if let Some((other, head)) = last
             && head.is_shared(other, record)
         {
-            self.push_plain_path(record, head, rules);
+            let is_plain = is_plain_path(record, head.bytes, rules.escapes);
+            self.push_plain_path(record, head, is_plain, rules);
             last
         } else if let Some(head) = plain_head(record) {
             self.push_plain_host(url, head);
-            self.push_plain_path(record, head, rules);
+            let is_plain = is_plain_path(record, head.bytes, rules.escapes);
+            self.push_plain_path(record, head, is_plain, rules);
             Some((record, head))
         } else {
             self.push_other(url, record, rules, assumed_scheme);
@@ -127,9 +128,16 @@ impl Pieces {
         self.hosts.push(Host { url, is_invalid: false, scheme, key });
     }
 
-    #[inline]
-    fn push_plain_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) {
-        let path = match is_plain_path(record, head.bytes, rules.escapes) {
+    #[inline(always)]
+    fn push_plain_path(
+        &mut self,
+        record: &[u8],
+        head: PlainHead,
+        is_plain: bool,
+        rules: &PathRules,
+    ) {
+        let path = match is_plain {
+            true if head.bytes == record.len() => Piece::SLASH,
             true => piece_between(head.bytes, record.len()),
             false => self.normal_path(record, head, rules),
         };
