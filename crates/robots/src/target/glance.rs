@@ -7,8 +7,9 @@
 #![allow(unsafe_code, reason = "calls vector instructions")]
 
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi128_si64, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
-    _mm512_cmple_epu8_mask, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_sub_epi8,
+    __m512i, _mm_cvtsi128_si64, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si128,
+    _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_movepi8_mask, _mm512_set1_epi8,
+    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_sub_epi8, _mm512_test_epi8_mask,
 };
 
 use portcullis_dialect::dialect::Escapes;
@@ -127,15 +128,43 @@ fn changed(bytes: __m512i, escapes: Escapes) -> u64 {
         Escapes::AsWritten => return any(b"#"),
         Escapes::Decoded => return any(b"#%"),
         Escapes::Google => any(b"#") | _mm512_movepi8_mask(bytes),
-        Escapes::Uri => {
-            let is_within = within(bytes, b'!', b'z') | any(b"~");
-            !is_within | any(b"\"#$*<>\\^`")
-        }
+        Escapes::Uri => in_table(bytes, &URI_CHANGED) | _mm512_movepi8_mask(bytes),
     };
     match equal(bytes, b'%') {
         0 => others,
         percents => others | percents & !kept_escapes(bytes, escapes),
     }
+}
+
+/// The ASCII bytes that [`Escapes::Uri`] changes, and `#`: by their lower half, a bit for each upper half.
+/// `%` is not among them.
+const URI_CHANGED: [u8; 16] = {
+    let mut table = [0; 16];
+    let mut byte = 0;
+    while byte < 128 {
+        let is_kept = matches!(byte, b'!' | b'%' | b'&'..=b')' | b'+'..=b';' | b'=' | b'?'..=b'[')
+            || matches!(byte, b']' | b'_' | b'a'..=b'z' | b'~');
+        if !is_kept {
+            table[byte as usize & 15] |= 1 << (byte >> 4);
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Returns the positions of the ASCII bytes in a table that has, by their lower half, a bit for each upper
+/// half.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn in_table(bytes: __m512i, table: &[u8; 16]) -> u64 {
+    const UPPER: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
+    // SAFETY: both types are sixteen bytes, and any bytes are valid.
+    let rows = |table: &[u8; 16]| _mm512_broadcast_i32x4(unsafe { std::mem::transmute(*table) });
+    let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
+    // A shuffle reads the lower half of an ASCII byte, and returns 0 for others.
+    let (of_lower, of_upper) =
+        (_mm512_shuffle_epi8(rows(table), bytes), _mm512_shuffle_epi8(rows(&UPPER), upper));
+    _mm512_test_epi8_mask(of_lower, of_upper)
 }
 
 /// Returns the positions before two digits that form an escape which stays as it is: both in upper case,
