@@ -1,7 +1,7 @@
 //! Evaluates robots.txt rules in bulk, exactly and fast.
 //!
-//! Portcullis implements the Robots Exclusion Protocol (RFC 9309, what came before it, and Google's
-//! parser of today). It fetches nothing.
+//! Portcullis implements the Robots Exclusion Protocol: RFC 9309, its predecessors, and Google's
+//! current parser. It does not fetch files.
 //!
 //! # One file
 //!
@@ -16,15 +16,14 @@
 //! assert_eq!(decision.line.unwrap().get(), 3);
 //! ```
 //!
-//! [`Robots::explain`] returns the groups that apply, the deciding rule and the losing rules, and the
-//! same for usage preferences.
-//! [`Robots::parse_as`] takes another [`Dialect`].
+//! [`Robots::explain`] returns the groups that apply, the deciding rule and the losing rules, and
+//! the same for usage preferences. [`Robots::parse_as`] parses in another [`Dialect`].
 //!
 //! # Many hosts, many URLs
 //!
 //! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes:
-//! [`PolicySet::load`] compiles a folder into memory, [`PolicySet::open`] reads what `portcullis compile`
-//! wrote. A [`Classifier`] decides blocks of URLs for several agents.
+//! [`PolicySet::load`] compiles a folder into memory, and [`PolicySet::open`] reads a file that
+//! `portcullis compile` wrote. A [`Classifier`] decides blocks of URLs for several agents.
 //!
 //! ```
 //! # #[cfg(feature = "set")] {
@@ -48,24 +47,27 @@
 //!
 //! # What never happens
 //!
-//! Nothing turns "not known" into "allowed". A URL whose origin has no policy is
-//! [`Verdict::Unknown`], a record that is no URL is [`Verdict::Invalid`], a file that cannot be read is an
-//! error or a [`PolicyState`], and a limit that is reached changes how an answer is found, never the
-//! answer.
+//! "Not known" never becomes "allowed":
+//!
+//! - a URL whose origin has no policy is [`Verdict::Unknown`];
+//! - a record that is not a URL is [`Verdict::Invalid`];
+//! - a file that cannot be read is an error or a [`PolicyState`];
+//! - a limit that is reached changes how an answer is found, never the answer.
 //!
 //! # Features and cost
 //!
 //! | feature | adds |
 //! |---|---|
-//! | none | one file: parse, decide, explain |
+//! | (none) | one file: parse, decide, explain |
 //! | `serde` | `Serialize` for decisions and explanations |
 //! | `set` | policy sets and classification in bulk: rayon, memmap2, zlib, zstd, brotli |
-//! | `parquet` | captures and lists in Parquet files, some forty crates |
+//! | `parquet` | captures and lists in Parquet files, about forty crates |
 //! | `cli` (default) | the program, with `parquet` |
 //!
-//! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in the
-//! processor's caches. The parts are crates of their own (`portcullis-robots`, `portcullis-set` and
-//! others), whose APIs may change in any release; this one follows semantic versioning.
+//! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in
+//! the processor's caches. The implementation is split into crates (`portcullis-robots`,
+//! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
+//! versioning.
 
 #[doc(inline)]
 pub use portcullis_dialect::{

@@ -1,11 +1,11 @@
-//! The command-line program: reads what was typed, runs it, and tells how it went.
+//! The command-line program: parses the arguments, runs a subcommand, and returns the exit status.
 
 mod cli;
 
 use std::process::ExitCode;
 
-/// Compiling policies and building automata on demand make and drop many small lists, on all
-/// threads: a fifth of the time of `compile` went to the allocator of the C library.
+/// Compiling policies and lazily building automata allocate and free many small vectors on all
+/// threads. With the C library's allocator, `compile` spent a fifth of its time there.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

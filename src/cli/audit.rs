@@ -1,4 +1,4 @@
-//! `portcullis audit`: what robots.txt does to a list of URLs, as a report.
+//! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
 use std::time::Instant;
 
@@ -54,7 +54,7 @@ fn name_sources(plan: &AuditPlan, report: &mut Report) {
     report.inputs = plan.stream.inputs.iter().map(|list| list.path.display().to_string()).collect();
 }
 
-/// The outputs. They are opened first, so that a wrong name fails before the pass over the list.
+/// The outputs. They are opened before the pass over the list, so that a wrong name fails early.
 struct Outputs {
     page: Option<Output>,
     json: Option<Output>,

@@ -19,15 +19,16 @@ use super::output::{Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
-    // Engines compile on the calling thread's pool. With one thread, the measuring thread does it for
-    // every engine.
+    // Engines compile on the calling thread's pool. In a pool of one thread, the measuring thread
+    // compiles for every engine.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.context("cannot start a thread")?.install(|| measure(args))
 }
 
 fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let settings = settings(&args);
-    // A wrong name is reported before minutes are spent. The process for one engine writes nothing.
+    // Outputs are opened now, so that a wrong name fails before minutes of measuring. The process
+    // for one engine writes no file.
     let open = |path: &Option<PathBuf>| {
         let path = path.as_ref().filter(|_| args.memory_of.is_none());
         path.map(|path| Output::create(path)).transpose()
@@ -78,7 +79,7 @@ fn settings(args: &BenchArgs) -> Settings {
         RunnerCommand { patience, ..command.clone() }
     };
     Settings {
-        // This program's allocator does so by itself.
+        // This program's allocator returns memory by itself.
         give_back_memory: || (),
         opening: mapped::opening(),
         rounds: args.rounds as usize,

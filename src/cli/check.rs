@@ -1,4 +1,4 @@
-//! `portcullis check`: a few URLs, one line each.
+//! `portcullis check`: the verdicts on a few URLs, one line each.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -14,7 +14,7 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::{output, plan};
 
-/// One per processor: loading a folder of policies takes longer than deciding a few URLs.
+/// One thread per CPU. Loading a folder of policies takes longer than deciding a few URLs.
 const THREADS: usize = 0;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
@@ -87,7 +87,7 @@ fn explain(
     Ok(explanation::write(name, decision, found, out)?)
 }
 
-/// Whether output is coloured. The flag overrides NO_COLOR, which counts unless it is empty.
+/// Whether output is coloured. The flag overrides NO_COLOR. An empty NO_COLOR is ignored.
 pub(super) fn is_colored(asked: Color) -> bool {
     match asked {
         Color::Always => true,
@@ -99,7 +99,7 @@ pub(super) fn is_colored(asked: Color) -> bool {
     }
 }
 
-/// Appends a verdict's column.
+/// Appends the column with a verdict.
 fn push_verdict(verdict: Verdict, colored: bool, out: &mut Vec<u8>) {
     if !colored {
         return tsv::push_column(verdict, out);

@@ -1,4 +1,4 @@
-//! `portcullis classify`: every record, tagged with its verdicts.
+//! `portcullis classify`: tags every record with its verdicts.
 
 use std::time::Instant;
 
@@ -28,12 +28,12 @@ use super::summary::{self, Clock};
 #[derive(Default)]
 struct Tagged {
     bytes: Vec<u8>,
-    /// Instead of bytes, for Parquet.
+    /// The output for Parquet, instead of bytes.
     group: EncodedGroup,
     counts: Counts,
 }
 
-/// Where they go.
+/// The destination of the outputs.
 #[expect(clippy::large_enum_variant, reason = "a run has one")]
 enum Target<'a> {
     Text(Outputs, Header<'a>),
@@ -103,7 +103,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let agents = &policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
     let has_names = has_header || format == ClassifyFormat::Parquet;
-    // Without names, two columns may have the same.
+    // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let detail = match format {
         ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet => columns.detail(),
@@ -134,7 +134,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         }
         _ => Target::Text(outputs, header),
     };
-    // The account in Parquet files has them too.
+    // The account in Parquet files counts hosts too.
     let counts_hosts = format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None;
     let mut counts = Counts::new(agents.len());
     let account = stream::run(
@@ -176,7 +176,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-/// What stands above the records of an output.
+/// Writes the header of each output.
 struct Header<'a> {
     format: ClassifyFormat,
     is_wanted: bool,
@@ -188,11 +188,13 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
-    /// The header of an output that is new and begins with `list`; nothing for one that goes on with it.
+    /// Returns the header of a new output that begins with `list`. Empty if the output already has
+    /// one.
     ///
     /// # Errors
     ///
-    /// If an added column has the name of another, or the output has another list's columns.
+    /// If an added column has the name of another column, or the columns of `list` are not those of
+    /// the output.
     fn begin(&mut self, list: &List, is_new: bool) -> anyhow::Result<Vec<u8>> {
         if self.format == ClassifyFormat::Advertools && is_new {
             return Ok(advertools::HEADER.to_vec());
@@ -223,7 +225,7 @@ impl Header<'_> {
     }
 }
 
-/// The extension of outputs in a format.
+/// Returns the file extension for a format.
 fn extension(format: ClassifyFormat) -> &'static str {
     match format {
         ClassifyFormat::Tsv => "tsv",
@@ -233,7 +235,7 @@ fn extension(format: ClassifyFormat) -> &'static str {
     }
 }
 
-/// As [`plan::format`]; rows for advertools are CSV too.
+/// Like [`plan::format`], but advertools rows may go to a `.csv` file too.
 fn format(asked: Option<ClassifyFormat>, output: &Destination) -> anyhow::Result<ClassifyFormat> {
     let named = match output {
         Destination::File(path) => plan::named_format(path, ClassifyFormat::NAMED),

@@ -30,7 +30,7 @@ use super::plan::{self, SummaryForm};
 use super::stream::{Bar, Progress};
 use super::summary;
 
-/// Unreadable inputs and records that are reported one by one.
+/// The most unreadable inputs and records that are reported one by one.
 const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
@@ -72,7 +72,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
         let progress = Progress::over(&args.sets, !args.run.no_progress);
         let mut bar = Bar::default();
         let mut merger = Merger::new(settings.dialect);
-        // Only one set at a time is in memory beside the merged ones.
+        // At most one set is in memory besides the merged result.
         for set in &sets {
             merger.add_set(set)?;
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
@@ -137,7 +137,7 @@ fn ingest(
         Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
     let ingested = engine.install(|| portcullis_set::ingest(inputs, config, &observer));
     drop(observer); // The bar is removed before messages are written.
-    // The JSON summary has the same problems, if there is one; an error names the first itself.
+    // A JSON summary reports the same problems. An error already names the first one.
     let reports = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
     let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
     let shows = match &ingested {
@@ -150,7 +150,7 @@ fn ingest(
     let ingested = ingested.map_err(|error| {
         let reports = error.inputs();
         let is_readable = reports.iter().all(InputReport::is_readable);
-        // If nothing was read, there is nothing else to compile.
+        // If no input was readable, skipping unreadable inputs would leave nothing to compile.
         let skips = config.strictness == Strictness::Usual && !is_readable;
         match skips && reports.iter().any(|input| input.captures > 0) {
             true => anyhow!("{error}; nothing was compiled (--lenient skips unreadable inputs)"),
@@ -169,7 +169,7 @@ fn ingest(
     Ok(ingested)
 }
 
-/// Draws the bar on the thread that reads.
+/// Draws the progress bar on the reading thread.
 struct Observer {
     progress: Progress,
     bar: Mutex<Bar>,
@@ -223,7 +223,7 @@ struct MergedSet {
     origins: u64,
 }
 
-/// What was read and written, as the members of a JSON object.
+/// The summary of reading and writing, as the members of a JSON object.
 #[derive(Serialize)]
 struct Summary<'r> {
     version: &'static str,

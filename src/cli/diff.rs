@@ -1,4 +1,4 @@
-//! `portcullis diff`: what changed between two policy sets, or between two robots.txt files.
+//! `portcullis diff`: the changes between two policy sets, or between two robots.txt files.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ use super::rejects::Account;
 use super::stream::{self, Worked};
 use super::summary;
 
-/// Bytes of lines that are collected before they are written.
+/// The size at which collected lines are written, in bytes.
 const WRITE_BYTES: usize = 64 * 1024;
 
 /// The name of the robots that no file names.
@@ -103,7 +103,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
             );
             diff.sets(&old, &new)
         }
-        // Each applies to every URL of the lists.
+        // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
             diff.sets(&diff.load(&args.old)?, &diff.load(&args.new)?)
         }
@@ -120,7 +120,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// Opens the policy set at `path`; `None` if the file is text, or may hold text.
+/// Opens the policy set at `path`, or returns `None` if the file is text or may hold text.
 fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
     match mapped::set(path) {
         Ok(set) => Ok(Some(set.into())),
@@ -171,7 +171,7 @@ impl Diff<'_> {
         Ok(self.status(changed > 0))
     }
 
-    /// How robots.txt files are read.
+    /// Returns the configuration for reading robots.txt files.
     fn load_config(&self) -> LoadConfig {
         LoadConfig {
             robots_bytes_max: self
@@ -345,7 +345,7 @@ impl Diff<'_> {
     }
 }
 
-/// Agents by answer.
+/// The number of agents by answer.
 #[derive(Default, Serialize)]
 struct Answers {
     equal: u64,
@@ -410,7 +410,7 @@ struct SetSummary<'r> {
     version: &'static str,
     old: SetObject<'r>,
     new: SetObject<'r>,
-    /// If the sets were compiled differently, verdicts may change for that reason alone.
+    /// If `false`, verdicts may change for that reason alone.
     same_dialect: bool,
     same_max_robots_size: bool,
     agents: &'r [String],
@@ -424,7 +424,7 @@ struct SetObject<'r> {
     name: &'r str,
     set_hash: String,
     dialect: &'static str,
-    /// Bytes; `null` without a limit.
+    /// The limit in bytes; `null` if there is none.
     max_robots_size: Option<u64>,
     origins: u64,
     capture_dates: Option<CaptureDates>,
@@ -441,7 +441,7 @@ enum Found<'r> {
 struct AgentRulesChanged<'r> {
     agent: &'r str,
     rules: u64,
-    /// By label that is compared.
+    /// The changes by compared label.
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
     usage: Vec<(&'static str, u64)>,
 }
@@ -451,10 +451,10 @@ struct AgentVerdicts<'r> {
     agent: &'r str,
     unchanged: u64,
     changed: u64,
-    /// Changes that occur, such as `allow to disallow`.
+    /// The number of each change that occurs, such as `allow to disallow`.
     #[serde(serialize_with = "as_map")]
     verdicts: Vec<(String, u64)>,
-    /// By label that is compared.
+    /// The changes by compared label.
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
     usage: Vec<(&'static str, LabelChanges)>,
 }
@@ -463,7 +463,7 @@ struct AgentVerdicts<'r> {
 struct LabelChanges {
     unchanged: u64,
     changed: u64,
-    /// Changes that occur, such as `n to y`.
+    /// The number of each change that occurs, such as `n to y`.
     #[serde(serialize_with = "as_map")]
     preferences: Vec<(String, u64)>,
 }
@@ -475,7 +475,7 @@ fn as_map<S: Serializer, K: Serialize, V: Serialize>(
     serializer.collect_map(entries.iter().map(|(name, value)| (name, value)))
 }
 
-/// The changes that occur, by the words for the old and the new value.
+/// Returns the number of each change that occurs, named by the old and the new value.
 fn turns(turns: &Turns, words: &[&str]) -> Vec<(String, u64)> {
     let pairs = (0..words.len()).flat_map(|old| (0..words.len()).map(move |new| (old, new)));
     let changed = pairs.filter(|&(old, new)| old != new && turns.from_to(old, new) > 0);

@@ -1,4 +1,4 @@
-//! Loading the policies of a run, and the classifiers that ask them.
+//! Loads the policies of a run and builds their classifiers.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use super::message::say_plainly;
 use super::plan::{PolicyPlan, QuestionPlan};
 use super::summary::captured_of;
 
-/// Notes on files that are shown one by one; a folder may have thousands.
+/// The most notes on files that are shown one by one. A folder may have thousands.
 const NOTES_SHOWN_MAX: usize = 10;
 
-/// The threads that load and compile. The runner has its own to classify.
+/// The threads that load and compile. The runner uses its own threads to classify.
 pub struct Engine {
     pool: ThreadPool,
 }
 
 impl Engine {
-    /// Starts so many threads, one per processor for 0.
+    /// Starts `threads` threads. 0 means one per CPU.
     ///
     /// # Errors
     ///
@@ -48,7 +48,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// If the path cannot be read or holds no policy, or an agent is none in the policies' dialect.
+    /// If the path cannot be read or holds no policy, or an agent is not valid in the policies'
+    /// dialect.
     pub fn load(&self, plan: &PolicyPlan, questions: &QuestionPlan) -> anyhow::Result<Policies> {
         match plan {
             PolicyPlan::Robots { path, dialect, bytes_max, strictness } => {
@@ -78,7 +79,7 @@ impl Engine {
     }
 }
 
-/// A classifier over `set` for the agents of `questions`.
+/// Builds a classifier over `set` for the agents of `questions`.
 ///
 /// # Errors
 ///
@@ -105,7 +106,7 @@ pub struct Policies {
     pub set: Arc<PolicySet>,
     /// Files that were left out of a folder.
     pub left_out: u64,
-    /// The agents, and which of them have no effect.
+    /// The agents, and the notes on agents that have no effect.
     pub agents: AgentNotes,
 }
 
@@ -115,11 +116,11 @@ impl Policies {
         Ok(Policies { set: set.into(), left_out, agents })
     }
 
-    /// A classifier for the agents of `questions`.
+    /// Builds a classifier for the agents of `questions`.
     ///
     /// # Errors
     ///
-    /// If an agent is none in the policies' dialect, or the set is damaged.
+    /// If an agent is not valid in the policies' dialect, or the set is damaged.
     pub fn classifier(
         &self,
         questions: &QuestionPlan,
@@ -128,24 +129,24 @@ impl Policies {
         classifier(&self.set, questions, detail)
     }
 
-    /// The number of origins; `None` if one policy applies to every URL.
+    /// Returns the number of origins, or `None` if one policy applies to every URL.
     pub fn origins(&self) -> Option<usize> {
         (!self.set.is_universal()).then(|| self.set.counts().origins as usize)
     }
 
-    /// When the oldest and the newest policy were captured, if known.
+    /// Returns the dates of the oldest and the newest capture, if known.
     pub fn captured(&self) -> Option<CaptureDates> {
         captured_of(&self.set)
     }
 
-    /// Captures of files without rules that do not look like robots.txt, by appearance.
+    /// Counts, by appearance, captured files without rules that do not look like robots.txt.
     pub fn appearances(&self) -> Figures {
         let names = NoteKind::APPEARANCES.map(NoteKind::as_str);
         Figures(names.into_iter().zip(self.set.counts().appearances).collect())
     }
 }
 
-/// The error of `-p` for a file that is not a set.
+/// Returns the error of `-p` for a file that is not a set.
 fn needs_set(error: SetError) -> anyhow::Error {
     let SetError::NotASet(wrong) = error else { return error.into() };
     let WrongKind { name, kind, .. } = &wrong;
@@ -158,7 +159,7 @@ fn needs_set(error: SetError) -> anyhow::Error {
     anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")
 }
 
-/// Shows the first of `count` notes on standard error.
+/// Shows the first few of `count` notes on standard error.
 pub fn show_notes(notes: &[LoadNote], count: u64) {
     let shown = notes.iter().take(NOTES_SHOWN_MAX);
     for note in shown.clone() {

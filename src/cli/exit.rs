@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-/// How the program ended. The numbers are stable.
+/// The exit status of the program. The numbers are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitStatus {
     /// Success; for `check`, every URL is allowed.
     Done = 0,
-    /// A negative answer, see [`HELP`].
+    /// A negative answer. See [`HELP`].
     Negative = 1,
     /// Failure.
     Failed = 2,

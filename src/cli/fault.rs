@@ -5,23 +5,23 @@
 //!   status 2. A stack overflow that raises the same signal, as on macOS, ends with the same message.
 //! - SIGXFSZ, the limit on file sizes (`ulimit -f`), is ignored, so that the write fails instead: the
 //!   output is removed and the message names it.
-//! - SIGINT, SIGTERM and SIGHUP end the program as usual, after unfinished outputs are removed. A handler may
-//!   not do that, so it wakes a thread that does. A signal that was ignored from the start (`nohup`, a
-//!   shell's `&`) stays ignored.
+//! - SIGINT, SIGTERM and SIGHUP end the program as usual, after unfinished outputs are removed. A
+//!   handler may not remove files, so it wakes a thread that does. A signal that was ignored from
+//!   the start (`nohup`, a shell's `&`) stays ignored.
 //!
 //! The standard library has no handlers, hence the `unsafe`. Other programs that use the library must guard
 //! their own mappings.
 
 #![allow(unsafe_code, reason = "handles signals")]
 
-/// Installs the handlers, once, before anything is mapped or written. If that fails, the default actions
-/// stay.
+/// Installs the handlers. Called once, before a file is mapped or written. If installing fails, the
+/// default actions stay in effect.
 #[cfg(unix)]
 pub fn install() {
     unix::install();
 }
 
-/// This system does not truncate mapped files.
+/// Does nothing, because this system does not truncate mapped files.
 #[cfg(not(unix))]
 pub fn install() {}
 
@@ -55,7 +55,7 @@ mod unix {
             libc::sigaction(SIGBUS, &raw const action, std::ptr::null_mut());
             libc::signal(SIGXFSZ, libc::SIG_IGN);
         }
-        // Without a thread or pipe, signals may leave an unfinished output.
+        // If the thread or pipe cannot be created, signals may leave an unfinished output.
         let _ = handle_ends();
     }
 

@@ -1,9 +1,10 @@
 //! Checks the paths of a run: that no file is both read and written, that outputs can be written, and that
 //! no path is a URL.
 //!
-//! This is done for all subcommands alike, before any file is opened: every flag and argument with a path
-//! is an input, unless [`OUTPUTS`] names it. Files are compared by device and inode, so links and hard
-//! links are recognized. Pipes, terminals and devices may be both.
+//! The check is the same for all subcommands and runs before any file is opened. Every flag and
+//! argument with a path is an input, unless [`OUTPUTS`] names it. Files are compared by device and
+//! inode, so symbolic and hard links are recognized. A pipe, terminal or device may be both input
+//! and output.
 
 use std::fs::{self, Metadata};
 #[cfg(unix)]
@@ -20,25 +21,25 @@ use super::output::is_standard_output;
 const OUTPUTS: &[&str] =
     &["html", "invalid_to", "json", "out", "out_dir", "output", "rejects", "unknown_to"];
 
-/// Those of them that are folders, which are made.
+/// The flags in [`OUTPUTS`] whose paths are folders. The program creates them.
 const FOLDERS: &[&str] = &["out", "out_dir"];
 
-/// The argument for lists. Without a value, a subcommand that has it reads standard input.
+/// The argument for lists. A subcommand that has this argument reads standard input by default.
 const LISTS: &str = "files";
 
-/// Refuses a run in which an output is also an input or another output or cannot be written, standard input
-/// is read twice, or a path is a URL.
+/// Rejects a run with conflicting paths: an output that is also an input or another output, an
+/// output that cannot be written, standard input that is read twice, or a path that is a URL.
 ///
 /// # Errors
 ///
-/// If there is such a path; the message names the flag and the files.
+/// If there is a conflict. The message names the flag and the files.
 pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
     let mut files = Files::of(matches)?;
     let is_list = |argument: &Arg| argument.get_id() == LISTS;
     let takes_lists =
         command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
-    // Without a list, `diff` compares something else.
+    // Without a list, `diff` compares sets or robots.txt files and does not read standard input.
     if takes_lists && name != "diff" && !matches.contains_id(LISTS) {
         files.add_argument(Path::new("-"))?;
     }
@@ -64,7 +65,7 @@ struct Files {
 }
 
 struct NamedFile {
-    /// The name in messages.
+    /// The name of the file in messages.
     name: String,
     /// Empty for standard output.
     path: PathBuf,
@@ -115,7 +116,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds an input that was named.
+    /// Adds an input that is given as an argument.
     fn add_argument(&mut self, path: &Path) -> anyhow::Result<()> {
         let shown = path.display();
         ensure!(
@@ -203,7 +204,8 @@ fn check_output(path: &Path, is_folder: bool) -> anyhow::Result<()> {
 }
 
 impl Identity {
-    /// Of a regular file or a folder; `None` for a pipe, a terminal or a device.
+    /// Returns the identity of a regular file or a folder, or `None` for a pipe, a terminal or a
+    /// device.
     #[cfg(unix)]
     fn of(_: &Path, metadata: &Metadata) -> Option<Identity> {
         use std::os::unix::fs::MetadataExt as _;
@@ -212,14 +214,16 @@ impl Identity {
         is_compared.then(|| Identity::There { device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// Of a regular file or a folder; `None` for a pipe, a terminal or a device.
+    /// Returns the identity of a regular file or a folder, or `None` for a pipe, a terminal or a
+    /// device.
     #[cfg(not(unix))]
     fn of(path: &Path, metadata: &Metadata) -> Option<Identity> {
         let is_compared = metadata.is_file() || metadata.is_dir();
         is_compared.then(|| fs::canonicalize(path).ok()).flatten().map(Identity::There)
     }
 
-    /// Of a new file; `None` if it cannot be created, which is reported elsewhere.
+    /// Returns the identity of a new file. `None` if the file cannot be created, which is reported
+    /// elsewhere.
     fn of_new(path: &Path) -> Option<Identity> {
         let folder = match path.parent()? {
             folder if folder.as_os_str().is_empty() => Path::new("."),
@@ -246,13 +250,13 @@ fn metadata_of(stream: impl std::os::fd::AsFd) -> Option<Metadata> {
     fs::File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
-/// Unknown on this system.
+/// Returns `None`: not known on this system.
 #[cfg(not(unix))]
 fn standard_input() -> Option<Metadata> {
     None
 }
 
-/// Unknown on this system.
+/// Returns `None`: not known on this system.
 #[cfg(not(unix))]
 fn standard_output() -> Option<Metadata> {
     None

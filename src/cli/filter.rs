@@ -1,4 +1,4 @@
-//! `portcullis filter`: the allowed records, byte for byte.
+//! `portcullis filter`: prints the allowed records, byte for byte.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use super::summary::{self, Clock};
 #[derive(Default)]
 struct Sorted {
     records: filter::Output,
-    /// Instead of records, for outputs of rows.
+    /// The output of rows, instead of records.
     rows: KeptRows,
     counts: Counts,
 }
 
-/// Where records or rows go.
+/// The destination of records or rows.
 #[expect(clippy::large_enum_variant, reason = "a run has one")]
 enum Target {
     Records(Sorter),
@@ -60,7 +60,7 @@ impl Target {
     }
 }
 
-/// Where rows go.
+/// The destinations of rows.
 struct Rows {
     kept: ParquetOutputs,
     unknown: Option<ParquetOutputs>,
@@ -95,18 +95,19 @@ impl Rows {
     }
 }
 
-/// Where records go.
+/// The destinations of records.
 struct Sorter {
     kept: Outputs,
     prints_records: bool,
     unknown: Option<Output>,
     invalid: Option<Output>,
-    /// The first list that had records or a head, whose format that of joined records is.
+    /// The first list that had records or a head. Lists that are joined to it must have its format.
     first: Option<Arc<List>>,
 }
 
 impl Sorter {
-    /// Begins a list: what stands before its first record goes to outputs that have nothing yet.
+    /// Begins a list. Its head, the text before the first record, goes to outputs that are still
+    /// empty.
     fn begin(&mut self, part: &Part<'_>, is_empty: bool) -> anyhow::Result<()> {
         let is_new = self.kept.begin(part.number)?;
         let head = part.list.head();
@@ -154,7 +155,7 @@ impl Sorter {
     }
 }
 
-/// Refuses lists whose records cannot be in one output.
+/// Rejects lists whose records cannot be in one output.
 fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
     ensure!(
         first.format() == list.format(),
@@ -213,7 +214,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     } else {
         Target::Records(Sorter { kept: kept_to, prints_records, unknown, invalid, first: None })
     };
-    // The account in Parquet files has them too.
+    // The account in Parquet files counts hosts too.
     let counts_hosts = are_rows || summary.form != plan::SummaryForm::None;
     let mut counts = Counts::new(agents);
     let (mut kept, mut unstated) = (0, 0);

@@ -1,4 +1,4 @@
-//! `portcullis --generate`: the man page and shell completions, made from the flags.
+//! `portcullis --generate`: generates the man page and shell completions from the flags.
 
 use std::io;
 
@@ -29,7 +29,7 @@ fn completion(shell: Shell, mut command: Command) -> Vec<u8> {
     script
 }
 
-/// One page for the program and all its subcommands.
+/// Renders one page for the program and all its subcommands.
 fn man(mut command: Command) -> io::Result<Vec<u8>> {
     command.build();
     let mut page = Vec::new();
@@ -50,7 +50,7 @@ fn man(mut command: Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Appends a subcommand's sections, with its name in their headings.
+/// Appends the sections of a subcommand, with its name in the headings.
 fn push_subcommand(subcommand: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let name = subcommand.get_name().to_uppercase();
     let man = Man::new(subcommand.clone());

@@ -1,8 +1,8 @@
 //! `portcullis inspect` and `verify`: the statistics of a set, the policies of one of its hosts, and whether it
 //! is intact.
 //!
-//! The JSON is the library's [`Stats`] and [`HostDetail`] as they serialize; the text is a few lines and
-//! tables of the same figures. Both go to standard output once all of it is known.
+//! The JSON is the serialized form of the library's [`Stats`] and [`HostDetail`]. The text shows
+//! the same figures as lines and tables. Output is written only when it is complete.
 
 use std::fmt::{Display, Write as _};
 
@@ -29,7 +29,7 @@ use super::output;
 use super::summary::to_json_line;
 use super::table::{self, share};
 
-/// What is shown in place of the usage preferences of an old set.
+/// The line that replaces the usage preferences of an old set.
 const NO_USAGE: &str =
     "usage preferences: not known, because an earlier version compiled the set; compile it again";
 
@@ -141,7 +141,7 @@ fn show_stats(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     })?)
 }
 
-/// Text for people in the making. Writing to a string cannot fail.
+/// Builds the text for people. Writing to a string cannot fail.
 #[derive(Default)]
 struct Text(String);
 
@@ -154,7 +154,8 @@ impl Text {
         table::push(heading, rows, &mut self.0);
     }
 
-    /// Origins by name, with their share of all; those without an origin are left out.
+    /// Appends the number of origins by name, with their share of all. Names without an origin are
+    /// left out.
     fn origins(&mut self, title: &str, all: u64, counts: impl IntoIterator<Item = (String, u64)>) {
         let counts = counts.into_iter().filter(|&(_, origins)| origins > 0);
         let row =
@@ -163,7 +164,7 @@ impl Text {
     }
 }
 
-/// A row of a table: a name, then numbers.
+/// Returns a row of a table: a name, then numbers.
 fn row(name: impl Into<String>, numbers: &[u64]) -> Vec<String> {
     std::iter::once(name.into()).chain(numbers.iter().map(u64::to_string)).collect()
 }
@@ -431,7 +432,7 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
     push_listing(text, policy);
 }
 
-/// The usage records of each robot: what they state on some path, and their lines.
+/// Appends the usage records of each robot: their statements and their lines.
 fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
     let labels = Label::ALL.map(Label::as_str);
     let heading = [&["usage for robot"][..], &labels, &["licences", "lines"]].concat();

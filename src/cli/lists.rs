@@ -1,8 +1,9 @@
 //! The lists that arguments name: files, folders and patterns, in a fixed order.
 //!
-//! A folder stands for every file below it, sorted by name. Names that begin with `.` or `_` are left
-//! out, as other readers of such folders do (`_SUCCESS`, `.part.crc`), with a note. An argument that is
-//! no file and has `*`, `?` or `[` is a pattern, for systems whose shell expands none.
+//! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
+//! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders. An
+//! argument that is not a file and has `*`, `?` or `[` is a pattern, for systems whose shell does
+//! not expand patterns.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -20,11 +21,12 @@ use super::message::{counted, say_plainly};
 pub struct Input {
     /// The file; `-` is standard input.
     pub path: PathBuf,
-    /// Its path below the argument that named it: the name of its output in a folder.
+    /// The path relative to the argument that named the file. It becomes the name of the output in
+    /// a folder.
     pub below: PathBuf,
 }
 
-/// The lists that `arguments` name; standard input if there are none.
+/// Returns the lists that `arguments` name, or standard input if `arguments` is empty.
 ///
 /// # Errors
 ///
@@ -42,21 +44,21 @@ pub fn expand(arguments: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
     Ok(found.inputs)
 }
 
-/// As [`expand`], without what fails.
+/// Like [`expand`], but skips arguments that fail.
 pub fn expand_quietly(arguments: &[PathBuf]) -> Vec<Input> {
     let mut found = Found::default();
     for argument in arguments {
-        // What fails is reported by `expand`.
+        // `expand` reports failures.
         let _ = found.add(argument);
     }
     found.inputs
 }
 
-/// The lists so far.
+/// The lists found so far.
 #[derive(Default)]
 struct Found {
     inputs: Vec<Input>,
-    /// Names in folders that were left out.
+    /// The number of names in folders that were left out.
     hidden: u64,
 }
 
@@ -82,7 +84,7 @@ impl Found {
         }
     }
 
-    /// Adds the files that match `pattern`, and those in folders that do.
+    /// Adds the files that match `pattern`, and the files in folders that match.
     fn add_matching(&mut self, pattern: &Path) -> anyhow::Result<()> {
         let name = pattern.display();
         let text = pattern.to_str().with_context(|| format!("{name}: no such file"))?;
@@ -130,12 +132,12 @@ fn walk_error(folder: &Path, error: walkdir::Error) -> anyhow::Error {
     }
 }
 
-/// The paths of one output for each of `inputs` in `folder`, with the extension of `format` if the
-/// output has another format than the list.
+/// Returns one output path in `folder` for each of `inputs`, with the extension of `format` if the
+/// output's format is not the list's.
 ///
 /// # Errors
 ///
-/// If two inputs have the same output, an output is an input, or standard input is one.
+/// If two inputs have the same output, an output is an input, or standard input is an input.
 pub fn outputs(
     inputs: &[Input],
     folder: &Path,
@@ -168,7 +170,7 @@ pub fn outputs(
     Ok(outputs)
 }
 
-/// `name` with the extension of another format, and its compression.
+/// Returns `name` with the extension of another format, keeping the extension of its compression.
 fn renamed(name: &Path, extension: &str) -> PathBuf {
     let coding = name
         .extension()
@@ -177,7 +179,7 @@ fn renamed(name: &Path, extension: &str) -> PathBuf {
     let is_format = ListFormat::of_name(&bare).is_some()
         || bare.extension().is_some_and(|it| it.eq_ignore_ascii_case("txt"));
     let mut renamed = if is_format { bare.with_extension("") } else { bare }.into_os_string();
-    // Parquet is compressed inside.
+    // Parquet compresses its columns itself.
     let coding = coding.filter(|_| extension != "parquet");
     for part in [Some(OsStr::new(extension)), coding].into_iter().flatten() {
         renamed.push(".");

@@ -19,13 +19,13 @@ use portcullis_set::{PolicySet, SetError};
 ///
 /// # Errors
 ///
-/// If it cannot be opened, or is not a policy set.
+/// If the file cannot be opened or is not a policy set.
 pub fn set(path: &Path) -> Result<PolicySet, SetError> {
     // SAFETY: see the module.
     unsafe { PolicySet::map(path) }
 }
 
-/// How lists of URLs are opened: mapped if they are regular uncompressed files.
+/// Returns how lists of URLs are opened: mapped if they are regular uncompressed files.
 pub fn opening() -> OpenConfig {
     // SAFETY: see the module.
     unsafe { OpenConfig::default().mapped() }

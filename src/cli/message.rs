@@ -1,7 +1,7 @@
 //! Messages on standard error, one line each.
 //!
-//! File names, hosts and agents in messages are untrusted text. Every message goes through here, and hidden
-//! characters are escaped. A closed standard error is ignored.
+//! File names, hosts and agents in messages are untrusted text. Every message goes through this
+//! module, which escapes hidden characters. A closed standard error is ignored.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
@@ -14,12 +14,12 @@ pub fn say(message: impl Display) {
     say_plainly(format_args!("portcullis: {message}"));
 }
 
-/// Writes a message alone.
+/// Writes a message without the program's name.
 pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
-/// A number and what it counts: "1 policy", "2 policies".
+/// Formats a number with its noun: "1 policy", "2 policies".
 pub fn counted(count: u64, noun: &str) -> String {
     match (count, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
@@ -28,7 +28,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// A usage error with the hidden characters of its arguments escaped.
+/// Returns a usage error with the hidden characters of its arguments escaped.
 pub fn shown(mut error: clap::Error) -> clap::Error {
     let text = |text: &String| visible(text).to_string();
     let typed: Vec<(ContextKind, ContextValue)> = error

@@ -1,12 +1,13 @@
-//! The command line: one file per subcommand, and what they share.
+//! The command line: one file per subcommand, and the code that they share.
 //!
-//! [`args`] holds the flags as clap's derived structs; [`plan`] checks the groups of flags that several
-//! subcommands have. Each subcommand's file does the work and writes the result through [`output`], or
-//! [`outputs`] if there may be one for each list. The rest is shared: the lists that arguments name
-//! ([`lists`]), no output is an input ([`files`]), runs over inputs ([`stream`]) and the records that are
-//! not URLs ([`rejects`]), Parquet outputs ([`parquet`]), loaded policies
-//! ([`engine`]), summaries ([`summary`]), tables ([`table`]), messages ([`message`]), the exit status
-//! ([`exit`]), mapped files ([`mapped`]), and signals ([`fault`]).
+//! [`args`] holds the flags as clap's derived structs. [`plan`] checks the groups of flags that
+//! several subcommands have. Each subcommand's file does the work and writes the result through
+//! [`output`], or through [`outputs`] if there may be one output for each list. The other modules
+//! are shared: the lists that arguments name ([`lists`]), the check that no output is an input
+//! ([`files`]), runs over inputs ([`stream`]), records that are not URLs ([`rejects`]), Parquet
+//! outputs ([`parquet`]), loaded policies ([`engine`]), summaries ([`summary`]), tables
+//! ([`table`]), messages ([`message`]), the exit status ([`exit`]), mapped files ([`mapped`]), and
+//! signals ([`fault`]).
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
 
@@ -48,14 +49,14 @@ use self::args::{Arguments, Command};
 use self::exit::ExitStatus;
 use self::output::OutputFailed;
 
-/// Runs the program with the process's arguments, and prints an error if there is one.
+/// Runs the program with the process's arguments and prints the error if it fails.
 ///
-/// Wrong usage ends the process within clap, with status 2.
+/// On wrong usage, clap ends the process with status 2.
 pub fn run() -> ExitStatus {
     fault::install();
     match try_run() {
         Ok(status) => status,
-        // The reader of the output has seen enough.
+        // The reader of the output closed it, which is not a failure.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
             message::say_plainly(format_args!("error: {error:#}"));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use flate2::write::GzEncoder;
 use portcullis_set::atomic_file::{AtomicFile, Complete};
 
-/// Where an output goes.
+/// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     StandardOutput,
@@ -18,7 +18,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// The file, or standard output if there is none or it is `-`.
+    /// Returns the destination `file`, or standard output if `file` is `None` or `-`.
     pub fn new(file: Option<PathBuf>) -> Destination {
         match file {
             Some(path) if path.as_os_str() != "-" => Destination::File(path),
@@ -26,7 +26,8 @@ impl Destination {
         }
     }
 
-    /// Whether it exists and is no regular file, such as a pipe or `/dev/null`: its name says nothing.
+    /// Whether the destination exists and is not a regular file, such as a pipe or `/dev/null`. Its
+    /// extension then has no meaning.
     pub fn is_special(&self) -> bool {
         match self {
             Destination::StandardOutput => true,
@@ -43,7 +44,7 @@ pub struct OutputFailed {
     source: io::Error,
 }
 
-/// What to try after a failure.
+/// Returns what to try after a failure.
 fn fix(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
@@ -61,19 +62,19 @@ impl OutputFailed {
         OutputFailed { name: name.to_owned(), source }
     }
 
-    /// A failure to write to standard output.
+    /// Returns the error for a failure to write to standard output.
     pub fn standard_output(source: io::Error) -> OutputFailed {
         OutputFailed::new(STANDARD_OUTPUT, source)
     }
 
-    /// Whether `error` says that the reader of an output has closed it.
+    /// Whether `error` means that the reader of an output has closed it.
     pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
         error
             .downcast_ref::<OutputFailed>()
             .is_some_and(|failed| failed.source.kind() == ErrorKind::BrokenPipe)
     }
 
-    /// The kind of the system's error.
+    /// Returns the kind of the system's error.
     pub fn kind(&self) -> ErrorKind {
         self.source.kind()
     }
@@ -81,7 +82,7 @@ impl OutputFailed {
 
 const STANDARD_OUTPUT: &str = "standard output";
 
-/// The name that systems have for standard output.
+/// The path of standard output on Unix systems.
 const STANDARD_OUTPUT_PATH: &str = "/dev/stdout";
 
 /// Whether `path` names standard output.
@@ -158,7 +159,7 @@ impl Output {
         self.encoder.write_all(bytes).map_err(|error| OutputFailed::new(&self.name, error))
     }
 
-    /// Completes the output; a file gets its name.
+    /// Completes the output. A file gets its name.
     pub fn finish(self) -> Result<(), OutputFailed> {
         Output::finish_all([self])
     }
@@ -170,7 +171,7 @@ impl Output {
         CompleteOutput::publish_all(complete)
     }
 
-    /// Completes the output; a file is on disk and does not have its name yet.
+    /// Completes the output. A file is then on disk, but does not have its name yet.
     pub fn complete(self) -> Result<CompleteOutput, OutputFailed> {
         let Output { name, encoder } = self;
         match encoder.finish().and_then(Plain::complete) {
@@ -183,7 +184,7 @@ impl Output {
 /// A complete output.
 pub struct CompleteOutput {
     name: String,
-    /// `None` if it needs no name.
+    /// The file to rename, or `None` for outputs that are not renamed.
     file: Option<Complete>,
 }
 

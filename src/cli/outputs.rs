@@ -1,18 +1,19 @@
-//! Where the results for lists go: to one output, or to one for each list.
+//! The outputs for lists: one for all lists, or one for each.
 //!
-//! All of a run's files appear together, or none does. One output for each list is open at a time.
+//! All files of a run appear together, or none does. With one output for each list, only one is
+//! open at a time.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::output::{CompleteOutput, Destination, Output, OutputFailed};
 
-/// The destinations of a run, by list.
+/// The destinations of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destinations {
-    /// One for all lists.
+    /// One destination for all lists.
     Joined(Destination),
-    /// One for each list.
+    /// One destination for each list.
     Each(Vec<PathBuf>),
 }
 
@@ -33,7 +34,7 @@ impl Outputs {
         Ok(Outputs { destinations, current, complete: Vec::new() })
     }
 
-    /// One output for all lists, which is open.
+    /// Wraps an open output for all lists.
     pub fn of(output: Output) -> Outputs {
         let destinations = Destinations::Joined(Destination::StandardOutput);
         Outputs { destinations, current: Some(output), complete: Vec::new() }
@@ -44,7 +45,7 @@ impl Outputs {
         matches!(self.destinations, Destinations::Joined(_))
     }
 
-    /// Begins the list with this number. Whether nothing was written to its output.
+    /// Begins list `number`. Returns whether its output is still empty.
     pub fn begin(&mut self, number: usize) -> Result<bool, OutputFailed> {
         let Destinations::Each(paths) = &self.destinations else { return Ok(number == 0) };
         self.complete.extend(self.current.take().map(Output::complete).transpose()?);
@@ -57,7 +58,7 @@ impl Outputs {
         Ok(true)
     }
 
-    /// Writes to the output of the list that was begun last.
+    /// Writes to the output of the current list.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
         match &mut self.current {
             Some(output) => output.write(bytes),
@@ -65,7 +66,7 @@ impl Outputs {
         }
     }
 
-    /// Completes all outputs; none has its name yet.
+    /// Completes all outputs. None has its name yet.
     pub fn complete(mut self) -> Result<Vec<CompleteOutput>, OutputFailed> {
         self.complete.extend(self.current.take().map(Output::complete).transpose()?);
         Ok(self.complete)

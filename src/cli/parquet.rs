@@ -1,7 +1,7 @@
 //! Parquet outputs of `classify` and `filter`: a [`ParquetWriter`] for each output of a run.
 //!
-//! A list of rows gives its schema to its output, so the output begins with the first list, and lists
-//! that are joined must have the same columns.
+//! An output takes its schema from its first list, so it is begun with that list. Lists that are
+//! joined must have the same columns.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -22,7 +22,8 @@ use super::outputs::Outputs;
 use super::plan::StreamPlan;
 use super::stream::Part;
 
-/// Where lists are cut for Parquet outputs: at row groups, and texts into what becomes a row group.
+/// How lists are cut for Parquet outputs: Parquet lists at row groups, and text into chunks that
+/// become row groups.
 pub const ROW_GROUPS: ChunkConfig = ChunkConfig {
     terminator: Terminator::LineFeed,
     chunk_bytes: PARQUET_TEXT_GROUP_BYTES,
@@ -38,7 +39,7 @@ pub enum Lists {
     Some,
 }
 
-/// Whether the lists of a run are Parquet, by flag or by their first bytes.
+/// Detects whether the lists of a run are Parquet, by the flag or by their first bytes.
 pub fn lists(plan: &StreamPlan) -> Lists {
     match plan.lists.format {
         Some(ListFormat::Parquet) => return Lists::All,
@@ -48,7 +49,7 @@ pub fn lists(plan: &StreamPlan) -> Lists {
     let is_parquet = |path: &Path| {
         let mut first = [0; PARQUET.len()];
         let is_file = path.is_file();
-        // What cannot be read is reported when it is opened.
+        // A list that cannot be read is reported when it is opened.
         let mut read = || File::open(path)?.read_exact(&mut first);
         is_file && read().is_ok() && FileKind::of(&first) == FileKind::Parquet
     };
@@ -64,12 +65,12 @@ fn is_named(path: &Path) -> bool {
     ListFormat::of_name(path) == Some(ListFormat::Parquet)
 }
 
-/// Whether `filter` keeps rows with all their columns: of Parquet lists, and in outputs that are called
-/// Parquet or have no name. Any other file has the URLs, one per line.
+/// Whether `filter` keeps rows with all their columns. It does so if the lists are Parquet and the
+/// output is called .parquet or has no name. Any other file has the URLs, one per line.
 ///
 /// # Errors
 ///
-/// If an output is called Parquet and cannot be, or only some have rows.
+/// If an output is called .parquet and cannot have rows, or only some outputs have rows.
 pub fn keeps_rows(
     plan: &StreamPlan,
     kept: &Destination,
@@ -114,19 +115,19 @@ pub fn keeps_rows(
     Ok(kept_rows)
 }
 
-/// The outputs of a run, and what went wrong with them.
+/// The outputs of a run, and the last failure to write to them.
 struct Sink {
     outputs: Outputs,
     failed: Option<OutputFailed>,
 }
 
-/// What a writer writes to.
+/// The sink of a writer, shared with [`ParquetOutputs`].
 #[derive(Clone)]
 struct Pipe(Arc<Mutex<Sink>>);
 
 impl Pipe {
     fn lock(&self) -> MutexGuard<'_, Sink> {
-        // Nothing panics while it is held.
+        // No code panics while the lock is held.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -155,7 +156,7 @@ pub struct ParquetOutputs {
     current: Option<Current>,
 }
 
-/// The file that is being written, and what its account counts.
+/// The file that is being written, and the counts for its account.
 struct Current {
     writer: ParquetWriter<Pipe>,
     template: Arc<Template>,
@@ -164,7 +165,7 @@ struct Current {
 }
 
 impl ParquetOutputs {
-    /// Files with `fields` behind the columns of the lists, about `run`.
+    /// Returns outputs that add `fields` after the columns of the lists, with an account of `run`.
     pub fn new(outputs: Outputs, fields: Vec<Field>, run: Run) -> ParquetOutputs {
         let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs, failed: None })));
         ParquetOutputs { pipe, fields, run, current: None }
@@ -174,8 +175,8 @@ impl ParquetOutputs {
     ///
     /// # Errors
     ///
-    /// If an added column has the name of one of the list, the columns are not those of the output, or the
-    /// output cannot be written.
+    /// If an added column has the name of a column of the list, the columns are not those of the
+    /// output, or the output cannot be written.
     pub fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
         let rows = part.list.rows();
         if let Some(current) = &self.current
@@ -201,7 +202,7 @@ impl ParquetOutputs {
         Ok(())
     }
 
-    /// Writes a row group, of which `counts` tells.
+    /// Writes a row group and adds `counts` to the account.
     ///
     /// # Errors
     ///
@@ -230,7 +231,7 @@ impl ParquetOutputs {
         let account =
             Account { run: self.run.clone(), counts, invalid: InvalidRecords::default(), filtered };
         let mut account = serde_json::to_value(&account)?;
-        // Their places are in the list, not in this file.
+        // The places are in the list, not in this file.
         if let Some(members) = account.as_object_mut() {
             members.remove("invalid");
         }
@@ -238,7 +239,7 @@ impl ParquetOutputs {
         ended.map(|_| ()).map_err(|error| self.failure("the output", &error))
     }
 
-    /// Completes all files; none has its name yet.
+    /// Completes all files. None has its name yet.
     ///
     /// # Errors
     ///
@@ -251,7 +252,7 @@ impl ParquetOutputs {
         Ok(outputs.complete()?)
     }
 
-    /// What a writer's failure comes from: the output, or what is copied from a list.
+    /// Returns the cause of a writer's failure: the output, or the list that rows are copied from.
     fn failure(&self, name: &str, error: &ParquetError) -> anyhow::Error {
         match self.pipe.lock().failed.take() {
             Some(failed) => failed.into(),
@@ -263,7 +264,7 @@ impl ParquetOutputs {
     }
 }
 
-/// Refuses a Parquet file that would be compressed once more.
+/// Rejects a Parquet file that would be compressed twice.
 ///
 /// # Errors
 ///
@@ -281,7 +282,7 @@ pub fn not_compressed(destination: &Destination) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses to print rows.
+/// Rejects printing rows to a terminal.
 ///
 /// # Errors
 ///

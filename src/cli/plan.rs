@@ -1,7 +1,7 @@
-//! Groups of flags, checked and turned into what commands work with.
+//! Groups of flags, checked and turned into plans for the commands.
 //!
-//! Nothing here reads a list of URLs or writes a file, so wrong usage is reported before anything is
-//! touched. What only one command needs is in its own file.
+//! No code here reads a list of URLs or writes a file, so wrong usage is reported before any work
+//! starts. Plans for a single command are in that command's file.
 
 mod audit;
 
@@ -41,12 +41,12 @@ pub enum PolicyPlan {
         bytes_max: Option<usize>,
         strictness: Strictness,
     },
-    /// A compiled set, whose dialect must be the one that was named, if any.
+    /// A compiled set. If a dialect was named, the set must have it.
     Set { path: PathBuf, dialect: Option<&'static Dialect> },
 }
 
 impl PolicyPlan {
-    /// The dialect, if it is known before the policies are loaded.
+    /// Returns the dialect, or `None` if it is not known before the policies are loaded.
     pub fn dialect(&self) -> Option<&'static Dialect> {
         match self {
             PolicyPlan::Robots { dialect, .. } => Some(dialect),
@@ -61,17 +61,17 @@ pub struct QuestionPlan {
     pub asked: Asked,
     pub headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
-    /// Bytes of memory for the automata of one thread.
+    /// The most bytes of automata per thread.
     pub automata_bytes_max: usize,
     pub freshness: Option<Freshness>,
 }
 
 impl QuestionPlan {
-    /// The agents in a dialect, and the names of our lists that it cannot express.
+    /// Returns the agents in a dialect, and the names in built-in lists that it cannot express.
     ///
     /// # Errors
     ///
-    /// If an agent that was given is none in that dialect, or no agent is left.
+    /// If an agent that was given directly is not valid in that dialect, or no agent is left.
     pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
         let (mut chains, mut skipped) = (Vec::new(), Vec::new());
         for name in &self.asked.names {
@@ -97,7 +97,7 @@ impl QuestionPlan {
         Ok((chains, skipped))
     }
 
-    /// The agents in a dialect.
+    /// Returns the agents in a dialect.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl QuestionPlan {
         self.asked.names.is_empty() && self.headers.is_empty()
     }
 
-    /// Whether an agent was named itself, not by a list.
+    /// Whether an agent was given directly, not by a list.
     pub fn is_given(&self, agent: &str) -> bool {
         let is_listed = |name: &Name| name.list.is_some() && name.name == agent;
         !self.asked.names.iter().any(is_listed)
@@ -127,7 +127,7 @@ pub struct StreamPlan {
     pub chunks: ChunkConfig,
     /// The file for records that are not URLs.
     pub rejects: Option<PathBuf>,
-    /// 0 for one per processor.
+    /// The number of threads; 0 means one per CPU.
     pub threads: usize,
     pub progress: bool,
     /// Whether records go to standard output during the run.
@@ -135,7 +135,7 @@ pub struct StreamPlan {
 }
 
 impl StreamPlan {
-    /// What ends lines, in input and output.
+    /// Returns the line terminator of input and output.
     pub fn terminator(&self) -> Terminator {
         self.lists.terminator
     }
@@ -145,7 +145,7 @@ impl StreamPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SummaryPlan {
     pub form: SummaryForm,
-    /// Whether statistics of the compiled rules are part of it.
+    /// Whether the summary has statistics of the compiled rules.
     pub census: bool,
 }
 
@@ -168,7 +168,7 @@ pub fn policies(args: PolicyArgs) -> PolicyPlan {
     }
 }
 
-/// The strictness by two flags of which at most one is given.
+/// Returns the strictness for two flags, at most one of which is set.
 pub fn strictness(strict: bool, lenient: bool) -> Strictness {
     match (strict, lenient) {
         (true, _) => Strictness::Strict,
@@ -177,7 +177,7 @@ pub fn strictness(strict: bool, lenient: bool) -> Strictness {
     }
 }
 
-/// The agents, which are checked here if the dialect is known.
+/// Returns the agents. They are checked here if the dialect is known.
 pub fn questions(
     args: QuestionArgs,
     dialect: Option<&'static Dialect>,
@@ -196,7 +196,7 @@ pub fn questions(
     Ok(questions)
 }
 
-/// The labels of `--usage`, which are named once each.
+/// Checks that each label of `--usage` is named once.
 pub fn labels(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
     for (place, label) in labels.iter().enumerate() {
         ensure!(!labels[..place].contains(label), "--usage names {label} twice");
@@ -204,7 +204,7 @@ pub fn labels(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
     Ok(labels)
 }
 
-/// How the age of captures is judged, if a flag asks for it.
+/// Returns how the age of captures is judged, or `None` if no flag requests it.
 pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
     let FreshnessArgs { as_of, max_age, expired } = args;
     let is_asked = as_of.is_some() || max_age.is_some() || expired.is_some();
@@ -247,8 +247,8 @@ pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<S
     })
 }
 
-/// The destinations of a run over lists: `output`, or one in `folder` for each, with `extension` if it
-/// is not in the list's own format.
+/// Returns the destinations of a run over lists: `output`, or one file in `folder` for each list.
+/// The files have `extension` if the output is not in the list's own format.
 pub fn destinations(
     output: Destination,
     folder: Option<&Path>,
@@ -273,13 +273,13 @@ pub fn summary_form(run: &RunArgs) -> SummaryForm {
     }
 }
 
-/// Refuses an output that cannot hold a set.
+/// Rejects an output that cannot hold a set.
 pub fn set_output(output: &Path) -> anyhow::Result<()> {
     ensure!(output.as_os_str() != "-", "a set cannot go to standard output; name a file");
     Ok(())
 }
 
-/// Refuses to choose what follows a long outage if the dialect defines it.
+/// Rejects a choice for long outages if the dialect already defines the effect.
 pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Result<()> {
     ensure!(
         asked.is_none() || dialect.access.long_unreachable == LongUnreachable::OnRequest,
@@ -290,8 +290,8 @@ pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Resu
     Ok(())
 }
 
-/// The format that was asked for, or else that of the output's extension, or the first of `named`: formats by
-/// extension.
+/// Returns the requested format, or else the format of the output's extension, or else the first of
+/// `named` (formats by extension).
 pub fn format<F: Copy + PartialEq>(
     asked: Option<F>,
     destination: &Destination,
@@ -318,7 +318,8 @@ pub fn format<F: Copy + PartialEq>(
     }
 }
 
-/// The format of an extension, in front of .gz or .zst if there is one; `None` for any other.
+/// Returns the format of the output's extension, ignoring .gz or .zst, or `None` if the extension
+/// is not in `named`.
 pub fn named_format<F: Copy>(output: &Path, named: &[(&str, F)]) -> Option<F> {
     let is = |path: &Path, ending: &str| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)))

@@ -1,9 +1,9 @@
-//! Records that are not URLs: counted for the summary, written to `--rejects`, and reported as an error
-//! if a list begins with nothing else.
+//! Records that are not URLs. They are counted for the summary and written to `--rejects`. A list
+//! that begins with nothing else is an error.
 //!
-//! A list of which none of the first [`RECORDS_WITHOUT_URL_MAX`] records is a URL is surely read in the
-//! wrong way. The error says what the list looks like, and which flag reads it. Empty records do not
-//! count, so an empty list is no error.
+//! If none of the first [`RECORDS_WITHOUT_URL_MAX`] records of a list is a URL, the list is surely
+//! read in the wrong format. The error says what the list looks like and which flag to pass. Empty
+//! records do not count, so an empty list is not an error.
 
 use std::path::Path;
 
@@ -17,23 +17,23 @@ use portcullis_robots::visible::cut_to_show;
 use super::message::{counted, say_plainly};
 use super::output::{Output, OutputFailed};
 
-/// What was seen of the lists of a run.
+/// Watches the records of a run, list by list.
 pub struct Watch {
     /// Whether `--assume-scheme` was given.
     assumes_scheme: bool,
     output: Option<Output>,
     invalid: InvalidRecords,
-    /// Records of the list.
+    /// The number of records in the current list.
     records: u64,
-    /// URLs of the list.
+    /// The number of URLs in the current list.
     urls: u64,
-    /// Records of the list before its first URL that are not empty.
+    /// The number of nonempty records before the first URL of the current list.
     leading: u64,
-    /// Records of all lists.
+    /// The number of records in all lists so far.
     all_records: u64,
-    /// The first record of the list that is neither empty nor a URL.
+    /// The first record of the current list that is neither empty nor a URL.
     first: Option<InvalidRecord>,
-    /// How the list before was read.
+    /// The last note on how a list is read.
     noted: String,
 }
 
@@ -61,17 +61,18 @@ impl Watch {
         })
     }
 
-    /// Whether every reject is wanted.
+    /// Whether every reject is needed, not only the first ones.
     pub fn keeps_all(&self) -> bool {
         self.output.is_some()
     }
 
-    /// Records of all lists so far.
+    /// Returns the number of records in all lists so far.
     pub fn all_records(&self) -> u64 {
         self.all_records
     }
 
-    /// Begins a list, and notes how it is read if that was detected and is new.
+    /// Begins a list. Shows a note on how it is read if the format was detected and differs from
+    /// the last note.
     pub fn begin(&mut self, list: &List) {
         (self.records, self.urls, self.leading, self.first) = (0, 0, 0, None);
         let noted = list.note().unwrap_or_default();
@@ -81,12 +82,12 @@ impl Watch {
         noted.clone_into(&mut self.noted);
     }
 
-    /// Takes the rejects of a chunk; `is_last` if nothing of the list follows.
+    /// Adds the rejects of a chunk. `is_last` marks the last chunk of the list.
     ///
     /// # Errors
     ///
-    /// If the list begins with too many records that are not URLs, a quoted field takes the rest of
-    /// it, or a reject cannot be written.
+    /// If the list begins with too many records that are not URLs, an unclosed quoted field runs to
+    /// its end, or a reject cannot be written.
     pub fn see(&mut self, list: &List, rejects: &Rejects, is_last: bool) -> anyhow::Result<()> {
         if let Some(record) = rejects.open_quote() {
             bail!(
@@ -139,7 +140,7 @@ impl Watch {
         Ok(())
     }
 
-    /// The account, at the end of the run.
+    /// Returns the account at the end of the run.
     pub fn finish(self) -> Account {
         Account { invalid: self.invalid, output: self.output }
     }
@@ -162,7 +163,7 @@ impl Watch {
         format!("{}: {records} ({place}: `{record}`{problem}); {advice}", list.name())
     }
 
-    /// What the list looks like, and what to try.
+    /// Returns what the list looks like and what to try.
     fn advice(&self, list: &List, first: &InvalidRecord) -> String {
         match list.format() {
             ListFormat::Lines => looks_like(list.name(), &first.record, self.assumes_scheme),
@@ -185,7 +186,7 @@ impl Watch {
     }
 }
 
-/// What a plain list looks like whose first record is `text`.
+/// Returns what a list of plain lines looks like if its first record is `text`, and what to try.
 fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     let trimmed = text.trim();
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
@@ -228,7 +229,7 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     "pass a list with one URL per line, or name its format with --input-format".into()
 }
 
-/// The beginning of a text, for a message.
+/// Returns the beginning of a text for a message.
 fn shortened(text: &str) -> String {
     const CHARACTERS_MAX: usize = 80;
     match text.char_indices().nth(CHARACTERS_MAX) {

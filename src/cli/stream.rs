@@ -1,8 +1,9 @@
-//! Runs over lists: chunks go to threads, outputs come back in order, and a progress bar shows how far.
+//! Runs over lists: threads work on chunks, outputs are written in order, and a bar shows progress.
 //!
-//! The bar is drawn after a chunk is written, never in the loop over URLs, and only after half a second,
-//! so that short runs show none. There is none if records are printed to a terminal. Records that are
-//! not URLs go to a [`Watch`], which ends the run if a list begins with nothing else.
+//! The bar is drawn after a chunk is written, never in the loop over URLs. It appears after half a
+//! second, so short runs show none. It is not drawn if records are printed to a terminal. A
+//! [`Watch`] collects the records that are not URLs, and ends the run if a list begins with nothing
+//! else.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -22,12 +23,12 @@ use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::rejects::{Account, Watch};
 
-/// A piece of a list whose output is written.
+/// The piece of a list whose output is being written.
 pub struct Part<'a> {
     pub list: &'a List,
     /// The number of the list, from 0.
     pub number: usize,
-    /// Whether the list begins.
+    /// Whether this is the first piece of the list.
     pub is_first: bool,
 }
 
@@ -37,27 +38,28 @@ struct Done<O> {
     output: O,
     rejects: Rejects,
     failure: Option<anyhow::Error>,
-    /// Set by the work.
+    /// Set by the worker.
     list: Option<Arc<List>>,
     is_first: bool,
     is_last: bool,
-    /// The records that did not fit the output.
+    /// The records that did not fit into the output.
     rest: Rest,
 }
 
-/// How far a piece was worked on.
+/// How far a piece was processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worked {
     /// To its end.
     Whole,
-    /// So many records, with so many bytes. The rest follows after the output is written.
+    /// The first `records` records, `bytes` bytes long. The rest follows after the output is
+    /// written.
     Until { records: u64, bytes: u64 },
 }
 
 /// Calls `work` for every piece of the lists and `sink` for every output, in input order.
 ///
-/// Every list has a piece, if only an empty one. Outputs are reused, so `work` receives one with the
-/// content of its last use.
+/// Every list has at least one piece, which may be empty. Outputs are reused, so `work` receives an
+/// output that still holds its previous content.
 ///
 /// # Errors
 ///
@@ -74,7 +76,7 @@ pub fn run<O: Default + Send + 'static>(
     run_with(plan, questions, || Session::new(classifier, assumed_scheme), work, sink)
 }
 
-/// As [`run`], with a `session` per thread.
+/// Like [`run`], with a `session` per thread.
 ///
 /// # Errors
 ///
@@ -149,7 +151,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         })
     });
     match (failed, done) {
-        // It says more than the runner's error.
+        // This error is more specific than the runner's.
         (Some(error), _) => Err(error),
         (None, done) => {
             done?;
@@ -173,14 +175,15 @@ pub struct Progress {
 pub struct Bar(Option<ProgressBar>);
 
 impl Progress {
-    /// The progress of `plan`, shown if it is wanted and standard error is a terminal.
+    /// Returns the progress of `plan`, shown if requested and if standard error is a terminal.
     pub fn new(plan: &StreamPlan) -> Progress {
         let prints_to_terminal = plan.prints && io::stdout().is_terminal();
         let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
         Progress::over(&paths, plan.progress && !prints_to_terminal)
     }
 
-    /// The progress over the bytes of `inputs`, shown if it is wanted and standard error is a terminal.
+    /// Returns the progress over the bytes of `inputs`, shown if `wanted` and if standard error is
+    /// a terminal.
     pub fn over(inputs: &[impl AsRef<Path>], wanted: bool) -> Progress {
         let wanted = wanted && io::stderr().is_terminal();
         Progress {
@@ -191,13 +194,13 @@ impl Progress {
         }
     }
 
-    /// The counter of bytes that were read.
+    /// Returns the counter of bytes read.
     pub fn bytes_done(&self) -> &AtomicU64 {
         &self.bytes_done
     }
 
-    /// Updates the bar. `records` are those of the run so far, for their rate; without, the bar has the
-    /// rate of bytes.
+    /// Updates the bar. It shows the rate of `records`, the number so far, or the rate of bytes if
+    /// `records` is `None`.
     pub fn draw(&self, bar: &mut Bar, records: Option<u64>) {
         let elapsed = self.started.elapsed();
         if self.wanted && elapsed > SILENCE {
@@ -235,7 +238,7 @@ impl Drop for Bar {
     }
 }
 
-/// The bytes of all inputs, if each is a regular file.
+/// Returns the size of all inputs, or `None` unless each is a regular file.
 fn bytes_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
     let bytes = |path: &Path| {
         let metadata = path.metadata().ok()?;

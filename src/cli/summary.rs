@@ -22,21 +22,21 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of a run that started at `started` and has loaded its policies now.
+    /// Returns the clock of a run that started at `started` and has just loaded its policies.
     pub fn loaded(started: Instant) -> Clock {
         Clock { started, loaded: Instant::now() }
     }
 }
 
-/// What came of the records of a run.
+/// The outcome for the records of a run.
 pub struct Outcome {
     pub counts: Counts,
     pub invalid: InvalidRecords,
-    /// For a filter.
+    /// The records that `filter` kept and dropped.
     pub filtered: Option<Filtered>,
 }
 
-/// Writes the summary of a run that classified and ends now.
+/// Writes the summary of a run that classified records and ends now.
 pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
@@ -54,7 +54,7 @@ pub fn write(
     show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
 }
 
-/// What tells a run from others.
+/// Describes a run for its account: the program, the set, the dialect and the agents.
 pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
     let set = &policies.set;
     let judged = |freshness: &Freshness| JudgedAge {
@@ -95,7 +95,7 @@ pub fn show(
     let _ = written.and_then(|()| io::stderr().write_all(&text));
 }
 
-/// A value as one line of JSON.
+/// Serializes a value as one line of JSON.
 pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     portcullis_robots::json::write_json(value, &mut line)?;
@@ -103,7 +103,7 @@ pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// As [`show`], for an object whose JSON is as it serializes.
+/// Like [`show`], for an object that serializes as its JSON.
 pub fn show_object(
     form: SummaryForm,
     object: &impl Serialize,
@@ -112,12 +112,12 @@ pub fn show_object(
     show(form, write_text, |out| to_json_line(object).map(|line| *out = line));
 }
 
-/// The first and the last capture of a set as JSON has them.
+/// Returns the dates of the first and the last capture of a set for JSON.
 pub fn capture_dates(dates: (UnixSeconds, UnixSeconds)) -> CaptureDates {
     CaptureDates { first: dates.0.to_rfc3339(), last: dates.1.to_rfc3339() }
 }
 
-/// The same for people.
+/// Formats capture dates for people.
 pub fn captured(dates: Option<&CaptureDates>) -> String {
     match dates {
         Some(CaptureDates { first, last }) => format!("captured from {first} to {last}"),
@@ -125,13 +125,13 @@ pub fn captured(dates: Option<&CaptureDates>) -> String {
     }
 }
 
-/// The dates of a set's captures, if any is known.
+/// Returns the dates of a set's captures, or `None` if none is known.
 pub fn captured_of(set: &PolicySet) -> Option<CaptureDates> {
     let (first, last) = set.counts().captured?;
     Some(capture_dates((UnixSeconds(first), UnixSeconds(last))))
 }
 
-/// The compiled rules, counted.
+/// Counts the compiled rules.
 fn census(set: &PolicySet) -> Vec<(&'static str, u64)> {
     let counts = set.counts();
     vec![

@@ -1,4 +1,4 @@
-//! `portcullis synth`: writes a made-up corpus.
+//! `portcullis synth`: writes a synthetic corpus.
 
 use std::fs;
 use std::ops::Range;
@@ -13,21 +13,21 @@ use super::args::{SynthArgs, SynthFormat};
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFailed};
 
-/// Names in the corpus's folder.
+/// The names in the folder of a corpus.
 const ROBOTS: &str = "robots";
 const JSON_LINES: &str = "robots.jsonl";
 const WARC: &str = "robots.warc.gz";
 const STATES: &str = "expected.tsv";
 const URLS: &str = "urls.txt";
 
-/// Older answers of an origin besides the one that counts, at most.
+/// The most older answers of an origin, besides the answer that counts.
 const OLDER_ANSWERS_MAX: u64 = 1;
 
-/// Hosts and URLs of one unit of work, which is some 400 KiB.
+/// The hosts and URLs in one unit of work, which is about 400 KiB.
 const HOSTS_AT_ONCE: u64 = 256;
 const URLS_AT_ONCE: u64 = 5_000;
 
-/// Units of work per thread that are made before they are written.
+/// The units of work per thread that are generated before they are written.
 const PIECES_PER_THREAD: usize = 4;
 
 pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
@@ -135,7 +135,8 @@ fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<Output>
     Ok(output)
 }
 
-/// Makes the items up to `end` in units of `at_once` on all threads, and passes them to `write` in order.
+/// Generates the items up to `end` in units of `at_once` on all threads, and passes them to `write`
+/// in order.
 fn in_pieces<P: Send>(
     end: u64,
     at_once: u64,

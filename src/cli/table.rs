@@ -1,12 +1,12 @@
-//! Tables in plain text: the first column to the left, numbers to the right.
+//! Tables in plain text. The first column is left-aligned; numbers are right-aligned.
 
 use portcullis_dialect::limits::TABLE_CELL_CHARACTERS_MAX;
 use portcullis_robots::visible::{cut_characters, visible};
 
-/// Appends a table after an empty line, or nothing if it has no rows.
+/// Appends an empty line and a table. A table without rows is left out.
 ///
 /// `heading` has the names of the columns, the first of which names the table. A row may end early.
-/// Text is made visible, and cells longer than [`TABLE_CELL_CHARACTERS_MAX`] are cut.
+/// Hidden characters are escaped, and cells longer than [`TABLE_CELL_CHARACTERS_MAX`] are cut.
 pub fn push(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>, out: &mut String) {
     let cell = |text: &str| {
         let text = visible(text).to_string();
@@ -35,7 +35,7 @@ pub fn push(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>, out: 
     }
 }
 
-/// A share of a whole in percent; empty if there is no whole.
+/// Formats a share of a whole in percent. Empty if the whole is 0.
 pub fn share(part: u64, whole: u64) -> String {
     match whole {
         0 => String::new(),

@@ -14,14 +14,14 @@ use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::message::say_plainly;
 
-/// The bytes of a file that are read; all if `None`.
+/// The most bytes of a file that are read; `None` means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytesMax(pub Option<usize>);
 
 /// Parses the size of `--max-robots-size`.
 pub fn bytes_max(text: &str) -> Result<BytesMax, String> {
     match size(text)? {
-        // A file of which nothing is read would allow everything.
+        // With a limit of 0, every file would be empty and allow everything.
         Some(0) => Err("must be at least 1".into()),
         bytes => Ok(BytesMax(bytes)),
     }
@@ -32,7 +32,7 @@ pub fn memory(text: &str) -> Result<usize, String> {
     Ok(size(text)?.unwrap_or(usize::MAX))
 }
 
-/// Parses bytes with an optional suffix; `None` is `unlimited`.
+/// Parses a number of bytes with an optional suffix. `None` means `unlimited`.
 fn size(text: &str) -> Result<Option<usize>, String> {
     if text == "unlimited" {
         return Ok(None);
@@ -89,7 +89,7 @@ pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
     named(LongOutage::ALL, LongOutage::as_str)
 }
 
-/// Parses an agent: white space around it, as in `-a "A, B"`, is dropped.
+/// Parses an agent, and drops the white space around it, as in `-a "A, B"`.
 pub fn agent(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(text.trim().to_owned())
 }
@@ -99,7 +99,7 @@ pub fn runner(text: &str) -> Result<RunnerCommand, String> {
     text.parse()
 }
 
-/// Parses an RFC 3339 time, or a date, which is its first second in UTC.
+/// Parses an RFC 3339 time, or a date, which means its first second in UTC.
 pub fn time(text: &str) -> Result<UnixSeconds, String> {
     let of_date = || UnixSeconds::from_rfc3339(format!("{text}T00:00:00Z").as_bytes());
     let time = UnixSeconds::from_rfc3339(text.as_bytes()).or_else(of_date);
@@ -141,7 +141,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "expected seconds, such as 0.1 or 30".into())
 }
 
-/// Parses a number of threads, and lowers it with a note if it is too high for this machine.
+/// Parses a number of threads. A number too high for this machine is lowered with a note.
 pub fn threads(text: &str) -> Result<usize, String> {
     let asked = text.parse().map_err(|_| "expected a number of threads")?;
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);

@@ -1,7 +1,8 @@
 //! The lists of agents that are compiled in.
 //!
-//! `lists.toml` has the names by source and class, and the lists as selections of them. scripts/agent-lists
-//! makes it. It is parsed when a list is asked for, or a name to suggest.
+//! `lists.toml` holds the names by source and class, and defines each list as a selection of these
+//! names. `scripts/agent-lists` generates the file. It is parsed on first use, when a list or a
+//! suggestion is needed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,17 +13,17 @@ use serde::Deserialize;
 static TABLES: LazyLock<Tables> =
     LazyLock::new(|| toml::from_str(include_str!("lists.toml")).expect("a test parses it"));
 
-/// The class of tokens that control the use of pages, and send no requests.
+/// The class of tokens that control how pages are used, and that send no requests.
 const USE: &str = "use";
 
-/// The least similarity of a misspelt list.
+/// The greatest edit distance between a misspelt name and the list that is suggested for it.
 const DISTANCE_MAX: usize = 3;
 
 #[derive(Deserialize)]
 struct Tables {
     source: Vec<Source>,
     list: Vec<Selection>,
-    /// By source: the classes of each name.
+    /// The classes of each name, by source.
     agents: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
@@ -36,7 +37,7 @@ struct Source {
     licence: String,
 }
 
-/// The names of a source that are in a class, or all of them.
+/// A list: the names of a source that are in one class, or all names of the source.
 #[derive(Deserialize)]
 struct Selection {
     name: String,
@@ -45,11 +46,11 @@ struct Selection {
     class: Option<String>,
 }
 
-/// A list.
+/// A list of agents, found by its name.
 pub struct Found {
-    /// Where it comes from, with its version and licence.
+    /// The source of the list, with its version and licence.
     pub source: String,
-    /// The names, sorted whatever their case.
+    /// The names, sorted case-insensitively.
     pub names: Vec<String>,
 }
 
@@ -59,7 +60,7 @@ impl Tables {
         found.expect("a test looks up every source")
     }
 
-    /// The names of a list with their classes, sorted whatever their case.
+    /// The names of a list with their classes, sorted case-insensitively.
     fn select(&self, selection: &Selection) -> Vec<(&str, &[String])> {
         let is_in = |classes: &[String]| match &selection.class {
             Some(class) => classes.contains(class),
@@ -80,7 +81,7 @@ impl Source {
     }
 }
 
-/// The list with a name.
+/// Returns the list called `name`, or `None` if there is none.
 pub fn find(name: &str) -> Option<Found> {
     let selection = TABLES.list.iter().find(|list| list.name == name)?;
     let names = TABLES.select(selection).into_iter().map(|(name, _)| name.to_owned()).collect();
@@ -97,7 +98,7 @@ pub fn agents() -> impl Iterator<Item = &'static str> {
     TABLES.agents.values().flat_map(BTreeMap::keys).map(String::as_str)
 }
 
-/// The list that a misspelt name means, perhaps.
+/// Returns the list whose name is nearest to a misspelt one, or `None` if none is near.
 pub fn suggestion(name: &str) -> Option<&'static str> {
     let near = names().map(|list| (strsim::osa_distance(list, name), list));
     let (distance, list) = near.min()?;
@@ -108,7 +109,7 @@ pub fn suggestion(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// If `out` cannot be written.
 pub fn write(out: &mut impl Write) -> io::Result<()> {
     for (number, selection) in TABLES.list.iter().enumerate() {
         let Selection { name, about, .. } = selection;

@@ -1,7 +1,8 @@
 //! The agents of `-a`: names, and lists of names by `@NAME` or `@FILE`.
 //!
-//! [`expand`] makes one list of names, in which each occurs once. [`lists`] has the lists that are compiled in,
-//! and [`AgentNotes`] says which names have no effect with some policies. Nothing here asks a policy.
+//! [`expand`] makes one list of names without duplicates. [`lists`] holds the lists that are
+//! compiled in, and [`AgentNotes`] reports names that have no effect with the loaded policies. Only
+//! [`AgentNotes`] reads policies.
 
 mod lists;
 mod notes;
@@ -21,7 +22,7 @@ use super::message::counted;
 pub use lists::write as write_lists;
 pub use notes::AgentNotes;
 
-/// Characters of a User-Agent header in a message.
+/// The most characters of a User-Agent header that a message shows.
 const SHOWN_CHARACTERS_MAX: usize = 60;
 
 /// The agents of `-a`.
@@ -29,7 +30,7 @@ const SHOWN_CHARACTERS_MAX: usize = 60;
 pub struct Asked {
     pub names: Vec<Name>,
     pub lists: Vec<List>,
-    /// Names that were given again, which are asked once.
+    /// Names that were given more than once. Each is evaluated once.
     pub repeated: Vec<String>,
 }
 
@@ -43,19 +44,19 @@ pub struct Name {
     line: Option<usize>,
 }
 
-/// A list that names were taken from.
+/// A list that contributed names.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// The name with `@`.
+    /// The name of the list, with `@`.
     pub name: String,
-    /// Where it comes from, with its version and licence; the path of a file.
+    /// The source of the list, with its version and licence, or the path of the file.
     pub source: String,
-    /// Whether it is compiled in: a name that a dialect cannot express is then skipped.
+    /// Whether the list is compiled in. Its names that a dialect cannot express are skipped.
     pub is_ours: bool,
 }
 
 impl Asked {
-    /// One agent.
+    /// Returns the agents for a single name.
     pub fn one(name: String) -> Asked {
         Asked { names: vec![Name { name, list: None, line: None }], ..Asked::default() }
     }
@@ -65,7 +66,7 @@ impl Asked {
         name.list.is_some_and(|list| self.lists[list].is_ours)
     }
 
-    /// What a message calls the place of a name.
+    /// Describes the place of a name for a message.
     pub fn place(&self, name: &Name) -> String {
         match (name.list, name.line) {
             (Some(list), Some(line)) => format!("{}, line {line}", self.lists[list].name),
@@ -75,14 +76,14 @@ impl Asked {
     }
 }
 
-/// The names that the values of `-a` stand for, in order, each once whatever its case.
+/// Expands the values of `-a` to names, in order and without duplicates that differ only in case.
 ///
 /// # Errors
 ///
-/// If a list or file is not there or cannot be read.
+/// If a list or file does not exist or cannot be read.
 pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
     let mut asked = Asked::default();
-    // By name: whether it was given itself, not by a list.
+    // For each name: whether it was given directly, not by a list.
     let mut seen: HashMap<String, bool> = HashMap::new();
     for value in values {
         let names = match value.strip_prefix('@') {
@@ -106,7 +107,7 @@ pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
     Ok(asked)
 }
 
-/// The names of the list or file `@list`, which is added to `lists`.
+/// Returns the names in the list or file `@list`, and adds the list to `lists`.
 fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
     let number = Some(lists.len());
     if let Some(found) = lists::find(list) {
@@ -156,12 +157,12 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
     })
 }
 
-/// Refuses a User-Agent header, of which `-a` sees the part before the first comma. Dialects differ in
-/// what else is a name, so ask this about names that the dialect refuses.
+/// Rejects a User-Agent header, of which `-a` sees only the part before the first comma. Dialects
+/// differ in which names they accept, so this is called only for names that the dialect rejects.
 ///
 /// # Errors
 ///
-/// If it is a header.
+/// If `name` is a header.
 pub fn refuse_header(name: &str) -> anyhow::Result<()> {
     let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
     ensure!(

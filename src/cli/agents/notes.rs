@@ -1,9 +1,9 @@
-//! Names of agents that have no effect with some policies.
+//! Notes on agents that have no effect with the loaded policies.
 //!
-//! A name that the dialect cannot express is skipped if it comes from one of our lists. A name that no group has
-//! gets the default rules, which may be what was meant, or a misspelling: the nearest name of our lists and of
-//! the set is suggested. Looking a name up is a binary search. A suggestion is one pass over the table of names
-//! in the set, each of which is there once, however many groups have it.
+//! A name that the dialect cannot express is skipped if it comes from a built-in list. The default
+//! rules apply to a name that no group has. The name may be intended or misspelt, so the nearest
+//! name in the built-in lists and the set is suggested. Looking a name up is a binary search. A
+//! suggestion is one pass over the set's table of names, in which each name occurs once.
 
 use std::cmp::Reverse;
 
@@ -15,16 +15,16 @@ use super::super::message::say_plainly;
 use super::super::plan::{QuestionPlan, SummaryForm};
 use super::{List, lists};
 
-/// Names in one note; the summary as JSON has all.
+/// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
 
-/// The shortest name that a suggestion is made for.
+/// The length of the shortest name for which a suggestion is made.
 const SUGGESTED_BYTES_MIN: usize = 4;
 
-/// Names that have no effect, and where names come from.
+/// The names that have no effect, and the sources of all names.
 #[derive(Clone, Debug, Default)]
 pub struct AgentNotes {
-    /// The agents that are asked, in the order of the output.
+    /// The agents that are evaluated, in the order of the output.
     pub agents: Vec<String>,
     pub lists: Vec<AgentList>,
     pub unnamed: Vec<UnnamedAgent>,
@@ -33,11 +33,11 @@ pub struct AgentNotes {
 }
 
 impl AgentNotes {
-    /// The notes on the agents of `questions` with the policies of `set`.
+    /// Collects the notes on the agents of `questions` with the policies of `set`.
     ///
     /// # Errors
     ///
-    /// If an agent is none in the set's dialect, or the names in the set are damaged.
+    /// If an agent is not valid in the set's dialect, or the names in the set are damaged.
     pub fn of(questions: &QuestionPlan, set: &PolicySet) -> anyhow::Result<AgentNotes> {
         let dialect = set.dialect();
         let (chains, skipped) = questions.chains(dialect)?;
@@ -70,7 +70,7 @@ impl AgentNotes {
         })
     }
 
-    /// Shows the notes, unless the summary has them or there is none.
+    /// Shows the notes, unless the summary has them or there are none.
     pub fn show(&self, form: SummaryForm) {
         if form == SummaryForm::Text {
             self.show_left_out();
@@ -78,7 +78,7 @@ impl AgentNotes {
         }
     }
 
-    /// Shows the notes on names that are misspelt, it seems.
+    /// Shows the notes on names that seem to be misspelt.
     pub fn show_misspelt(&self) {
         self.show_left_out();
         let misspelt = self.unnamed.iter().filter(|agent| agent.suggestion.is_some());
@@ -122,7 +122,8 @@ impl AgentNotes {
     }
 }
 
-/// The name that a misspelt agent means, perhaps: the nearest of our lists and of the set.
+/// Returns the name in the built-in lists and the set that is nearest to a misspelt agent, or
+/// `None` if none is near.
 fn suggestion(agent: &AgentChain, set: &PolicySet) -> Result<Option<String>, Damage> {
     let Some(token) = agent.tokens().next().filter(|token| token.len() >= SUGGESTED_BYTES_MIN)
     else {
@@ -140,7 +141,8 @@ fn suggestion(agent: &AgentChain, set: &PolicySet) -> Result<Option<String>, Dam
     };
     let names = set.robot_names()?;
     let names = names.into_iter().filter_map(|name| str::from_utf8(name).ok());
-    // Of names that are equally near, ours are better known, and have capital letters.
+    // The built-in lists come first: of equally near names, theirs are better known and
+    // capitalized.
     let candidates =
         lists::agents().map(|name| (true, name)).chain(names.map(|name| (false, name)));
     let near =

@@ -7,12 +7,13 @@ use clap::Args;
 use super::super::values;
 use super::{InputArgs, PolicyArgs, QuestionArgs};
 
-/// Report what robots.txt does to a list of URLs: which agents may fetch what, by which rules
+/// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
-/// One pass over the list: verdicts by agent, the hosts that disallow most, the rules that decide most
-/// and those that decide nothing, what each robot may fetch, what pages may be used for, origins without
-/// a policy that are worth fetching, and oddities in the files. The report is the same for any number of threads. To compare
-/// two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
+/// One pass over the list reports verdicts by agent, the hosts that disallow most, the rules that
+/// decide most URLs, unused rules, what each robot may fetch, what pages may be used for, origins
+/// without a policy that are worth fetching, and oddities in the files. The report is the same for
+/// any number of threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a
+/// AGENT FILE`.
 #[derive(Args)]
 pub struct AuditArgs {
     #[command(flatten)]
@@ -57,7 +58,7 @@ pub struct AuditArgs {
     pub no_progress: bool,
 }
 
-/// Rejects the removed flags, and names the replacement.
+/// Rejects the removed flags and names the replacement.
 fn compared_by_diff(_: &str) -> Result<String, &'static str> {
     Err(
         "audit no longer compares; compile a set for each side (`portcullis compile -o SET INPUT`, with \

@@ -10,9 +10,9 @@ use super::PolicyArgs;
 
 /// Measure engines side by side on your own files and URLs, each verified before it is timed
 ///
-/// Every answer of every engine is compared with the oracle's first. An engine that is wrong is shown
-/// as wrong, with an example, and is not timed. Prints Markdown. Exits with 1 if a built-in engine is
-/// wrong.
+/// First, every answer of every engine is compared with the oracle's. An engine with a wrong answer
+/// is reported with an example and is not timed. Prints Markdown. Exits with 1 if a built-in engine
+/// is wrong.
 #[derive(Args)]
 pub struct BenchArgs {
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 9309, help_heading = "Measurement")]
     pub seed: u64,
 
-    /// Also measure, on made-up data, how costs grow with rules, hosts, URL length and threads
+    /// Also measure, on synthetic data, how costs grow with rules, hosts, URL length and threads
     #[arg(long, help_heading = "Measurement")]
     pub curves: bool,
 

@@ -126,8 +126,9 @@ pub struct QuestionArgs {
     ///
     /// `A+B` is one crawler that follows the groups of B if no group names A. `@NAME` is a list of
     /// crawlers: @ai-training, @ai-search, @ai-assistant, @ai-all or @search (`portcullis
-    /// --agent-lists` shows them). `@FILE` is a file with a product token per line and comments after
-    /// `#`. A crawler that is named several times is asked once. This flag may be given multiple times.
+    /// --agent-lists` shows them). `@FILE` is a file with a product token per line and comments
+    /// after `#`. A crawler that is named several times is evaluated once. This flag may be given
+    /// multiple times.
     #[arg(
         short,
         long = "agents",
@@ -181,7 +182,7 @@ pub struct FreshnessArgs {
 
     /// The verdict on URLs whose robots.txt has expired or has no date [default: keep]
     ///
-    /// keep: what its rules say. unknown: the verdict is unknown, for the reason `expired`.
+    /// keep: the verdict of its rules. unknown: the verdict is unknown, with the reason `expired`.
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub expired: Option<Expired>,
 }
@@ -199,9 +200,9 @@ pub enum Expired {
 pub struct InputArgs {
     /// Lists of URLs, folders of lists, or patterns (`*.csv`); `-` or no FILE is standard input
     ///
-    /// The format of each list is found by its name and its first bytes. gzip and zstd files are
-    /// decompressed. Of a folder, every file below it is read, sorted by name; names that begin with
-    /// `.` or `_` are left out.
+    /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
+    /// decompressed. All files below a folder are read, sorted by name, except names that begin
+    /// with `.` or `_`.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -213,7 +214,7 @@ pub struct InputArgs {
 #[derive(Args, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Input")]
 pub struct ListArgs {
-    /// The format of the lists, instead of the one that is found for each
+    /// The format of the lists; detected for each list by default
     ///
     /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
     /// (see --column). cdxj: an index of a web archive. heritrix: a recover journal. crawl-log:
@@ -223,9 +224,9 @@ pub struct ListArgs {
 
     /// The field of JSON Lines and CDXJ with the URL, such as `url` or `page.url`
     ///
-    /// Of several, separated by commas, the first that an object has is used. By default `url`, or
-    /// else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write `\.` for a dot
-    /// in a name.
+    /// Separate several fields by commas; the first one that an object has is used. By default
+    /// `url`, or else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write
+    /// `\.` for a dot in a name.
     #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
     pub field: Vec<FieldPath>,
 
@@ -271,12 +272,12 @@ pub struct RunArgs {
 
     /// Do not show a progress bar
     ///
-    /// There is one only if standard error is a terminal.
+    /// The bar is shown only if standard error is a terminal.
     #[arg(long)]
     pub no_progress: bool,
 }
 
-/// What else the summary of `classify` and `filter` has.
+/// Additions to the summary of `classify` and `filter`.
 #[derive(Args)]
 #[command(next_help_heading = "Run")]
 pub struct FigureArgs {
@@ -309,9 +310,10 @@ pub struct CheckArgs {
 
     /// Add what pages may be used for, by label: train-ai, ai-use, search
     ///
-    /// LABELS are separated by commas. Each agent gets a column for each label behind its verdict: y, n,
-    /// ? (not stated) or - (no access). --explain and --json show the deciding statement about each label,
-    /// the losing ones, the licences, and the clause of the draft. The exit status is about access alone.
+    /// LABELS are separated by commas. After its verdict, each agent gets a column for each label:
+    /// y, n, ? (not stated) or - (no access). --explain and --json show the deciding statement
+    /// about each label, the losing ones, the licences, and the clause of the draft. The exit
+    /// status is about access alone.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
     pub usage: Vec<Label>,
 
@@ -352,7 +354,7 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub figures: FigureArgs,
 
-    /// The output format; by default that of OUTPUT's extension, else tsv
+    /// The output format; by default chosen by OUTPUT's extension, else tsv
     ///
     /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
     /// record. csv: a header, the columns of the input (`url` if it has none), then the added columns.
@@ -365,18 +367,18 @@ pub struct ClassifyArgs {
 
     /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group; or bits
     ///
-    /// WORDS are separated by commas. `state` is one more column: what is known of the origin (rules,
-    /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all agents, a
-    /// hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0, is allowed; for
-    /// unknown and invalid records it has the word instead.
+    /// WORDS are separated by commas. `state` adds one column with the state of the origin (rules,
+    /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all
+    /// agents, a hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0,
+    /// is allowed; for unknown and invalid records it has the word instead.
     #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]
     pub columns: Columns,
 
     /// Add what pages may be used for, by label: train-ai, ai-use, search
     ///
-    /// LABELS are separated by commas. Each agent gets a column for each label behind its verdict: y, n,
-    /// ? (not stated) or - (no access). jsonl gets the members usage, usage_line, usage_rule, usage_source
-    /// and licenses.
+    /// LABELS are separated by commas. After its verdict, each agent gets a column for each label:
+    /// y, n, ? (not stated) or - (no access). jsonl gets the members usage, usage_line, usage_rule,
+    /// usage_source and licenses.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label, help_heading = "Output")]
     pub usage: Vec<Label>,
 
@@ -401,7 +403,8 @@ pub struct ClassifyArgs {
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write one output for each list to DIR, named as the list, with the extension of its format
+    /// Write one output for each list to DIR, named after the list, with the extension of its
+    /// format
     ///
     /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`. All files appear together, once they are complete.
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
@@ -419,7 +422,7 @@ pub enum ClassifyFormat {
 }
 
 impl ClassifyFormat {
-    /// By extension.
+    /// The formats by extension.
     pub const NAMED: &[(&str, ClassifyFormat)] = &[
         ("tsv", ClassifyFormat::Tsv),
         ("jsonl", ClassifyFormat::Jsonl),
@@ -436,7 +439,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By extension.
+    /// The formats by extension.
     pub const NAMED: &[(&str, Format)] = &[("tsv", Format::Tsv), ("jsonl", Format::Jsonl)];
 }
 
@@ -475,14 +478,14 @@ pub struct FilterArgs {
 
     /// Output file; the extension selects the compression (.gz, .zst)
     ///
-    /// Of Parquet lists, a file called .parquet has the kept rows with all columns, and so has standard
-    /// output unless it is a terminal. Any other file has their URLs, one per line.
+    /// For Parquet lists, a .parquet file has the kept rows with all columns, and so does standard
+    /// output unless it is a terminal. Any other file has the URLs of the rows, one per line.
     ///
     /// The file appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write one output for each list to DIR, named as the list
+    /// Write one output for each list to DIR, named after the list
     ///
     /// All files appear together, once they are complete.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "count", "quiet"], help_heading = "Output")]
@@ -572,8 +575,8 @@ pub struct SynthArgs {
 
     /// Let some hosts state usage preferences
     ///
-    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules and URLs are
-    /// those of the corpus without this flag, and so are all verdicts about access.
+    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs
+    /// and all verdicts about access are the same as without this flag.
     #[arg(long)]
     pub usage: bool,
 

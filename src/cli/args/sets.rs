@@ -12,7 +12,7 @@ use portcullis_dialect::usage::Label;
 use super::super::values::{self, BytesMax};
 use super::{Format, ListArgs, RunArgs};
 
-/// What `compile` reads, for its help.
+/// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
 Input formats:
   Folder    Files named by host: example.com, example.com.txt, example.com.robots.txt, or
@@ -37,7 +37,7 @@ Input formats:
 
 /// Compile archived robots.txt files into a policy set
 ///
-/// For each origin the newest capture counts. Redirects are followed as far as their targets were
+/// For each origin, the newest capture counts. Redirects are followed as far as their targets were
 /// captured. An input that cannot be read is an error; a broken record is reported and skipped.
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
@@ -69,8 +69,8 @@ pub struct CompileArgs {
 
     /// The names of fields in JSON Lines and Parquet, such as url=request.url,body=text
     ///
-    /// Dots in NAME lead into nested objects and columns; write `\.` for a dot in a name. An empty NAME
-    /// says that there is no such field. This flag may be given multiple times.
+    /// Dots in NAME separate nested objects and columns; write `\.` for a dot in a name. An empty
+    /// NAME means that there is no such field. This flag may be given multiple times.
     #[arg(
         long = "field",
         value_name = "FIELD=NAME,…",
@@ -120,10 +120,10 @@ pub struct OutageArgs {
 
 /// Merge policy sets, as if their inputs had been compiled together
 ///
-/// For each origin the newest capture counts; of captures with the same date, that of the later SET. A
+/// For each origin, the newest capture counts; if dates are equal, the capture in the later SET. A
 /// capture without a date is older than any other. Redirects, confirmations (304) and outages are
-/// resolved again across all sets. The sets must have the same dialect and size limit, and judge outages
-/// alike unless the flags say how.
+/// resolved again across all sets. The sets must have the same dialect and size limit. They must
+/// also judge outages in the same way, unless flags choose how.
 #[derive(Args)]
 pub struct MergeArgs {
     /// The policy sets, oldest first
@@ -175,11 +175,11 @@ pub struct DiffArgs {
 
     /// Product tokens of the crawlers, separated by commas
     ///
-    /// Required with FILE. Without FILE, the rules of an origin changed if those of one of the crawlers
-    /// did: patterns in normal form with their verdicts, by precedence. Without crawlers, they changed
-    /// if the user-agent lines or rules of the file did. Robots.txt files are compared by default for
-    /// each crawler that one of them names, and for `*`, any other. This flag may be given multiple
-    /// times.
+    /// Required with FILE. Without FILE, an origin is reported as changed if the rules for one of
+    /// the crawlers changed: patterns in normal form with their verdicts, by precedence. Without
+    /// crawlers, an origin is reported if the user-agent lines or rules of its file changed. By
+    /// default, robots.txt files are compared for each crawler that one of them names, and for `*`,
+    /// any other crawler. This flag may be given multiple times.
     #[arg(
         short,
         long = "agents",
@@ -195,12 +195,13 @@ pub struct DiffArgs {
     #[arg(long = "user-agent", value_name = "HEADER", help_heading = "Questions")]
     pub user_agents: Vec<String>,
 
-    /// Compare what pages may be used for too, by label: train-ai, ai-use, search
+    /// Also compare what pages may be used for, by label: train-ai, ai-use, search
     ///
-    /// LABELS are separated by commas. Requires -a, and policy sets or FILE. Without FILE, a line `usage`
-    /// has the origin, the old and the new statements, the agents and the label: `/art/=n y` is n for
-    /// /art/ and y for all other paths, ? is nothing. With FILE, a column behind the agent has `access` or
-    /// the label, and y, n, ? (not stated) or - (no access) stand for the verdicts.
+    /// LABELS are separated by commas. Requires -a, and policy sets or FILE. Without FILE, a line
+    /// `usage` has the origin, the old and the new statements, the agents and the label: `/art/=n
+    /// y` is n for /art/ and y for all other paths, and ? is no statement. With FILE, a column
+    /// after the agent has `access` or the label; for a label, the verdicts are y, n, ? (not
+    /// stated) or - (no access).
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label, help_heading = "Questions")]
     pub usage: Vec<Label>,
 
@@ -229,7 +230,7 @@ pub struct DiffArgs {
     #[arg(long, help_heading = "Policies")]
     pub strict: bool,
 
-    /// The output format; by default that of OUTPUT's extension, else tsv
+    /// The output format; by default chosen by OUTPUT's extension, else tsv
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<Format>,
 
@@ -249,17 +250,19 @@ pub struct DiffArgs {
 
 /// Show statistics of a policy set, or the policies of one host
 ///
-/// Without HOST: origins by state, usage preferences and licences, robots, rule sets, how often each is
-/// shared and how it is decided, bytes by section, the largest and the most expensive policies, dates.
-/// With HOST: how its policy was captured, the robots it names, the usage records that hold for each, and
-/// its records with their lines; the exit status is 1 if the set has no policy for it.
+/// Without HOST: origins by state, usage preferences and licences, robots, rule sets, how often
+/// each is shared and how it is decided, bytes by section, the largest and the most expensive
+/// policies, dates. With HOST: how its policy was captured, the robots that the policy names, the
+/// usage records that apply to each robot, and all records with their lines. The exit status is 1
+/// if the set has no policy for the host.
 #[derive(Args)]
 pub struct InspectArgs {
     /// The policy set
     #[arg(value_name = "SET")]
     pub set: PathBuf,
 
-    /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its own
+    /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
+    /// origin
     #[arg(value_name = "HOST")]
     pub host: Option<OsString>,
 

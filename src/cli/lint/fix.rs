@@ -1,4 +1,4 @@
-//! `lint --fix`: applies the proved edits, as a diff and in the file.
+//! `lint --fix`: shows the proved edits as a diff and applies them to the file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -19,9 +19,9 @@ pub(super) struct Fixed {
     text: Option<Vec<u8>>,
     /// The diff, byte for byte so that it can be applied; empty if nothing changes.
     pub(super) diff: Vec<u8>,
-    /// One line per diagnostic that was not fixed.
+    /// Notes on diagnostics that were not fixed, one line each.
     pub(super) notes: Vec<String>,
-    /// The fixed diagnostics by position.
+    /// The positions of the fixed diagnostics.
     pub(super) fixed: Vec<usize>,
 }
 
@@ -45,9 +45,9 @@ pub(super) fn fix(name: &str, text: &[u8], report: &Report, config: &FixConfig) 
     }
 }
 
-/// A unified diff.
+/// Returns a unified diff.
 fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
-    // An absolute path has its slash already.
+    // An absolute path already begins with a slash.
     let name = name.trim_start_matches('/');
     let [before, after] = ["a", "b"].map(|side| file_name(&format!("{side}/{name}")));
     let mut out = format!("--- {before}\n+++ {after}\n").into_bytes();
@@ -70,8 +70,8 @@ fn diff(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A name for the header of a diff. If it has hidden characters, it is quoted with octal escapes, as Git
-/// and GNU patch do.
+/// Returns the file name for the header of a diff. A name with hidden characters is quoted with
+/// octal escapes, as Git and GNU patch do.
 fn file_name(name: &str) -> String {
     if !name.contains(is_hidden) {
         return name.to_owned();
@@ -85,7 +85,7 @@ fn file_name(name: &str) -> String {
 }
 
 impl Fixed {
-    /// Writes the file, if anything changed.
+    /// Writes the file if it changed.
     pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
         let Some(text) = &self.text else { return Ok(()) };
         let path = path.context("standard input cannot be fixed in place; name a file")?;

@@ -1,7 +1,7 @@
 //! Diagnostics for people: the line with its problem underlined.
 //!
-//! annotate-snippets does layout and colours, and cuts long lines. Hidden characters except TAB are escaped
-//! before.
+//! annotate-snippets does layout and colours, and cuts long lines. Hidden characters except TAB are
+//! escaped first.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{
@@ -11,13 +11,16 @@ use portcullis_lint::format::{Linted, Omitted, ReportFormat};
 use portcullis_lint::{Diagnostic, Edit, Place, Safety, Severity};
 use portcullis_robots::visible::{is_hidden, visible};
 
-/// Columns of a line. They do not depend on the terminal, so that output is reproducible.
+/// The width of a line in columns. It does not depend on the terminal, so that output is
+/// reproducible.
 const WIDTH: usize = 120;
 
-/// Bytes of a line to show after its problem. More would be cut, which takes time.
+/// The most bytes of a line to lay out after its problem. More would be cut anyway, and cutting
+/// takes time.
 const BYTES_AFTER_MAX: usize = 1024;
 
-/// Bytes of a line before its problem. A later problem is shown by its place alone.
+/// The most bytes of a line before its problem. For a problem further right, only its place is
+/// shown.
 const BYTES_BEFORE_MAX: usize = 32 * 1024;
 
 /// The format for people.
@@ -93,7 +96,7 @@ fn level(severity: Severity) -> Level<'static> {
     }
 }
 
-/// The readings of the dialects; those that agree share a line.
+/// Returns how the dialects read the line. Dialects that agree share a line.
 fn effects(diagnostic: &Diagnostic) -> Vec<String> {
     let mut lines: Vec<(String, &str)> = Vec::new();
     for effect in &diagnostic.effects {
@@ -119,7 +122,7 @@ fn help(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// The edits, if all are within the diagnostic's line.
+/// Returns the edits, or `None` if one is outside the diagnostic's line.
 fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
     let edits = &diagnostic.fix.as_ref()?.edits;
     let line = diagnostic.place.line_span;
@@ -134,13 +137,13 @@ fn patch(diagnostic: &Diagnostic) -> Option<Vec<(&Edit, &str)>> {
     (shown.len() == edits.len() && !shown.is_empty()).then_some(shown)
 }
 
-/// A line as text, with the place of each byte.
+/// A line as displayed, with the place of each byte.
 struct Shown {
     text: String,
     /// The number of the line.
     line: usize,
     start: u32,
-    /// By byte of the line: its place in the text. One more is for the end.
+    /// The place in the text of each byte of the line, and one more for the end.
     places: Vec<usize>,
     span: (u32, u32),
     /// Whether this is the whole line.
@@ -172,7 +175,7 @@ impl Shown {
         Shown { text, line: place.line.get() as usize, start: line.start, places, span, is_whole }
     }
 
-    /// The range in the text for bytes of the file.
+    /// Returns the range in the text for a range of bytes in the file.
     fn range(&self, start: u32, end: u32) -> std::ops::Range<usize> {
         let last = self.places.len() - 1;
         let place = |byte: u32| self.places[(byte.saturating_sub(self.start) as usize).min(last)];

@@ -1,6 +1,6 @@
-//! `portcullis lint`: problems in robots.txt files.
+//! `portcullis lint`: reports problems in robots.txt files.
 //!
-//! Files are checked on all threads, part by part, and written in their order.
+//! Files are checked in parallel, one batch at a time, and reported in their order.
 
 mod fix;
 mod human;
@@ -69,7 +69,7 @@ impl Run {
         let bytes_max = args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
         let agents = args.agents.iter().map(|agent| AgentChain::parse(agent, dialect));
         let agents = agents.collect::<Result<Vec<_>, _>>()?;
-        // Comparing rules in each dialect takes time, and these do not show the result.
+        // Comparing rules in each dialect takes time, and these outputs do not show the result.
         let hides_effects = args.statistics || args.fix || args.format == LintFormat::Github;
         let config = LintConfig {
             bytes_max,
@@ -159,7 +159,8 @@ impl Run {
             notes.extend(fixed.notes);
             statistics.fixed = fixed.fixed.len();
             report = without(report, &fixed.fixed);
-            // A diff is exact so that it can be applied, unless it is shown on a terminal.
+            // A diff is written byte for byte so that it can be applied, unless it goes to a
+            // terminal.
             text_of_file = match io::stdout().is_terminal() {
                 true => shown_lines(&fixed.diff),
                 false => fixed.diff,
@@ -192,7 +193,7 @@ impl Run {
         })
     }
 
-    /// Removes the findings below the level, and returns their number. Those that are denied stay.
+    /// Removes the findings below the level and returns their number. Denied findings stay.
     fn hide(&self, report: &mut Report) -> usize {
         let is_shown = |code: Code| code.severity() >= self.level || self.is_denied(code);
         let all = report.diagnostics.len() + report.omitted.values().sum::<usize>();
@@ -202,7 +203,8 @@ impl Run {
     }
 }
 
-/// The least severity to report: programs get every finding, and filter by severity themselves.
+/// Returns the least severity to report. Formats for programs get every finding, because programs
+/// filter by severity themselves.
 fn level(args: &LintArgs) -> Severity {
     let is_for_people = matches!(args.format, LintFormat::Human | LintFormat::Github);
     match args.level {
@@ -214,14 +216,14 @@ fn level(args: &LintArgs) -> Severity {
     }
 }
 
-/// The report without the diagnostics at `positions`, which are ascending.
+/// Returns the report without the diagnostics at `positions`, which must be ascending.
 fn without(report: Report, positions: &[usize]) -> Report {
     let found = report.diagnostics.into_iter().enumerate();
     let left = found.filter(|(position, _)| positions.binary_search(position).is_err());
     Report { diagnostics: left.map(|(_, diagnostic)| diagnostic).collect(), ..report }
 }
 
-/// Lines with hidden characters escaped.
+/// Escapes the hidden characters in lines.
 fn shown_lines(text: &[u8]) -> Vec<u8> {
     let lines = text.split_inclusive(|&byte| byte == b'\n');
     let shown = lines.map(|line| match line.strip_suffix(b"\n") {
@@ -239,7 +241,7 @@ enum Source {
     Unlisted(PathBuf, io::Error),
 }
 
-/// The files of `paths`, those of a folder by name.
+/// Returns the files in `paths`. The files in a folder are sorted by name.
 fn list(paths: &[PathBuf]) -> Vec<Source> {
     let mut sources = Vec::new();
     for path in paths {
@@ -275,7 +277,8 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
 }
 
 impl Source {
-    /// Reads the file's name and as much of its text as counts, plus a little to detect that it was cut.
+    /// Returns the file's name and its text up to the size limit, plus a little more to detect that
+    /// the text was cut.
     fn read(&self, bytes_max: Option<usize>) -> anyhow::Result<(String, Vec<u8>)> {
         match self {
             Source::StandardInput => {
@@ -292,7 +295,7 @@ impl Source {
         }
     }
 
-    /// The path to write to, if there is one.
+    /// Returns the path to write to, or `None` for standard input.
     fn path(&self) -> Option<&Path> {
         match self {
             Source::Path(path) => Some(path),
@@ -301,17 +304,17 @@ impl Source {
     }
 }
 
-/// Diagnostics by code.
+/// The number of diagnostics by code.
 #[derive(Default)]
 struct Statistics {
     files: usize,
-    /// By code: diagnostics, and files with one.
+    /// The number of diagnostics with each code, and of files that have one.
     codes: BTreeMap<Code, (usize, usize)>,
-    /// Fixed diagnostics.
+    /// The number of fixed diagnostics.
     fixed: usize,
-    /// Diagnostics below the level.
+    /// The number of diagnostics below the level.
     hidden: usize,
-    /// Rule sets that a limit kept from being compared.
+    /// The number of rule sets that were not compared because of a limit.
     unknown: usize,
 }
 
@@ -339,7 +342,8 @@ impl Statistics {
         }
     }
 
-    /// One line per code, the most frequent first: diagnostics, files, code, severity, name.
+    /// Returns one line per code, the most frequent first: diagnostics, files, code, severity,
+    /// name.
     fn table(&self) -> String {
         let mut rows: Vec<_> = self.codes.iter().collect();
         rows.sort_by_key(|&(code, (diagnostics, _))| (std::cmp::Reverse(*diagnostics), *code));
@@ -351,7 +355,7 @@ impl Statistics {
         table
     }
 
-    /// The totals in one sentence.
+    /// Returns the totals as one sentence.
     fn sentence(&self) -> String {
         let of = |severity: Severity| {
             let own = self.codes.iter().filter(|(code, _)| code.severity() == severity);
@@ -371,7 +375,8 @@ impl Statistics {
         sentence
     }
 
-    /// The number of hidden diagnostics, and the flag that shows them; `None` if none is hidden.
+    /// Returns the number of hidden diagnostics and the flag that shows them, or `None` if none is
+    /// hidden.
     fn hint(&self) -> Option<String> {
         let found = if self.hidden == 1 { "finding is" } else { "findings are" };
         let hidden = self.hidden;

@@ -12,16 +12,16 @@ pub struct AuditPlan {
     pub questions: QuestionPlan,
     pub stream: StreamPlan,
     pub summary: SummaryPlan,
-    /// Destination of the page.
+    /// The destination of the page.
     pub page: Option<Destination>,
-    /// Destination of the JSON report.
+    /// The destination of the JSON report.
     pub json: Option<Destination>,
-    /// Rows per list.
+    /// The number of rows per list.
     pub top: usize,
 }
 
 impl AuditPlan {
-    /// The path that the policies were given by.
+    /// Returns the path of the policies as given.
     pub fn policies_name(&self) -> String {
         let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { path, .. }) = &self.policies;
         path.display().to_string()
