@@ -1,8 +1,8 @@
-//! The answer that a status and a stored body make.
+//! Derives the answer from a status and a stored body.
 //!
-//! Every reader ends here, so that a body means the same in each format. A body that is longer than
-//! what counts is cut. One that lost its end, or that was cut before all that counts, makes the
-//! answer [`Answer::BrokenBody`] without any body: rules may be missing from it.
+//! Every reader calls [`settle`], so that a body has the same meaning in each format. A body longer
+//! than the size limit is cut. If the body lost its end, or was cut below the size limit, the
+//! answer is [`Answer::BrokenBody`] without a body, because rules may be missing.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use portcullis_matcher::bytes::trim;
 use super::{CaptureNote, CaptureNotes, ReadConfig};
 use crate::compression::Coding;
 
-/// An answer with the body that it keeps.
+/// An answer with its body, if it keeps one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settled<'c> {
     pub answer: Answer,
@@ -22,16 +22,17 @@ pub(super) struct Settled<'c> {
 }
 
 impl Settled<'_> {
-    /// `answer` without a body.
+    /// Returns `answer` without a body.
     pub fn bodiless(answer: Answer) -> Settled<'static> {
         Settled { answer, body: Cow::Borrowed(b""), notes: CaptureNotes::EMPTY }
     }
 }
 
-/// The answer with this status; 0 if there was none. `is_whole` is false if the body's end is missing.
+/// Returns the answer for a status (0 if there was none) and a body. `is_whole` is false if the
+/// body's end is missing.
 ///
-/// Only a 2xx answer keeps its body. Without one it is broken, unless its status has none (204 and
-/// 205; RFC 9110, sections 15.3.5 and 15.3.6).
+/// Only a 2xx answer keeps its body. A 2xx answer without a body is broken, unless its status has
+/// none (204 and 205; RFC 9110, sections 15.3.5 and 15.3.6).
 pub(super) fn settle<'c>(
     status: u16,
     body: Option<Cow<'c, [u8]>>,
@@ -54,8 +55,8 @@ fn settle_body<'c>(
 ) -> Settled<'c> {
     let bytes_max = config.body_bytes_max();
     let mut notes = CaptureNotes::EMPTY;
-    // Some bodies are compressed although no header says so. As they are they have no rule, and
-    // would allow what their text disallows.
+    // Some bodies are compressed although no header says so. Read as they are, they have no rule,
+    // and would allow what the decompressed text disallows.
     if let Some(coding) = Coding::detect(&body) {
         let decoded = coding.undo(&body, bytes_max.saturating_add(1));
         if !decoded.is_whole && decoded.bytes.len() <= bytes_max {
@@ -72,7 +73,7 @@ fn settle_body<'c>(
             Cow::Owned(bytes) => bytes.truncate(bytes_max),
         }
     }
-    // Unless all of a file counts, or more than can be held, what is held reaches past what counts.
+    // With a size limit below BODY_BYTES_MAX, the body in memory reaches past the limit.
     let reaches_past = config.robots_bytes_max.is_some_and(|max| max < BODY_BYTES_MAX);
     let is_enough = (is_whole && !is_cut) || (body.len() >= bytes_max && reaches_past);
     if !is_enough {
@@ -90,10 +91,10 @@ pub(super) fn is_html(value: &[u8]) -> bool {
     html.iter().any(|html| media_type.eq_ignore_ascii_case(html))
 }
 
-/// The status that a number in a table or object means: 0 for NaN, which programs that keep a column
-/// of numbers with gaps write. The error says what is wrong.
+/// Converts a number in a table or object to a status. NaN, which programs write for gaps in a
+/// column of numbers, is 0. The error says what is wrong.
 pub(super) fn status_of(number: f64) -> Result<u16, String> {
-    /// The most that three digits can say (RFC 9110, section 15).
+    /// The largest number of three digits (RFC 9110, section 15).
     const STATUS_MAX: u16 = 999;
     let status = number as u16;
     match f64::from(status) == number || number.is_nan() {
@@ -102,7 +103,7 @@ pub(super) fn status_of(number: f64) -> Result<u16, String> {
     }
 }
 
-/// The time that a text in a table or object says. The error says what is wrong.
+/// Parses a time in a table or object. The error says what is wrong.
 pub(super) fn time_of(text: &[u8]) -> Result<UnixSeconds, String> {
     UnixSeconds::from_rfc3339(text).ok_or_else(|| {
         let text = String::from_utf8_lossy(text);
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn lengths_beside_the_limit() {
-        // A limit of 10 bytes lets 12 be handed out.
+        // With a limit of 10 bytes, 12 are returned.
         for (bytes, is_whole, expected) in [
             (0, true, (STATUS, 0, false)),
             (10, true, (STATUS, 10, false)),

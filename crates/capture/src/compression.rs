@@ -1,13 +1,13 @@
-//! Compression: of files, decompressed while they are read, and of HTTP bodies in memory.
+//! Decompression of files while they are read, and of HTTP bodies in memory.
 //!
 //! A file may be gzip with any number of members or zstd with any number of frames, skippable ones
-//! included. Trailing bytes that are neither are damage, because they cannot be distinguished from a damaged
-//! member. A `.warc.zst` file begins with a skippable frame of its own kind, which holds a dictionary
-//! for the frames behind it, plain or as a zstd frame (RFC 8878, section 5; the IIPC's Zstandard
-//! Compression of WARC Files, version 1.0).
+//! included. Trailing bytes that are neither are damage, because they cannot be distinguished from
+//! a damaged member. A `.warc.zst` file may begin with a skippable frame of a special type. It
+//! holds a dictionary for the following frames, plain or as a zstd frame (RFC 8878, section 5; the
+//! IIPC's Zstandard Compression of WARC Files, version 1.0).
 //!
-//! A body may be in any content coding of RFC 9110, section 8.4.1. Servers pad gzip, and send bare
-//! deflate data as `deflate`; both are accepted. A body that breaks off is reported as not whole.
+//! A body may be in any content coding of RFC 9110, section 8.4.1. Servers pad gzip, and send raw
+//! deflate data as `deflate`; both are accepted. A truncated body is reported as not whole.
 
 use std::fmt;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -22,13 +22,13 @@ use portcullis_dialect::limits::{
 };
 use portcullis_robots::kind::{self, FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 
-/// How bytes are compressed.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Coding {
     /// gzip (RFC 1952).
     Gzip,
-    /// zlib (RFC 1950), or its deflate data alone (RFC 1951). Bodies only.
+    /// zlib (RFC 1950), or raw deflate data (RFC 1951). Bodies only.
     Deflate,
     /// Brotli (RFC 7932). Bodies only.
     Brotli,
@@ -37,11 +37,11 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Bytes that [`Coding::detect`] looks at.
+    /// The number of bytes that [`Coding::detect`] reads.
     pub(crate) const MAGIC_BYTES: usize = 4;
 
-    /// The coding that the first bytes show (RFC 1952, 2.3.1; RFC 8878, 3.1.1 and 3.1.2); `None` if
-    /// they show none.
+    /// Detects the coding by the first bytes (RFC 1952, 2.3.1; RFC 8878, 3.1.1 and 3.1.2). `None`
+    /// if they match no coding.
     ///
     /// ```
     /// use portcullis_capture::input::Coding;
@@ -57,7 +57,7 @@ impl Coding {
         }
     }
 
-    /// The coding that the ending of a file name promises.
+    /// Returns the coding of a file name's extension.
     pub(crate) fn of_file_name(path: &Path) -> Option<Coding> {
         let ending = path.extension()?.to_ascii_lowercase();
         match ending.to_str()? {
@@ -67,7 +67,7 @@ impl Coding {
         }
     }
 
-    /// The coding that a header names, in any case.
+    /// Returns the coding with this name in HTTP, in any case.
     pub(crate) fn of_http_name(name: &[u8]) -> Option<Coding> {
         match &*name.to_ascii_lowercase() {
             b"gzip" | b"x-gzip" => Some(Coding::Gzip),
@@ -78,7 +78,7 @@ impl Coding {
         }
     }
 
-    /// The bytes that data in this coding begins with, if they are always the same.
+    /// Returns the magic number of this coding. Empty if it has none.
     fn magic(self) -> &'static [u8] {
         match self {
             Coding::Gzip => kind::GZIP,
@@ -87,20 +87,20 @@ impl Coding {
         }
     }
 
-    /// Whether `all`, the whole of a file, breaks off inside the first bytes of this coding. An empty
-    /// file does too: a compressed empty list has a header.
+    /// Whether `all`, the content of a whole file, ends inside the magic number of this coding. An
+    /// empty file does too: even a compressed empty list has a header.
     pub(crate) fn is_cut_short(self, all: &[u8]) -> bool {
         all.len() < self.magic().len() && self.magic().starts_with(all)
     }
 
-    /// Whether a body, which is not empty, is plainly not in this coding but text.
+    /// Whether a nonempty body is plainly text and not in this coding.
     ///
-    /// gzip and zstd begin with bytes of their own. The others do not, and any data may begin like
-    /// text, so all of it has to be text.
+    /// gzip and zstd begin with magic numbers. The other codings do not, and their data may begin
+    /// like text, so the whole beginning must be text.
     pub(crate) fn is_undone(self, body: &[u8]) -> bool {
-        /// Bytes in which data that is no text shows it.
+        /// The number of leading bytes in which binary data is recognized.
         const TEXT_BYTES: usize = 1024;
-        /// Bytes of text that are unlikely by chance: a million to one.
+        /// The fewest bytes of text that are unlikely by chance: a million to one.
         const TEXT_BYTES_MIN: usize = 16;
 
         let is_text = |byte: &u8| *byte >= 0x20 && *byte != 0x7f || b"\t\n\x0c\r".contains(byte);
@@ -117,11 +117,11 @@ impl Coding {
         }
     }
 
-    /// A reader of what a file decompresses to.
+    /// Returns a reader of the decompressed file.
     ///
     /// # Errors
     ///
-    /// If its dictionary cannot be read, or the coding is one of bodies.
+    /// If the dictionary cannot be read, or the coding is for bodies only.
     pub(crate) fn decode(self, stored: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         let buffered = |stored| BufReader::with_capacity(COMPRESSED_READ_BYTES, stored);
         Ok(match self {
@@ -136,7 +136,7 @@ impl Coding {
         })
     }
 
-    /// Decompresses a body as far as `bytes_max`.
+    /// Decompresses a body, up to `bytes_max` bytes.
     pub(crate) fn undo(self, stored: &[u8], bytes_max: usize) -> Decoded {
         match self {
             Coding::Gzip => gunzip(stored, bytes_max),
@@ -152,7 +152,7 @@ impl Coding {
                 });
                 match decoder {
                     Ok(mut decoder) => read_to_max(&mut decoder, Vec::new(), bytes_max),
-                    // Only memory can be lacking.
+                    // The only cause is a lack of memory.
                     Err(_) => Decoded { bytes: Vec::new(), is_whole: false },
                 }
             }
@@ -171,27 +171,27 @@ impl fmt::Display for Coding {
     }
 }
 
-/// What a body decompresses to.
+/// A decompressed body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) bytes: Vec<u8>,
-    /// Whether the data came to its own end. It did not if it is damaged, cut short, or longer than
-    /// was asked for.
+    /// Whether the data was decompressed to its end. False if it is damaged, truncated, or longer
+    /// than the limit.
     pub(crate) is_whole: bool,
 }
 
-/// Bytes of a body that are decompressed at once.
+/// The number of bytes of a body that are decompressed at a time.
 const BODY_READ_BYTES: usize = 16 * 1024;
 
-/// Appends to `bytes` up to `bytes_max` or the end; keeps what comes before an error.
+/// Reads into `bytes` up to `bytes_max` or the end, and keeps the bytes before an error.
 fn read_to_max(decoder: &mut impl Read, mut bytes: Vec<u8>, bytes_max: usize) -> Decoded {
     let wanted = (bytes_max - bytes.len()) as u64;
     let result = decoder.take(wanted).read_to_end(&mut bytes);
     Decoded { is_whole: result.is_ok() && bytes.len() < bytes_max, bytes }
 }
 
-/// Decompresses all members of gzip data. Zeros and white space may follow the last one, because some
-/// software pads so.
+/// Decompresses all members of gzip data. Zeros and white space may follow the last one, because
+/// some software pads this way.
 fn gunzip(stored: &[u8], bytes_max: usize) -> Decoded {
     let mut rest = stored;
     let mut bytes = Vec::new();
@@ -208,8 +208,8 @@ fn gunzip(stored: &[u8], bytes_max: usize) -> Decoded {
     }
 }
 
-/// Decompresses deflate data step by step, because a reader does not tell data that breaks off from
-/// data that ends.
+/// Decompresses deflate data step by step, because a reader does not distinguish truncated data
+/// from complete data.
 fn inflate(stored: &[u8], bytes_max: usize) -> Decoded {
     // zlib's header: two bytes that are a multiple of 31 (RFC 1950, section 2.2).
     let has_zlib_header = matches!(stored, &[method, flags, ..]
@@ -236,8 +236,8 @@ fn inflate(stored: &[u8], bytes_max: usize) -> Decoded {
     Decoded { bytes, is_whole: false }
 }
 
-/// Splits a zstd file into the dictionary at its begin, or none, and the frames of data. A skippable
-/// frame with other content is skipped, as any other is.
+/// Splits a zstd file into the dictionary at its start, if there is one, and the frames of data. A
+/// skippable frame with other content is skipped as usual.
 fn split_dictionary(
     mut stored: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
@@ -262,7 +262,7 @@ fn split_dictionary(
     Ok((dictionary, stored))
 }
 
-/// Reads to the end, which has to come before a dictionary is too long.
+/// Reads a dictionary to its end. A dictionary that is too long is an error.
 fn read_dictionary(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut dictionary = Vec::new();
     reader.take(ZSTD_DICTIONARY_BYTES_MAX as u64 + 1).read_to_end(&mut dictionary)?;
@@ -272,7 +272,7 @@ fn read_dictionary(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     }
     Ok(dictionary)
 }
-/// `path` without the extension of a compression.
+/// Returns `path` without the extension of a compression.
 pub(crate) fn without_coding(path: &Path) -> PathBuf {
     match Coding::of_file_name(path) {
         Some(_) => path.with_extension(""),

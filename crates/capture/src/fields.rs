@@ -1,8 +1,9 @@
-//! Header fields, as in WARC and HTTP: `name: value` lines up to an empty one.
+//! Header fields, as in WARC and HTTP: `name: value` lines up to an empty line.
 //!
-//! Lenient, because archives are: a line may end in LF alone, a value may continue on a line that begins
-//! with white space (RFC 9112, section 5.2), and a line without a colon is ignored. Cost: one pass, and
-//! a copy only of a block with folded lines. A block without an end is `None`.
+//! Parsing is as lenient as archives require: a line may end in LF alone, a value may continue on a
+//! line that begins with white space (RFC 9112, section 5.2), and a line without a colon is
+//! ignored. Cost: one pass, and a copy only for a block with folded lines. A block without an end
+//! is `None`.
 
 use std::borrow::Cow;
 
@@ -13,8 +14,8 @@ use portcullis_matcher::bytes::trim;
 /// White space around names and values.
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r";
 
-/// The length of the header block that `bytes` begin with, its empty line included; `None` if it does
-/// not end in them.
+/// Returns the length of the header block at the start of `bytes`, its empty line included. `None`
+/// if the block does not end within `bytes`.
 pub(super) fn block_bytes(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
     for line_end in memchr_iter(b'\n', bytes) {
@@ -26,7 +27,7 @@ pub(super) fn block_bytes(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// The block with one line per field.
+/// Returns the block with one line per field.
 pub(super) fn unfold(block: &[u8]) -> Cow<'_, [u8]> {
     let mut folds = memchr_iter(b'\n', block).filter(|&at| is_fold(block, at)).peekable();
     if folds.peek().is_none() {
@@ -47,12 +48,13 @@ fn is_fold(block: &[u8], at: usize) -> bool {
     matches!(block.get(at + 1), Some(b' ' | b'\t'))
 }
 
-/// The lines of an unfolded block, without their ends.
+/// Returns the lines of an unfolded block, without line ends.
 pub(super) fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
     block.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// The fields of an unfolded block, whose first line is none; name and value, trimmed.
+/// Returns the fields of an unfolded block as name and value, trimmed. The first line is not a
+/// field.
 pub(super) fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     lines(block).skip(1).filter_map(|line| {
         let (name, value) = line.split_at(memchr(b':', line)?);
@@ -60,7 +62,7 @@ pub(super) fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// The number in a field that counts bytes, such as `Content-Length`.
+/// Parses a field that counts bytes, such as `Content-Length`.
 pub(super) fn byte_count(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,22 +1,22 @@
 //! Folders of robots.txt files named by host: `example.com`, `example.com.txt`,
-//! `example.com.robots.txt`, `example.com:8080`, or `example.com/robots.txt` as a mirror has it (`wget -x`);
-//! each also with `.gz` or `.zst` behind it.
+//! `example.com.robots.txt`, `example.com:8080`, or `example.com/robots.txt` as in a mirror (`wget
+//! -x`), each optionally followed by `.gz` or `.zst`.
 //!
-//! Each file is an answer with status 200 and the file as its body, decompressed if it is gzip or zstd.
-//! When it was fetched is not known: a file's time is when it was written here.
+//! Each file is an answer with status 200 and the file as its body, decompressed if it is gzip or
+//! zstd. The time of the fetch is not known: a file's time is when it was written locally.
 //!
-//! A host has a dot (`example.com`), or is `localhost` or an IPv6 address in brackets; a port may follow.
-//! Other names, such as `Makefile` and hidden files, are those of no host.
+//! A host has a dot (`example.com`), or is `localhost` or an IPv6 address in brackets; a port may
+//! follow. Other names, such as `Makefile` and hidden files, are not hosts.
 //!
-//! Of two files for one host the first by name counts. The others are broken records that may be
-//! skipped. So is an entry that is no regular file (or a link to one), whose name is no host, or that is
-//! surely another kind of file, and a subfolder without a robots.txt; what else is in a subfolder is
-//! ignored. A file that the system will not give, or whose compression is damaged, is
-//! [unreadable](super::BrokenKind::Unreadable).
+//! If several files are for one host, the first by name counts. These entries are broken records
+//! that may be skipped: the other files for the host; an entry that is not a regular file or a link
+//! to one; a file whose name is not a host; a file that is surely of another kind; a subfolder
+//! without a robots.txt. All other files in a subfolder are ignored. A file that the system cannot
+//! read, or whose compression is damaged, is [unreadable](super::BrokenKind::Unreadable).
 //!
-//! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder three
-//! names are looked up. The list of names is held in memory and sorted, so the file system's order does
-//! not matter.
+//! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder,
+//! three names are looked up. The list of names is held in memory and sorted, so the file system's
+//! order does not matter.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -37,18 +37,18 @@ use super::{
     ReadConfig, Subject,
 };
 
-/// What may follow the host in a file's name, behind all else the ending of a compression.
+/// The endings that may follow the host in a file name, before the extension of a compression.
 const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
 const COMPRESSIONS: [&[u8]; 2] = [b".gz", b".zst"];
 
-/// The files of a subfolder that is named by a host.
+/// The files that are looked up in a subfolder named by a host.
 const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"];
 
 /// The names of files that are read, for a message.
 pub const NAMES: &str =
     "example.com, example.com.txt, example.com.robots.txt or example.com/robots.txt";
 
-/// Cuts a folder into batches of files; [`open`] makes it.
+/// A reader that cuts a folder into batches of files. Made by [`open`].
 pub struct Folder {
     path: Arc<Path>,
     entries: std::vec::IntoIter<Entry>,
@@ -58,7 +58,7 @@ pub struct Folder {
 ///
 /// # Errors
 ///
-/// If it is no folder, or its list cannot be read.
+/// If `path` is not a folder, or the folder cannot be listed.
 pub fn open(path: &Path) -> Result<Folder, CaptureError> {
     let name = || path.display().to_string();
     match list(path) {
@@ -77,16 +77,17 @@ const ARCHIVE: &str = "holds captures itself, by its name; give it as an input o
 const NO_HOST: &str = "its name is no host; name it by the host, such as example.com.txt";
 const SAME_HOST: &str = "an earlier file, by name, is of the same host; keep one of them";
 
-/// A path in the folder, and why it is not read, if it is not.
+/// A path in the folder, and the reason if it is not read.
 type Entry = (PathBuf, Option<&'static str>);
 
-/// Lists the folder, sorted by path. Of two files for one host the first counts.
+/// Lists the folder, sorted by path. Of two files for one host, the first counts.
 fn list(path: &Path) -> io::Result<Vec<Entry>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let name = PathBuf::from(entry.file_name());
-        // Most file systems list the kind with the name. A dead link is found unreadable later.
+        // Most file systems list the type with the name. A dead link is reported as unreadable
+        // later.
         let kind = match entry.file_type()? {
             kind if kind.is_symlink() => fs::metadata(entry.path()).ok().map(|it| it.file_type()),
             kind => Some(kind),
@@ -105,14 +106,14 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
     Ok(found)
 }
 
-/// The bytes of a path that sort as the path does, component by component, at a tenth of the cost.
+/// Returns bytes that sort like the path does, component by component, at a tenth of the cost.
 fn in_order(path: &Path) -> impl Iterator<Item = u8> + '_ {
     let bytes = path.as_os_str().as_encoded_bytes().iter();
-    // No name has a NUL.
+    // Names cannot contain NUL.
     bytes.map(|&byte| if is_separator(byte.into()) { 0 } else { byte })
 }
 
-/// Adds the files of the subfolder `name`, or why there are none.
+/// Adds the files of the subfolder `name`, or the reason why it has none.
 fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
     if named_host(name.as_os_str().as_encoded_bytes()).is_none() {
         found.push((name, Some(NO_HOST)));
@@ -124,7 +125,7 @@ fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
         match fs::metadata(path.join(&file)) {
             Ok(metadata) if !metadata.is_file() => found.push((file, Some(NO_FILE))),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            // One that cannot be read is found unreadable later.
+            // A file that cannot be read is reported as unreadable later.
             Ok(_) | Err(_) => found.push((file, None)),
         }
     }
@@ -133,7 +134,7 @@ fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
     }
 }
 
-/// Hosts with the scheme, seeded at random: names are whatever somebody put into the folder.
+/// Hosts with their scheme. The hash is seeded at random, because the names are untrusted.
 type Origins = HashSet<(bool, Vec<u8>), foldhash::fast::RandomState>;
 
 fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
@@ -141,12 +142,12 @@ fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
         return Err(ARCHIVE);
     }
     let [http, https] = named_host(host_of(path)).ok_or(NO_HOST)?;
-    // Both are inserted, so that a file is of all of its host's origins or of none.
+    // Both are inserted, so that a file applies to all origins of its host or to none.
     let is_new = origins.insert((false, http)) & origins.insert((true, https));
     if is_new { Ok(()) } else { Err(SAME_HOST) }
 }
 
-/// The keys of a host that a file may be named by; `None` if it does not look like one.
+/// Returns the keys of a host that is a file name, or `None` if the name does not look like a host.
 fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
     let local = host.strip_prefix(b"localhost");
     let is_local = local.is_some_and(|rest| rest.is_empty() || rest.starts_with(b":"));
@@ -171,7 +172,7 @@ struct Files {
 }
 
 impl Batch for Files {
-    /// Always 0: the sizes of files are not read.
+    /// Returns 0, because the sizes of files are not read.
     fn stored_bytes(&self) -> u64 {
         0
     }
@@ -223,7 +224,7 @@ fn place(path: &Path) -> String {
     format!("file {}", path.display())
 }
 
-/// The host that a file is named by, or its subfolder, if it is named by one.
+/// Returns the host in the name of a file or its subfolder. It may not be valid.
 fn host_of(path: &Path) -> &[u8] {
     let without = |name, endings: [&[u8]; 2]| -> &[u8] {
         endings.iter().find_map(|ending| <[u8]>::strip_suffix(name, *ending)).unwrap_or(name)
@@ -234,13 +235,13 @@ fn host_of(path: &Path) -> &[u8] {
     }
 }
 
-/// The keys of a host for http and for https (see [`host_key`]), which differ if it has one scheme's
-/// default port behind it. `None` if it is no host.
+/// Returns the keys of a host for http and for https (see [`host_key`]). They differ if the host
+/// has the default port of one scheme. `None` if `host` is not a host.
 pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
     let key = |scheme: &[u8]| {
         let url = [scheme, b"://", host, b"/"].concat();
         let parts = split(&url, RFC_9309.paths.path_start).ok()?;
-        // It has to be the host alone, without user information or a path.
+        // The text must be the host alone, without user information or a path.
         let is_whole = parts.path == b"/" && !host.contains(&b'@');
         is_whole.then(|| host_key(&parts, &mut Vec::new()).map(<[u8]>::to_vec).ok())?
     };

@@ -1,7 +1,7 @@
-//! Formats: which reader an input gets, by its kind, its first bytes or its name.
+//! Format detection: chooses the reader for an input by its kind, its first bytes or its name.
 //!
 //! Use [`open`] unless the format is known. Cost: at most the first record is read, and no byte is
-//! consumed. An input that is surely something else is an error that names the right flag.
+//! consumed. An input that is surely of another kind is an error that names the right flag.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 use super::{BatchReader, CaptureError, FieldMap, folder, json_lines, warc};
 
 words! {
-    /// How captures are stored, and its name for command lines.
+    /// A format of captures, with its name on command lines.
     pub enum CaptureFormat {
         /// A folder of robots.txt files named by host.
         Folder => "folder",
@@ -21,13 +21,13 @@ words! {
         JsonLines => "jsonl",
         /// WARC.
         Warc => "warc",
-        /// Parquet; read if the crate is built with its feature `parquet`.
+        /// Parquet. Requires the feature `parquet`.
         Parquet => "parquet",
     }
 }
 
 impl CaptureFormat {
-    /// Endings of file names, before the ending of a compression.
+    /// Extensions of file names, before the extension of a compression.
     const ENDINGS: [(&'static [u8], CaptureFormat); 5] = [
         (b".jsonl", CaptureFormat::JsonLines),
         (b".ndjson", CaptureFormat::JsonLines),
@@ -36,7 +36,7 @@ impl CaptureFormat {
         (b".parquet", CaptureFormat::Parquet),
     ];
 
-    /// The format that a file name promises, in any case and before `.gz` or `.zst`.
+    /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
     ///
     /// ```
     /// use std::path::Path;
@@ -59,7 +59,7 @@ impl CaptureFormat {
     }
 }
 
-/// `name` without `ending`, which it has in any case.
+/// Strips `ending`, in any case, from `name`.
 fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
     let (rest, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
     end.eq_ignore_ascii_case(ending).then_some(rest)
@@ -68,7 +68,7 @@ fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
 /// How a file of captures is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureConfig {
-    /// How its bytes are read. Folders and Parquet ignore it.
+    /// How the bytes of the file are read. Folders and Parquet ignore it.
     pub input: OpenConfig,
     /// The names of fields in JSON Lines and Parquet.
     pub fields: FieldMap,
@@ -76,14 +76,15 @@ pub struct CaptureConfig {
 
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
 ///
-/// Without a `format`, the first bytes of a file decide ([`FileKind::of`]), or if they leave it open,
-/// its name ([`CaptureFormat::of_name`]).
+/// Without a `format`, the format is detected by the first bytes of the file ([`FileKind::of`]), or
+/// else by its name ([`CaptureFormat::of_name`]).
 ///
 /// # Errors
 ///
-/// [`CaptureError::Input`] if it cannot be opened, or is surely something else;
-/// [`CaptureError::NotThisFormat`] if its format is unknown, or if it is Parquet that cannot be read:
-/// compressed as a whole, from a pipe, without its columns, or in a build without the feature.
+/// [`CaptureError::Input`] if the input cannot be opened or is surely of another kind.
+/// [`CaptureError::NotThisFormat`] if its format is unknown, or if it is Parquet that cannot be
+/// read: compressed as a whole, from a pipe, without the required columns, or in a build without
+/// the feature.
 pub fn open(
     path: &Path,
     format: Option<CaptureFormat>,

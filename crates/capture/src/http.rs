@@ -1,13 +1,14 @@
-//! A stored HTTP response: status line, header fields, body.
+//! Parses a stored HTTP response: status line, header fields, body.
 //!
-//! Owns RFC 9112 as archives keep it. Archives often store the header as it was sent and the body as
-//! it was understood, so a coding that the header names, while the body is plainly not in it, counts
-//! as undone. What cannot be undone, or breaks off, is broken; it is never handed out as a shorter
-//! file. A parser for live traffic would reject heads that archives are full of: `HTTP/2 200`, a
-//! missing reason or version digits, bare LF, folded lines, and lines without a colon.
+//! This module implements RFC 9112 as archives store it. Archives often store the header as it was
+//! sent but the body decoded. So if the header names a coding and the body is plainly not in it,
+//! the coding counts as already decoded. A body that cannot be decoded, or is truncated, is broken;
+//! it is never returned as a shorter file. A parser for live traffic would reject heads that are
+//! common in archives: `HTTP/2 200`, a missing reason or version digits, bare LF, folded lines, and
+//! lines without a colon.
 //!
-//! Cost: one pass over the header. The body is borrowed unless it has to be decoded, and decoded no
-//! further than counts.
+//! Cost: one pass over the header. The body is borrowed unless it must be decoded, and decoded only
+//! up to the size limit.
 
 use std::borrow::Cow;
 
@@ -24,13 +25,13 @@ use crate::compression::Coding;
 /// Why a response cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeadProblem {
-    /// It does not begin as a response does.
+    /// The bytes do not begin like a response.
     #[error("it does not begin with the status line of an HTTP response; fetch it again")]
     NoStatusLine,
-    /// There is no empty line where the header should end.
+    /// The header does not end with an empty line.
     #[error("its HTTP header has no end; fetch it again")]
     NoEnd,
-    /// The header is longer than is read.
+    /// The header is longer than the limit.
     #[error("its HTTP header is longer than {HEADER_BLOCK_BYTES_MAX} bytes; fetch it again")]
     TooLong,
 }
@@ -40,13 +41,13 @@ pub(super) struct Message<'m> {
     /// The status code.
     pub status: u16,
     head: Cow<'m, [u8]>,
-    /// What follows the head, as it is stored.
+    /// The bytes after the head, as they are stored.
     pub body: &'m [u8],
 }
 
 impl<'m> Message<'m> {
-    /// Splits `bytes`. Of several responses in a row, those that only announce the next one (status
-    /// 100 to 199; RFC 9110, section 15.2) are skipped.
+    /// Splits `bytes`. Interim responses before the final one (status 100 to 199; RFC 9110, section
+    /// 15.2) are skipped.
     pub fn split(mut bytes: &'m [u8]) -> Result<Message<'m>, HeadProblem> {
         loop {
             let message = Message::split_first(bytes)?;
@@ -75,22 +76,23 @@ impl<'m> Message<'m> {
         Ok(Message { status, head, body })
     }
 
-    /// The header fields: name and value, in order.
+    /// Returns the header fields as name and value, in order.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         fields(&self.head)
     }
 
-    /// The value of the first field with this name.
+    /// Returns the value of the first field called `name`.
     pub fn field(&self, name: &[u8]) -> Option<&[u8]> {
         let mut fields = self.fields();
         fields.find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Reads the body; `is_truncated` if the archive says that it cut it. Only a 2xx answer keeps one.
+    /// Reads the body. `is_truncated` is true if the archive says that it cut the body. Only a 2xx
+    /// answer keeps its body.
     pub fn settle(&self, is_truncated: bool, config: &ReadConfig) -> Settled<'m> {
         let truncated = [(CaptureNote::Truncated, is_truncated)];
         if !matches!(self.status, 200..=299) {
-            // What other answers say, they say in their head.
+            // For other answers, the head is enough.
             let settled = settle(self.status, None, true, config);
             return Settled { notes: notes(truncated), ..settled };
         }
@@ -103,8 +105,8 @@ impl<'m> Message<'m> {
         }
         let sent_bytes = body.len() as u64;
         let is_as_sent = framing.decode(&mut body, &mut damage, config);
-        // Chunks have an end of their own, and a length beside them is ignored (RFC 9112, section
-        // 6.3). Nor does one say anything about a body that was decoded before it was stored.
+        // Chunks mark their own end, and a length besides them is ignored (RFC 9112, section 6.3).
+        // The length also does not apply to a body that was decoded before it was stored.
         let is_short = framing.length.is_some_and(|length| length > sent_bytes);
         let is_short = is_short && is_as_sent && !framing.is_chunked;
         damage = damage.union(notes([(CaptureNote::ShortBody, is_short)]));
@@ -116,13 +118,13 @@ impl<'m> Message<'m> {
     }
 }
 
-/// The notes of which the condition holds.
+/// Returns the notes whose conditions hold.
 pub(super) fn notes<const N: usize>(notes: [(CaptureNote, bool); N]) -> CaptureNotes {
     let those = notes.into_iter().filter(|(_, holds)| *holds);
     those.fold(CaptureNotes::EMPTY, |all, (note, _)| all.with(note))
 }
 
-/// Skips line ends that should not be there (RFC 9112, section 2.2, on requests).
+/// Skips stray line ends at the start (RFC 9112, section 2.2, on requests).
 fn trim_start(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
     &bytes[start.unwrap_or(bytes.len())..]
@@ -132,8 +134,8 @@ fn begins_response(bytes: &[u8]) -> bool {
     trim_start(bytes).get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"HTTP/"))
 }
 
-/// The status code of a line such as `HTTP/1.1 200 OK`. The reason may be missing, and the version
-/// may be one that has no such line on the wire.
+/// Parses the status code in a line such as `HTTP/1.1 200 OK`. The reason may be missing, and the
+/// version may be one without status lines, such as HTTP/2.
 fn status_code(line: &[u8]) -> Option<u16> {
     let after_name = line.get(5..)?;
     let version = after_name.iter().take_while(|o| o.is_ascii_digit() || **o == b'.').count();
@@ -146,13 +148,13 @@ fn status_code(line: &[u8]) -> Option<u16> {
     is_status_line.then(|| digits.iter().fold(0, |code, digit| code * 10 + u16::from(digit - b'0')))
 }
 
-/// What a header says about its body.
+/// The framing of a body, as its header describes it.
 #[derive(Default)]
 struct Framing {
-    /// The largest length of the body as it was sent that is given.
+    /// The largest Content-Length: the length of the body as it was sent.
     length: Option<u64>,
     is_chunked: bool,
-    /// The codings in the order in which they were applied; `None` for one that is not known.
+    /// The codings in the order in which they were applied. `None` stands for an unknown coding.
     codings: Vec<Option<Coding>>,
     is_html: bool,
 }
@@ -163,7 +165,7 @@ impl Framing {
         let mut transfer_codings = Vec::new();
         for (name, value) in message.fields() {
             match &*name.to_ascii_lowercase() {
-                // It may be given several times (RFC 9112, section 6.3).
+                // The field may occur several times (RFC 9112, section 6.3).
                 b"content-length" => {
                     let lengths = value.split(|&byte| byte == b',');
                     let lengths = lengths.filter_map(|part| byte_count(trim(part, b" \t")));
@@ -184,8 +186,8 @@ impl Framing {
         framing
     }
 
-    /// Undoes the codings, the last first, the first no further than counts. Returns whether all those
-    /// that are named were there to be undone.
+    /// Decodes the body, starting with the last coding, and decodes the first coding only up to the
+    /// size limit. Returns whether the body was in all named codings.
     fn decode(
         &self,
         body: &mut Cow<'_, [u8]>,
@@ -199,7 +201,7 @@ impl Framing {
                 *damage = damage.with(CaptureNote::UnknownCoding);
                 break;
             };
-            // Nothing is nothing in any coding.
+            // An empty body is empty in any coding.
             if body.is_empty() {
                 break;
             }
@@ -207,7 +209,8 @@ impl Framing {
                 is_as_sent = false;
                 continue;
             }
-            // What comes to light between two codings is bounded too, and then not whole.
+            // The result between two codings is bounded too. If it exceeds the bound, it is not
+            // whole.
             let is_last = index == 0;
             let counted = config.body_bytes_max().saturating_add(1);
             let bytes_max = if is_last { counted } else { BODY_BYTES_MAX };
@@ -223,7 +226,7 @@ impl Framing {
     }
 }
 
-/// The names in a list of codings, without parameters and without `identity`.
+/// Returns the names in a list of codings, without parameters and without `identity`.
 fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value
         .split(|&byte| byte == b',')
@@ -235,14 +238,14 @@ fn codings(value: &[u8]) -> impl Iterator<Item = Option<Coding>> {
     names(value).map(Coding::of_http_name)
 }
 
-/// Joins the chunks of `body` (RFC 9112, section 7.1), and returns whether they came to their end. A
-/// body without chunks stays as it is: the archive has joined them.
+/// Joins the chunks of `body` (RFC 9112, section 7.1), and returns whether the last chunk was
+/// found. A body without chunks is returned as it is, because the archive has joined them.
 ///
-/// Lines may end in LF alone. Extensions and trailer fields are skipped, and nothing is required
-/// behind the last chunk, which has no bytes.
+/// Lines may end in LF alone. Extensions and trailer fields are skipped. No bytes are required
+/// after the last chunk, which is empty.
 pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
-    // An empty body may have broken off before its first chunk. One that ends as chunks do is in
-    // chunks even if its begin makes no sense.
+    // An empty body may have been truncated before its first chunk. A body that ends like a chunked
+    // body is chunked even if its start is malformed.
     if !body.is_empty() && chunk_size(body).is_none() && !body.ends_with(b"\r\n0\r\n\r\n") {
         return (Cow::Borrowed(body), true);
     }
@@ -265,10 +268,10 @@ pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
     (Cow::Owned(bytes), false)
 }
 
-/// The size that the first line of `bytes` gives for a chunk, and the line's own bytes. The line may
-/// end with `bytes`.
+/// Parses the chunk size in the first line of `bytes`. Returns the size and the length of the line,
+/// which may end with `bytes`.
 fn chunk_size(bytes: &[u8]) -> Option<(u64, usize)> {
-    /// Bytes of a line with a size; what servers add to it is short.
+    /// The longest line with a size, in bytes. Extensions that servers add are short.
     const LINE_BYTES_MAX: usize = 1024;
     let window = &bytes[..bytes.len().min(LINE_BYTES_MAX)];
     let line_end = memchr(b'\n', window);

@@ -1,20 +1,20 @@
-//! JSON Lines: one object per line, one answer per object.
+//! Reads JSON Lines: one object per line, one answer per object.
 //!
 //! ```json
 //! {"url": "https://a.example/robots.txt", "status": 200, "fetched_at": "2024-05-01T12:00:00Z",
 //!  "headers": {"Content-Type": "text/plain"}, "redirects": [], "body": "User-agent: *\n"}
 //! ```
 //!
-//! (on one line). The members, which have other usual names and may be named otherwise
+//! (on one line). The members below have other usual names too, and may be mapped to any name
 //! ([`FieldMap`]):
 //!
 //! | member | |
 //! |---|---|
 //! | `url` | the URL that was requested first |
 //! | `host` | the host whose robots.txt was requested, if there is no URL: http and https on their default ports |
-//! | `status` | the last answer's status, `null` or 0 if there was none; 200 is assumed if it is absent beside a body |
+//! | `status` | the last answer's status, `null` or 0 if there was none; 200 is assumed if there is a body but no status |
 //! | `error` | why there was no answer, or why the body is not whole; any text or object |
-//! | `fetched_at` | when, as in RFC 3339 |
+//! | `fetched_at` | the time of the answer, in RFC 3339 |
 //! | `headers` | names, in any case, to a text or a list of texts |
 //! | `redirects` | the redirects that were followed: a list of URLs, or of objects with a `url` |
 //! | `body` | the decoded body, as text |
@@ -24,14 +24,16 @@
 //! Other members are ignored, and so are empty lines and a byte order mark at the start. Only a URL or a
 //! host is required.
 //!
-//! A line that is no such object is broken and reported with its number. So is one that contradicts
-//! itself (two bodies, a member twice, a body but a `null` status) or says nothing (no status, no body
-//! and no error). A 2xx answer without a body is [`Answer::BrokenBody`], unless its status is 204 or 205,
-//! which have none; so is one with `truncated` or an `error`, unless the body contains all that counts.
+//! A line that is not such an object is broken and reported with its number. So is an object that
+//! contradicts itself (two bodies, a member twice, a body but a `null` status) or has no answer (no
+//! status, no body and no error). A 2xx answer without a body is [`Answer::BrokenBody`], unless its
+//! status is 204 or 205, which have none. A 2xx answer with `truncated` or an `error` is
+//! [`Answer::BrokenBody`] too, unless the body reaches the size limit.
 //!
-//! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is decoded
-//! as far as it counts. A line longer than
-//! [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX) ends the reading with an error.
+//! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is
+//! decoded up to the size limit. A line longer than
+//! [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX) ends the reading with an
+//! error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -55,15 +57,15 @@ use crate::input::{Chunk, ChunkConfig, Chunks, Records, Source, Terminator};
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
-/// Cuts JSON Lines into batches of whole lines; [`open`] makes it.
+/// A reader that cuts JSON Lines into batches of whole lines. Made by [`open`].
 pub struct JsonLines {
     chunks: Chunks,
     schema: Arc<Schema>,
-    /// Lines of the batches that were handed out.
+    /// The number of lines in the batches returned so far.
     lines: u64,
 }
 
-/// Reads the lines of `source`, decompressed if it is compressed, with the names of `fields`.
+/// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
 pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
     let members = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)).collect();
     let schema = Arc::new(Schema { members, fields: fields.clone() });
@@ -79,13 +81,13 @@ impl BatchReader for JsonLines {
     }
 }
 
-/// Which members are read, and as what.
+/// The members to read, and the fields that they hold.
 struct Schema {
     fields: FieldMap,
     members: Vec<Candidate>,
 }
 
-/// Some whole lines.
+/// A batch of whole lines.
 struct Lines {
     chunk: Chunk,
     schema: Arc<Schema>,
@@ -100,7 +102,7 @@ impl Batch for Lines {
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
         let mut bytes: &[u8] = &self.chunk;
         if self.lines_before == 0 {
-            // Readers may ignore it (RFC 8259, section 8.1).
+            // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
         for (index, record) in Records::new(bytes, Terminator::LineFeed).enumerate() {
@@ -113,8 +115,8 @@ impl Batch for Lines {
 }
 
 impl Schema {
-    /// Reads one line and hands its capture to `sink`; an empty line has none. The error says what is
-    /// wrong with the line, and nothing was handed out.
+    /// Reads one line and passes its capture to `sink`. An empty line has none. The error says what
+    /// is wrong with the line; no capture is passed then.
     fn read_line(
         &self,
         text: &[u8],
@@ -153,7 +155,7 @@ impl Schema {
     }
 }
 
-/// The parser's message, with the column; its line would always be 1.
+/// Returns the parser's message with the column, but without the line, which is always 1.
 fn describe(error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "the object does not end on its line; write one object per line, as jq -c does"
@@ -167,7 +169,7 @@ fn describe(error: &serde_json::Error) -> String {
     }
 }
 
-/// What a line says.
+/// The fields of a line.
 #[derive(Default)]
 struct Line<'l> {
     record: Record<'l>,
@@ -181,7 +183,7 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Reads a value at `depth`, which `members` are or pass through, into `line`.
+/// Reads a value into `line`. The paths of `members` end at `depth` or pass through it.
 struct ValueAt<'w, 'm, 'l> {
     depth: usize,
     members: Vec<&'m Candidate>,
@@ -189,7 +191,7 @@ struct ValueAt<'w, 'm, 'l> {
 }
 
 impl<'m, 'l> ValueAt<'_, 'm, 'l> {
-    /// The members that end here.
+    /// Returns the members whose paths end here.
     fn ended(&self) -> impl Iterator<Item = &'m Candidate> + use<'m, '_, 'l> {
         self.members.iter().copied().filter(|member| member.path.names().len() == self.depth)
     }
@@ -219,7 +221,7 @@ impl<'l> DeserializeSeed<'l> for ValueAt<'_, '_, 'l> {
             }
             None => return deserializer.deserialize_any(self),
         }
-        // A second one is an error.
+        // A second value is an error.
         self.set(FieldValue::Null)
     }
 }
@@ -279,7 +281,7 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
     }
 }
 
-/// A text that serde borrows inside an `Option` too.
+/// A string that serde borrows inside an `Option` too.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
@@ -293,7 +295,8 @@ enum Redirect<'l> {
     Object { url: IgnoredAny },
 }
 
-/// The value or values of a header field; the usual first, because each that fails costs an error.
+/// The value or values of a header field. The usual variant comes first, because each failed one
+/// costs an error.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a text or a list of texts for a header field")]
 enum FieldValues<'l> {
@@ -302,7 +305,7 @@ enum FieldValues<'l> {
     None(()),
 }
 
-/// The header fields that are used, in their order. Names are in lower case.
+/// The header fields that are used, in order. Names are in lower case.
 #[derive(Default)]
 struct Headers<'l>(Vec<(&'static str, Cow<'l, str>)>);
 
@@ -310,7 +313,7 @@ impl Headers<'_> {
     const USED: [&'static str; 6] =
         ["age", "cache-control", "content-type", "date", "expires", "location"];
 
-    /// The first value of a field.
+    /// Returns the first value of a field.
     fn first(&self, name: &str) -> Option<&[u8]> {
         let field = self.0.iter().find(|field| field.0 == name);
         field.map(|(_, value)| value.as_bytes())
@@ -323,7 +326,7 @@ impl<'de: 'l, 'l> Deserialize<'de> for Headers<'l> {
     }
 }
 
-/// Collects the fields one by one, because a map would lose their order and those that repeat.
+/// Collects the fields one by one, because a map would lose their order and repeated fields.
 struct HeadersVisitor;
 
 impl<'de> Visitor<'de> for HeadersVisitor {

@@ -1,17 +1,17 @@
-//! Answers to `GET /robots.txt` as archives keep them: WARC, JSON Lines, Parquet, folders of files.
+//! Reads archived answers to `GET /robots.txt`: WARC, JSON Lines, Parquet, folders of files.
 //!
-//! Owns reading stored files into [`Capture`]s: it finds the records, decodes the bodies, and notes
-//! irregularities. It makes no choice among captures: use `set` for which capture of an origin counts and where a
-//! redirect leads, [`access`] for what an answer means, and
-//! [`syntax`](portcullis_robots::syntax) for what a file says. Nothing is fetched.
+//! This crate reads stored files into [`Capture`]s: it finds the records, decodes the bodies, and
+//! notes irregularities. It does not choose among captures and does not fetch. Use `set` to choose
+//! the capture of an origin and resolve redirects, [`access`] for the meaning of an answer, and
+//! [`syntax`](portcullis_robots::syntax) to parse a file.
 //!
 //! Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts a file
-//! into pieces, in order and cheaply. A [`Batch`] is read into captures, on any thread.
+//! into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
 //!
-//! A file that cannot be read is a [`CaptureError`] that names it. An invalid record is handed out as a
-//! [`BrokenRecord`], and reading continues. An incomplete body makes the answer
+//! A file that cannot be read is a [`CaptureError`] that names it. An invalid record is returned as
+//! a [`BrokenRecord`], and reading continues. An incomplete body makes the answer
 //! [`Answer::BrokenBody`], because the missing part may hold rules that disallow.
 //!
 //! ```
@@ -79,9 +79,9 @@ pub use schema::{CaptureField, FieldMap, FieldName};
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture<'c> {
-    /// What was requested.
+    /// The resource that was requested.
     pub subject: Subject<'c>,
-    /// When it was answered, if that is known.
+    /// The time of the answer, if known.
     pub captured_at: Option<UnixSeconds>,
     /// Redirects that were followed before this answer, within the capture itself.
     pub redirects_followed: u32,
@@ -91,15 +91,15 @@ pub struct Capture<'c> {
     pub location: Option<Cow<'c, [u8]>>,
     /// The header fields about caching.
     pub caching: CachingHeaders,
-    /// The decoded body of a 2xx answer, as far as it counts and at most a little more (see
-    /// [`ReadConfig::body_bytes_max`]); otherwise empty.
+    /// The decoded body of a 2xx answer, up to a little past the size limit (see
+    /// [`ReadConfig::body_bytes_max`]). Empty for other answers.
     pub body: Cow<'c, [u8]>,
-    /// What is odd.
+    /// Notes on irregularities.
     pub notes: CaptureNotes,
 }
 
 impl<'c> Capture<'c> {
-    /// A capture without redirects or header fields.
+    /// Returns a capture without redirects or header fields.
     fn new(
         subject: Subject<'c>,
         captured_at: Option<UnixSeconds>,
@@ -119,63 +119,64 @@ impl<'c> Capture<'c> {
     }
 }
 
-/// What a capture is of.
+/// The resource that a capture is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject<'c> {
-    /// The resource with this URL, as the archive has it. It may be the target of a redirect instead
-    /// of a robots.txt.
+    /// The resource with this URL, as spelled in the archive. It may be the target of a redirect
+    /// instead of a robots.txt.
     Url(&'c [u8]),
-    /// The robots.txt of this host, which applies to http and https on their default ports unless a
+    /// The robots.txt of this host. It applies to http and https on their default ports, unless a
     /// port follows the host.
     Host(&'c [u8]),
 }
 
-/// A record that could not be read, and was skipped.
+/// A record that could not be read and was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenRecord {
-    /// Where it is: "line 12", "record at byte 4096".
+    /// The place of the record: "line 12", "record at byte 4096".
     pub place: String,
-    /// What is wrong with it, and the fix.
+    /// The problem and its fix.
     pub problem: String,
-    /// Whether the rest can be relied on without it.
+    /// Whether the other records can be relied on without this one.
     pub kind: BrokenKind,
 }
 
 impl BrokenRecord {
-    /// A record that makes no sense.
+    /// Returns a malformed record.
     pub fn senseless(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
         BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Senseless }
     }
 
-    /// A record that may make sense, but that the system would not give.
+    /// Returns a record that may be valid but that the system could not read.
     pub fn unreadable(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
         BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Unreadable }
     }
 }
 
-/// What it means that a record could not be read.
+/// The reason why a record could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BrokenKind {
-    /// It is not what it should be. Count it, report it, go on.
+    /// The record is malformed. Count it, report it and continue.
     Senseless,
-    /// The system would not give it: for example, a file of a folder that may not be opened. Going on
-    /// would make a host unknown although it has a file, so compiling a set should stop.
+    /// The system could not read the record: for example, a file in a folder without read
+    /// permission. Continuing would make a host unknown although it has a file, so compiling a set
+    /// should stop.
     Unreadable,
 }
 
 /// How captures are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadConfig {
-    /// Bytes of a robots.txt that count; all, if there is no limit.
+    /// The most bytes of a robots.txt that count. `None` means no limit.
     pub robots_bytes_max: Option<usize>,
 }
 
 impl ReadConfig {
-    /// Bytes past the limit that are handed out too, so that the parser sees whether and where a line
-    /// was cut: a line end is two bytes at most.
+    /// The bytes past the limit that are returned too, so that the parser sees whether and where a
+    /// line was cut. A line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
 
-    /// Bytes of a body that are handed out.
+    /// Returns the most bytes of a body that are returned in a capture.
     pub fn body_bytes_max(&self) -> usize {
         let asked = self
             .robots_bytes_max
@@ -184,7 +185,7 @@ impl ReadConfig {
     }
 }
 
-/// Receives what is read.
+/// Receives captures and broken records.
 pub trait CaptureSink {
     /// Receives a capture.
     fn capture(&mut self, capture: Capture<'_>);
@@ -192,45 +193,46 @@ pub trait CaptureSink {
     fn broken(&mut self, broken: BrokenRecord);
 }
 
-/// Cuts one file into pieces.
+/// Cuts one file into batches.
 pub trait BatchReader: Send {
-    /// The next piece; `None` at the end.
+    /// Returns the next batch, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read further.
+    /// If the file cannot be read to its end.
     fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError>;
 }
 
-/// A piece of a file.
+/// A batch of records in a file.
 pub trait Batch: Send {
-    /// Bytes of the stored file that this came from, for progress.
+    /// Returns the bytes of the stored file that the batch covers, for progress.
     fn stored_bytes(&self) -> u64;
 
-    /// Reads the captures and hands them to `sink`, in their order.
+    /// Reads the captures and passes them to `sink`, in order.
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink);
 }
 
-/// A file of captures cannot be read.
+/// A file of captures that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// It cannot be opened or read further.
+    /// The file cannot be opened or read to its end.
     #[error("{name}: {}", system_text(source))]
     Unreadable {
-        /// Its name.
+        /// The name of the file.
         name: String,
         /// The system's error.
         source: std::io::Error,
     },
-    /// It cannot be opened or read, its compression is damaged, or it holds no captures for sure.
+    /// The file cannot be opened or read, its compression is damaged, or it surely holds no
+    /// captures.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// It is not a whole file of its format.
+    /// The file is not a complete file of its format.
     #[error("{name}: {problem}")]
     NotThisFormat {
-        /// Its name.
+        /// The name of the file.
         name: String,
-        /// What is wrong, and the fix.
+        /// The problem and its fix.
         problem: String,
     },
 }

@@ -1,19 +1,20 @@
 //! Resolves the value of a `Location` field (RFC 9110, section 10.2.2; RFC 3986, section 5.2).
 //!
-//! Bytes are kept as they are, because the resource is looked up under the URL that an archive has for
-//! it. The `url` crate, to which the tests compare the results, escapes and normalises them instead.
-//! Use [`target`](portcullis_robots::target) to split a URL. Cost: one pass and one copy.
+//! Bytes are kept as they are, because the resource is looked up under the URL as the archive
+//! spells it. The `url` crate, with which the tests compare the results, escapes and normalises the
+//! bytes instead. Use [`target`](portcullis_robots::target) to split a URL. Cost: one pass and one
+//! copy.
 
 use memchr::{memchr, memmem};
 
 use portcullis_matcher::bytes::trim;
 
-/// Returns the absolute http or https URL that `reference` means in the answer to `base_url`, without
-/// its fragment; `None` if there is none.
+/// Returns the absolute http or https URL to which `reference` resolves in the answer to
+/// `base_url`, without its fragment. `None` if it does not resolve to such a URL.
 ///
-/// White space around the reference is ignored; an empty reference is no URL.
+/// White space around the reference is ignored. An empty reference is not a URL.
 ///
-/// † `http:x` and `https:/x`, which some clients accept, are no URLs here.
+/// † `http:x` and `https:/x`, which some clients accept, are not URLs here.
 ///
 /// ```
 /// use portcullis_capture::location::resolve;
@@ -68,7 +69,7 @@ impl<'u> Url<'u> {
         Url::split_after(scheme, &rest[3..])
     }
 
-    /// Splits the bytes behind `//`.
+    /// Splits the bytes after `//`.
     fn split_after(scheme: &'static [u8], rest: &'u [u8]) -> Option<Url<'u>> {
         let end = rest.iter().position(|byte| b"/?".contains(byte)).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
@@ -98,7 +99,7 @@ fn split_query(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Whether a reference begins with a scheme (RFC 3986, section 3.1), whichever it is.
+/// Whether a reference begins with any scheme (RFC 3986, section 3.1).
 fn has_scheme(reference: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     let name = reference.iter().take_while(|byte| is_name(byte)).count();
@@ -124,7 +125,7 @@ fn push_without_dot_segments(url: &mut Vec<u8>, path: &[u8]) {
                 continue;
             }
         }
-        // What a dot segment at the end names is a folder.
+        // A dot segment at the end names a folder.
         if is_last {
             url.push(b'/');
         }
@@ -139,7 +140,7 @@ mod tests {
         http://a.example/b/c/d;p?q https://joe@a.example:8080/b/../robots.txt?x/y \
         HTTP://A.example/b/ http://[::1]:81/robots.txt#top";
 
-    /// RFC 3986, section 5.4, and what servers send.
+    /// The examples of RFC 3986, section 5.4, and references that servers send.
     const REFERENCES: &str = "g ./g g/ /g //g ?y g?y #s g#s g?y#s ;x g;x g;x?y#s . ./ .. ../ ../g \
         ../.. ../../ ../../g ../../../g /./g /../g g. .g g.. ..g ./../g ./g/. g/./h g/../h \
         g;x=1/./y g;x=1/../y g?y/./x g?y/../x g#s/./x http://b.example \
@@ -147,10 +148,11 @@ mod tests {
         http://b.example?x http://b.example#x //b.example/robots.txt //b.example //b.example?x \
         /robots.txt robots.txt /a//b/ //b.example//..//c/ /a/b/..//../c ? /? http://b.example/..";
 
-    /// References with white space, which cannot stand in that list.
+    /// References with white space, which that list cannot hold.
     const WITH_SPACES: [&str; 2] = [" /robots.txt ", "\t/a b/robots.txt\r\n"];
 
-    /// Compares by what the `url` crate makes of both results, which differ in spelling only.
+    /// Normalises both results with the `url` crate before comparing, because they differ in
+    /// spelling only.
     #[test]
     fn as_the_url_crate_resolves() {
         for base in BASES.split(' ') {

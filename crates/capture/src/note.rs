@@ -1,35 +1,36 @@
-//! Notes on a capture: what is odd about the answer, apart from the text of the file.
+//! Notes on a capture: irregularities of the answer, apart from the text of the file.
 //!
-//! A note decides nothing. The numbers are part of the set format, so they never change.
+//! A note does not affect verdicts. The numbers are part of the set format, so they never change.
 
 use portcullis_dialect::words;
 
 words! {
-    /// What is odd about a capture.
+    /// An irregularity of a capture.
     pub enum CaptureNote {
-        /// The answer says that its body is HTML. Its rules apply nonetheless, if it has any.
+        /// The answer declares its body as HTML. Rules in the body apply nonetheless.
         HtmlContentType = 0 => "html-content-type",
         /// The archive says that it cut the answer.
         Truncated = 1 => "truncated",
         /// The body ends before the length that the header gives.
         ShortBody = 2 => "short-body",
-        /// The body's chunks (RFC 9112, section 7.1) make no sense or have no end.
+        /// The body's chunks (RFC 9112, section 7.1) are malformed or have no end.
         BadChunks = 3 => "bad-chunks",
         /// The body's compression is damaged or has no end.
         BadCompression = 4 => "bad-compression",
-        /// The body is in a content coding that is not known here.
+        /// The body is in an unknown content coding.
         UnknownCoding = 5 => "unknown-coding",
-        /// The body is longer than what counts; the rest was not kept.
+        /// The body is longer than the size limit, and the rest was not kept.
         BodyCut = 6 => "body-cut",
         /// The archive found the answer equal to an earlier one, and stored no body.
         Revisit = 7 => "revisit",
-        /// The redirect names no target, or one that is no http or https URL.
+        /// The redirect has no target, or the target is not an http or https URL.
         RedirectToNowhere = 8 => "redirect-to-nowhere",
         /// The target of the redirect was not captured.
         RedirectTargetMissing = 9 => "redirect-target-missing",
-        /// There are more redirects than the dialect follows, or they lead back to themselves.
+        /// There are more redirects than the dialect follows, or they form a loop.
         TooManyRedirects = 10 => "too-many-redirects",
-        /// The file has been unreachable for more than 30 days; the last good copy serves again.
+        /// The file has been unreachable for more than 30 days, and the last good copy applies
+        /// again.
         OutageLastGoodCopy = 11 => "outage-last-good-copy",
         /// The file has been unreachable for more than 30 days and counts as unavailable: everything is
         /// allowed, although no answer says so.
@@ -39,42 +40,42 @@ words! {
     }
 }
 
-/// Some notes, each at most once.
+/// A set of notes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CaptureNotes(u16);
 
 impl CaptureNotes {
-    /// No note.
+    /// The empty set.
     pub const EMPTY: CaptureNotes = CaptureNotes(0);
 
-    /// These notes and one more.
+    /// Returns the notes with `note` added.
     #[must_use]
     pub const fn with(self, note: CaptureNote) -> CaptureNotes {
         CaptureNotes(self.0 | 1 << note as u8)
     }
 
-    /// These notes and the `others`.
+    /// Returns the union with `others`.
     #[must_use]
     pub const fn union(self, others: CaptureNotes) -> CaptureNotes {
         CaptureNotes(self.0 | others.0)
     }
 
-    /// Whether `note` is among them.
+    /// Whether the set contains `note`.
     pub const fn contains(self, note: CaptureNote) -> bool {
         self.0 & 1 << note as u8 != 0
     }
 
-    /// The notes, in the order of their numbers.
+    /// Returns the notes, in the order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = CaptureNote> {
         CaptureNote::ALL.into_iter().filter(move |&note| self.contains(note))
     }
 
-    /// The notes as a number, a bit for each; [`CaptureNotes::from_bits`] takes it back.
+    /// Returns the notes as a bit set. [`CaptureNotes::from_bits`] is the inverse.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// The notes that `bits` stands for; `None` if a bit is no note's.
+    /// Returns the notes in a bit set, or `None` if a bit is not assigned.
     pub fn from_bits(bits: u16) -> Option<CaptureNotes> {
         let known = (1 << CaptureNote::ALL.len()) - 1;
         (bits & !known == 0).then_some(CaptureNotes(bits))

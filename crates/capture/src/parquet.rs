@@ -1,22 +1,23 @@
-//! Parquet files: a row is an answer. Built with the feature `parquet`.
+//! Reads Parquet files, in which each row is an answer. Requires the feature `parquet`.
 //!
-//! Columns are found by name ([`FieldMap`] says by which): a URL or a host, the body and, if there are
-//! such columns, the status, the time, an error and whether the body was cut. Text may be stored as text
-//! or bytes, in any of Arrow's layouts; a status as any number; a time as any timestamp, or as text.
-//! Header fields are not read, so nothing says how long a copy serves or where a redirect leads.
+//! Columns are found by name (see [`FieldMap`]): a URL or a host and the body are required; the
+//! status, the time, an error and whether the body was cut are optional. Text may be stored as text
+//! or bytes, in any of Arrow's layouts; a status as any number; a time as any timestamp, or as
+//! text. Header fields are not read, so the lifetime of a copy and the target of a redirect are not
+//! known.
 //!
-//! A row without a URL or host is broken and reported with its number, and so is one whose status or
-//! time makes no sense. A status of `null` or 0 is
-//! [`Answer::NoAnswer`](crate::access::Answer::NoAnswer), a 2xx answer with a `null` body
-//! [`Answer::BrokenBody`](crate::access::Answer::BrokenBody), unless its status is 204 or
-//! 205. Without a column for it, the status is assumed to be 200 where there is a body.
+//! A row without a URL or host, or with an invalid status or time, is broken and reported with its
+//! number. A status of `null` or 0 is [`Answer::NoAnswer`](crate::access::Answer::NoAnswer). A 2xx
+//! answer with a `null` body is [`Answer::BrokenBody`](crate::access::Answer::BrokenBody), unless
+//! its status is 204 or 205. Without a column for the status, it is assumed to be 200 for rows with
+//! a body.
 //!
 //! Cost: other columns are not read. Decompression (Snappy, gzip, zstd) and decoding happen in order,
 //! in [`BatchReader::next_batch`]; memory holds [`PARQUET_BATCH_ROWS`] rows and their pages.
 //!
-//! A file that is encrypted, compressed otherwise or damaged is an error, after the batches before the
-//! damage. Damage to bytes without a checksum can go unnoticed; a writer may leave out the checksums of
-//! pages.
+//! A file that is encrypted, compressed in another way or damaged is an error. The batches before
+//! the damage are returned first. Damage to bytes without a checksum can go unnoticed, and a writer
+//! may omit the checksums of pages.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -40,10 +41,10 @@ use super::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, FieldMap, ReadConfig,
 };
 
-/// Cuts a Parquet file into batches of rows; [`open`] makes it.
+/// A reader that cuts a Parquet file into batches of rows. Made by [`open`].
 pub struct ParquetFile {
     name: String,
-    /// Gone after the first error.
+    /// `None` after the first error.
     reader: Option<ParquetRecordBatchReader>,
     schema: Arc<(Places, FieldMap)>,
     stored_bytes: u64,
@@ -55,8 +56,8 @@ pub struct ParquetFile {
 ///
 /// # Errors
 ///
-/// [`CaptureError::Unreadable`] if the system does not give it; [`CaptureError::NotThisFormat`] if
-/// it is no Parquet file, or a column is missing or holds what it should not.
+/// [`CaptureError::Unreadable`] if the system cannot read it; [`CaptureError::NotThisFormat`] if it
+/// is not a Parquet file, or a column is missing or has the wrong type.
 pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError> {
     let name = || path.display().to_string();
     let file = File::open(path);
@@ -86,7 +87,7 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError>
     }
 }
 
-/// Chooses the columns and starts to read. The error says what is wrong.
+/// Chooses the columns and starts reading. The error says what is wrong.
 fn start(
     source: &ParquetSource,
     fields: &FieldMap,
@@ -96,7 +97,7 @@ fn start(
             .map_err(|error| no_parquet(&error))
     };
     let places = Places::find(load(ArrowReaderOptions::new())?.schema(), fields)?;
-    // Without the writer's Arrow types, every text comes in one of two layouts.
+    // Without the writer's Arrow types, all text has one of two layouts.
     let metadata = load(ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
     if !places.are_readable(metadata.schema()) {
         return Err("its schema contradicts itself; fetch it again".to_owned());
@@ -139,7 +140,8 @@ impl ParquetFile {
         Rows { batch, schema: Arc::clone(&self.schema), rows_before, stored_bytes }
     }
 
-    /// The file's bytes, as if each row that was handed out had an equal share.
+    /// Returns the file's bytes for the rows returned so far, estimated as an equal share for each
+    /// row.
     fn bytes_before(&self) -> u64 {
         let share = u128::from(self.stored_bytes) * u128::from(self.rows_done);
         (share / u128::from(self.rows.max(1))) as u64
@@ -151,7 +153,7 @@ impl ParquetFile {
     }
 }
 
-/// Some rows, decoded.
+/// A batch of decoded rows.
 struct Rows {
     batch: RecordBatch,
     schema: Arc<(Places, FieldMap)>,
@@ -160,7 +162,7 @@ struct Rows {
 }
 
 impl Batch for Rows {
-    /// A share of the file as large as that of the rows.
+    /// Returns the share of the file that the rows have.
     fn stored_bytes(&self) -> u64 {
         self.stored_bytes
     }

@@ -1,7 +1,8 @@
-//! The columns of a Parquet file: which one holds which field, and their values.
+//! Finds the column of each field in a Parquet file, and reads the values.
 //!
-//! A name with dots is a path into columns of structures. Cost: only the columns that are used are read; the numbers and times of a batch are converted at once, texts are
-//! borrowed. A column that is missing or has the wrong type is an error that lists the columns there are.
+//! A name with dots is a path into columns of structures. Cost: only the columns that are used are
+//! read. The numbers and times of a batch are converted at once; text is borrowed. A column that is
+//! missing or has the wrong type is an error that lists the existing columns.
 
 use std::borrow::Cow;
 
@@ -20,26 +21,26 @@ use parquet::schema::types::SchemaDescriptor;
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 
-/// The fields that Parquet files do not have, because they have no usual layout there.
+/// The fields that are not read from Parquet files, because they have no usual layout there.
 const JSON_LINES_ONLY: [CaptureField; 2] = [CaptureField::Headers, CaptureField::Redirects];
 
-/// A column that is read.
+/// The place of a column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     field: CaptureField,
     rank: usize,
-    /// Its name, behind those of the structures that it is in.
+    /// The names of the enclosing structures, then the name of the column.
     path: Vec<String>,
-    /// Units of a time in a second, for a column of numbers.
+    /// The units per second, for times in a column of numbers.
     times_per_second: i64,
 }
 
-/// The columns that are read.
+/// The places of the columns that are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Places(Vec<Place>);
 
 impl Places {
-    /// Finds the columns of a file with this schema. The error says what is wrong.
+    /// Finds the columns in a file with this schema. The error says what is wrong.
     pub fn find(schema: &Schema, fields: &FieldMap) -> Result<Places, String> {
         for field in JSON_LINES_ONLY {
             if fields.named(field).is_some() {
@@ -50,7 +51,7 @@ impl Places {
         let mut places = Vec::new();
         let is_column = |field: &CaptureField| !JSON_LINES_ONLY.contains(field);
         for field in CaptureField::ALL.into_iter().filter(is_column) {
-            // Of the usual names the first counts that the file has.
+            // The first usual name that the file has counts.
             let candidates = fields.candidates(field);
             let found = candidates.iter().find_map(|candidate| locate(schema, candidate));
             match found {
@@ -81,8 +82,8 @@ impl Places {
         Ok(Places(places))
     }
 
-    /// Whether the columns can be read as the types that this schema gives them: those of Parquet
-    /// itself, to which the types of the writer may not fit in a damaged file.
+    /// Whether the columns can be read with the types in `schema`. These are Parquet's own types,
+    /// which may contradict the writer's types in a damaged file.
     pub fn are_readable(&self, schema: &Schema) -> bool {
         let is_readable = |place: &Place| {
             type_at(schema.fields(), &place.path).is_some_and(|data_type| match data_type {
@@ -97,7 +98,8 @@ impl Places {
         self.0.iter().all(is_readable)
     }
 
-    /// The numbers of the columns among all that hold values, in the order of the file.
+    /// Returns the positions of the columns among the leaves of the schema, in the order of the
+    /// file.
     pub fn of_file(&self, schema: &SchemaDescriptor) -> Vec<usize> {
         let column = |place: &Place| {
             schema.columns().iter().position(|column| column.path().parts() == place.path)
@@ -105,13 +107,14 @@ impl Places {
         self.0.iter().filter_map(column).collect()
     }
 
-    /// The columns of `batch`; `None` if one is missing or not readable.
+    /// Returns the columns of `batch`, or `None` if one is missing or not readable.
     pub fn columns<'a>(&'a self, batch: &'a RecordBatch) -> Option<Columns<'a>> {
         self.0.iter().map(|place| Column::of(place, batch)).collect::<Option<_>>().map(Columns)
     }
 }
 
-/// Finds the column of a candidate. The error says what is wrong with it.
+/// Finds the column of a candidate, or `None` if there is none. The error says what is wrong with
+/// the column.
 fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String>> {
     let &Candidate { field, rank, .. } = candidate;
     let (path, column) = at(schema.fields(), candidate, 0)?;
@@ -139,8 +142,8 @@ fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String
     Some(Ok(Place { field, rank, path, times_per_second }))
 }
 
-/// The column of a candidate, whose path from `depth` on leads through `fields`, and that path as the file
-/// has it.
+/// Returns the column of a candidate and its path as the file spells it. The candidate's path is
+/// followed through `fields` from `depth` on.
 fn at<'s>(
     fields: &'s Fields,
     candidate: &Candidate,
@@ -157,7 +160,7 @@ fn at<'s>(
     Some((path, found))
 }
 
-/// The type of the column at `path`.
+/// Returns the type of the column at `path`.
 fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
     let (first, rest) = path.split_first()?;
     let field = fields.iter().find(|field| field.name() == first)?;
@@ -171,8 +174,8 @@ fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
 /// The usual names of a column with URLs.
 const URL_COLUMNS: &[&str] = &["url", "address", "loc", "uri"];
 
-/// Finds the column with the URLs of a list: the one with this name, or with this number counted from
-/// 1, or else the first with a usual name, in any case. The error says what is wrong.
+/// Finds the column with the URLs of a list. `given` is its name, or its number counted from 1; by
+/// default the first column with a usual name, in any case. The error says what is wrong.
 pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
     let find =
         |is: &dyn Fn(&str) -> bool| schema.fields().iter().position(|field| is(field.name()));
@@ -203,7 +206,7 @@ pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, 
     }
 }
 
-/// The type of a column's values: a dictionary is read as its entries.
+/// Returns the type of a column's values. A dictionary is read as its entries.
 fn entries(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, entry) => entry,
@@ -233,11 +236,11 @@ fn is_flag(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || holds_numbers(data_type) || holds_bytes(data_type)
 }
 
-/// The columns of some rows.
+/// The columns of a batch of rows.
 pub(super) struct Columns<'a>(Vec<Column<'a>>);
 
 impl<'a> Columns<'a> {
-    /// What a row says.
+    /// Returns the fields of a row.
     pub fn record(&self, row: usize) -> Record<'a> {
         let mut record = Record::default();
         for column in &self.0 {
@@ -248,7 +251,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A column, and the structures that it is in, which may be null where it seems not to be.
+/// A column and its enclosing structures. A row of the column is null if a structure is null there.
 struct Column<'a> {
     place: &'a Place,
     outer: Vec<&'a StructArray>,
@@ -301,7 +304,7 @@ fn text(bytes: &[u8]) -> FieldValue<'_> {
 }
 
 impl<'a> Values<'a> {
-    /// The values of a column, `None` if it has another type.
+    /// Returns the values of a column, or `None` if it has another type.
     fn of(column: &'a dyn Array, is_time: bool) -> Option<Values<'a>> {
         fn numbers<T: ArrowPrimitiveType>(
             column: &dyn Array,

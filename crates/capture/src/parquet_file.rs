@@ -1,14 +1,14 @@
-//! Opening a Parquet file, for captures and for lists of URLs.
+//! Opens a Parquet file, for captures and for lists of URLs.
 //!
-//! Owns the file's bytes ([`StoredFile`]) and its metadata ([`ParquetSource`]). Use
+//! This module reads the file's bytes ([`StoredFile`]) and its metadata ([`ParquetSource`]). Use
 //! [`parquet_columns`](super::parquet_columns) to find a column.
 //!
-//! Cost: the metadata, which is at the end of the file; no row is read. Threads read at positions of
-//! their own, so that many can read one file.
+//! Cost: only the metadata at the end of the file is read, and no rows. Each thread reads at its
+//! own position, so many threads can read one file.
 //!
-//! A file that is cut short, encrypted or damaged is an error that says so. The parquet crate checks
-//! the sizes in metadata against the file before it allocates; where it asserts what a damaged file
-//! may break, [`guarded`] makes the panic an error.
+//! A truncated, encrypted or damaged file is an error that says so. The parquet crate checks the
+//! sizes in the metadata against the file before it allocates. Some of its assertions fail on
+//! damaged files; [`guarded`] turns these panics into errors.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -34,14 +34,14 @@ pub struct ParquetSource {
 
 /// A Parquet file that cannot be opened.
 pub(crate) enum OpenFailure {
-    /// The system does not give it.
+    /// The system cannot open or read the file.
     System(io::Error),
-    /// It is not a whole Parquet file. The text says what is wrong, and the fix.
+    /// The file is not a complete Parquet file. The text says what is wrong, and the fix.
     Problem(String),
 }
 
 impl ParquetSource {
-    /// Opens a file, which errors call `name`. `page_index` says whether the index of pages is read,
+    /// Opens a file. Errors call it `name`. `page_index` is whether to read the index of pages,
     /// which a copy keeps.
     pub(crate) fn open(
         name: &str,
@@ -63,40 +63,40 @@ impl ParquetSource {
         Ok(ParquetSource { name, file, metadata: Arc::new(metadata), rows })
     }
 
-    /// What errors call the file.
+    /// Returns the name of the file in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn file(&self) -> &Arc<StoredFile> {
         &self.file
     }
 
-    /// The metadata.
+    /// Returns the metadata.
     pub fn metadata(&self) -> &Arc<ParquetMetaData> {
         &self.metadata
     }
 }
 
-/// The problem of a file that the parquet crate rejects.
+/// Returns the message for a file that the parquet crate rejects.
 pub(crate) fn no_parquet(error: &ParquetError) -> String {
     format!("cannot be read as Parquet: {}", text_of(error))
 }
 
-/// The text of an error without the crate's own introduction.
+/// Returns the text of an error without the crate's prefix.
 pub(crate) fn text_of(error: &ParquetError) -> String {
     plain_text(&error.to_string())
 }
 
-/// A text without the crate's introductions, of which there may be several.
+/// Strips the crate's prefixes from a text. There may be several.
 pub(crate) fn plain_text(text: &str) -> String {
     let introductions = ["Parquet argument error: ", "Parquet error: ", "External: ", "EOF: "];
     let rest = introductions.iter().find_map(|introduction| text.strip_prefix(introduction));
     rest.map_or_else(|| text.to_owned(), plain_text)
 }
 
-/// The number of rows, if the file and its row groups agree on it.
+/// Returns the number of rows, or `None` if the file and its row groups disagree.
 fn rows_of(metadata: &ParquetMetaData) -> Option<u64> {
     let mut rows = 0_u64;
     for group in metadata.row_groups() {
@@ -106,15 +106,15 @@ fn rows_of(metadata: &ParquetMetaData) -> Option<u64> {
     (rows == said).then_some(rows)
 }
 
-/// Runs `read`, and reports a panic in it as a problem: the parquet crate asserts what a damaged file
-/// may break, and one file must not end a run over many.
+/// Runs `read` and returns a panic as an error. The parquet crate asserts conditions that a damaged
+/// file may violate, and one file must not end a run over many.
 pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    // What a panic has left half done is never used again.
+    // State that a panic left incomplete is never used again.
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err("its data contradicts itself; fetch it again".to_owned()))
 }
 
-/// A file that threads read at positions of their own.
+/// A file that several threads read, each at its own position.
 #[derive(Clone, Debug)]
 pub struct StoredFile {
     file: Arc<File>,
@@ -122,13 +122,13 @@ pub struct StoredFile {
 }
 
 impl StoredFile {
-    /// Checks the magic numbers at both ends. The error says what the file is instead.
+    /// Checks the magic numbers at both ends. The error describes the file if they do not match.
     fn check_ends(&self) -> Result<(), String> {
         let mut ends = [[0; PARQUET.len()]; 2];
         let last = self.bytes.saturating_sub(PARQUET.len() as u64);
         for (end, position) in ends.iter_mut().zip([0, last]) {
             let mut read = self.at(position);
-            // What is missing stays zero.
+            // Missing bytes stay zero.
             match read.read_exact(end) {
                 Err(error) if error.kind() != ErrorKind::UnexpectedEof => {
                     return Err(error.to_string());

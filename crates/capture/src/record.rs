@@ -1,7 +1,7 @@
-//! The capture that the fields of a record make: one meaning for JSON Lines and Parquet.
+//! Builds a capture from the fields of a record, in the same way for JSON Lines and Parquet.
 //!
-//! Use [`schema`](super::schema) for the names of fields, and [`settle`] for what a status and a body
-//! make. The error says what is wrong with the record; no capture is made of it then.
+//! Use [`schema`](super::schema) for the names of fields, and [`settle`] for the answer of a status
+//! and a body. The error says what is wrong with the record, which then has no capture.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::body::{settle, status_of, time_of};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, CaptureNote, ReadConfig, Subject};
 
-/// The usual alphabet (RFC 4648, section 4), padded or not.
+/// The standard alphabet (RFC 4648, section 4), padded or not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -31,12 +31,12 @@ pub(super) enum FieldValue<'r> {
     /// Seconds since 1970.
     #[cfg(feature = "parquet")]
     Time(i64),
-    /// Anything else, by its name: "a list", "an object".
+    /// Any other value, by its name: "a list", "an object".
     Other(&'static str),
 }
 
 impl FieldValue<'_> {
-    /// The kind of value, for messages.
+    /// Returns the type of the value, for messages.
     fn kind(&self) -> &'static str {
         match self {
             FieldValue::Null => "null",
@@ -49,7 +49,7 @@ impl FieldValue<'_> {
         }
     }
 
-    /// Whether a value that matters by its presence says anything.
+    /// Whether a value whose presence matters counts as present.
     fn is_set(&self) -> bool {
         match self {
             FieldValue::Null => false,
@@ -63,13 +63,13 @@ impl FieldValue<'_> {
     }
 }
 
-/// The fields of a record. One that it does not have is `None`.
+/// The fields of a record. A missing field is `None`.
 #[derive(Default)]
 pub(super) struct Record<'r> {
     values: [Option<Found<'r>>; CaptureField::ALL.len()],
 }
 
-/// A value, and the rank of the name that it had.
+/// A value and the rank of its name.
 struct Found<'r> {
     rank: usize,
     value: FieldValue<'r>,
@@ -80,7 +80,7 @@ impl<'r> Record<'r> {
     ///
     /// # Errors
     ///
-    /// If the record has the field under that name already.
+    /// If the record already has the field under that name.
     pub fn add(
         &mut self,
         field: CaptureField,
@@ -105,7 +105,7 @@ impl<'r> Record<'r> {
         self.values[field as usize].take().map(|found| found.value)
     }
 
-    /// A text; `None` if it is null or missing.
+    /// Returns a text, or `None` if it is null or missing.
     fn text(&mut self, field: CaptureField) -> Result<Option<Cow<'r, [u8]>>, String> {
         match self.take(field) {
             None | Some(FieldValue::Null) => Ok(None),
@@ -120,7 +120,8 @@ impl<'r> Record<'r> {
         self.values[field as usize].as_ref().is_some_and(|found| found.value.is_set())
     }
 
-    /// The capture, and its subject, which may not be borrowed from the record.
+    /// Returns the capture and its subject. The subject is separate, because it may not be borrowed
+    /// from the record.
     pub fn capture(
         mut self,
         fields: &FieldMap,
@@ -183,7 +184,7 @@ impl<'r> Record<'r> {
         }
     }
 
-    /// The status, 0 for null; `None` if the record has none.
+    /// Returns the status, 0 for null, or `None` if the record has none.
     fn status(&mut self) -> Result<Option<u16>, String> {
         match self.take(CaptureField::Status) {
             None => Ok(None),
@@ -227,7 +228,7 @@ pub(super) enum RecordSubject<'r> {
 }
 
 impl RecordSubject<'_> {
-    /// The subject for a capture.
+    /// Returns the subject for a capture.
     pub fn get(&self) -> Subject<'_> {
         match self {
             RecordSubject::Url(url) => Subject::Url(url),
@@ -236,9 +237,9 @@ impl RecordSubject<'_> {
     }
 }
 
-/// Decodes `text` as far as it counts, and at least one byte more if there is one.
+/// Decodes `text` up to the size limit, and at least one byte more if there is one.
 fn decode(text: &[u8], config: &ReadConfig) -> Result<Vec<u8>, String> {
-    // Four digits stand for three bytes.
+    // Four digits encode three bytes.
     let digits_max = (config.body_bytes_max() / 3 + 1) * 4;
     let counted = &text[..text.len().min(digits_max)];
     BASE64.decode(counted).map_err(|error| format!("its body_base64 is no base64: {error}"))

@@ -1,7 +1,8 @@
-//! The fields of a capture, and the names under which records have them.
+//! The fields of a capture, and their names in records.
 //!
-//! Owns the one table of usual names, for JSON Lines and for Parquet, and [`FieldMap`], which replaces
-//! names of the table. The readers look fields up; [`record`](super::record) says what the values mean.
+//! This module has the table of usual names, for JSON Lines and for Parquet, and [`FieldMap`],
+//! which replaces names in the table. The readers look fields up; [`record`](super::record)
+//! interprets the values.
 //!
 //! Cost: a [`FieldMap`] is resolved once per file. A name that cannot be used is an error that says how
 //! to write it.
@@ -23,7 +24,7 @@ use super::list::FieldPath;
 pub enum CaptureField {
     /// The URL that was requested first.
     Url,
-    /// The host whose robots.txt was requested, with or without a port, instead of a URL.
+    /// The host whose robots.txt was requested, with or without a port. An alternative to a URL.
     Host,
     /// The status of the last answer; null or 0 if there was none.
     Status,
@@ -31,7 +32,7 @@ pub enum CaptureField {
     Body,
     /// The decoded body in base64.
     BodyBase64,
-    /// When it was answered.
+    /// The time of the answer.
     FetchedAt,
     /// Why there was no answer, or why the body is not whole.
     Error,
@@ -58,12 +59,12 @@ impl CaptureField {
         CaptureField::Redirects,
     ];
 
-    /// The field's name, for command lines and messages.
+    /// Returns the field's name, for command lines and messages.
     pub fn as_str(self) -> &'static str {
         self.usual_names()[0]
     }
 
-    /// The names under which records usually have the field, the preferred one first.
+    /// Returns the usual names of the field in records, the preferred one first.
     pub fn usual_names(self) -> &'static [&'static str] {
         match self {
             CaptureField::Url => &["url", "robots_url", "uri"],
@@ -80,15 +81,15 @@ impl CaptureField {
     }
 }
 
-/// The name of a field in the records, as a user writes it: `FIELD=NAME`.
+/// The name of a field in records, as a user writes it: `FIELD=NAME`.
 ///
-/// A NAME with dots is a [path](FieldPath) into nested objects or columns. An empty NAME says that no
-/// record has the field.
+/// A NAME with dots is a [path](FieldPath) into nested objects or columns. An empty NAME means that
+/// no record has the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldName {
     /// The field.
     pub field: CaptureField,
-    /// Where the records have it; `None` if they do not.
+    /// The path of the field in records. `None` if they do not have it.
     pub path: Option<FieldPath>,
 }
 
@@ -110,25 +111,25 @@ impl FromStr for FieldName {
     }
 }
 
-/// Where records have the fields of a capture.
+/// Maps the fields of a capture to names in records.
 ///
-/// A field that is not named has one of its [usual names](CaptureField::usual_names), in any case; of
-/// several the first in the list counts that is not null. A record needs a URL or a host. The URL counts
-/// if there are both; so if only one of the two is named, the other is not looked for. The same holds for
-/// `body` and `body_base64`.
+/// A field without a given name has one of its [usual names](CaptureField::usual_names), in any
+/// case. If a record has several of them, the first in the list that is not null counts. A record
+/// needs a URL or a host; the URL counts if there are both. If only one of the two is given a name,
+/// the other is not looked up. The same applies to `body` and `body_base64`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap {
     named: Vec<FieldName>,
 }
 
-/// A name under which records may have a field.
+/// A possible name of a field in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub field: CaptureField,
-    /// Its place among the names of the field: the lowest counts.
+    /// The rank among the names of the field. The lowest counts.
     pub rank: usize,
     pub path: FieldPath,
-    /// Whether it was given, and not taken from the table. Usual names match in any case.
+    /// Whether the name was given instead of taken from the table. Usual names match in any case.
     pub is_named: bool,
 }
 
@@ -143,7 +144,7 @@ impl Candidate {
 }
 
 impl FieldMap {
-    /// The map with these names.
+    /// Returns the map with these names.
     ///
     /// # Errors
     ///
@@ -159,18 +160,19 @@ impl FieldMap {
         Ok(map)
     }
 
-    /// The name of `field`, if it was given; `None` within if it was that there is none.
+    /// Returns the given name of `field`, or `None` if none was given. The inner value is `None` if
+    /// the name is empty: no record has the field.
     fn given(&self, field: CaptureField) -> Option<Option<&FieldPath>> {
         let given = self.named.iter().find(|named| named.field == field);
         given.map(|named| named.path.as_ref())
     }
 
-    /// The name of `field`, if one was given.
+    /// Returns the name of `field`, or `None` if no nonempty name was given.
     pub(super) fn named(&self, field: CaptureField) -> Option<&FieldPath> {
         self.given(field).flatten()
     }
 
-    /// The names under which records may have `field`.
+    /// Returns the possible names of `field` in records.
     pub(super) fn candidates(&self, field: CaptureField) -> Vec<Candidate> {
         let other = match field {
             CaptureField::Url => Some(CaptureField::Host),
@@ -189,7 +191,7 @@ impl FieldMap {
         paths.map(|(rank, path)| Candidate { field, rank, path, is_named }).collect()
     }
 
-    /// The names under which records may have one of `fields`, for a message: "url, uri".
+    /// Returns the possible names of `fields` in records, for a message: "url, uri".
     pub(super) fn names(&self, fields: &[CaptureField]) -> String {
         let names = fields.iter().flat_map(|&field| self.candidates(field));
         names.map(|candidate| candidate.path.to_string()).collect::<Vec<_>>().join(", ")

@@ -1,21 +1,21 @@
-//! WARC files (ISO 28500, versions 1.0 and 1.1, and the drafts before), plain or compressed.
+//! Reads WARC files (ISO 28500, versions 1.0 and 1.1, and earlier drafts), plain or compressed.
 //!
-//! Owns finding the records of a file, and picking those that can be an answer to `GET /robots.txt`:
-//! `response`, `resource` and `revisit` records whose URL's last path segment ends in `robots.txt`. All
-//! others are skipped, so an archive of a whole crawl will do. The batch reads the responses, on any
-//! thread.
+//! This module finds the records of a file and selects the possible answers to `GET /robots.txt`:
+//! `response`, `resource` and `revisit` records whose URL's last path segment ends in `robots.txt`.
+//! All other records are skipped, so an archive of a whole crawl is valid input. The batch reads
+//! the responses, on any thread.
 //!
-//! Records are cut by the length in their headers. If that cannot be right, because neither a record
-//! nor the end follows, the record is broken, and reading resumes at the next line that begins one.
-//! What is found behind such damage is a guess: a broken archive should be fixed. Lines may end in LF
-//! alone, and blank lines between records may be missing or too many.
+//! Records are cut by the length in their headers. If the length is wrong, because neither a record
+//! nor the end follows, the record is broken, and reading resumes at the next line that begins a
+//! record. Records found after such damage are a guess: a broken archive should be fixed. Lines may
+//! end in LF alone, and blank lines between records may be missing or too many.
 //!
-//! Cost: a scan of the headers, and one copy of the records that are kept. Memory: 1 MiB at hand and
-//! 1 MiB per batch, or one longer record, up to [`WARC_RECORD_BYTES_MAX`].
+//! Cost: a scan of the headers, and one copy of the records that are kept. Memory: a buffer of 1
+//! MiB and 1 MiB per batch, or one longer record, up to [`WARC_RECORD_BYTES_MAX`].
 //!
-//! Errors: a file that is cut short, after the whole records before; damaged compression, after the
-//! records before except one that ends where the damage begins, because its checksum may not have been
-//! seen; and a file that does not begin with a record.
+//! Errors: a truncated file, after the whole records before the cut; damaged compression, after the
+//! records before the damage, except a record that ends where the damage begins, because its
+//! checksum may not have been verified; and a file that does not begin with a record.
 
 use memchr::memmem;
 
@@ -29,7 +29,7 @@ use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_reco
 use super::{Batch, BatchReader, BrokenRecord, CaptureError, CaptureSink, ReadConfig};
 use crate::input::{Source, Stream};
 
-/// Reads the captures of the WARC file `source`. Nothing is read yet.
+/// Returns a reader of the captures in the WARC file `source`. No byte is read yet.
 pub fn open(source: Source) -> WarcReader {
     WarcReader {
         window: source.into_stream(),
@@ -40,22 +40,23 @@ pub fn open(source: Source) -> WarcReader {
     }
 }
 
-/// Cuts a WARC file into batches; see [`open`]. After an error there is nothing more.
+/// A reader that cuts a WARC file into batches. Made by [`open`]. After an error there are no more
+/// batches.
 pub struct WarcReader {
     window: Stream,
-    /// Stored bytes that batches have accounted for.
+    /// The stored bytes reported by batches so far.
     stored_bytes_reported: u64,
     /// Whether a record has been seen.
     has_begun: bool,
     is_over: bool,
-    /// The error that comes after the last batch.
+    /// The error to return after the last batch.
     failure: Option<CaptureError>,
 }
 
-/// Bytes behind a record that show whether it ends there: two line ends and `WARC/`.
+/// The number of bytes after a record that show whether it ends there: two line ends and `WARC/`.
 const END_BYTES: usize = 9;
 
-/// Bytes of memory that a record takes beside its block.
+/// The bytes of memory that a record takes besides its block.
 const RECORD_BYTES: usize = 256;
 
 impl BatchReader for WarcReader {
@@ -78,7 +79,8 @@ impl BatchReader for WarcReader {
 }
 
 impl WarcReader {
-    /// Reads one record, or what is in its place, into `batch`; `false` at the end.
+    /// Reads one record, or the damaged bytes in its place, into `batch`. Returns `false` at the
+    /// end.
     fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, CaptureError> {
         while self.window.fill(1) && b"\r\n".contains(&self.window.bytes()[0]) {
             self.window.consume(1);
@@ -95,7 +97,7 @@ impl WarcReader {
         Ok(true)
     }
 
-    /// Reads the record at the begin of the window. The inner error says why there is none, or why
+    /// Reads the record at the start of the window. The inner error says why there is none, or why
     /// its end is unknown.
     fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, CaptureError> {
         let at_hand = self.window.bytes();
@@ -135,7 +137,7 @@ impl WarcReader {
         let bytes = header.block_bytes.saturating_add(header_bytes as u64);
         let bytes_max = match header.fate {
             Fate::Keep(_) => WARC_RECORD_BYTES_MAX,
-            // Other records are held only to see that they end well.
+            // Other records are buffered only to check that they end correctly.
             Fate::PassOver | Fate::Broken(_) => CHUNK_BYTES,
         };
         let held = usize::try_from(bytes).ok().filter(|&bytes| bytes <= bytes_max);
@@ -155,7 +157,7 @@ impl WarcReader {
         let Some((record, rest)) = self.window.bytes().split_at_checked(bytes) else {
             return Err(self.cut_short());
         };
-        // The record ends with the bytes that could be had, and its checksum may be the damage.
+        // The record ends with the last readable byte, and its checksum may be the damage.
         if self.window.has_failed() && rest.iter().all(|byte| b"\r\n".contains(byte)) {
             return Err(self.cut_short());
         }
@@ -175,7 +177,7 @@ impl WarcReader {
         Ok(Ok(()))
     }
 
-    /// Moves on to the next line that begins a record, or to the end.
+    /// Skips to the next line that begins a record, or to the end.
     fn resynchronise(&mut self) {
         loop {
             let bytes = self.window.bytes();
@@ -183,7 +185,7 @@ impl WarcReader {
                 self.window.consume(start);
                 return;
             }
-            // The line end and version line of a record may be at hand in part.
+            // The line end and version line of a record may be only partly buffered.
             let kept = bytes.len().min(VERSION_LINE_BYTES_MAX);
             self.window.consume(bytes.len() - kept);
             if !self.window.fill(kept + 1) {
@@ -193,7 +195,7 @@ impl WarcReader {
         }
     }
 
-    /// The error of a file that ends, or cannot be read further, inside a record.
+    /// Returns the error of a file that ends, or becomes unreadable, inside a record.
     fn cut_short(&mut self) -> CaptureError {
         match self.window.take_failure() {
             Some(error) => error.into(),
@@ -210,7 +212,7 @@ impl WarcReader {
     }
 }
 
-/// A record's header and block, or what is wrong with it.
+/// A record's header and block, or its problem.
 type Record = Result<(Kept, Vec<u8>), String>;
 
 /// Records in the order of the file.
@@ -218,7 +220,7 @@ type Record = Result<(Kept, Vec<u8>), String>;
 struct WarcBatch {
     /// The position of each record, and the record.
     records: Vec<(u64, Record)>,
-    /// Memory that the records take.
+    /// The memory of the records in bytes.
     bytes: usize,
     stored_bytes: u64,
 }
@@ -253,27 +255,26 @@ impl Batch for WarcBatch {
     }
 }
 
-/// Whether `bytes`, the last of a file, break off inside a version line.
+/// Whether `bytes`, the last of a file, end inside a version line.
 fn is_stump(bytes: &[u8]) -> bool {
     bytes.len() < VERSION_LINE_BYTES_MAX
         && begins_record(&[bytes, &b"WARC/1.0\r\n"[bytes.len().min(10)..]].concat())
 }
 
-/// How a record ends.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Bytes of the end itself.
+    /// The length of the end in bytes.
     pub(super) bytes: usize,
-    /// Whether the next record, or the end of the file, follows at once. If not, one of two is
-    /// damaged: the length that led here, or the begin of the next record.
+    /// Whether the next record, or the end of the file, follows directly. If not, either the
+    /// record's length or the start of the next record is damaged.
     pub(super) is_sure: bool,
 }
 
-/// The end of a record at the start of `rest`; `None` if no record ends there.
+/// Returns the end of a record at the start of `rest`, or `None` if no record ends there.
 ///
-/// Two line ends of the kind that the record has are one, and so is the place where the next record
-/// begins, with fewer line ends in front or damaged ones. `rest` is at least as long as that unless
-/// the file ends with it.
+/// An end is two line ends of the record's kind, or the start of the next record after fewer or
+/// damaged line ends. `rest` is at least that long unless the file ends with it.
 pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
     let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(kind::WARC));
@@ -288,7 +289,7 @@ pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     }
 }
 
-/// Where the next line of `bytes` begins that a record can begin with, the first line left aside.
+/// Returns the start of the next line in `bytes` that can begin a record, ignoring the first line.
 fn next_line_of_record(bytes: &[u8]) -> Option<usize> {
     let mut lines = memmem::find_iter(bytes, b"\nWARC/").map(|line_end| line_end + 1);
     lines.find(|&start| begins_record(&bytes[start..]))

@@ -1,8 +1,8 @@
-//! One WARC record: what its header says (ISO 28500, sections 4 to 6), whether it is an answer to
-//! `GET /robots.txt`, and the capture that its block makes.
+//! Reads one WARC record: parses its header (ISO 28500, sections 4 to 6), decides whether it is an
+//! answer to `GET /robots.txt`, and builds the capture from its block.
 //!
-//! Use [`warc`](super::warc) to find the records of a file. Cost: one pass over the header, and over
-//! the block of a record that is kept. A header that makes no sense is a [`Fate::Broken`].
+//! Use [`warc`](super::warc) to find the records of a file. Cost: one pass over the header, and
+//! over the block of a record that is kept. A malformed header is a [`Fate::Broken`].
 
 use std::borrow::Cow;
 
@@ -17,50 +17,50 @@ use super::fields::{WHITE_SPACE, byte_count, fields, unfold};
 use super::http::{HeadProblem, Message, notes};
 use super::{Capture, CaptureNote, ReadConfig, Subject};
 
-/// Bytes of the longest version line, such as `WARC/1.1`, its end included.
+/// The length of the longest version line, such as `WARC/1.1`, its line end included.
 pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
 
-/// What a header says.
+/// A parsed header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Bytes of the block that follows the header.
+    /// The length of the block after the header.
     pub(super) block_bytes: u64,
-    /// Whether lines end in CRLF, as they should, and not in LF alone.
+    /// Whether lines end in CRLF, as the standard requires, instead of LF alone.
     pub(super) has_crlf: bool,
     pub(super) fate: Fate,
 }
 
-/// What to do with a record.
+/// The treatment of a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is, or may be, an answer to GET /robots.txt.
+    /// The record is, or may be, an answer to GET /robots.txt.
     Keep(Kept),
-    /// It is something else.
+    /// The record is not an answer to GET /robots.txt.
     PassOver,
-    /// It makes no sense, for this reason.
+    /// The record is malformed, for this reason.
     Broken(&'static str),
 }
 
-/// What is kept of a header.
+/// The parts of a header that are kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept {
     pub(super) kind: Kind,
     pub(super) url: Vec<u8>,
     pub(super) captured_at: Option<UnixSeconds>,
-    /// Whether the block is not all that was received.
+    /// Whether the block is only a part of the received bytes.
     pub(super) is_truncated: bool,
     /// Whether the block itself, not a body in it, is HTML.
     pub(super) is_html: bool,
 }
 
-/// What the block of a record is.
+/// The kind of block in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A response with its header.
     Response,
-    /// A file without one.
+    /// A file without a response header.
     Resource,
-    /// At most the header of a response that came before.
+    /// At most the header of an earlier response.
     Revisit,
 }
 
@@ -77,8 +77,8 @@ pub(super) fn begins_record(bytes: &[u8]) -> bool {
 }
 
 impl Header {
-    /// Reads a header, from its version line to its empty line; `None` if it does not say how long its
-    /// block is.
+    /// Parses a header, from its version line to its empty line. `None` if it does not give the
+    /// length of its block.
     pub(super) fn read(block: &[u8]) -> Option<Header> {
         let block = unfold(block);
         let fields = Fields::read(&block);
@@ -90,7 +90,7 @@ impl Header {
     }
 }
 
-/// The fields that matter.
+/// The fields that are used.
 #[derive(Default)]
 struct Fields<'h> {
     record_type: Option<&'h [u8]>,
@@ -102,7 +102,7 @@ struct Fields<'h> {
 }
 
 impl<'h> Fields<'h> {
-    /// Reads a header. Of a field that is repeated the first counts.
+    /// Parses a header. If a field is repeated, the first counts.
     fn read(block: &'h [u8]) -> Fields<'h> {
         let mut found = Fields::default();
         for (name, value) in fields(block) {
@@ -128,8 +128,8 @@ impl<'h> Fields<'h> {
         let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
             return Fate::Broken("its header has no WARC-Type; write the archive anew");
         };
-        // Types that say nothing of an answer (ISO 28500, section 5.5). A `continuation` is the rest
-        // of a response whose first part says that it is one.
+        // Types that are not answers (ISO 28500, section 5.5). A `continuation` is the rest of a
+        // response whose first part is marked as segmented.
         if let b"warcinfo" | b"request" | b"metadata" | b"conversion" | b"continuation" =
             &*record_type
         {
@@ -157,14 +157,14 @@ impl<'h> Fields<'h> {
     }
 }
 
-/// The URL without the angle brackets that older versions of the format put around it.
+/// Strips the angle brackets that older versions of the format put around a URL.
 fn without_brackets(value: &[u8]) -> &[u8] {
     let inside = value.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">"));
     trim(inside.unwrap_or(value), WHITE_SPACE)
 }
 
 impl Kept {
-    /// Makes the capture of a record with this block, and the HTTP response in it.
+    /// Builds the capture of a record from its block and the HTTP response in it.
     pub(super) fn capture<'c>(
         &'c self,
         message: Option<&'c Message<'c>>,
@@ -182,8 +182,8 @@ impl Kept {
                 ]);
                 Settled { notes: settled.notes.union(notes), ..settled }
             }
-            // A file that equals an earlier one. Archives also say so of redirects and errors, whose
-            // bodies are much alike; those are what their head says.
+            // The file equals an earlier one. Archives also write revisits for redirects and
+            // errors, whose bodies are often identical. Their head alone gives the answer.
             (Kind::Revisit, message) => {
                 let status = match message.map(|message| message.status) {
                     None | Some(200..=299) => 304,
@@ -202,7 +202,7 @@ impl Kept {
         }
     }
 
-    /// Splits the HTTP response in the block; `None` if there is none.
+    /// Splits the HTTP response in the block. `None` if there is none.
     pub(super) fn message<'b>(&self, block: &'b [u8]) -> Result<Option<Message<'b>>, HeadProblem> {
         match self.kind {
             Kind::Resource => Ok(None),
@@ -212,20 +212,20 @@ impl Kept {
     }
 }
 
-/// Whether the last segment of the URL's path ends in `robots.txt`, in any case: what a redirect
-/// from `/robots.txt` leads to is nearly always called so too.
+/// Whether the last segment of the URL's path ends in `robots.txt`, in any case. Targets of
+/// redirects from `/robots.txt` nearly always have this name too.
 fn names_robots_txt(url: &[u8]) -> bool {
     const NAME: &[u8] = b"robots.txt";
     let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
     let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
-    // Between `//` and the next slash is a host.
+    // The text between `//` and the next slash is a host.
     let segment = rest.iter().rposition(|&byte| byte == b'/');
     let is_in_path = segment.is_some_and(|slash| !rest[..slash].ends_with(b":/"));
     name.eq_ignore_ascii_case(NAME) && is_in_path
 }
 
-/// The time that a `WARC-Date` says. Version 1.1 lets its end be left out; it is then the first
-/// moment of what is said.
+/// Parses a `WARC-Date`. Version 1.1 allows its end to be omitted; the date is then the first
+/// moment of the given period.
 fn date(value: &[u8]) -> Option<UnixSeconds> {
     const REST: &[u8] = b"0000-01-01T00:00:00Z";
     let is_short = match value.len() {

@@ -10,8 +10,8 @@ const WHITE_SPACE: &[u8] = b" \t";
 
 /// The caching fields of a response header, read tolerantly.
 ///
-/// A malformed time counts as zero (RFC 9111, section 4.2.1, prefers stale), and of two times the
-/// shorter counts.
+/// A malformed time counts as zero (RFC 9111, section 4.2.1, prefers stale). If a field gives two
+/// times, the shorter counts.
 ///
 /// † `s-maxage` is ignored: it addresses caches shared by many users, and a crawler's copy is
 /// private.
@@ -25,7 +25,7 @@ pub struct CachingHeaders {
     pub expires: Option<UnixSeconds>,
     /// The time in Date.
     pub date: Option<UnixSeconds>,
-    /// Seconds that caches kept the response, from Age.
+    /// The seconds that caches kept the response, from Age.
     pub age: u64,
 }
 
@@ -70,7 +70,7 @@ impl CachingHeaders {
         if name.eq_ignore_ascii_case(b"no-store") {
             self.no_cache = true;
         } else if name.eq_ignore_ascii_case(b"no-cache") {
-            // With an argument, it only covers the header fields listed.
+            // With an argument, the directive only covers the listed header fields.
             self.no_cache |= argument.is_empty();
         } else if name.eq_ignore_ascii_case(b"max-age") {
             let seconds = delta_seconds(trim(argument, b"=\" \t")).unwrap_or(0);
@@ -103,18 +103,18 @@ fn delta_seconds(text: &[u8]) -> Option<u64> {
 /// When a copy expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expiry {
-    /// The first moment at which the file has to be fetched again.
+    /// The first moment at which the file must be fetched again.
     pub at: UnixSeconds,
-    /// What determines it.
+    /// The cause of the expiry.
     pub source: ExpirySource,
 }
 
-/// What determines when a copy expires.
+/// The header or rule that determines when a copy expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExpirySource {
     /// The dialect's default, because no header that it supports sets a time.
     Default,
-    /// The dialect's ceiling, because the header asks for more.
+    /// The dialect's ceiling, because the header sets a longer time.
     Ceiling,
     /// `max-age` of Cache-Control.
     MaxAge,
@@ -256,7 +256,7 @@ mod tests {
         (expiry.at.since(NOW), expiry.source)
     }
 
-    /// Headers, then seconds and source: in 1994 and 1996, in the draft and the RFC, and at Google.
+    /// Headers, then seconds and source for: 1994 and 1996; the draft and the RFC; Google.
     type Row = (CachingHeaders, [(u64, ExpirySource); 3]);
 
     fn table() -> Vec<Row> {

@@ -1,16 +1,17 @@
-//! Access: what the answer to GET /robots.txt means, for how long, and what applies in an outage.
+//! Access: the meaning of an answer to GET /robots.txt, how long it lasts, and the rules for
+//! outages.
 //!
-//! Owns the way from HTTP to the state of a policy (RFC 9309, sections 2.3.1 and 2.4): [`resolve`]
-//! turns an answer into a file, a redirect or an outcome, [`expiry`] returns how long a copy stays
-//! fresh, and [`serving`] what applies while no file can be fetched. All are pure functions of
-//! their arguments and the dialect's [`AccessRules`]: nothing here reads a clock, a network or a
-//! disk.
+//! This module derives the state of a policy from HTTP (RFC 9309, sections 2.3.1 and 2.4).
+//! [`resolve`] turns an answer into a file, a redirect or an outcome. [`expiry`] returns how long a
+//! copy stays fresh. [`serving`] returns what applies while no file can be fetched. All are pure
+//! functions of their arguments and the dialect's [`AccessRules`]: no function here reads a clock,
+//! a network or a disk.
 //!
-//! Redirects may lead to any host. The file found there applies to the origin that was asked first
-//! (RFC 9309, section 2.3.1.2), so callers keep that origin.
+//! Redirects may lead to any host. The file found there applies to the origin that was requested
+//! first (RFC 9309, section 2.3.1.2), so callers keep that origin.
 //!
-//! Nothing fails. A malformed header never extends the time that a copy is fresh, and an
-//! unexplained answer is the dialect's [`other_status`](AccessRules::other_status), never a
+//! No function fails. A malformed header never extends the time that a copy is fresh. An
+//! unexplained answer has the dialect's [`other_status`](AccessRules::other_status), never a
 //! permission.
 //!
 //! ```
@@ -50,7 +51,7 @@ pub enum Answer {
 /// The meaning of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// The body is the file, for the origin that was asked first.
+    /// The body is the file, for the origin that was requested first.
     File,
     /// Follow the redirect, and count it.
     Follow,
@@ -107,7 +108,7 @@ mod tests {
     const UNREACHABLE: Access = outcome(PolicyState::Unreachable, Verdict::Disallow);
     const DEFERRED: Access = outcome(PolicyState::Deferred, Verdict::Disallow);
 
-    /// Answers and their meaning: in 1994 and 1996, in the draft and the RFC, and at Google.
+    /// Answers and their meaning in: 1994 and 1996; the draft and the RFC; Google.
     type Row = (&'static [Answer], Access, Access, Access);
 
     use Answer::{BrokenBody, NoAnswer, RedirectToNowhere, Status};
@@ -164,7 +165,7 @@ mod tests {
         for dialect in Dialect::ALL {
             for row in TABLE {
                 for &answer in row.0 {
-                    // Earlier redirects change nothing below the limit.
+                    // Below the limit, earlier redirects have no effect.
                     for followed in 0..dialect.access.redirects_max {
                         let found = resolve(answer, followed.into(), &dialect.access);
                         assert_eq!(found, column(row, dialect), "{}: {answer:?}", dialect.name);

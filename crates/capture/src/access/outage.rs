@@ -1,4 +1,4 @@
-//! Outages: what applies while no file can be fetched (RFC 9309, section 2.3.1.4).
+//! Outages: the policy while no file can be fetched (RFC 9309, section 2.3.1.4).
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ pub struct Outage {
 }
 
 words! {
-    /// What the caller wants after 30 days of unreachability, if the dialect leaves the choice
-    /// ([`LongUnreachable::OnRequest`]).
+    /// The caller's choice for hosts that are unreachable for more than 30 days, if the dialect
+    /// leaves it open ([`LongUnreachable::OnRequest`]).
     #[derive(Default)]
     pub enum LongOutage {
         /// The file stays unreachable.
@@ -31,19 +31,19 @@ words! {
     }
 }
 
-/// An outage of an origin, as captures show it, and its effect.
+/// An outage of an origin, as observed in captures, and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KnownOutage {
     /// The first fetch that failed; no later one succeeded.
     pub since: UnixSeconds,
-    /// What the length of the outage changed.
+    /// The effect of the outage's length.
     pub change: LongOutage,
-    /// The date of the copy that applies again; `None` if none does or it has no date.
+    /// The date of the copy that applies again. `None` if no copy applies or the copy has no date.
     pub copy_captured_at: Option<UnixSeconds>,
 }
 
-/// A message for people.
+/// Formats a message for people.
 impl fmt::Display for KnownOutage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unreachable since {}", self.since.to_rfc3339())?;
@@ -66,7 +66,7 @@ impl fmt::Display for KnownOutage {
     }
 }
 
-/// What applies to an origin.
+/// The policy that applies to an origin in an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Serving {
     /// The last good copy, although it has expired.
@@ -78,7 +78,7 @@ pub enum Serving {
 /// Returns what applies at `now` in an outage. `good_copy` is whether an earlier copy exists.
 ///
 /// An outage begins when the last copy has expired. The outcome of the failure holds until
-/// [`LONG_UNREACHABLE_SECONDS`] have passed, and forever if the dialect has no rule for long
+/// [`LONG_UNREACHABLE_SECONDS`] have passed. It holds forever if the dialect has no rule for long
 /// outages or the state is not `unreachable`. `asked` only counts if the dialect leaves the choice.
 ///
 /// ```
@@ -105,7 +105,7 @@ pub fn serving(
     if !is_long || outage.outcome.state != PolicyState::Unreachable {
         return unchanged;
     }
-    // Both documents compare a long outage with a file that does not exist.
+    // Both documents treat a long outage like a file that does not exist.
     let unavailable = Serving::Outcome(rules.not_found);
     match (rules.long_unreachable, asked, good_copy) {
         (LongUnreachable::LastGoodCopy, _, true) => Serving::LastGoodCopy,

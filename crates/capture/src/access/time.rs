@@ -25,8 +25,8 @@ impl UnixSeconds {
     }
 
     /// Parses a timestamp of RFC 3339, section 5.6, dropping fractions of a second. Other ISO 8601
-    /// forms with an offset are accepted too (`1994-11-06T08:49Z`). Returns `None` if it is
-    /// malformed, names a day that does not exist, or is before 1970.
+    /// forms with an offset are accepted too (`1994-11-06T08:49Z`). Returns `None` if the timestamp
+    /// is malformed, names a day that does not exist, or is before 1970.
     ///
     /// ```
     /// use portcullis_capture::access::UnixSeconds;
@@ -70,7 +70,7 @@ impl UnixSeconds {
     }
 }
 
-/// Serialized as RFC 3339.
+/// Serializes the time as RFC 3339.
 #[cfg(feature = "serde")]
 impl serde::Serialize for UnixSeconds {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

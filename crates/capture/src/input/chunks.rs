@@ -1,14 +1,14 @@
-//! Chunks: an input cut into pieces that end where records end.
+//! Cuts an input into chunks that end at record ends.
 //!
-//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer record.
-//! The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the same file
-//! through a pipe give the same chunks. The price: a pipe's chunk is handed out when it is full or the
-//! pipe ends, not when a line arrives. Every input that can be read has a chunk, if only an empty one,
-//! so that readers of chunks see what comes before the first record.
+//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
+//! record. The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the
+//! same file through a pipe give the same chunks. As a consequence, a pipe's chunk is returned when
+//! it is full or the pipe ends, not when a line arrives. Every readable input has at least one
+//! chunk, which may be empty, so that readers of chunks see the bytes before the first record.
 //!
-//! Cost: for plain lines one `memrchr` per chunk for a mapping; for a stream also a copy of the record
-//! that a chunk cuts. Errors come after the whole records before them; after an error there are no more
-//! chunks.
+//! Cost for plain lines: one `memrchr` per chunk; a stream also copies the record that a chunk
+//! boundary cuts. An error is returned after the whole records before it. After an error there are
+//! no more chunks.
 
 use std::fmt;
 use std::fs::File;
@@ -27,14 +27,15 @@ use crate::list::{
     Arena, Contents, Detected, Framing, List, ListConfig, ListRecords, Reading, detect,
 };
 
-/// Where an input is cut.
+/// How an input is cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkConfig {
-    /// What ends a record. LF by default.
+    /// The terminator of records. LF by default.
     pub terminator: Terminator,
-    /// Bytes of a chunk, unless one record is longer; 0 counts as 1. By default [`CHUNK_BYTES`].
+    /// The most bytes in a chunk, unless one record is longer. 0 counts as 1. By default
+    /// [`CHUNK_BYTES`].
     pub chunk_bytes: usize,
-    /// Bytes of the longest record, its end not counted. By default [`RECORD_BYTES_MAX`].
+    /// The most bytes in a record, without its terminator. By default [`RECORD_BYTES_MAX`].
     pub record_bytes_max: usize,
     /// Whether the chunks of a Parquet file are its row groups, for outputs that have row groups. By
     /// default they have about as many URLs as other chunks.
@@ -52,26 +53,26 @@ impl Default for ChunkConfig {
     }
 }
 
-/// What becomes of the bytes at hand.
+/// The result of a search for the next cut in the buffered bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    /// So many of them are the next chunk.
+    /// The next chunk has this many bytes.
     At(usize),
-    /// They hold no whole chunk; more have to be read.
+    /// The bytes do not hold a whole chunk; more must be read.
     More,
-    /// They begin with a record that is too long.
+    /// The bytes begin with a record that is too long.
     TooLong,
 }
 
 impl ChunkConfig {
-    /// Bytes that have to be at hand to cut a usual chunk: one more than it has, which shows whether
-    /// it ends the input.
+    /// The number of buffered bytes needed to cut a usual chunk: one more than the chunk has. The
+    /// extra byte shows whether the chunk ends the input.
     fn wanted_bytes(&self) -> usize {
         self.chunk_bytes + 1
     }
 
-    /// Cuts a chunk off `rest`, which begins where a record begins. Unless it is the last of the
-    /// input, it has at least [`ChunkConfig::wanted_bytes`].
+    /// Cuts a chunk off `rest`, which begins at a record. `rest` has at least
+    /// [`ChunkConfig::wanted_bytes`] unless it is the last of the input.
     fn cut(&self, framing: Framing, rest: &[u8], is_last: bool) -> Cut {
         if is_last && rest.len() <= self.chunk_bytes {
             return Cut::At(rest.len());
@@ -91,11 +92,10 @@ impl ChunkConfig {
     }
 }
 
-/// Some whole records, one behind the other. Dereferences to their bytes, of which rows of a Parquet
-/// file have none.
+/// A sequence of whole records. Dereferences to their bytes; rows of a Parquet file have none.
 ///
-/// The last record may lack its terminator if the input ends so: a chunk of another input does not
-/// continue it. Rows are decoded by [`Chunk::load`].
+/// The last record lacks its terminator if the input does; the next input does not continue it.
+/// Rows are decoded by [`Chunk::load`].
 pub struct Chunk {
     bytes: Bytes,
     range: Range<usize>,
@@ -123,13 +123,13 @@ struct Rows {
 }
 
 impl Chunk {
-    /// The bytes that were taken from the file or pipe, before decompression, since the chunk
-    /// before this one. Over all chunks of an input they add up to what is stored.
+    /// Returns the bytes that were read from the file or pipe since the previous chunk, before
+    /// decompression. The sum over all chunks of an input is its stored size.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes
     }
 
-    /// The list that the chunk is of.
+    /// Returns the list to which the chunk belongs.
     pub fn list(&self) -> &Arc<List> {
         &self.list
     }
@@ -139,13 +139,13 @@ impl Chunk {
         self.is_first
     }
 
-    /// Whether the chunk is the last of its list, which was read to its end.
+    /// Whether the chunk is the last of a list that was read to its end.
     pub fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// The bytes that the chunk counts as, for bounds on memory: those of its records, or of its URLs
-    /// if it is of a Parquet file.
+    /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of its URLs
+    /// if it comes from a Parquet file.
     pub fn weight_bytes(&self) -> usize {
         match &self.bytes {
             #[cfg(feature = "parquet")]
@@ -154,7 +154,7 @@ impl Chunk {
         }
     }
 
-    /// Whether the chunk is a row group of a Parquet file, which holds nothing until it is decoded.
+    /// Whether the chunk is a row group of a Parquet file, which holds no URLs until it is decoded.
     pub fn is_row_group(&self) -> bool {
         #[cfg(feature = "parquet")]
         if let Some(part) = self.part() {
@@ -163,8 +163,8 @@ impl Chunk {
         false
     }
 
-    /// Decodes the URLs of rows of a Parquet file, which is work for the thread that decides them. Row
-    /// groups are left as they are: they may be large, and who wants them decodes them bit by bit.
+    /// Decodes the URLs of a Parquet file's rows. Call it on the thread that decides them. Row
+    /// groups are not decoded: they may be large, and callers decode them in batches.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// The rows that the chunk is, if it is of a Parquet file and not empty.
+    /// Returns the rows of the chunk, or `None` if it is empty or not from a Parquet file.
     #[cfg(feature = "parquet")]
     pub fn part(&self) -> Option<&Part> {
         match &self.bytes {
@@ -188,7 +188,7 @@ impl Chunk {
         }
     }
 
-    /// What the chunk holds.
+    /// Returns the contents of the chunk.
     pub fn contents(&self) -> Contents<'_> {
         match &self.bytes {
             #[cfg(feature = "parquet")]
@@ -201,17 +201,17 @@ impl Chunk {
         }
     }
 
-    /// The records of the chunk. URLs with escapes are decoded into `arena`.
+    /// Returns the records of the chunk. URLs with escapes are decoded into `arena`.
     pub fn records<'c>(&'c self, arena: &'c Arena) -> ListRecords<'c> {
         self.list.records(self.contents(), arena)
     }
 
-    /// Checks that the bytes are still those that were cut. Call it after the work on the chunk, before
-    /// its results are passed on.
+    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
+    /// before its results are used.
     ///
     /// # Errors
     ///
-    /// [`InputError::Shrunk`] if the chunk is of a mapped file that became shorter.
+    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
     pub fn check(&self) -> Result<(), InputError> {
         match &self.bytes {
             Bytes::Mapped(mapping) => mapping.check(),
@@ -244,20 +244,20 @@ impl fmt::Debug for Chunk {
 pub struct Chunks {
     config: ChunkConfig,
     content: Content,
-    /// See [`Source`](super::Source).
+    /// The file, as in [`Source`](super::Source).
     #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet needs it"))]
     file: Option<File>,
-    /// The rows instead of the content, if this is a Parquet file.
+    /// The rows, which replace the content of a Parquet file.
     #[cfg(feature = "parquet")]
     parts: Option<Parts>,
     reading: Reading,
     is_first: bool,
     is_over: bool,
-    /// Buffers of chunks that were recycled.
+    /// The buffers of recycled chunks.
     spare: Vec<Vec<u8>>,
-    /// Bytes handed out, after decompression.
+    /// The bytes returned so far, after decompression.
     position: u64,
-    /// Bytes handed out, before decompression.
+    /// The bytes returned so far, before decompression.
     stored_bytes: u64,
 }
 
@@ -284,14 +284,14 @@ impl Chunks {
         }
     }
 
-    /// Whether the next chunk takes no waiting, and next to no reading.
+    /// Whether the input is mapped, so that the next chunk needs no waiting and almost no reading.
     pub fn is_mapped(&self) -> bool {
         matches!(self.content, Content::Mapped { .. })
     }
 
-    /// Takes back a chunk that is done with, so that a later one can use its memory.
+    /// Takes back a finished chunk, so that a later chunk can reuse its memory.
     pub fn recycle(&mut self, chunk: Chunk) {
-        // The memory of a long record is given up.
+        // The memory of a long record is freed.
         if let Bytes::Owned(buffer) = chunk.bytes
             && buffer.capacity() <= 2 * self.config.wanted_bytes()
         {
@@ -307,8 +307,8 @@ impl Chunks {
         }
     }
 
-    /// How the input is read, which is detected the first time; what stands before the first record is
-    /// skipped then.
+    /// Returns how the input is read. The first call detects the format and skips the bytes before
+    /// the first record.
     fn list(&mut self) -> Result<Arc<List>, InputError> {
         let config = match &self.reading {
             Reading::Known(list) => return Ok(Arc::clone(list)),
@@ -466,7 +466,7 @@ fn next_rows(
     Some(Ok(Chunk { bytes, range: 0..0, stored_bytes, list, is_first, is_last }))
 }
 
-/// Reads until a chunk can be cut; `None` at the end.
+/// Reads until a chunk can be cut. `None` at the end.
 fn cut_stream(
     stream: &mut Stream,
     framing: Framing,
@@ -476,7 +476,7 @@ fn cut_stream(
     loop {
         let is_last = !stream.fill(wanted);
         if is_last && stream.has_failed() {
-            // A record that is cut would be another URL.
+            // A truncated record would be a different URL.
             stream.truncate(framing.last_end(stream.bytes()));
         }
         let rest = stream.bytes();
@@ -484,7 +484,7 @@ fn cut_stream(
             return stream.take_failure().map(Err);
         }
         match config.cut(framing, rest, is_last) {
-            // Doubling keeps the search for the end of a long record linear in all.
+            // Doubling keeps the search for the end of a long record linear in total.
             Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
             cut => return Some(Ok(cut)),
         }

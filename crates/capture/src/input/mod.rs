@@ -1,12 +1,12 @@
-//! Bytes of a URL list: from a mapped file, a pipe, gzip or zstd, cut into chunks and records.
+//! Reads the bytes of a URL list from a mapped file, a pipe, gzip or zstd, in chunks and records.
 //!
-//! Owns opening ([`Source`]), decompression, cutting at record ends ([`Chunks`]) and splitting
-//! ([`Records`]). Use [`list`](crate::list) for formats and for the URL in a record, and
-//! [`capture`](crate) for archives, which reads its files through this module.
+//! This module opens inputs ([`Source`]), decompresses them, cuts them at record ends ([`Chunks`])
+//! and splits chunks into records ([`Records`]). Use [`list`](crate::list) for formats and for the
+//! URL in a record. For archives use [`capture`](crate), which reads its files through this module.
 //!
-//! An input is a stream, decompressed if its first bytes say so, and held a chunk at a time. A regular
-//! uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and is then never copied. The same
-//! bytes give the same chunks either way.
+//! An input is a stream, decompressed if its first bytes show a compression, and held in memory one
+//! chunk at a time. A regular uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and
+//! is then never copied. The same bytes give the same chunks either way.
 //!
 //! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk for a
 //! stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record up to
@@ -50,11 +50,11 @@ pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, Source};
 pub(crate) use stream::Stream;
 
-/// An input that cannot be read to its end. Each names the input.
+/// An input that cannot be read to its end. Each error names the input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// The file cannot be opened, or is no file.
+    /// The file cannot be opened, or is not a file.
     #[error("{name}: {}", system_text(error))]
     Open {
         /// The file.
@@ -62,7 +62,7 @@ pub enum InputError {
         /// The system's error.
         error: io::Error,
     },
-    /// The file is surely of another kind.
+    /// The file is surely of another type.
     #[error(transparent)]
     WrongKind(#[from] WrongKind),
     /// The system failed to deliver the bytes.
@@ -83,7 +83,7 @@ pub enum InputError {
         /// How it is compressed.
         coding: Coding,
     },
-    /// A compressed input does not decompress, or not within the limits.
+    /// A compressed input cannot be decompressed, or not within the limits.
     #[error(
         "cannot decompress {name}: its {coding} data is damaged or asks for too much memory; \
          fetch it again, or decompress it with another program"
@@ -102,7 +102,7 @@ pub enum InputError {
         /// The file.
         name: String,
     },
-    /// A record is longer than can be held.
+    /// A record is longer than the limit.
     #[error(
         "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
          is this a list, do its records end as you say (a line feed, or NUL), and is every quote of a \
@@ -111,12 +111,12 @@ pub enum InputError {
     RecordTooLong {
         /// The input.
         name: String,
-        /// Where the record begins, counted from 0 after decompression.
+        /// The offset of the record, counted from 0 after decompression.
         offset: u64,
-        /// The most that a record may have.
+        /// The most bytes that a record may have.
         bytes_max: usize,
     },
-    /// A Parquet file cannot be opened or read further.
+    /// A Parquet file cannot be opened or read to its end.
     #[error("{name}: {problem}")]
     Parquet {
         /// The file.
@@ -124,7 +124,7 @@ pub enum InputError {
         /// What is wrong and where, and the fix.
         problem: String,
     },
-    /// A list has no such column or field, or cannot be read as it is.
+    /// A list lacks the named column or field, or cannot be read as it is.
     #[error("{name}: {problem}")]
     List {
         /// The input.
@@ -132,18 +132,18 @@ pub enum InputError {
         /// What is wrong, and the fix.
         problem: String,
     },
-    /// A compressed robots.txt is longer than can be held.
+    /// A compressed robots.txt is longer than the limit.
     #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
     TooLong {
         /// The file.
         name: String,
-        /// The most that it may have.
+        /// The most bytes that the file may have.
         bytes_max: usize,
     },
 }
 
 impl InputError {
-    /// The input that the error is about: its path, or `standard input`.
+    /// Returns the name of the input: its path, or `standard input`.
     pub fn name(&self) -> &str {
         match self {
             InputError::Open { name, .. }
@@ -160,10 +160,10 @@ impl InputError {
     }
 }
 
-/// The system's text for an error, for a message: "no such file or directory".
+/// Returns the system's text for an error, such as "no such file or directory".
 pub fn system_text(error: &io::Error) -> String {
     let text = error.to_string();
-    // The number tells a reader nothing.
+    // The number does not help a reader.
     let text = text.split(" (os error ").next().unwrap_or(&text);
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());

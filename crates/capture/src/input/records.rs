@@ -1,7 +1,8 @@
-//! Records: the bytes between two line feeds, or between two NULs.
+//! Splits a chunk into records: the bytes between two line feeds, or between two NULs.
 //!
 //! A record keeps its terminator, so that it can be written as it was read. Cost: one pass over the
-//! chunk, 64 bytes at a time. Splitting cannot fail and drops nothing: the records joined are the chunk.
+//! chunk, 64 bytes at a time. Splitting cannot fail and drops no byte: the records concatenated are
+//! the chunk.
 //!
 //! ```
 //! use portcullis_capture::input::{Records, Terminator};
@@ -27,7 +28,7 @@ pub enum Terminator {
 }
 
 impl Terminator {
-    /// The byte itself.
+    /// Returns the byte.
     pub const fn byte(self) -> u8 {
         match self {
             Terminator::LineFeed => b'\n',
@@ -46,7 +47,7 @@ pub struct Record<'a> {
 }
 
 impl AsRef<[u8]> for Record<'_> {
-    /// The URL.
+    /// The URL of the record.
     #[inline]
     fn as_ref(&self) -> &[u8] {
         self.url()
@@ -54,76 +55,76 @@ impl AsRef<[u8]> for Record<'_> {
 }
 
 impl<'a> Record<'a> {
-    /// A record whose text is its URL.
+    /// Returns a record whose text is its URL.
     #[inline]
     pub(crate) fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
         let url = &whole[..whole.len() - usize::from(end_bytes)];
         Record { whole, url, end_bytes, problem: None }
     }
 
-    /// The record with another URL.
+    /// Returns the record with another URL.
     pub(crate) fn with_url(self, url: &'a [u8]) -> Record<'a> {
         Record { url, ..self }
     }
 
-    /// The record without a URL, which makes it invalid.
+    /// Returns the record without a URL, which makes it invalid.
     pub(crate) fn with_problem(self, problem: Problem) -> Record<'a> {
         Record { url: b"", problem: Some(problem), ..self }
     }
 
-    /// Why the record has no URL; `None` if it has one, or an empty one.
+    /// Returns why the record has no URL, or `None` if it has one, even an empty one.
     #[inline]
     pub fn problem(&self) -> Option<Problem> {
         self.problem
     }
 
-    /// The bytes to decide. For plain lines, the text.
+    /// Returns the URL to decide. For plain lines, the text of the record.
     #[inline]
     pub fn url(&self) -> &'a [u8] {
         self.url
     }
 
-    /// The record without its terminator.
+    /// Returns the record without its terminator.
     #[inline]
     pub fn text(&self) -> &'a [u8] {
         &self.whole[..self.whole.len() - usize::from(self.end_bytes)]
     }
 
-    /// The terminator: LF, CR LF or NUL; empty if the input ends without one.
+    /// Returns the terminator: LF, CR LF or NUL. Empty if the input ends without one.
     #[inline]
     pub fn end(&self) -> &'a [u8] {
         &self.whole[self.whole.len() - usize::from(self.end_bytes)..]
     }
 
-    /// The text and its terminator, as they were read.
+    /// Returns the text and its terminator, as they were read.
     #[inline]
     pub fn whole(&self) -> &'a [u8] {
         self.whole
     }
 }
 
-/// The records of a chunk, in order. A last one without a terminator counts if it is not empty.
+/// The records of a chunk, in order. A last record without a terminator counts if it is not empty.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     chunk: &'a [u8],
     start: usize,
     terminator: Terminator,
-    /// Bytes that have been scanned.
+    /// The number of scanned bytes.
     seen: usize,
-    /// The terminators among the last 64 of them that have not been used, a bit for each.
+    /// A bit for each terminator in the last 64 scanned bytes that has not been used.
     ends: u64,
 }
 
-/// Bytes that are scanned at once.
+/// The number of bytes that are scanned at once.
 const WINDOW_BYTES: usize = 64;
 
 impl<'a> Records<'a> {
-    /// Splits `chunk`, which begins where a record begins.
+    /// Splits `chunk`, which begins at a record.
     pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
         Records { chunk, start: 0, terminator, seen: 0, ends: 0 }
     }
 
-    /// The position of the next terminator.
+    /// Returns the position of the next terminator.
     #[inline]
     fn next_end(&mut self) -> Option<usize> {
         while self.ends == 0 {
@@ -131,7 +132,7 @@ impl<'a> Records<'a> {
             if rest.is_empty() {
                 return None;
             }
-            // The last window may begin with bytes that were scanned before.
+            // The last window may begin with bytes that are already scanned.
             self.ends = match (rest.first_chunk(), self.chunk.last_chunk()) {
                 (Some(window), _) => places(window, self.terminator.byte()),
                 (None, Some(window)) => {
@@ -148,11 +149,11 @@ impl<'a> Records<'a> {
         }
         let place = self.ends.trailing_zeros() as usize;
         self.ends &= self.ends - 1;
-        // A window ends with the last byte that was scanned.
+        // A window ends with the last scanned byte.
         Some(self.seen + place - WINDOW_BYTES)
     }
 
-    /// The last record, which has no terminator.
+    /// Returns the last record, which has no terminator.
     #[cold]
     fn without_end(&mut self) -> Option<Record<'a>> {
         let whole = &self.chunk[self.start..];
@@ -181,7 +182,7 @@ impl<'a> Iterator for Records<'a> {
 
 impl std::iter::FusedIterator for Records<'_> {}
 
-/// The places of `byte` in a window, a bit for each.
+/// Returns a bit for each position of `byte` in a window.
 #[inline]
 fn places(window: &[u8; WINDOW_BYTES], byte: u8) -> u64 {
     let (chunks, _) = window.as_chunks::<16>();

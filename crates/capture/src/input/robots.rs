@@ -1,7 +1,7 @@
-//! One robots.txt file: as much of it as counts, decompressed.
+//! Reads one robots.txt file up to its size limit, decompressed.
 //!
-//! Use [`Source`] for lists. Cost: one read per 64 KiB, into memory that can be reused. Another kind of
-//! file, such as an archive, is an error that says how to read it.
+//! Use [`Source`] for lists. Cost: one read per 64 KiB, into memory that can be reused. A file of
+//! another type, such as an archive, is an error that says how to read it.
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -13,12 +13,13 @@ use crate::compression::Coding;
 use portcullis_dialect::limits::{BODY_BYTES_MAX, FILE_READ_BYTES};
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
-/// Reads the robots.txt at `path`, or from standard input if it is `-`: `bytes_max` bytes, or all, and a little more, so that the parser sees
-/// what is cut. gzip and zstd are decompressed, up to [`BODY_BYTES_MAX`] bytes.
+/// Reads the robots.txt at `path`, or from standard input if it is `-`: up to `bytes_max` bytes, or
+/// all, and a little more, so that the parser sees whether a line is cut. gzip and zstd are
+/// decompressed, up to [`BODY_BYTES_MAX`] bytes.
 ///
 /// # Errors
 ///
-/// If it cannot be opened, read or decompressed, or is surely no robots.txt
+/// If the file cannot be opened, read or decompressed, or is surely not a robots.txt
 /// ([`InputError::WrongKind`]). HTML, JSON and binary data are left to the parser.
 pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
     if path == Path::new("-") {
@@ -37,7 +38,7 @@ pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>,
     read_robots_txt_from(&name, file, bytes_max)
 }
 
-/// As [`read_robots_txt`], from any reader; `name` is what errors call it.
+/// Like [`read_robots_txt`], from any reader. Errors call the input `name`.
 ///
 /// # Errors
 ///
@@ -47,7 +48,7 @@ pub fn read_robots_txt_from(
     stored: impl Read + Send + 'static,
     bytes_max: Option<usize>,
 ) -> Result<Vec<u8>, InputError> {
-    /// A line end is two bytes at most.
+    /// The bytes read past the limit. A line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
     let wanted = bytes_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
     let mut text = Vec::new();
@@ -56,7 +57,8 @@ pub fn read_robots_txt_from(
     Ok(text)
 }
 
-/// As [`read_robots_txt`], the first `wanted` bytes of `stored`, into memory that may be reused.
+/// Like [`read_robots_txt`], but reads the first `wanted` bytes of `stored` into memory that may be
+/// reused.
 ///
 /// # Errors
 ///
@@ -97,7 +99,8 @@ pub fn fill_robots_txt<'t>(
     Ok(&text[..bytes])
 }
 
-/// Reads up to `wanted` bytes to the start of `text`, which grows as needed. Returns their number.
+/// Reads up to `wanted` bytes into the start of `text`, which grows as needed. Returns the number
+/// of bytes read.
 fn fill(reader: &mut impl Read, wanted: usize, text: &mut Vec<u8>) -> io::Result<usize> {
     let mut filled = 0;
     while filled < wanted {

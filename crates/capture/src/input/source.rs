@@ -1,14 +1,14 @@
-//! Opening: a path, standard input or any reader becomes a mapping or a stream.
+//! Opens a path, standard input or any reader as a mapping or a stream.
 //!
 //! A regular uncompressed file is mapped if the caller asks for it; everything else is a stream.
 //!
-//! **The duty** of a caller who asks for a mapping ([`OpenConfig::mapped`]): nothing may truncate or
-//! rewrite the file while it is mapped. If the file is truncated, or its disk fails, touching a missing
-//! page raises SIGBUS. Bytes are missing then, and the code that needs them cannot go on: the program's
-//! handler reports it and ends the program with status 2 and no output; a library's process is killed
-//! by the system unless it has a handler of its own. The last page reads as zeros behind the new end.
-//! [`Mapping::check`] finds that, and is called before the results of a chunk are passed on. Appending
-//! does no harm: the mapping keeps its length.
+//! **Safety contract** of a mapping ([`OpenConfig::mapped`]): no process may truncate or rewrite
+//! the file while it is mapped. If the file is truncated, or its disk fails, touching a missing
+//! page raises SIGBUS. The code that needs the missing bytes cannot continue: the program's handler
+//! reports this and ends the program with status 2 and no output. A process that uses the library
+//! is killed by the system unless it has its own handler. The last page reads as zeros after the
+//! new end. [`Mapping::check`] detects this, and is called before the results of a chunk are used.
+//! Appending is harmless: the mapping keeps its length.
 
 #![allow(unsafe_code, reason = "maps lists of URLs")]
 
@@ -44,11 +44,11 @@ impl OpenConfig {
     ///
     /// # Safety
     ///
-    /// Nothing may truncate or rewrite a file that is opened with this config while its [`Source`] or
-    /// anything made from it lives: its bytes are handed out as shared slices, which must not change.
-    /// Appending does no harm. If the file is truncated all the same, touching a missing page raises
-    /// SIGBUS, and the last page reads as zeros behind the new end; call [`Chunk::check`] before the
-    /// results of a chunk are passed on.
+    /// No process may truncate or rewrite a file that is opened with this config while its
+    /// [`Source`], or a value made from it, is alive: its bytes are exposed as shared slices, which
+    /// must not change. Appending is harmless. If the file is truncated anyway, touching a missing
+    /// page raises SIGBUS, and the last page reads as zeros after the new end. Call
+    /// [`Chunk::check`] before the results of a chunk are used.
     ///
     /// [`Chunk::check`]: super::Chunk::check
     #[must_use]
@@ -56,7 +56,7 @@ impl OpenConfig {
         OpenConfig { map: true, ..self }
     }
 
-    /// As [`OpenConfig::mapped`], for tests, which own their files.
+    /// Like [`OpenConfig::mapped`], for tests, which own their files.
     #[cfg(test)]
     pub const MAPPED: OpenConfig = OpenConfig { decompress: true, map: true };
 }
@@ -82,14 +82,14 @@ impl Default for OpenConfig {
 pub struct Source {
     stored_bytes: Option<u64>,
     content: Content,
-    /// The file itself, if it is regular and not compressed: what a format needs that is not read from
-    /// its beginning.
+    /// The file itself, if it is regular and not compressed. Formats that are not read from the
+    /// beginning need it.
     file: Option<File>,
 }
 
-/// Where the bytes are.
+/// The location of the bytes.
 pub(super) enum Content {
-    /// In a mapping, from `start` on.
+    /// A mapping, from `start` on.
     Mapped {
         mapping: Arc<Mapping>,
         start: usize,
@@ -97,17 +97,17 @@ pub(super) enum Content {
     Stream(Stream),
 }
 
-/// What errors call standard input.
+/// The name of standard input in errors.
 pub(super) const STANDARD_INPUT: &str = "standard input";
 
 impl Source {
-    /// Opens the file at `path`, or standard input if `path` is `-`. It is read, unless the config
-    /// says that it is [mapped](OpenConfig::mapped).
+    /// Opens the file at `path`, or standard input if `path` is `-`. The input is read, unless the
+    /// config [maps](OpenConfig::mapped) files.
     ///
     /// # Errors
     ///
-    /// [`InputError::Open`] if it cannot be opened or is a folder, [`InputError::Read`] if its first
-    /// bytes cannot be read. Pipes are not read yet, so that opening one waits for nothing.
+    /// [`InputError::Open`] if it cannot be opened or is a folder, [`InputError::Read`] if its
+    /// first bytes cannot be read. Pipes are not read yet, so opening one never waits.
     pub fn open(path: &Path, config: OpenConfig) -> Result<Source, InputError> {
         if path == Path::new("-") {
             return Source::stdin(config);
@@ -119,11 +119,11 @@ impl Source {
         }
     }
 
-    /// Standard input, from its current position.
+    /// Opens standard input, from its current position.
     ///
     /// # Errors
     ///
-    /// Those of [`Source::open`].
+    /// As [`Source::open`].
     #[cfg(unix)]
     pub fn stdin(config: OpenConfig) -> Result<Source, InputError> {
         use std::os::fd::AsFd;
@@ -135,7 +135,7 @@ impl Source {
         }
     }
 
-    /// Standard input.
+    /// Opens standard input.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Source {
         Ok(Source::from_reader(STANDARD_INPUT, io::stdin(), config))
     }
 
-    /// Any reader; `name` is what errors call it, and nothing is read yet.
+    /// Wraps any reader, without reading yet. Errors call the input `name`.
     pub fn from_reader(
         name: impl Into<String>,
         reader: impl Read + Send + 'static,
@@ -158,7 +158,7 @@ impl Source {
         }
     }
 
-    /// An opened file of any kind, from its current position.
+    /// Wraps an opened file of any kind, from its current position.
     pub(super) fn from_file(
         name: String,
         file: File,
@@ -177,8 +177,8 @@ impl Source {
         }
     }
 
-    /// A file with a length and a place to go back to. Some special files (in `/proc`) say that they
-    /// are regular and empty; they are streams.
+    /// Wraps a regular file, which has a length and can seek. Some special files (in `/proc`)
+    /// report that they are regular and empty; they are read as streams.
     fn from_regular_file(
         name: String,
         mut file: File,
@@ -191,18 +191,19 @@ impl Source {
         };
         let stored_bytes = (bytes > start).then(|| bytes - start);
         if config.map && is_plain && stored_bytes.is_some() {
-            // SAFETY: who made the config has promised that nothing truncates or rewrites the file.
+            // SAFETY: the caller that made the config has promised that no process truncates or
+            // rewrites the file.
             match unsafe { Mapping::new(&name, file) } {
                 Ok(mapping) => return Ok(Source::from_mapping(mapping, start)),
                 Err(unmapped) => file = unmapped,
             }
         }
-        // Without a second handle, a format that needs one reports so.
+        // If there is no second handle, a format that needs one reports an error.
         let regular = is_plain.then(|| file.try_clone().ok()).flatten();
         Ok(Source { stored_bytes, file: regular, ..Source::from_reader(name, file, config) })
     }
 
-    /// The bytes of `mapping` from `start` on, which are taken to be read whole.
+    /// Wraps the bytes of `mapping` from `start` on. They are expected to be read to the end.
     fn from_mapping(mapping: Mapping, start: u64) -> Source {
         mapping.leave_at_end();
         let start = usize::try_from(start).map_or(mapping.len(), |start| start.min(mapping.len()));
@@ -213,7 +214,7 @@ impl Source {
         }
     }
 
-    /// What errors call the input: its path, or `standard input`.
+    /// Returns the name of the input in errors: its path, or `standard input`.
     pub fn name(&self) -> &str {
         match &self.content {
             Content::Mapped { mapping, .. } => mapping.name(),
@@ -221,7 +222,7 @@ impl Source {
         }
     }
 
-    /// The bytes that are stored, before decompression, if that is known beforehand.
+    /// Returns the stored size before decompression, or `None` if it is not known in advance.
     pub fn stored_bytes(&self) -> Option<u64> {
         self.stored_bytes
     }
@@ -231,11 +232,12 @@ impl Source {
         matches!(self.content, Content::Mapped { .. })
     }
 
-    /// How the input is compressed; `None` if it is not. Reads the first few bytes of a pipe.
+    /// Returns the compression of the input, or `None` if it is not compressed. Reads the first few
+    /// bytes of a pipe.
     ///
     /// # Errors
     ///
-    /// Any but [`InputError::RecordTooLong`] and [`InputError::Shrunk`].
+    /// Any error except [`InputError::RecordTooLong`] and [`InputError::Shrunk`].
     pub fn coding(&mut self) -> Result<Option<Coding>, InputError> {
         match &mut self.content {
             Content::Mapped { .. } => Ok(None),
@@ -243,12 +245,13 @@ impl Source {
         }
     }
 
-    /// The first record and perhaps more, at most `bytes_max`, decompressed, to detect a format by.
-    /// Nothing is consumed. It waits for no more than the first record of a pipe.
+    /// Returns the first record and perhaps more, decompressed, at most `bytes_max` bytes, for
+    /// detecting the format. No byte is consumed. On a pipe, the call waits for the first record
+    /// only.
     ///
     /// # Errors
     ///
-    /// Those of [`Source::coding`].
+    /// As [`Source::coding`].
     pub fn peek(&mut self, terminator: Terminator, bytes_max: usize) -> Result<&[u8], InputError> {
         let first = match &mut self.content {
             Content::Mapped { mapping, start } => &mapping[*start..],
@@ -257,18 +260,20 @@ impl Source {
         Ok(&first[..first.len().min(bytes_max)])
     }
 
-    /// The input in chunks of whole lines, or of what [`ChunkConfig::terminator`] ends.
+    /// Returns the input in chunks of whole records, which end with [`ChunkConfig::terminator`].
     pub fn chunks(self, config: ChunkConfig) -> Chunks {
         let list = List::plain(self.name().to_owned(), config.terminator);
         Chunks::new(self.content, self.file, config, Reading::Known(list.into()))
     }
 
-    /// A list of URLs in chunks of whole records. Its format is detected with the first chunk.
+    /// Returns a list of URLs in chunks of whole records. The format is detected with the first
+    /// chunk.
     pub fn list(self, config: ChunkConfig, list: impl Into<Arc<ListConfig>>) -> Chunks {
         Chunks::new(self.content, self.file, config, Reading::Unseen(list.into()))
     }
 
-    /// The input as a stream, for formats that are not cut at line feeds. A mapping is copied.
+    /// Returns the input as a stream, for formats that are not cut at line feeds. A mapping is
+    /// copied.
     pub(crate) fn into_stream(self) -> Stream {
         match self.content {
             Content::Stream(stream) => stream,
@@ -279,8 +284,8 @@ impl Source {
     }
 }
 
-/// The position of `file`, and whether its bytes from there are the list itself, neither compressed
-/// nor the first bytes of something compressed. The position stays.
+/// Returns the position of `file`, and whether the bytes from there are plain: neither compressed
+/// nor cut inside a magic number. The position is unchanged.
 fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u64, bool)> {
     let start = file.stream_position()?;
     if !decompress {
@@ -294,24 +299,24 @@ fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u
     Ok((start, Coding::detect(&first).is_none() && !is_stump))
 }
 
-/// A file that is mapped for reading, whole.
+/// A whole file that is mapped for reading.
 #[derive(Debug)]
 pub(super) struct Mapping {
     bytes: Mmap,
-    /// Kept to ask for the length again.
+    /// Kept to query the length again.
     file: File,
-    /// What errors call it.
+    /// The name of the file in errors.
     name: String,
 }
 
 impl Mapping {
-    /// Maps `file`; one that the system will not map comes back, to be read as a stream.
+    /// Maps `file`. If the system cannot map it, returns the file, to be read as a stream.
     ///
     /// # Safety
     ///
-    /// Nothing truncates or rewrites the file while the mapping lives.
+    /// No process truncates or rewrites the file while the mapping lives.
     unsafe fn new(name: &str, file: File) -> Result<Mapping, File> {
-        // SAFETY: the map is read-only and private to this type, which hands out shared slices no
+        // SAFETY: the map is read-only and private to this type, which returns shared slices no
         // longer than it lives. The caller promises the rest.
         match unsafe { Mmap::map(&file) } {
             Ok(bytes) => {
@@ -322,14 +327,14 @@ impl Mapping {
         }
     }
 
-    /// Moves the file's position to its end, where reading it would have left it: a process that
-    /// shares the position (as standard input is shared) does not get the list a second time. A
-    /// file that refuses is still mapped whole, so that a failure changes nothing here.
+    /// Moves the file's position to its end, where reading would have left it, so that a process
+    /// that shares the position (as with standard input) does not read the list a second time. A
+    /// failure has no effect here, because the whole file is still mapped.
     fn leave_at_end(&self) {
         (&self.file).seek(SeekFrom::End(0)).ok();
     }
 
-    /// What errors call the file.
+    /// Returns the name of the file in errors.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -338,7 +343,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`InputError::Shrunk`] if it is not.
+    /// [`InputError::Shrunk`] if the file is shorter.
     pub(super) fn check(&self) -> Result<(), InputError> {
         match self.file.metadata() {
             Ok(metadata) if metadata.len() >= self.bytes.len() as u64 => Ok(()),
@@ -370,7 +375,7 @@ impl Read for MappedBytes {
     }
 }
 
-/// Asks for early reading and early forgetting of pages. Only advice: a refusal changes nothing.
+/// Advises the system to read pages ahead and drop them early. Failures are ignored.
 #[cfg(unix)]
 fn advise_sequential(bytes: &Mmap) {
     bytes.advise(memmap2::Advice::Sequential).ok();

@@ -1,8 +1,8 @@
-//! A stream: an input that is read, not mapped (a pipe, a compressed file, any reader).
+//! A stream: an input that is read instead of mapped (a pipe, a compressed file, any reader).
 //!
-//! Owns the buffer between the input and its reader: chunks of records, a WARC reader, or the detection
-//! of a format. The first read looks for compression, so that creating a stream never
-//! waits for a slow pipe. After an error, the bytes before it can still be used.
+//! A stream holds the buffer between the input and its consumer: chunks of records, a WARC reader,
+//! or the detection of a format. Compression is detected by the first read, so creating a stream
+//! never waits for a slow pipe. After an error, the bytes before it can still be used.
 
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::ops::Range;
@@ -15,42 +15,42 @@ use portcullis_dialect::limits::CHUNK_BYTES;
 use super::InputError;
 use crate::compression::Coding;
 
-/// Bytes of the buffer, unless a longer record is wanted: a chunk and one byte, which shows that more
+/// The size of the buffer unless a record is longer: a chunk and one byte, which shows that more
 /// follows.
 const USUAL_BYTES: usize = CHUNK_BYTES + 1;
 
-/// An input's bytes in order, decompressed; those at hand are in a buffer.
+/// The decompressed bytes of an input, in order and buffered.
 pub(crate) struct Stream {
     name: String,
     state: State,
-    /// How the stored bytes are compressed, as far as is known.
+    /// The compression of the stored bytes, if known.
     coding: Option<Coding>,
     gauge: Arc<Gauge>,
-    /// Initialised throughout; the bytes at hand are in `start..end`.
+    /// Always initialized. The buffered bytes are in `start..end`.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes before those at hand, after decompression.
+    /// The position of the buffered bytes, after decompression.
     position: u64,
-    /// The error that ends the stream, until somebody takes it.
+    /// The error that ends the stream, until it is taken.
     failure: Option<InputError>,
 }
 
 enum State {
-    /// The first bytes have not been looked at. The coding that the name promises, if compression is
-    /// looked for at all.
+    /// The first bytes have not been read. Holds the coding of the name's extension, if compression
+    /// is to be detected at all.
     Unread {
         stored: Box<dyn Read + Send>,
         promised: Option<Option<Coding>>,
     },
     Reading(Box<dyn Read + Send>),
     AtEnd,
-    /// A read failed. Every later one fails too: bytes behind damage are not the list.
+    /// A read failed. All later reads fail too, because the bytes after damage are not the list.
     Failed,
 }
 
 impl Stream {
-    /// A stream of `stored`, whose bytes are taken as they are without `decompress`.
+    /// Returns a stream of `stored`. Without `decompress`, the bytes are read as they are.
     pub(super) fn new(
         name: String,
         stored: impl Read + Send + 'static,
@@ -76,22 +76,22 @@ impl Stream {
         &self.name
     }
 
-    /// Bytes taken from the file or pipe so far, before decompression.
+    /// Returns the bytes read from the file or pipe so far, before decompression.
     pub(crate) fn stored_bytes(&self) -> u64 {
         self.gauge.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were consumed, after decompression.
+    /// Returns the number of bytes consumed, after decompression.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// The bytes at hand.
+    /// Returns the buffered bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// How the input is compressed; reads its first bytes if nobody has.
+    /// Returns the compression of the input. Reads its first bytes if they have not been read.
     pub(super) fn coding(&mut self) -> Result<Option<Coding>, InputError> {
         self.begin();
         match self.take_failure() {
@@ -100,14 +100,15 @@ impl Stream {
         }
     }
 
-    /// Reads until `wanted` bytes are at hand, or all there are. Whether so many are.
+    /// Reads until `wanted` bytes are buffered or the input ends. Returns whether `wanted` bytes
+    /// are buffered.
     pub(crate) fn fill(&mut self, wanted: usize) -> bool {
         while self.end - self.start < wanted && self.read_some(wanted) {}
         self.end - self.start >= wanted
     }
 
-    /// The first bytes up to `terminator`, `bytes_max` or the end, whichever comes first, and perhaps
-    /// some more.
+    /// Returns the first bytes up to `terminator`, `bytes_max` or the end, whichever comes first,
+    /// and perhaps more.
     pub(super) fn peek(&mut self, terminator: u8, bytes_max: usize) -> Result<&[u8], InputError> {
         while self.bytes().len() < bytes_max
             && memchr::memchr(terminator, self.bytes()).is_none()
@@ -119,14 +120,14 @@ impl Stream {
         }
     }
 
-    /// Drops `count` of the bytes at hand.
+    /// Drops `count` of the buffered bytes.
     pub(crate) fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
         self.start += count;
         self.position += count as u64;
     }
 
-    /// Drops `count` bytes, at hand or not. Whether there were so many.
+    /// Drops `count` bytes, buffered or not. Returns whether there were that many.
     pub(crate) fn skip(&mut self, mut count: u64) -> bool {
         while count > 0 && self.fill(1) {
             let at_hand = self.bytes().len();
@@ -137,13 +138,13 @@ impl Stream {
         count == 0
     }
 
-    /// Drops all bytes at hand but the first `count`.
+    /// Drops all buffered bytes after the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         self.end = self.end.min(self.start + count);
     }
 
-    /// Consumes `count` of the bytes at hand and returns them as part of the buffer, which is replaced
-    /// by `next`.
+    /// Consumes `count` of the buffered bytes and returns them as a range of the buffer, which is
+    /// replaced by `next`.
     pub(super) fn split_off(&mut self, count: usize, mut next: Vec<u8>) -> (Vec<u8>, Range<usize>) {
         self.consume(count);
         let rest = self.bytes();
@@ -156,22 +157,22 @@ impl Stream {
         (std::mem::replace(&mut self.buffer, next), range)
     }
 
-    /// Bytes of the buffer, used or not.
+    /// Returns the size of the buffer.
     pub(super) fn buffer_bytes(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// Whether a failure, not the end, is what follows the bytes at hand.
+    /// Whether the buffered bytes are followed by a failure instead of the end.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.state, State::Failed)
     }
 
-    /// Whether nothing follows the bytes at hand.
+    /// Whether the buffered bytes are the last.
     pub(super) fn is_at_end(&self) -> bool {
         matches!(self.state, State::AtEnd)
     }
 
-    /// The failure that follows the bytes at hand, if nobody has taken it.
+    /// Takes the failure that follows the buffered bytes. `None` if there is none or it was taken.
     pub(crate) fn take_failure(&mut self) -> Option<InputError> {
         self.failure.take().or_else(|| self.has_failed().then(|| self.failed_before()))
     }
@@ -181,7 +182,8 @@ impl Stream {
         InputError::Read { name: self.name.clone(), source }
     }
 
-    /// Reads once, into a buffer with room for `wanted` bytes at hand. Whether there is more to read.
+    /// Reads once, into a buffer with room for `wanted` bytes. Returns whether there is more to
+    /// read.
     fn read_some(&mut self, wanted: usize) -> bool {
         self.begin();
         if !matches!(self.state, State::Reading(_)) {
@@ -198,14 +200,15 @@ impl Stream {
         matches!(self.state, State::Reading(_))
     }
 
-    /// Moves the bytes at hand to the front if `wanted` do not fit behind them, and resizes the buffer
-    /// where it is too small, or too large because of an earlier long record.
+    /// Makes room for `wanted` buffered bytes: moves the buffered bytes to the front if needed, and
+    /// resizes the buffer if it is too small, or too large because of an earlier long record.
     fn make_room(&mut self, wanted: usize) {
         if self.start + wanted > self.buffer.len() || self.end == self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        // A long record doubles the buffer again and again, so that no bound takes memory unused.
+        // A long record doubles the buffer step by step, so that a large limit alone takes no
+        // memory.
         let doubled = (2 * self.end).max(USUAL_BYTES);
         let bytes = wanted.clamp(USUAL_BYTES, doubled);
         if self.buffer.is_empty() {
@@ -218,7 +221,7 @@ impl Stream {
         }
     }
 
-    /// Looks at the first bytes and puts the decompressor in place, if nobody has.
+    /// On the first call, detects the compression by the first bytes and inserts the decompressor.
     fn begin(&mut self) {
         let (mut stored, promised) = match std::mem::replace(&mut self.state, State::Failed) {
             State::Unread { stored, promised } => (stored, promised),
@@ -249,7 +252,8 @@ impl Stream {
         }
     }
 
-    /// Ends the stream, and tells a failing system from data that is cut short or damaged.
+    /// Ends the stream with an error that distinguishes a system failure from truncated or damaged
+    /// data.
     fn fail(&mut self, error: io::Error) {
         self.state = State::Failed;
         let name = self.name.clone();
@@ -266,15 +270,15 @@ impl Stream {
     }
 }
 
-/// What has come through a [`Tap`].
+/// The state of a [`Tap`].
 #[derive(Default)]
 struct Gauge {
     bytes: AtomicU64,
-    /// The reader below failed, so an error from above is its error and not the decompressor's.
+    /// Whether the underlying reader failed. An error of the decompressor is then the reader's.
     failed: AtomicBool,
 }
 
-/// The stored bytes on their way to the decompressor.
+/// Counts the stored bytes that the decompressor reads.
 struct Tap<R> {
     stored: R,
     gauge: Arc<Gauge>,

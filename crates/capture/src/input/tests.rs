@@ -1,4 +1,4 @@
-//! Inputs from end to end: opened, decompressed, cut and split.
+//! Tests of inputs end to end: opened, decompressed, cut and split.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::tests::{gzip, zstd as zstd_frame};
 
-/// Chunks small enough to put every record at every place of one.
+/// Chunks so small that every record occurs at every position in a chunk.
 const SMALL: ChunkConfig = ChunkConfig {
     terminator: Terminator::LineFeed,
     chunk_bytes: 8,
@@ -17,7 +17,7 @@ const SMALL: ChunkConfig = ChunkConfig {
     by_row_group: false,
 };
 
-/// Gives one byte a read, now and then interrupted by a signal.
+/// A reader that returns one byte per read and is sometimes interrupted by a signal.
 struct Dribble<R> {
     inner: R,
     reads: usize,
@@ -37,7 +37,7 @@ fn dribble<R>(inner: R) -> Dribble<R> {
     Dribble { inner, reads: 0 }
 }
 
-/// Fails after some bytes.
+/// A reader that fails after some bytes.
 struct Failing(io::Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -58,7 +58,7 @@ fn from_bytes(bytes: &[u8]) -> Source {
     Source::from_reader("list", reader, OpenConfig::default())
 }
 
-/// The chunks up to the end or an error, and the error.
+/// Returns the chunks up to the end or an error, and the error.
 fn cut(source: Source, config: ChunkConfig) -> (Vec<Vec<u8>>, Option<InputError>) {
     let mut chunks = source.chunks(config);
     let mut whole = Vec::new();
@@ -76,7 +76,7 @@ fn cut(source: Source, config: ChunkConfig) -> (Vec<Vec<u8>>, Option<InputError>
     (whole, failure)
 }
 
-/// The bytes of an input that has no error.
+/// Returns the bytes of an input without an error.
 fn read_whole(source: Source) -> Vec<u8> {
     let (chunks, failure) = cut(source, ChunkConfig::default());
     assert!(failure.is_none(), "{failure:?}");
@@ -199,7 +199,7 @@ fn a_read_error_comes_after_the_whole_records_before_it() {
         assert_eq!(chunks.concat(), whole);
         assert!(matches!(failure, Some(InputError::Read { .. })));
     }
-    // A decompressor that is starved by the system is not damage.
+    // A system failure below the decompressor is not damage.
     let (_, failure) = cut(source(&gzip(b"one\ntwo\n")[..15]), SMALL);
     assert!(matches!(failure, Some(InputError::Read { .. })));
 }
@@ -250,7 +250,7 @@ fn a_file_is_taken_from_where_it_stands_to_its_end() {
     ] {
         let mut file = File::open(&path).unwrap();
         file.seek(SeekFrom::Start(start)).unwrap();
-        // As standard input is shared with the processes that come after.
+        // Standard input is shared with later processes in the same way.
         let mut shared = file.try_clone().unwrap();
         let source = Source::from_file("list".to_owned(), file, config).unwrap();
         assert_eq!(source.is_mapped(), config.map && !rest.is_empty());
@@ -317,7 +317,7 @@ fn a_file_that_shrinks_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = write_file(&folder, "list", b"one\ntwo\n");
     let mut chunks = open(&path).chunks(SMALL);
-    // The page stays, so that nothing faults; its end would read as zeros.
+    // The page stays mapped, so no access faults. Its end would read as zeros.
     File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
     assert!(chunks.next().unwrap().is_ok());
     assert!(matches!(chunks.next(), Some(Err(InputError::Shrunk { .. }))));
@@ -361,7 +361,7 @@ fn every_truncation_is_an_error_that_keeps_whole_records_only() {
     {
         let stored = [encode(first), encode(second)].concat();
         let boundary = encode(first).len();
-        // Shorter than the magic number it is a plain input; see the test of names.
+        // An input shorter than the magic number is plain. See the test of names.
         for bytes in 4..stored.len() {
             let (chunks, failure) = cut(from_bytes(&stored[..bytes]), ChunkConfig::default());
             let read = chunks.concat();

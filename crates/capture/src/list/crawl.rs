@@ -1,11 +1,12 @@
-//! The URLs in the lines that crawlers write: CDXJ, Heritrix's journals and logs, Nutch's dumps.
+//! Finds the URLs in the lines that crawlers write: CDXJ, Heritrix's journals and logs, Nutch's
+//! dumps.
 
 use bumpalo::Bump;
 use memchr::memchr;
 
 use super::{FieldPath, Problem, json};
 
-/// The URL of a CDXJ line: a member of the object behind key and timestamp.
+/// Returns the URL of a CDXJ line: a member of the object after key and timestamp.
 pub(super) fn cdxj_url<'c>(
     text: &'c [u8],
     fields: &[FieldPath],
@@ -14,7 +15,7 @@ pub(super) fn cdxj_url<'c>(
     json::url(cdxj_object(text).ok_or(Problem::NoUrl)?, fields, arena)
 }
 
-/// What is behind the second space.
+/// Returns the text after the second space.
 fn cdxj_object(text: &[u8]) -> Option<&[u8]> {
     let rest = &text[memchr(b' ', text)? + 1..];
     Some(&rest[memchr(b' ', rest)? + 1..])
@@ -30,8 +31,9 @@ pub(super) fn is_cdxj(line: &[u8]) -> bool {
     !key.is_empty() && is_time && object.trim_ascii_start().starts_with(b"{")
 }
 
-/// The URL of a line of a recover journal: `F+ URL …`, and alike for what came of it later (`Fs`, `Fd`,
-/// `Ff`, `F-`, …). A URL has the same verdict in each of its lines, so what is kept is still a journal.
+/// Returns the URL of a line in a recover journal: `F+ URL …`, or a later event of the URL (`Fs`,
+/// `Fd`, `Ff`, `F-`, …). A URL has the same verdict in each of its lines, so the kept lines are
+/// still a journal.
 pub(super) fn journal_url(text: &[u8]) -> Result<&[u8], Problem> {
     match text {
         [b'F', _, b' ', rest @ ..] => Ok(&rest[..memchr(b' ', rest).unwrap_or(rest.len())]),
@@ -39,13 +41,13 @@ pub(super) fn journal_url(text: &[u8]) -> Result<&[u8], Problem> {
     }
 }
 
-/// Whether `line` is a line of a recover journal.
+/// Whether `line` is a line in a recover journal.
 pub(super) fn is_journal(line: &[u8]) -> bool {
     let is_kind = matches!(line, [b'F', kind, b' ', ..] if b"+-sdfiero".contains(kind));
     is_kind && journal_url(line).is_ok_and(|url| memchr(b':', url).is_some())
 }
 
-/// The URL of a line of a crawl.log: its fourth word.
+/// Returns the URL of a line in a crawl.log: its fourth word.
 pub(super) fn log_url(text: &[u8]) -> Result<&[u8], Problem> {
     log_words(text).nth(3).ok_or(Problem::NoUrl)
 }
@@ -54,7 +56,7 @@ fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
 }
 
-/// Whether `line` is a line of a crawl.log: time, status, size, URL.
+/// Whether `line` is a line in a crawl.log: time, status, size, URL.
 pub(super) fn is_log(line: &[u8]) -> bool {
     let mut words = log_words(line);
     let is_time = |word: &[u8]| {
@@ -70,7 +72,8 @@ pub(super) fn is_log(line: &[u8]) -> bool {
         && words.next().is_some_and(|url| memchr(b':', url).is_some())
 }
 
-/// The URL of a record of a dump: its first line is the URL, TAB, `Version: ` and a number.
+/// Returns the URL of a record in a dump, whose first line is the URL, TAB, `Version: ` and a
+/// number.
 pub(super) fn dump_url(text: &[u8]) -> Result<&[u8], Problem> {
     let tab = memchr(b'\t', text).ok_or(Problem::NoUrl)?;
     let (url, rest) = (&text[..tab], &text[tab + 1..]);

@@ -1,9 +1,10 @@
-//! CSV and TSV: one row, and the field in its column.
+//! CSV and TSV: splits rows and finds the field in a column.
 //!
-//! RFC 4180, with LF as a line end too and any one byte as delimiter. Python's `csv` and this agree on
-//! what RFC 4180 allows. Rows that it does not allow (text behind a closing quote, a quote that is never
-//! closed, another number of fields than the first row) have a problem instead of a URL: a field that
-//! was cut at its own comma would be another URL.
+//! The format is RFC 4180, with LF also accepted as a line end and any single byte as delimiter.
+//! Python's `csv` gives the same result on all input that RFC 4180 allows. Rows that it does not
+//! allow (text after a closing quote, a quote that is never closed, a number of fields that differs
+//! from the first row) have a problem instead of a URL, because a field that was cut at its own
+//! comma would be a different URL.
 
 use bumpalo::Bump;
 
@@ -14,20 +15,20 @@ use super::framing::quoted_end;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
-    /// The URL's, from 0.
+    /// The column of the URL, counted from 0.
     pub column: usize,
-    /// Fields of a row.
+    /// The number of fields in a row.
     pub count: usize,
 }
 
-/// A row, and its URL.
+/// A row and its URL.
 pub(super) struct Row<'c> {
     pub whole: &'c [u8],
     pub end_bytes: u8,
     pub url: Result<&'c [u8], Problem>,
 }
 
-/// A field as it stands, with its quotes.
+/// A field as written, with its quotes.
 #[derive(Clone, Copy)]
 struct Field<'c> {
     raw: &'c [u8],
@@ -49,12 +50,12 @@ impl<'c> Field<'c> {
     }
 }
 
-/// The fields of the first row of `bytes`, one after the other.
+/// An iterator over the fields of the first row of `bytes`.
 struct Fields<'c> {
     bytes: &'c [u8],
     delimiter: u8,
     at: usize,
-    /// Where the row ends, and the bytes of its end, once the last field was read.
+    /// The end of the row and the length of its terminator. Set when the last field was read.
     end: Option<(usize, u8)>,
 }
 
@@ -73,7 +74,7 @@ impl<'c> Iterator for Fields<'c> {
             return None;
         }
         let (bytes, start) = (self.bytes, self.at);
-        // Where the text of the field may end, if it is quoted.
+        // The possible end of the field's text, if it is quoted.
         let mut closed = None;
         let mut problem = None;
         let mut from = start;
@@ -111,7 +112,7 @@ impl<'c> Iterator for Fields<'c> {
 }
 
 impl Columns {
-    /// The first row of `rest`; `None` if nothing is left.
+    /// Returns the first row of `rest`, or `None` if `rest` is empty.
     #[inline]
     pub(super) fn read<'c>(&self, rest: &'c [u8], arena: &'c Bump) -> Option<Row<'c>> {
         if rest.is_empty() {
@@ -136,7 +137,7 @@ impl Columns {
     }
 }
 
-/// The texts of the fields of a row.
+/// Returns the texts of the fields of a row.
 pub(super) fn fields<'c>(
     row: &'c [u8],
     delimiter: u8,
@@ -145,7 +146,7 @@ pub(super) fn fields<'c>(
     Fields::new(row, delimiter).map(|field| field.text(arena))
 }
 
-/// The fields of the first row of `bytes`, and where it ends.
+/// Returns the fields of the first row of `bytes`, and the end of the row.
 pub(super) fn first_row(bytes: &[u8], delimiter: u8) -> (Vec<Vec<u8>>, usize) {
     let arena = Bump::new();
     let mut fields = Fields::new(bytes, delimiter);

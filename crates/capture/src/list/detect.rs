@@ -1,8 +1,8 @@
-//! How a list is read, by its name and its first bytes.
+//! Detects how a list is read, by its name and its first bytes.
 //!
-//! Flags come first, then the extension of the name, then the first bytes, decompressed. What was
-//! chosen without a flag is in [`List::note`]. A list that has no such column or field is an error that
-//! names those it has.
+//! Flags come first, then the extension of the name, then the first bytes, decompressed. A choice
+//! made without a flag is reported in [`List::note`]. If a list lacks the column or field, the
+//! error names the ones that it has.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::input::{InputError, Terminator};
 use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
 use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
 
-/// Names of columns and members that hold a URL, in any case. The first that is there counts.
+/// Names of columns and members that hold a URL, in any case. The first that exists counts.
 const USUAL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
 /// The members of URLFrontier's items.
@@ -24,21 +24,22 @@ const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
 /// Delimiters of CSV, the usual one first.
 const DELIMITERS: &[u8] = b",;\t|";
 
-/// What the first bytes show.
+/// The result of detection.
 pub(crate) enum Detected {
-    /// The list; chunks begin behind its head.
+    /// The list. Chunks begin after its head.
     List(Box<List>),
-    /// A Parquet file, which has to be opened in another way.
+    /// A Parquet file, which must be opened in another way.
     Parquet(Box<List>),
-    /// Not enough; more have to be read.
+    /// The bytes are not enough; more must be read.
     More,
 }
 
-/// Detects how the list called `name` is read, which begins with `first`; `is_whole` if that is all.
+/// Detects how the list called `name`, which begins with `first`, is read. `is_whole` is true if
+/// `first` is the whole list.
 ///
 /// # Errors
 ///
-/// If it is surely no list, or has no such column or field.
+/// If the input is surely not a list, or lacks the column or field.
 pub(crate) fn detect(
     name: &str,
     first: &[u8],
@@ -79,7 +80,7 @@ pub(crate) fn detect(
     let note = match (config.format, how) {
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
         (Some(_), None) => None,
-        // What the name says needs no note.
+        // A format that the name already says needs no note.
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
         (None, None) => Some(format.describe().to_owned()),
     };
@@ -92,10 +93,10 @@ pub(crate) fn detect(
 
 const LINES: Framing = Framing::Byte(Terminator::LineFeed);
 
-/// Refuses what is surely no list.
+/// Rejects inputs that are surely not lists.
 fn refuse_other_kinds(name: &str, first: &[u8], kind: FileKind) -> Result<(), InputError> {
     let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    // A frontier may have a status for each URL.
+    // A frontier may have a status for each URL, so a status alone does not show captures.
     let is_robots_txt = memchr::memmem::find(line, b"/robots.txt\"").is_some();
     if kind.is_no_url_list() && (kind != FileKind::Captures || is_robots_txt) {
         return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::UrlList }.into());
@@ -112,7 +113,7 @@ fn problem_with(name: &str, problem: impl Into<String>) -> InputError {
     InputError::List { name: name.to_owned(), problem: problem.into() }
 }
 
-/// The format of a text that begins with `text`.
+/// Returns the format of a text that begins with `text`.
 fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let mut lines = text.split(|&byte| byte == b'\n');
     let line = lines.next().unwrap_or_default();
@@ -140,25 +141,25 @@ fn is_json_array(text: &[u8]) -> bool {
     text.starts_with(b"[") && FileKind::of_list(text) == FileKind::Json
 }
 
-/// The number of the first column with a usual name.
+/// Returns the number of the first column with a usual name.
 fn usual_column(names: &[Vec<u8>]) -> Option<usize> {
     let is = |field: &[u8], name: &str| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
     USUAL_NAMES.iter().find_map(|name| names.iter().position(|field| is(field, name)))
 }
 
-/// Whether a field may be a URL, and is no name of a column.
+/// Whether a field may be a URL and is not the name of a column.
 fn may_be_url(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     memchr::memchr2(b'/', b'.', field).is_some() && memchr::memchr(b' ', field).is_none()
 }
 
-/// What was found.
+/// A detected format and place of the URL.
 struct Found {
     framing: Framing,
     place: Place,
     head_bytes: usize,
     columns: Vec<Vec<u8>>,
-    /// What was chosen without a flag.
+    /// A description of the choices made without a flag.
     how: Option<String>,
 }
 
@@ -168,7 +169,7 @@ impl Found {
     }
 }
 
-/// The first row of a table, as one delimiter reads it.
+/// The first row of a table, split at one delimiter.
 struct FirstRow {
     delimiter: u8,
     row: Vec<Vec<u8>>,
@@ -178,17 +179,17 @@ struct FirstRow {
     is_header: bool,
 }
 
-/// The beginning of a list.
+/// The beginning of a list, for detection.
 struct Look<'l> {
     name: &'l str,
-    /// Without a byte order mark.
+    /// The text, without a byte order mark.
     text: &'l [u8],
     is_whole: bool,
     config: &'l ListConfig,
 }
 
 impl Look<'_> {
-    /// The whole lines of the text; `None` if there is none yet.
+    /// Returns the whole lines of the text, or `None` if it has none yet.
     fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
         let end = match self.is_whole {
             true => self.text.len(),
@@ -213,7 +214,7 @@ impl Look<'_> {
         for line in lines {
             let object = match serde_json::from_slice(line) {
                 Ok(Value::Object(object)) => object,
-                // One line that is cut must not hide the others.
+                // One truncated line must not hide the others.
                 _ => {
                     is_first = false;
                     continue;
@@ -239,7 +240,7 @@ impl Look<'_> {
             names.extend(new);
         }
         match names.is_empty() {
-            // An empty list, or lines that are no objects, which are counted.
+            // An empty list, or lines that are not objects, which count as invalid.
             true if is_first => Ok(Some(Found::new(LINES, url_field()))),
             true => {
                 let problem = "named or begun as JSON Lines, and no line is a JSON object; if an \
@@ -276,7 +277,7 @@ impl Look<'_> {
         is_ready.then(|| Found { head_bytes, ..Found::new(LINES, Place::CdxjFields(fields)) })
     }
 
-    /// CSV, with the first of `delimiters` that gives the row the column.
+    /// Detects CSV with the first of `delimiters` for which the row has the column.
     fn rows(&self, delimiters: &[u8]) -> Result<Option<Found>, InputError> {
         let framing = |delimiter| Framing::Quoted { delimiter };
         if self.text.is_empty() && self.is_whole {
@@ -290,7 +291,8 @@ impl Look<'_> {
             }
             let (row, end) = first_row(self.text, delimiter);
             let Some((column, is_header)) = self.column(&row) else { continue };
-            // Without a header only the usual delimiter counts: the others may be part of a URL.
+            // Without a header, only the usual delimiter counts, because the others may be part of
+            // a URL.
             let is_usual = delimiter == delimiters[0];
             let is_better = found.as_ref().is_none_or(|other| row.len() > other.row.len());
             if is_better && (is_header || is_usual) {
@@ -329,7 +331,7 @@ impl Look<'_> {
         Err(problem_with(self.name, problem))
     }
 
-    /// The column of the URL, and whether `row` is a header.
+    /// Returns the column of the URL, and whether `row` is a header.
     fn column(&self, row: &[Vec<u8>]) -> Option<(usize, bool)> {
         if let Some(wanted) = &self.config.column {
             let mut names = row.iter();
@@ -342,7 +344,7 @@ impl Look<'_> {
         if let Some(column) = usual_column(row) {
             return Some((column, true));
         }
-        // Without a header, the only field with a URL.
+        // Without a header, the column is the only field with a URL.
         let is_url = |field: &Vec<u8>| memchr::memmem::find(field, b"://").is_some();
         let column = row.iter().position(is_url)?;
         (!row[column + 1..].iter().any(is_url)).then_some((column, false))
@@ -353,7 +355,7 @@ fn url_field() -> Place {
     Place::Fields(vec![FieldPath::of_name("url")])
 }
 
-/// Names in quotes, the first few.
+/// Formats the first few names in quotes.
 fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
     let rest = names.len().saturating_sub(LIST_FIELDS_SHOWN);
     let shown: Vec<String> =

@@ -1,14 +1,15 @@
-//! Where records end, for the thread that cuts an input into chunks.
+//! Finds record ends, for the thread that cuts an input into chunks.
 //!
-//! Cost of the last end in a window: one `memrchr` for lines, a search for the last empty line of a
-//! dump, and one pass over quotes and line ends for CSV, whose quotes can only be read forwards.
+//! Cost of finding the last end in a window: one `memrchr` for lines, a search for the last empty
+//! line in a dump, and one pass over quotes and line ends for CSV, whose quotes can only be read
+//! forwards.
 
 use crate::input::Terminator;
 
-/// What ends a record.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// A byte, wherever it is.
+    /// A byte at any position.
     Byte(Terminator),
     /// LF outside a quoted field.
     Quoted {
@@ -20,7 +21,8 @@ pub(crate) enum Framing {
 }
 
 impl Framing {
-    /// The end of the last whole record of `bytes`, which begin where a record begins; 0 if none ends.
+    /// Returns the end of the last whole record in `bytes`, which begin at a record. 0 if no record
+    /// ends.
     pub(crate) fn last_end(self, bytes: &[u8]) -> usize {
         match self {
             Framing::Byte(terminator) => {
@@ -33,7 +35,7 @@ impl Framing {
         }
     }
 
-    /// The end of the first record of `bytes`, if it ends there.
+    /// Returns the end of the first record in `bytes`, or `None` if it does not end there.
     pub(crate) fn first_end(self, bytes: &[u8]) -> Option<usize> {
         match self {
             Framing::Byte(terminator) => memchr::memchr(terminator.byte(), bytes).map(|at| at + 1),
@@ -44,7 +46,7 @@ impl Framing {
         }
     }
 
-    /// What a record that ends with `tail` lacks.
+    /// Returns the bytes that a record ending with `tail` lacks at its end.
     pub(crate) fn missing_end(self, tail: &[u8]) -> &'static [u8] {
         match self {
             _ if tail.is_empty() => b"",
@@ -64,14 +66,14 @@ fn is_empty_line(bytes: &[u8], at: usize) -> bool {
     bytes[at] == b'\n' && matches!(&bytes[..at], [] | [b'\r'] | [.., b'\n'] | [.., b'\n', b'\r'])
 }
 
-/// The first record of a dump with its end, which is the empty line behind it.
+/// Returns the first record of a dump with its end, the empty line after it.
 pub(super) fn dump_record(rest: &[u8]) -> Option<(&[u8], u8)> {
     let whole = &rest[..Framing::EmptyLine.first_end(rest).unwrap_or(rest.len())];
     let text = whole.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
     (!whole.is_empty()).then(|| (whole, u8::try_from(whole.len() - text).unwrap_or(0)))
 }
 
-/// The ends of rows: each LF outside a quoted field.
+/// An iterator over the ends of rows: each LF outside a quoted field.
 ///
 /// A quote opens a field only at its start, as in RFC 4180; elsewhere it is text.
 struct RowEnds<'b> {
@@ -104,8 +106,8 @@ impl Iterator for RowEnds<'_> {
     }
 }
 
-/// The place behind the closing quote of a field whose content begins at `start`; `None` if it is not
-/// closed.
+/// Returns the position after the closing quote of a field whose content begins at `start`, or
+/// `None` if the field is not closed.
 pub(super) fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {

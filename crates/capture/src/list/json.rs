@@ -1,7 +1,7 @@
-//! The URL in a JSON object: a member by its path.
+//! Finds the URL in a JSON object: a member by its path.
 //!
-//! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8,
-//! one to parse; for several paths one parse for each that is not there.
+//! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check
+//! UTF-8 and one to parse. With several paths, one more parse for each path that the object lacks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 
 use super::Problem;
 
-/// The path of a member: names separated by dots. `\.` is a dot in a name.
+/// The path of a member: names separated by dots. `\.` stands for a dot in a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Vec<String>);
 
@@ -37,12 +37,12 @@ impl FromStr for FieldPath {
 }
 
 impl FieldPath {
-    /// The names, from the outermost object on.
+    /// Returns the names, from the outermost object on.
     pub(crate) fn names(&self) -> &[String] {
         &self.0
     }
 
-    /// The path of a member of the object itself.
+    /// Returns the path of a top-level member.
     pub(crate) fn of_name(name: &str) -> FieldPath {
         FieldPath(vec![name.to_owned()])
     }
@@ -58,7 +58,7 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// The first of `paths` that the object `text` has.
+/// Returns the value at the first of `paths` that the object `text` has.
 pub(super) fn url<'c>(
     text: &'c [u8],
     paths: &[FieldPath],
@@ -82,7 +82,7 @@ pub(super) fn url<'c>(
     Err(Problem::NoField)
 }
 
-/// The member at a path below a value.
+/// Finds the member at a path below a value.
 #[derive(Clone, Copy)]
 struct Find<'p, 'c> {
     path: &'p [String],
@@ -90,7 +90,7 @@ struct Find<'p, 'c> {
 }
 
 impl Find<'_, '_> {
-    /// What a value that is neither a string nor an object is.
+    /// Returns the problem of a value that is neither a string nor an object.
     fn other<'c, E>(self) -> Result<Result<&'c str, Problem>, E> {
         Ok(Err(if self.path.is_empty() { Problem::NotAString } else { Problem::NoField }))
     }
@@ -165,7 +165,7 @@ impl<'c> Visitor<'c> for Find<'_, 'c> {
     }
 }
 
-/// Whether a name is this one.
+/// Compares a name with this one.
 struct IsName<'p>(&'p str);
 
 impl<'c> DeserializeSeed<'c> for IsName<'_> {

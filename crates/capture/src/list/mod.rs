@@ -1,8 +1,9 @@
-//! Lists of URLs in the formats that people have: where the URL is in a record.
+//! Lists of URLs in common formats: finds the URL in each record.
 //!
-//! Owns the formats ([`ListFormat`]), their detection, the place of the URL, and what stands before the
-//! first record. [`input`](crate::input) opens, decompresses and cuts; a [`List`] says where it may cut,
-//! and turns a chunk into [`Record`]s. Nothing here decides a URL.
+//! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
+//! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
+//! [`List`] defines where they may be cut, and splits a chunk into [`Record`]s. No code here
+//! decides a URL.
 //!
 //! | format | a record | its URL |
 //! |---|---|---|
@@ -16,12 +17,12 @@
 //! | `parquet` | a row | a column |
 //!
 //! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
-//! invalid and never allowed. Where a text has two readings (a member that occurs twice, a row with
-//! another number of fields than the first one), it has none.
+//! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
+//! whose number of fields differs from the first one).
 //!
-//! Cost: nothing for plain lines. For the others one more pass over each record on the thread that
-//! decides it; a URL is copied only if it has escapes, into an arena that is reused chunk by chunk. The
-//! thread that cuts CSV looks at every quote and line end.
+//! Cost: none for plain lines. Other formats take one more pass over each record, on the thread
+//! that decides it. A URL is copied only if it has escapes, into an arena that is reused for each
+//! chunk. The thread that cuts CSV scans every quote and line end.
 //!
 //! ```
 //! use portcullis_capture::input::{ChunkConfig, OpenConfig, Source};
@@ -64,13 +65,14 @@ pub use json::FieldPath;
 use portcullis_dialect::words;
 
 words! {
-    /// A format of lists: its name for command lines, and for people.
+    /// A format of lists, with its name for command lines and for people.
     pub enum ListFormat {
         /// One URL per line, or per NUL.
         Lines => "lines": "plain lines",
         /// JSON Lines.
         JsonLines => "jsonl": "JSON Lines",
-        /// Comma-separated values, RFC 4180; the first row shows if the delimiter is another one.
+        /// Comma-separated values, RFC 4180. The first row shows whether the delimiter is another
+        /// byte.
         Csv => "csv": "CSV",
         /// Tab-separated values, quoted as in CSV.
         Tsv => "tsv": "TSV",
@@ -88,7 +90,7 @@ words! {
 }
 
 impl ListFormat {
-    /// Extensions of file names, before that of a compression.
+    /// Extensions of file names, before the extension of a compression.
     const EXTENSIONS: [(&'static str, ListFormat); 8] = [
         ("jsonl", ListFormat::JsonLines),
         ("ndjson", ListFormat::JsonLines),
@@ -100,7 +102,7 @@ impl ListFormat {
         ("parquet", ListFormat::Parquet),
     ];
 
-    /// The format that a file name promises, in any case and before `.gz` or `.zst`.
+    /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
     ///
     /// ```
     /// use std::path::Path;
@@ -117,16 +119,16 @@ impl ListFormat {
     }
 }
 
-/// How lists are read. What is not given is detected for each list.
+/// How lists are read. Settings that are not given are detected for each list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListConfig {
-    /// The format. By default that of the file name's extension, or else that of the first bytes.
+    /// The format. By default chosen by the file name's extension, or else by the first bytes.
     pub format: Option<ListFormat>,
-    /// Members that hold the URL of a JSON object: the first that the object has counts.
+    /// The members that may hold the URL of a JSON object. The first that the object has counts.
     pub fields: Vec<FieldPath>,
     /// The name of the column with the URL, or its number, counted from 1.
     pub column: Option<String>,
-    /// What ends the records of plain lines. With NUL nothing is detected.
+    /// The terminator of plain lines. With NUL, no format is detected.
     pub terminator: Terminator,
 }
 
@@ -146,9 +148,9 @@ words! {
         /// The row has fewer or more fields than the first one.
         FieldCount => "field-count":
             "not the number of fields of the first row; quote those with a delimiter",
-        /// Something follows the closing quote of a field.
+        /// Text follows the closing quote of a field.
         BadQuotes => "bad-quotes": "text behind the closing quote of a field",
-        /// A quoted field does not end, so the row takes the rest of the list.
+        /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.
         NoUrl => "no-url": "a line of a kind without a URL",
@@ -157,28 +159,28 @@ words! {
     }
 }
 
-/// Where the URL of a record is.
+/// The place of the URL in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
     /// The text is the URL.
     Text,
-    /// Members of the object that is the text.
+    /// Members of the text, a JSON object.
     Fields(Vec<FieldPath>),
     /// A field of the row.
     Column(Columns),
-    /// Members of the object behind the second space.
+    /// Members of the object after the second space.
     CdxjFields(Vec<FieldPath>),
-    /// The second word of a line of a recover journal.
+    /// The second word of a line in a recover journal.
     JournalWord,
-    /// The fourth word of a line of a crawl.log.
+    /// The fourth word of a line in a crawl.log.
     LogWord,
     /// The first line up to TAB.
     DumpLine,
-    /// The column of rows that are decoded.
+    /// The column of decoded rows.
     Rows,
 }
 
-/// One list: its format, where its records end, and where their URLs are.
+/// A list: its format, the ends of its records, and the place of their URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     name: String,
@@ -208,7 +210,7 @@ impl PartialEq for Rows {
 impl Eq for Rows {}
 
 impl List {
-    /// Plain lines.
+    /// Returns a list of plain lines.
     pub fn plain(name: impl Into<String>, terminator: Terminator) -> List {
         List {
             name: name.into(),
@@ -223,13 +225,13 @@ impl List {
         }
     }
 
-    /// A Parquet file that was not opened yet.
+    /// Returns a Parquet file that is not opened yet.
     pub(crate) fn parquet(name: String) -> List {
         let (format, place) = (ListFormat::Parquet, Place::Rows);
         List { format, place, ..List::plain(name, Terminator::LineFeed) }
     }
 
-    /// The same list, whose rows are those of `rows`.
+    /// Returns the same list with the rows of `rows`.
     #[cfg(feature = "parquet")]
     pub(crate) fn of_rows(self, rows: &Arc<parquet::ParquetList>) -> List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
@@ -238,34 +240,34 @@ impl List {
         List { columns, note, rows: Some(Rows(Arc::clone(rows))), ..self }
     }
 
-    /// The file, if the list is a column of Parquet.
+    /// Returns the file, or `None` if the list is not a column of Parquet.
     #[cfg(feature = "parquet")]
     pub fn rows(&self) -> Option<&Arc<parquet::ParquetList>> {
         self.rows.as_ref().map(|rows| &rows.0)
     }
 
-    /// What errors call the list: its path, or `standard input`.
+    /// Returns the name of the list in errors: its path, or `standard input`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its format.
+    /// Returns the format of the list.
     pub fn format(&self) -> ListFormat {
         self.format
     }
 
-    /// The bytes before the first record, as they were read: a byte order mark, a header row, the
-    /// comments that open a CDXJ file. Chunks begin behind them.
+    /// Returns the bytes before the first record, as they were read: a byte order mark, a header
+    /// row, or the comments at the start of a CDXJ file. Chunks begin after them.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// The names of the columns, without quotes; none if the list has no header row.
+    /// Returns the names of the columns, without quotes. Empty if the list has no header row.
     pub fn columns(&self) -> &[Vec<u8>] {
         &self.columns
     }
 
-    /// The delimiter of fields, for CSV and TSV.
+    /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
     pub fn delimiter(&self) -> Option<u8> {
         match &self.place {
             Place::Column(columns) => Some(columns.delimiter),
@@ -273,7 +275,8 @@ impl List {
         }
     }
 
-    /// For CSV and TSV, the position of the URL's column, from 0, and the number of columns.
+    /// Returns the position of the URL's column, from 0, and the number of columns, for CSV and
+    /// TSV. `None` for other formats.
     pub fn url_column(&self) -> Option<(usize, usize)> {
         match &self.place {
             Place::Column(columns) => Some((columns.column, columns.count)),
@@ -281,7 +284,8 @@ impl List {
         }
     }
 
-    /// The fields of a row without quotes, for CSV and TSV. Those with escapes are decoded into `arena`.
+    /// Returns the fields of a CSV or TSV row, without quotes. Fields with escapes are decoded into
+    /// `arena`.
     pub fn fields<'c>(
         &self,
         row: &'c [u8],
@@ -290,7 +294,8 @@ impl List {
         delimited::fields(row, self.delimiter().unwrap_or(b','), arena)
     }
 
-    /// How the list is read, if that was detected: "CSV, column `Address`".
+    /// Describes how the list is read, such as "CSV, column `Address`". `None` if nothing was
+    /// detected.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
@@ -299,12 +304,13 @@ impl List {
         self.framing
     }
 
-    /// What a record lacks that ends with `tail` if another one follows: nothing if its end is there.
+    /// Returns the bytes that a record ending with `tail` needs before another record can follow.
+    /// Empty if its end is complete.
     pub fn missing_end(&self, tail: &[u8]) -> &'static [u8] {
         self.framing.missing_end(tail)
     }
 
-    /// The place of a record, counted from 0 behind the head: "line 12", "row 3".
+    /// Describes the place of a record, counted from 0 after the head: "line 12", "row 3".
     pub fn place(&self, record: u64) -> String {
         let rows_before = u64::from(!self.columns.is_empty());
         match self.format {
@@ -321,7 +327,7 @@ impl List {
         }
     }
 
-    /// The records of a chunk, which begins where a record begins. URLs with escapes are decoded into
+    /// Returns the records of a chunk, which begins at a record. URLs with escapes are decoded into
     /// `arena`.
     #[inline]
     pub fn records<'c>(&'c self, chunk: Contents<'c>, arena: &'c Arena) -> ListRecords<'c> {
@@ -341,15 +347,15 @@ impl List {
     }
 }
 
-/// What a chunk holds.
+/// The contents of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub enum Contents<'c> {
-    /// Records, one behind the other.
+    /// A sequence of records.
     Bytes(&'c [u8]),
     /// The URLs of rows.
     #[cfg(feature = "parquet")]
     Urls(&'c parquet::Urls),
-    /// A row group, whose URLs are not decoded.
+    /// A row group whose URLs are not decoded.
     #[cfg(feature = "parquet")]
     RowGroup(&'c parquet::Part),
 }
@@ -365,7 +371,7 @@ impl<'c> Contents<'c> {
         }
     }
 
-    /// What follows so many records, which have so many bytes, on its own.
+    /// Copies the contents after the first `records` records, which are `bytes` bytes long.
     pub fn rest_after(&self, records: u64, bytes: u64) -> Rest {
         let _ = records;
         match self {
@@ -381,7 +387,7 @@ impl<'c> Contents<'c> {
 /// The rest of a chunk.
 #[derive(Clone, Debug)]
 pub enum Rest {
-    /// Records, one behind the other.
+    /// A sequence of records.
     Bytes(Vec<u8>),
     /// The URLs of rows.
     #[cfg(feature = "parquet")]
@@ -395,7 +401,7 @@ impl Default for Rest {
 }
 
 impl Rest {
-    /// Whether there is none.
+    /// Whether the rest is empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Rest::Bytes(bytes) => bytes.is_empty(),
@@ -404,7 +410,7 @@ impl Rest {
         }
     }
 
-    /// What there is.
+    /// Returns the contents of the rest.
     pub fn contents(&self) -> Contents<'_> {
         match self {
             Rest::Bytes(bytes) => Contents::Bytes(bytes),
@@ -414,7 +420,7 @@ impl Rest {
     }
 }
 
-/// The records of a chunk of a [`List`], in order. Joined they are the chunk.
+/// The records of a chunk of a [`List`], in order. Concatenated, they are the chunk.
 pub struct ListRecords<'c> {
     list: &'c List,
     #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "for rows"))]
@@ -422,7 +428,7 @@ pub struct ListRecords<'c> {
     /// The next row.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "for rows"))]
     row: usize,
-    /// What follows the records of formats that are not split by `lines`.
+    /// The bytes after the last record, for formats that are not split by `lines`.
     rest: &'c [u8],
     lines: Records<'c>,
     arena: &'c Arena,
@@ -454,11 +460,11 @@ impl<'c> ListRecords<'c> {
         }
     }
 
-    /// Replaces `block` with the next records, at most so many.
+    /// Replaces `block` with the next records, at most `records_max`.
     #[inline]
     pub fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
         block.clear();
-        // Plain lines are split in a loop of their own.
+        // Plain lines are split in a separate loop.
         match self.list.place {
             Place::Text => block.extend(self.lines.by_ref().take(records_max)),
             _ => block.extend(self.by_ref().take(records_max)),
@@ -506,10 +512,10 @@ impl<'c> ListRecords<'c> {
     }
 }
 
-/// A list that was not read yet, or one that was.
+/// A list before or after detection.
 #[derive(Clone, Debug)]
 pub(crate) enum Reading {
-    /// It has to be detected.
+    /// The format is not detected yet.
     Unseen(Arc<ListConfig>),
     Known(Arc<List>),
 }

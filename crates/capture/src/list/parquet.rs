@@ -1,19 +1,20 @@
-//! A column of a Parquet file as a list of URLs. Built with the feature `parquet`.
+//! Reads a column of a Parquet file as a list of URLs. Requires the feature `parquet`.
 //!
-//! Owns the way from a file to the URLs in it: finding the column, cutting the file into [`Part`]s,
-//! and decoding a part ([`Part::urls`]), which is the work and can be done on any thread. Use
-//! [`parquet`](crate::parquet) for captures.
+//! This module finds the column, cuts the file into [`Part`]s, and decodes a part ([`Part::urls`]).
+//! Decoding takes most of the time and runs on any thread. Use [`parquet`](crate::parquet) for
+//! captures.
 //!
 //! A URL is bytes. String, binary and dictionary columns, large or views, are one type in a Parquet
-//! file, and text that is not UTF-8 is decided as it is, as in a list of lines. A null is an empty
+//! file. Text that is not UTF-8 is decided as it is, as in a list of lines. A null is an empty
 //! record, which is invalid.
 //!
-//! Cost: only the column with the URLs is read. Cutting reads the headers of its pages. Memory: a part
-//! has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one page has
-//! more; decoding holds the pages of one batch. A part that is a row group is decoded in batches of
-//! [`PARQUET_BATCH_URLS`] rows.
+//! Cost: only the column with the URLs is read. Cutting reads the headers of its pages. Memory: a
+//! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
+//! page has more. Decoding holds the pages of one batch. A part that is a row group is decoded in
+//! batches of [`PARQUET_BATCH_URLS`] rows.
 //!
-//! Errors name the file, the row group, the column and the fix. They come after the URLs before them.
+//! Errors name the file, the row group, the column and the fix. The URLs before an error are
+//! returned first.
 
 use std::fs::File;
 use std::path::Path;
@@ -44,10 +45,10 @@ use crate::parquet_columns::url_column;
 use crate::parquet_file::{OpenFailure, guarded, no_parquet, plain_text, text_of};
 pub use crate::parquet_file::{ParquetSource, StoredFile};
 
-/// What a [`Part`] is.
+/// The extent of a [`Part`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartSize {
-    /// About as many URLs as a chunk of a list of lines has. By default.
+    /// About as many URLs as a chunk of a list of lines has. The default.
     #[default]
     Chunk,
     /// A row group, for outputs that write row groups.
@@ -58,24 +59,24 @@ pub enum PartSize {
 #[derive(Debug)]
 pub struct ParquetList {
     source: ParquetSource,
-    /// The name of the column.
+    /// The name of the column with the URLs.
     column_name: String,
     /// Whether the column was found by a usual name.
     is_found: bool,
-    /// The place of the column among the leaves of the schema.
+    /// The position of the column among the leaves of the schema.
     column: usize,
     /// How the column is decoded.
     levels: FieldLevels,
 }
 
 impl ParquetList {
-    /// Opens the file at `path`, whose URLs are in the column with this name, or in the first that has
-    /// one of the usual names.
+    /// Opens the file at `path`. The URLs are in `column`, or by default in the first column with a
+    /// usual name.
     ///
     /// # Errors
     ///
-    /// [`InputError::Open`] if the system does not give it; [`InputError::List`] if it is no whole
-    /// Parquet file, or the column is missing or holds no text or bytes.
+    /// [`InputError::Open`] if the system cannot open it; [`InputError::List`] if it is not a
+    /// complete Parquet file, or the column is missing or holds neither text nor bytes.
     pub fn open(path: &Path, column: Option<&str>) -> Result<ParquetList, InputError> {
         let name = path.display().to_string();
         match File::open(path) {
@@ -84,7 +85,7 @@ impl ParquetList {
         }
     }
 
-    /// As [`ParquetList::open`], for a file that is open already, and that errors call `name`.
+    /// Like [`ParquetList::open`], for a file that is already open. Errors call the file `name`.
     ///
     /// # Errors
     ///
@@ -106,28 +107,28 @@ impl ParquetList {
         Ok(ParquetList { source, column_name, is_found: column.is_none(), column: place, levels })
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn source(&self) -> &ParquetSource {
         &self.source
     }
 
-    /// The name of the column.
+    /// Returns the name of the column with the URLs.
     pub fn column_name(&self) -> &str {
         &self.column_name
     }
 
-    /// Whether nobody named the column, so that it was found by a usual name.
+    /// Whether the column was found by a usual name because no name was given.
     pub fn is_column_found(&self) -> bool {
         self.is_found
     }
 
-    /// The names of all columns.
+    /// Returns the names of all columns.
     pub fn column_names(&self) -> Vec<&str> {
         let schema = self.source.metadata.file_metadata().schema();
         schema.get_fields().iter().map(|field| field.name()).collect()
     }
 
-    /// The file in parts, in order.
+    /// Returns the file in parts, in order.
     pub fn parts(self: Arc<ParquetList>, size: PartSize) -> Parts {
         Parts { list: self, size, row_group: 0, row: 0, pages: None, page_left: 0, is_over: false }
     }
@@ -136,12 +137,12 @@ impl ParquetList {
         self.source.metadata.row_group(number)
     }
 
-    /// The chunk of the column in a row group.
+    /// Returns the metadata of the column in a row group.
     fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
         self.row_group(row_group).column(self.column)
     }
 
-    /// The pages of a column in a row group.
+    /// Returns the pages of a column in a row group.
     fn pages(
         &self,
         row_group: usize,
@@ -152,7 +153,7 @@ impl ParquetList {
         SerializedPageReader::new(file, metadata.column(column), rows, None)
     }
 
-    /// An error in a column of a row group, which is counted from 0.
+    /// Returns the error for damage in a column of a row group, which is counted from 0.
     fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
         let number = row_group + 1;
         let problem = match problem.contains("Required field") {
@@ -165,18 +166,18 @@ impl ParquetList {
         InputError::List { name: self.source.name.clone(), problem }
     }
 
-    /// An error in the column with the URLs.
+    /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
         self.damaged(row_group, &self.column_name, problem)
     }
 }
 
-/// Finds the column: its place among the leaves, its name, and how it is decoded.
+/// Finds the column. Returns its position among the leaves, its name, and how it is decoded.
 fn find(
     metadata: &Arc<ParquetMetaData>,
     column: Option<&str>,
 ) -> Result<(usize, String, FieldLevels), String> {
-    // The writer's Arrow types are of no use here, and may contradict the file's.
+    // The writer's Arrow types are not needed, and may contradict the file's types.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let arrow = ArrowReaderMetadata::try_new(Arc::clone(metadata), options)
         .map_err(|error| no_parquet(&error))?;
@@ -195,7 +196,7 @@ fn find(
     Ok((leaf, name, levels))
 }
 
-/// How a column is decoded as bytes that stay where they were read.
+/// Returns how a column is decoded as bytes that are not copied.
 fn levels_of_bytes(column: &Type) -> Result<FieldLevels, ParquetError> {
     let repetition = column.get_basic_info().repetition();
     let bytes = Type::primitive_type_builder("url", PhysicalType::BYTE_ARRAY)
@@ -211,19 +212,19 @@ fn levels_of_bytes(column: &Type) -> Result<FieldLevels, ParquetError> {
 pub struct Parts {
     list: Arc<ParquetList>,
     size: PartSize,
-    /// The row group to be cut.
+    /// The row group that is being cut.
     row_group: usize,
     /// The first row that is not in a part.
     row: usize,
-    /// The pages of the row group whose headers have not been read.
+    /// The pages of the row group whose headers are not read yet.
     pages: Option<SerializedPageReader<StoredFile>>,
-    /// Rows of the pages that have been read and are in no part.
+    /// The rows in pages that have been read and are not yet in a part.
     page_left: usize,
     is_over: bool,
 }
 
 impl Parts {
-    /// Whether every row is in a part that was handed out.
+    /// Whether every row is in a part that was returned.
     pub fn is_at_end(&self) -> bool {
         let left = &self.list.source.metadata.row_groups()[self.row_group..];
         let mut row = self.row as i64;
@@ -274,7 +275,8 @@ impl Parts {
         }
     }
 
-    /// The rows of the next part of a row group with so many: whole pages, as far as the bounds allow.
+    /// Returns the number of rows in the next part of a row group with `rows` rows: whole pages, up
+    /// to the bounds.
     fn rows_of_chunk(&mut self, rows: usize) -> Result<usize, String> {
         let wrong = |error: ParquetError| text_of(&error);
         let chunk = self.list.chunk(self.row_group);
@@ -318,7 +320,7 @@ impl Iterator for Parts {
 
 impl std::iter::FusedIterator for Parts {}
 
-/// Some rows of a row group.
+/// A range of rows in a row group.
 #[derive(Clone, Debug)]
 pub struct Part {
     list: Arc<ParquetList>,
@@ -332,48 +334,49 @@ pub struct Part {
 }
 
 impl Part {
-    /// The list that this is a part of.
+    /// Returns the list to which the part belongs.
     pub fn list(&self) -> &Arc<ParquetList> {
         &self.list
     }
 
-    /// The number of the row group, counted from 0.
+    /// Returns the number of the row group, counted from 0.
     pub fn row_group(&self) -> usize {
         self.row_group
     }
 
-    /// What the part is.
+    /// Returns the extent of the part.
     pub fn size(&self) -> PartSize {
         self.size
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.count
     }
 
-    /// The bytes of the URLs before compression, if each row had an equal share.
+    /// Returns the bytes of the URLs before compression, estimated as an equal share for each row.
     pub fn url_bytes(&self) -> u64 {
         self.url_bytes
     }
 
-    /// The bytes of the file, all columns included, if each row had an equal share.
+    /// Returns the bytes of the file, all columns included, estimated as an equal share for each
+    /// row.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes
     }
 
-    /// The compression of the URLs.
+    /// Returns the compression of the URLs.
     pub fn url_compression(&self) -> Compression {
         self.list.chunk(self.row_group).compression()
     }
 
-    /// Calls `read` with the pages of any column of the row group, by its place among the leaves of the
-    /// schema.
+    /// Calls `read` with the pages of any column of the row group. `column` is its position among
+    /// the leaves of the schema.
     ///
     /// # Errors
     ///
-    /// [`InputError::List`] if `read` fails or panics, which is what damaged pages may lead to, or if
-    /// the column is compressed in a way that this build does not read.
+    /// [`InputError::List`] if `read` fails or panics, as damaged pages may cause, or if this build
+    /// does not support the column's compression.
     pub fn read_column<T>(
         &self,
         column: usize,
@@ -387,7 +390,7 @@ impl Part {
         })
     }
 
-    /// The URLs of all rows at once.
+    /// Returns the URLs of all rows at once.
     ///
     /// # Errors
     ///
@@ -398,7 +401,7 @@ impl Part {
         urls.ok_or_else(|| self.list.damaged_urls(self.row_group, "its rows are missing"))
     }
 
-    /// The URLs in batches of at most [`PARQUET_BATCH_URLS`] rows.
+    /// Returns the URLs in batches of at most [`PARQUET_BATCH_URLS`] rows.
     ///
     /// # Errors
     ///
@@ -439,7 +442,7 @@ pub struct UrlBatches<'p> {
 }
 
 impl UrlBatches<'_> {
-    /// The next batch; `None` after the last row.
+    /// Returns the next batch, or `None` after the last row.
     ///
     /// # Errors
     ///
@@ -467,12 +470,12 @@ impl UrlBatches<'_> {
     }
 }
 
-/// Some URLs, where they were decoded.
+/// Decoded URLs, which are not copied.
 #[derive(Clone, Debug)]
 pub struct Urls(BinaryViewArray);
 
 impl Urls {
-    /// The URL in a row, `None` for a null.
+    /// Returns the URL in a row, or `None` for a null.
     ///
     /// # Panics
     ///
@@ -482,8 +485,8 @@ impl Urls {
         self.0.is_valid(row).then(|| self.0.value(row))
     }
 
-    /// A row as a record without a terminator. Its text is the URL on one line: of a URL with a line end
-    /// or NUL in it, which is decided as it is, that byte is written as `%0A`, `%0D` or `%00`.
+    /// Returns a row as a record without a terminator. Its text is the URL on one line: a line end
+    /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
     pub(super) fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
         let Some(url) = self.get(row) else {
@@ -495,18 +498,18 @@ impl Urls {
         }
     }
 
-    /// Those from a row on.
+    /// Returns the URLs from a row on.
     #[must_use]
     pub fn skip(&self, rows: usize) -> Urls {
         Urls(self.0.slice(rows, self.0.len() - rows))
     }
 
-    /// The number of URLs.
+    /// Returns the number of URLs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no URLs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,5 @@
-//! Every format: detection, places, problems, and the same chunks however the bytes arrive.
+//! Tests of every format: detection, places, problems, and the same chunks for any way the bytes
+//! arrive.
 
 use super::*;
 use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
@@ -9,7 +10,8 @@ fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> 
     read(source, chunk_bytes, config)
 }
 
-/// What was read: the head, the texts of records with their URLs or problems, the notes.
+/// The result of reading: the head, the texts of records with their URLs or problems, and the
+/// notes.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     head: Vec<u8>,
@@ -273,7 +275,7 @@ fn what_cannot_be_read_as_a_list() {
         let error = chunks(name, bytes, 1 << 20, &plain).error;
         assert!(words.iter().all(|word| error.contains(word)), "{error}");
     }
-    // Captures of robots.txt are no list; a frontier's status is no capture.
+    // Captures of robots.txt are not a list, but a frontier with a status is not captures.
     let capture =
         |path: &str| format!("{{\"url\": \"https://a.example{path}\", \"status\": 200}}\n");
     let refused = chunks("-", capture("/robots.txt").as_bytes(), 99, &plain).error;

@@ -1,5 +1,5 @@
-//! Responses as archives have them: odd heads; bodies that are whole, cut, coded, and coded in name
-//! only.
+//! Tests of responses as found in archives: unusual heads; bodies that are whole, truncated,
+//! encoded, or encoded in name only.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::{CaptureNote, ReadConfig};
 
 const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 
-/// [`TEXT`] in Brotli, as the reference program writes it.
+/// [`TEXT`] in Brotli, compressed by the reference program.
 const TEXT_BROTLI: &[u8] = include_bytes!("text.br");
 
 const OK: Answer = Answer::Status(200);
@@ -35,7 +35,7 @@ fn deflate(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// [`TEXT`] in each coding. There are two kinds of deflate.
+/// Returns [`TEXT`] in each coding. There are two kinds of deflate.
 fn coded() -> [(Coding, &'static str, Vec<u8>); 5] {
     [
         (Coding::Gzip, "gzip", gzip(TEXT)),
@@ -110,7 +110,7 @@ fn chunks_are_put_together() {
     check(chunked, TEXT, OK, TEXT, &[]);
     check(chunked, &in_chunks(TEXT)[..30], BROKEN, b"", &[BadChunks]);
     check(chunked, b"", BROKEN, b"", &[BadChunks]);
-    // A length beside chunks is none.
+    // A length besides chunks is ignored.
     check(&format!("{chunked}Content-Length: 1000\r\n"), &in_chunks(TEXT), OK, TEXT, &[]);
     for fields in ["Content-Encoding: gzip\r\nTransfer-Encoding: ", "Transfer-Encoding: gzip, "] {
         check(&format!("{fields}chunked\r\n"), &in_chunks(&gzip(TEXT)), OK, TEXT, &[]);
@@ -128,7 +128,7 @@ fn every_coding_is_undone() {
         let coding = format!("Content-Encoding: {name}\r\n");
         let length = format!("{coding}Content-Length: {}\r\n", stored.len());
         check(&length, &stored, OK, TEXT, &[]);
-        // The archive has undone it, and kept the header.
+        // The archive decoded the body and kept the header.
         check(&length, TEXT, OK, TEXT, &[]);
         check(&format!("{coding}Content-Length: 9999\r\n"), TEXT, OK, TEXT, &[]);
         check(&coding, b"", OK, b"", &[]);
@@ -142,7 +142,7 @@ fn codings_in_a_list_are_undone_from_its_end() {
     check(two, &zstd(&zlib(TEXT)), OK, TEXT, &[]);
     let both = "Content-Encoding: gzip\r\nTransfer-Encoding: zstd\r\n";
     check(both, &zstd(&gzip(TEXT)), OK, TEXT, &[]);
-    // Said twice, done once.
+    // The coding is named twice and applied once.
     check("Content-Encoding: gzip, gzip\r\n", &gzip(TEXT), OK, TEXT, &[]);
     let many = "Content-Encoding: gzip, gzip, gzip, gzip, gzip\r\n";
     check(many, TEXT, BROKEN, b"", &[CaptureNote::UnknownCoding]);
@@ -191,7 +191,7 @@ fn damage_is_no_file() {
     }
 }
 
-/// What is past the limit bears on nothing, be it damaged or missing.
+/// Damaged or missing bytes past the limit have no effect.
 #[test]
 fn what_counts_is_enough() {
     let long = TEXT.repeat(100);
@@ -237,7 +237,7 @@ fn a_bomb_is_decoded_as_far_as_counts() {
         assert_eq!((read.answer, read.body.len()), (BROKEN, 0), "{name}");
         assert_eq!(read.notes, notes(&[CaptureNote::BodyCut]), "{name}");
     }
-    // The first coding of two comes to more than is held, the second to nothing yet.
+    // Decoding the first of two codings exceeds the limit before the second yields any byte.
     let hidden = zstd(&[gzip(b""), vec![0; BODY_BYTES_MAX + 1000], gzip(TEXT)].concat());
     let read = read_with("Content-Encoding: gzip, zstd\r\n", &hidden, false, Some(5000));
     assert_eq!(read.answer, BROKEN);

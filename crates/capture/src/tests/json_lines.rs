@@ -1,4 +1,4 @@
-//! Lines that are good, odd and damaged.
+//! Tests of valid, unusual and damaged lines.
 
 use crate::access::{Answer, CachingHeaders, UnixSeconds};
 
@@ -7,21 +7,21 @@ use crate::input::{OpenConfig, Source};
 use crate::json_lines::{WHITE_SPACE, open};
 use crate::{BatchReader, BrokenKind, Capture, CaptureNote, FieldMap, Subject};
 
-/// The most that counts in these tests; two bytes more are handed out.
+/// The size limit in these tests. Two bytes more are returned.
 const MAX: usize = 10;
 
 fn read(lines: impl AsRef<[u8]>) -> Keeper {
     read_with(lines, &[])
 }
 
-/// As [`read`], with names of fields.
+/// Like [`read`], with names of fields.
 fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
     let lines = std::io::Cursor::new(lines.as_ref().to_vec());
     let source = Source::from_reader("lines", lines, OpenConfig::default());
     read_all(&mut open(source, &fields(names)), Some(MAX))
 }
 
-/// The one capture of the line that `members` make together with a URL.
+/// Returns the single capture of a line with a URL and `members`.
 #[track_caller]
 fn capture(members: &str) -> Capture<'static> {
     let found = read(format!(r#"{{"url": "u", {members}}}"#));
@@ -33,7 +33,7 @@ fn capture(members: &str) -> Capture<'static> {
     capture.clone()
 }
 
-/// What is wrong with the one line `line`.
+/// Returns the problem of the single line `line`.
 #[track_caller]
 fn problem(line: &str) -> String {
     let found = read(line);
@@ -131,13 +131,13 @@ fn bodies() {
         (200, r#""body": "0123456789ab\n\n""#, twelve, &[BodyCut]),
         (200, r#""body_base64": "MDEyMzQ1Njc4OWFi""#, twelve, &[]),
         (200, r#""body_base64": "MDEyMzQ1Njc4OWFiYw==""#, twelve, &[BodyCut]),
-        // What lies past all that counts is not decoded.
+        // Text past the size limit is not decoded.
         (200, r#""body_base64": "MDEyMzQ1Njc4OWFiY2Rl!""#, twelve, &[BodyCut]),
         (200, r#""body": "0123456789a", "truncated": true"#, b"", &[Truncated]),
         (200, r#""body": "0123456789ab", "truncated": true"#, twelve, &[Truncated]),
         (299, r#""body": "0123456789abc", "truncated": true"#, twelve, &[BodyCut, Truncated]),
         (404, r#""body": "gone", "truncated": true"#, b"", &[Truncated]),
-        // Nobody asks for it.
+        // The body is not needed.
         (404, r#""body_base64": "!""#, b"", &[]),
     ];
     for &(status, members, body, expected) in rows {
@@ -272,7 +272,7 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// Names, lines, and the subject, body and status that are found; `None` if the line is broken.
+/// Each row: names, line, and the expected subject, body and status. `None` if the line is broken.
 #[test]
 fn fields_have_usual_names_and_those_that_are_given() {
     let url = |subject, body| Some((subject, body, false, 200));
@@ -289,7 +289,7 @@ fn fields_have_usual_names_and_those_that_are_given() {
         (&[], r#"{"domain": "h", "url": "u", "body": "x"}"#, url("u", "x")),
         (&[], r#"{"domain": "h", "url": null, "body": "x"}"#, host("h", "x")),
         (&[], r#"{"domain": "h", "content": null}"#, None),
-        // A name that loses is not looked at.
+        // The value of a losing name is not read.
         (&[], r#"{"url": "u", "uri": 1, "text": {}, "body": "x"}"#, url("u", "x")),
         (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, url("u", "a")),
         (&[], r#"{"url": "u", "content": [1]}"#, None),
@@ -398,7 +398,7 @@ fn a_file_that_is_cut_short_is_an_error() {
     assert!(error.starts_with("short is cut short"), "{error}");
 }
 
-/// SplitMix64: seeded chance, the same everywhere.
+/// SplitMix64: seeded random numbers, the same on all systems.
 struct Random(u64);
 
 impl Random {
@@ -410,7 +410,7 @@ impl Random {
     }
 }
 
-/// Whatever happens to the bytes, every line that is not empty is a capture or broken.
+/// After any damage to the bytes, every nonempty line is a capture or broken.
 #[test]
 fn flipped_bytes_lose_no_line() {
     let lines = [

@@ -1,4 +1,4 @@
-//! What the tests of the readers share: a sink that keeps what it gets.
+//! Shared code of the readers' tests: a sink that keeps captures and broken records.
 
 mod http;
 mod json_lines;
@@ -26,21 +26,21 @@ pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).unwrap()
 }
 
-/// All of these notes.
+/// Returns a set of notes.
 fn notes(notes: &[CaptureNote]) -> CaptureNotes {
     notes.iter().fold(CaptureNotes::EMPTY, |all, &note| all.with(note))
 }
 
-/// A capture that owns what it says.
+/// A capture that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub subject: String,
     pub is_host: bool,
-    /// Borrows nothing but the empty subject that stands in for the one above.
+    /// The capture, with an empty subject. The real subject is in the fields above.
     pub capture: Capture<'static>,
 }
 
-/// Everything that a reader handed out.
+/// Everything that a reader returned.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
     pub captures: Vec<Kept>,
@@ -71,12 +71,12 @@ impl CaptureSink for Keeper {
     }
 }
 
-/// The map with these names, each as `FIELD=NAME`.
+/// Returns the map with these names, each written as `FIELD=NAME`.
 pub(crate) fn fields(names: &[&str]) -> FieldMap {
     FieldMap::new(names.iter().map(|name| name.parse().unwrap())).unwrap()
 }
 
-/// Reads everything.
+/// Reads all batches.
 #[track_caller]
 pub(crate) fn read_all(reader: &mut dyn BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
     let mut keeper = Keeper::default();

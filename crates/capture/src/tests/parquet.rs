@@ -1,4 +1,4 @@
-//! Columns of every layout, and files that are damaged.
+//! Tests of columns in every layout, and of damaged files.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, FieldMap, Read
 
 pub(super) type Columns = Vec<(&'static str, ArrayRef)>;
 
-/// A Parquet file with these columns, of which null may stand in each.
+/// Writes a Parquet file with these columns, which are all nullable.
 pub(super) fn written(columns: Columns, properties: WriterProperties) -> (TempDir, PathBuf) {
     let columns = columns.into_iter().map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
@@ -69,10 +69,10 @@ pub(super) fn column(array: impl Array + 'static) -> ArrayRef {
 
 const EMPTY: CaptureNotes = CaptureNotes::EMPTY;
 
-/// As long as counts, and two bytes more.
+/// A body of the size limit and two bytes more.
 const TWELVE: &[u8] = b"0123456789ab";
 
-/// A row that is all right but for what stands in `others`.
+/// Returns a valid row, except for the columns in `others`.
 fn one_row(others: Columns) -> Columns {
     let mut columns: Columns = vec![
         ("url", texts(&["u"])),
@@ -235,7 +235,7 @@ fn columns_by_the_names_that_are_given() {
         assert_eq!((&*kept.subject, kept.is_host), (subject, is_host), "{names:?}");
         assert_eq!(kept.capture.answer, Answer::Status(404));
     }
-    // One column may be taken for two things.
+    // One column may be used for two fields.
     let found = read_with(columns(), &fields(&["status=code", "body=url"]));
     assert_eq!(&*found.captures[0].capture.body, b"u");
     assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
@@ -392,7 +392,7 @@ fn what_is_no_parquet_is_an_error() {
     }
 }
 
-/// A file that is cut anywhere is an error when it is opened, since it is read from its end.
+/// A file that is cut anywhere fails to open, because it is read from its end.
 #[test]
 fn a_file_without_its_end_is_an_error() {
     let (_folder, path) = written(one_row(vec![]), WriterProperties::default());
@@ -403,7 +403,7 @@ fn a_file_without_its_end_is_an_error() {
     }
 }
 
-/// Whatever happens to the bytes, a file is read to its end or is an error, and no row is lost.
+/// After any damage to the bytes, a file is read to its end or is an error, and no row is lost.
 #[test]
 fn flipped_bytes_never_end_the_process() {
     let rows = 40;

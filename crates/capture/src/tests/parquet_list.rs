@@ -1,4 +1,4 @@
-//! Columns of every layout as lists of URLs, and how they are cut into parts.
+//! Tests of columns in every layout as lists of URLs, and of cutting them into parts.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn parts(path: &Path, size: PartSize) -> Result<Vec<Part>, InputError> {
     Arc::new(ParquetList::open(path, None)?).parts(size).collect()
 }
 
-/// The URLs of a part, decoded at once and in batches.
+/// Returns the URLs of a part, after decoding them at once and in batches.
 fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
     let owned = |urls: &crate::list::parquet::Urls| {
         (0..urls.len()).map(|row| urls.get(row).unwrap_or_default().to_vec()).collect()
@@ -260,7 +260,7 @@ fn a_file_that_shrinks_is_an_error() {
     assert!(said.ends_with("; fetch the file again or write it anew"), "{said}");
 }
 
-/// Whatever happens to the bytes, a file is read to its end or is an error, and no row is lost.
+/// After any damage to the bytes, a file is read to its end or is an error, and no row is lost.
 #[test]
 fn flipped_bytes_never_end_the_process() {
     let properties = properties()

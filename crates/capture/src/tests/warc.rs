@@ -1,4 +1,4 @@
-//! The cutting of files: good ones in many spellings, damaged ones, long ones.
+//! Tests of cutting files: valid files in many spellings, damaged files, long files.
 
 use std::io::{self, Read};
 
@@ -34,7 +34,7 @@ fn reader(file: &[u8]) -> WarcReader {
     open(Source::from_reader("a.warc", io::Cursor::new(file.to_vec()), OpenConfig::default()))
 }
 
-/// What there is before the end or an error, and that.
+/// Returns everything before the end or an error, and the error.
 fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<CaptureError>) {
     let mut keeper = Keeper::default();
     loop {
@@ -124,7 +124,7 @@ fn records_of_every_type() {
 fn spellings_of_records() {
     let lf_only = String::from_utf8(robots(1)).unwrap().replace("\r\n", "\n").replace(
         "Content-Length: ",
-        // The block is shorter by its two CRs.
+        // The block is shorter, without its two CRs.
         "Content-Length:\t",
     );
     let block_bytes =
@@ -220,7 +220,7 @@ fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
         let is_between = bytes >= file.len() - 4 || (one.len() - 4..=one.len()).contains(&bytes);
         match error {
             Some(error) if error.to_string().contains("ends inside") => assert!(!is_between),
-            // Cut to its first line, it may be anything.
+            // A file cut within its first line may have any format.
             Some(CaptureError::NotThisFormat { .. }) => assert!(bytes < 10, "{bytes}"),
             Some(error) => panic!("{error}"),
             None => assert!(is_between, "{bytes}"),
@@ -234,7 +234,7 @@ fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
 fn compressed_files_and_their_damage() {
     let files = [
         ((1..=3).flat_map(|number| gzip(&robots(number))).collect::<Vec<u8>>(), 2),
-        // The third frame gives nothing, so nothing shows that the second came to its end.
+        // The third frame yields no byte, so there is no proof that the second one ended.
         ((1..=3).flat_map(|number| zstd(&robots(number))).collect(), 1),
     ];
     for (file, captures) in files {
@@ -245,7 +245,7 @@ fn compressed_files_and_their_damage() {
             assert!(error.unwrap().to_string().contains("cut short"));
         }
     }
-    // The text is all there; that it is damaged shows in the checksum alone.
+    // The text is complete; only the checksum shows the damage.
     let mut file = [gzip(&robots(1)), gzip(&robots(2))].concat();
     let checksum = file.len() - 8;
     file[checksum] ^= 1;
@@ -286,7 +286,7 @@ fn headers_have_a_longest_length() {
     check(&file(HEADER_BLOCK_BYTES_MAX + 1), 2, &[one.len() as u64]);
 }
 
-/// Gives `front`, then so many spaces, then `back`.
+/// Returns a reader of `front`, then `spaces` spaces, then `back`.
 fn long_file(front: Vec<u8>, spaces: u64, back: Vec<u8>) -> WarcReader {
     let file =
         io::Cursor::new(front).chain(io::repeat(b' ').take(spaces)).chain(io::Cursor::new(back));
@@ -340,7 +340,7 @@ fn batches_are_of_bounded_size_and_come_on_the_way() {
         batches += 1;
     }
     assert_eq!(batches, 3);
-    // An archive of other things is passed over in steps that can be counted.
+    // An archive without captures is skipped in countable steps.
     let bytes = 4 * WARC_PASSED_BYTES_MAX as u64;
     let page = long_record("request", CHUNK_BYTES as u64);
     let page = [&page[..], &vec![b' '; CHUNK_BYTES - page.len()], b"\r\n\r\n"].concat();
