@@ -1,10 +1,12 @@
-//! Rows as advertools has them, for notebooks: `robotstxt_url,user_agent,url_path,can_fetch`, as CSV.
+//! Writes rows in the format of advertools, for notebooks:
+//! `robotstxt_url,user_agent,url_path,can_fetch`, as CSV.
 //!
-//! One row per record and agent, below [`HEADER`]. `robotstxt_url` is the URL of the robots.txt that
-//! applies to the record, `url_path` its path and query as written, and `can_fetch` is `True` or
-//! `False`. Without a known policy `can_fetch` is empty. If the record is not a URL, `robotstxt_url` is
-//! empty too, and what stands for the URL is the `url_path`. So pandas reads both as missing values, never
-//! as false or true. Fields are quoted where RFC 4180 requires it, and lines end with LF.
+//! One row per record and agent, below [`HEADER`]. `robotstxt_url` is the URL of the robots.txt
+//! that applies to the record, `url_path` its path and query as written, and `can_fetch` is `True`
+//! or `False`. Without a known policy, `can_fetch` is empty. If the record is not a URL,
+//! `robotstxt_url` is empty too, and `url_path` is the text in place of the URL. So pandas reads
+//! both as missing values, never as false or true. Fields are quoted where RFC 4180 requires it,
+//! and lines end with LF.
 
 use super::csv::Quoting;
 use super::{Decided, Format};
@@ -12,7 +14,7 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_robots::target::{ROBOTS_TXT_PATH, host_key, split_assuming};
 use portcullis_set::Damage;
 
-/// The first line.
+/// The header line.
 pub const HEADER: &[u8] = b"robotstxt_url,user_agent,url_path,can_fetch\n";
 
 /// Rows for agents with these names.

@@ -1,16 +1,16 @@
 //! The columns that a run adds to each record, for every output that has columns.
 //!
-//! Owns which columns there are ([`Columns`]), what they are called ([`Columns::fields`]), what types they
-//! have ([`FieldKind::value_type`], [`Field::arrow`]) and what is in them ([`Values`], [`bits`]). TSV, CSV,
-//! Parquet and Arrow write the same values in their own form. Use [`json_lines`](super::json_lines) for an
-//! object per record and agent.
+//! This module defines the columns ([`Columns`]), their names ([`Columns::fields`]), their types
+//! ([`FieldKind::value_type`], [`Field::arrow`]) and their values ([`Values`], [`bits`]). TSV, CSV,
+//! Parquet and Arrow write the same values in their own form. Use [`json_lines`](super::json_lines)
+//! for an object per record and agent.
 //!
-//! Each agent has a column for each [`Column`] asked for, in that order, before those of the next agent;
-//! or all agents share one column of bits. The state of the origin is the same for every agent, so it has
-//! one column per record, after those of the agents.
+//! Each agent has a column for each requested [`Column`], in the requested order, followed by the
+//! columns of the next agent; or all agents share one column of bits. The state of the origin is
+//! the same for every agent, so it is one column, after the columns of the agents.
 //!
-//! Cost: verdict, reason and bits are already decided. The state is one look-up per record. Line, rule and
-//! group are looked up for each record and agent, some hundred nanoseconds.
+//! Cost: verdict, reason and bits are already decided. The state is one look-up per record. Line,
+//! rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
 //!
 //! ```
 //! use portcullis_report::columns::Columns;
@@ -41,7 +41,7 @@ use portcullis_set::batch::{Provenance, Session};
 pub enum Column {
     /// Allow, disallow, unknown or invalid.
     Verdict,
-    /// Why.
+    /// The reason of the verdict.
     Reason,
     /// The line of the deciding rule, counted from 1.
     Line,
@@ -49,7 +49,8 @@ pub enum Column {
     Rule,
     /// The value of the user-agent line of the group that applies.
     Group,
-    /// What is stated about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds it.
+    /// The preference about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds
+    /// this column.
     Usage(Label),
 }
 
@@ -80,7 +81,7 @@ const STATE: &str = "state";
 /// The columns that are added to each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// By agent; empty if the agents share a column of bits.
+    /// The columns of each agent. Empty if the agents share a column of bits.
     per_agent: Vec<Column>,
     has_bits: bool,
     has_state: bool,
@@ -89,19 +90,19 @@ pub struct Columns {
 /// An added column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name in a header or schema.
+    /// The name in a header or schema.
     pub name: String,
     /// The values in it.
     pub kind: FieldKind,
 }
 
 impl Field {
-    /// Its name as bytes.
+    /// Returns the name as bytes.
     pub fn name_bytes(&self) -> &[u8] {
         self.name.as_bytes()
     }
 
-    /// The column in Arrow. Words are a dictionary, whose keys have the type `keys`.
+    /// Returns the column's type in Arrow. Words are a dictionary whose keys have the type `keys`.
     pub fn arrow(&self, keys: DataType) -> ArrowField {
         let (value_type, nullable) = self.kind.value_type();
         let data_type = match value_type {
@@ -119,9 +120,9 @@ impl Field {
 pub enum FieldKind {
     /// A value for the agent with this number.
     Agent(usize, Column),
-    /// A bit for each agent, see [`bits`].
+    /// A bit for each agent. See [`bits`].
     Bits,
-    /// The [`PolicyState`] of the record's origin; none if the record is not a URL.
+    /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
     State,
 }
 
@@ -140,14 +141,14 @@ pub enum ValueType {
     Word,
     /// A number of 32 bits.
     Number,
-    /// A text; what is not UTF-8 in a file becomes U+FFFD.
+    /// Text. Bytes that are not UTF-8 become U+FFFD.
     Text,
     /// Bytes.
     Bytes,
 }
 
 impl FieldKind {
-    /// The type of the values, and whether some records have none.
+    /// Returns the type of the values, and whether some records have no value.
     pub fn value_type(self) -> (ValueType, bool) {
         match self {
             FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
@@ -160,7 +161,8 @@ impl FieldKind {
         }
     }
 
-    /// All words of the column, in the order of their numbers; empty if its values are not words.
+    /// Returns all words of the column, in the order of their numbers. Empty if its values are not
+    /// words.
     pub fn words(self) -> Vec<&'static str> {
         match self {
             FieldKind::Agent(_, Column::Verdict) => Verdict::ALL.map(Verdict::as_str).into(),
@@ -174,7 +176,7 @@ impl FieldKind {
     }
 }
 
-/// Columns that cannot be added.
+/// The error of columns that cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnsError {
     /// A word that is not a column.
@@ -182,10 +184,10 @@ pub enum ColumnsError {
         "no column '{0}'; the columns are verdict, reason, line, rule, group and state, or bits"
     )]
     NoColumn(String),
-    /// A column is asked for twice.
+    /// A column is requested twice.
     #[error("the column {0} is named twice")]
     Twice(String),
-    /// Bits and columns per agent at once.
+    /// Both bits and columns per agent are requested.
     #[error("bits replaces the columns of each agent; only state can be added to it")]
     BitsAndMore,
     /// Two columns would have the same name.
@@ -196,7 +198,7 @@ pub enum ColumnsError {
 }
 
 impl Default for Columns {
-    /// The verdict.
+    /// Returns the column of the verdict only.
     fn default() -> Columns {
         Columns { per_agent: vec![Column::Verdict], has_bits: false, has_state: false }
     }
@@ -232,19 +234,19 @@ impl FromStr for Columns {
 }
 
 impl Columns {
-    /// A column for each label per agent, and no other.
+    /// Returns one column per label for each agent, and no other columns.
     pub fn of_usage(labels: &[Label]) -> Columns {
         let per_agent = labels.iter().copied().map(Column::Usage).collect();
         Columns { per_agent, has_bits: false, has_state: false }
     }
 
-    /// The columns of each agent; empty if the agents share a column of bits.
+    /// Returns the columns of each agent. Empty if the agents share a column of bits.
     pub fn per_agent(&self) -> &[Column] {
         &self.per_agent
     }
 
-    /// Adds a column for each label behind each agent's verdict, or behind its other columns if it has no
-    /// verdict.
+    /// Adds a column for each label after each agent's verdict, or after its other columns if it
+    /// has no verdict.
     ///
     /// # Errors
     ///
@@ -269,12 +271,12 @@ impl Columns {
         self.has_state
     }
 
-    /// Whether each agent has its verdict and nothing else, which is the default.
+    /// Whether each agent has its verdict only, which is the default.
     pub fn are_verdicts(&self) -> bool {
         self.per_agent == [Column::Verdict] && !self.has_state
     }
 
-    /// What has to be found out about each decision.
+    /// Returns the detail that each decision needs.
     pub fn detail(&self) -> Detail {
         if self.need_provenance() { Detail::Rule } else { Detail::Reason }
     }
@@ -285,7 +287,7 @@ impl Columns {
         self.per_agent.iter().any(|column| from_policy.contains(column))
     }
 
-    /// The added columns for agents with these names, in the order of the output.
+    /// Returns the added columns for agents with these names, in the order of the output.
     ///
     /// # Errors
     ///
@@ -321,7 +323,7 @@ impl Columns {
 ///
 /// # Errors
 ///
-/// If two of them have the same name, of which at least one is added.
+/// If an added column has the name of another column.
 pub fn no_collision(input: &[impl AsRef<[u8]>], added: &[Field]) -> Result<(), ColumnsError> {
     let own: HashSet<&[u8]> = input.iter().map(AsRef::as_ref).collect();
     let collides = |field: &&Field| own.contains(field.name.as_bytes());
@@ -337,12 +339,12 @@ fn no_name_twice<'n>(names: impl Iterator<Item = &'n [u8]>) -> Result<(), Column
     names.into_iter().try_for_each(|name| seen.insert(name).then_some(()).ok_or_else(|| same(name)))
 }
 
-/// What is known about the decision on a record for one agent.
+/// The values of a record's columns for one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values<'a> {
     /// Whether the URL may be fetched.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason of the verdict.
     pub reason: Reason,
     /// The line of the deciding rule.
     pub line: Option<LineNumber>,
@@ -350,17 +352,17 @@ pub struct Values<'a> {
     pub rule: Option<Cow<'a, [u8]>>,
     /// The value of the user-agent line of the group that applies, cut if it is long.
     pub group: Option<Cow<'a, [u8]>>,
-    /// By label, what is stated about it; unstated if it is not asked about.
+    /// The preference by label. A label that is not requested is unstated.
     pub preferences: [Preference; Label::ALL.len()],
 }
 
 impl<'a> Values<'a> {
-    /// Reads what `columns` need about a decision for `agent` on the record at `place` of the last block
-    /// of `session`. Values that are not needed may be `None`.
+    /// Reads the values that `columns` need about the decision for `agent` on the record at `place`
+    /// in the last block of `session`. Values that are not needed may be `None`.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it is read.
+    /// If the part of the set that is read is damaged.
     #[inline]
     pub fn read(
         columns: &Columns,
@@ -390,7 +392,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The text of a column; `None` if it has no value.
+    /// Returns the text of a column, or `None` if it has no value.
     pub fn text(&self, column: Column) -> Option<Cow<'_, [u8]>> {
         let word = |word: &'static str| Some(Cow::Borrowed(word.as_bytes()));
         match column {
@@ -404,7 +406,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The bytes of the bits for so many agents.
+/// Returns the number of bytes that hold the bits of `agents` agents.
 pub fn bit_bytes(agents: usize) -> usize {
     agents.div_ceil(8)
 }
@@ -414,7 +416,7 @@ pub fn bit_bytes(agents: usize) -> usize {
 ///
 /// # Errors
 ///
-/// The verdict, if one is unknown or invalid: such a record has no bits.
+/// The verdict, if one is unknown or invalid. Such a record has no bits.
 pub fn bits(decisions: &[Decision], bytes: &mut Vec<u8>) -> Result<(), Verdict> {
     bytes.clear();
     bytes.resize(bit_bytes(decisions.len()), 0);
@@ -428,8 +430,9 @@ pub fn bits(decisions: &[Decision], bytes: &mut Vec<u8>) -> Result<(), Verdict> 
     Ok(())
 }
 
-/// Appends the bits of decisions as one hexadecimal number in lower case, whose bit of value 2^i is agent
-/// `i`, with a digit for each four agents; or the word, for a record that is unknown or invalid.
+/// Appends the bits of decisions as one hexadecimal number in lower case, with one digit per four
+/// agents. The bit of value 2^i is agent `i`. For a record that is unknown or invalid, appends that
+/// word.
 pub fn push_bits(decisions: &[Decision], out: &mut Vec<u8>) {
     let mut bytes = Vec::new();
     if let Err(verdict) = bits(decisions, &mut bytes) {
@@ -441,7 +444,7 @@ pub fn push_bits(decisions: &[Decision], out: &mut Vec<u8>) {
     }
 }
 
-/// The word for the state of an origin; empty for a record that is not a URL.
+/// Returns the word for the state of an origin. Empty for a record that is not a URL.
 pub fn state_word(state: Option<PolicyState>) -> &'static str {
     state.map_or("", PolicyState::as_str)
 }
@@ -555,7 +558,7 @@ mod tests {
         assert_eq!(hex(&[]), "");
         assert_eq!(hex(&[Decision::UNKNOWN; 2]), "unknown");
         assert_eq!(hex(&[Decision::INVALID; 2]), "invalid");
-        // Never bits for a record that is not decided for every agent.
+        // A record that is not decided for every agent has no bits.
         assert_eq!(hex(&[allow, Decision::UNKNOWN]), "unknown");
     }
 }

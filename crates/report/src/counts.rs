@@ -1,7 +1,8 @@
-//! The number of decisions by verdict and reason, what stands out among the records, and counts by name.
+//! Counts decisions by verdict and reason, unknown hosts and states of origins, and figures by
+//! name.
 //!
-//! Counting a decision is one addition. Unknown hosts, and states of origins that a reason does not tell, are
-//! looked up for blocks that have such records only.
+//! Counting a decision is one addition. Unknown hosts, and states of origins that the reason does
+//! not determine, are looked up only for blocks that have such records.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -14,12 +15,12 @@ use portcullis_set::batch::{AgeCounts, Session};
 
 use super::Unknown;
 
-/// The decisions for one agent, counted.
+/// The counts of decisions for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentCounts([[u64; Reason::ALL.len()]; Verdict::ALL.len()]);
 
 impl AgentCounts {
-    /// Records with this verdict.
+    /// Returns the number of records with this verdict.
     pub fn verdict(&self, verdict: Verdict) -> u64 {
         self.0[verdict as usize].iter().sum()
     }
@@ -29,7 +30,7 @@ impl AgentCounts {
         self.0[decision.verdict as usize][decision.reason as usize] += 1;
     }
 
-    /// Records with this reason.
+    /// Returns the number of records with this reason.
     pub fn reason(&self, reason: Reason) -> u64 {
         self.0.iter().map(|row| row[reason as usize]).sum()
     }
@@ -38,30 +39,30 @@ impl AgentCounts {
 /// The number of records, their bytes, and the decisions for each agent.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Records, including empty ones.
+    /// The number of records, including empty ones.
     pub records: u64,
-    /// Their bytes, including line ends.
+    /// The bytes of the records, including line ends.
     pub bytes: u64,
     agents: Vec<AgentCounts>,
-    /// By state of the origin, records whose reason does not tell it.
+    /// The number of records by state of the origin, if the reason does not determine the state.
     states: [u64; PolicyState::ALL.len()],
     unknown_hosts: Unknown,
     skips_unknown_hosts: bool,
     ages: AgeCounts,
 }
 
-/// Reasons that do not tell the state of the origin.
+/// The reasons that do not determine the state of the origin.
 const STATELESS: [Reason; 2] = [Reason::RobotsTxt, Reason::Expired];
 
 impl Counts {
-    /// Zero for this number of agents.
+    /// Returns counts of zero for this number of agents.
     pub fn new(agents: usize) -> Counts {
         Counts { agents: vec![AgentCounts::default(); agents], ..Counts::default() }
     }
 
-    /// Sets all counts to zero and keeps the memory. Without `unknown_hosts`, the blocks that follow are
-    /// counted without hosts: looking those up costs some 100 ns for a URL without a policy, more than to
-    /// decide it.
+    /// Sets all counts to zero and keeps the memory. Without `unknown_hosts`, the following blocks
+    /// are counted without hosts: for a URL without a policy, looking up its host costs about 100
+    /// ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, unknown_hosts: bool) {
         let skips_unknown_hosts = !unknown_hosts;
         let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
@@ -69,11 +70,11 @@ impl Counts {
         *self = Counts { unknown_hosts, skips_unknown_hosts, ..Counts::new(agents) };
     }
 
-    /// Counts one record of `bytes` (including its end) and the decisions about it.
+    /// Counts one record of `bytes` bytes (including its end) and its decisions.
     ///
     /// # Panics
     ///
-    /// If there is not one decision for each agent: an output would have lost a column.
+    /// If there is not one decision for each agent, because an output would lack a column.
     #[inline]
     pub fn add(&mut self, bytes: usize, decisions: &[Decision]) {
         assert_eq!(decisions.len(), self.agents.len(), "one decision for each agent");
@@ -82,11 +83,12 @@ impl Counts {
         self.agents.iter_mut().zip(decisions).for_each(|(agent, decision)| agent.add(decision));
     }
 
-    /// Counts the block that `session` decided last, whose URLs are `urls` and whose records have `bytes`.
+    /// Counts the block that `session` decided last. Its URLs are `urls`, and its records have
+    /// `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where the state of an origin is read.
+    /// If the part of the set with the state of an origin is damaged.
     ///
     /// # Panics
     ///
@@ -116,7 +118,7 @@ impl Counts {
         Ok(())
     }
 
-    /// The records that stand out.
+    /// Returns the number of records whose host or state must be looked up, by the counts so far.
     #[inline]
     fn rare(&self) -> u64 {
         let Some(agent) = self.agents.first() else { return 0 };
@@ -124,14 +126,14 @@ impl Counts {
         unknown + STATELESS.iter().map(|it| agent.reason(*it)).sum::<u64>()
     }
 
-    /// Looks at the records of a block that stand out.
+    /// Looks up and counts unknown hosts, and states that reasons do not determine, in a block.
     #[cold]
     fn add_rare<R: AsRef<[u8]>>(
         &mut self,
         urls: &[R],
         session: &Session<'_>,
     ) -> Result<(), Damage> {
-        // A record that stands out does so for every agent.
+        // These reasons do not depend on the agent, so the first agent's are enough.
         let decisions = session.decisions().chunks_exact(self.agents.len());
         let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason).collect();
         for (place, reason) in reasons.iter().enumerate() {
@@ -154,7 +156,7 @@ impl Counts {
         Ok(())
     }
 
-    /// Adds the counts of the next chunk. Without unknown hosts, the order does not matter.
+    /// Adds the counts of the next chunk. Without unknown hosts, chunks may be merged in any order.
     pub fn merge(&mut self, next: &Counts) {
         self.records += next.records;
         self.bytes += next.bytes;
@@ -170,13 +172,13 @@ impl Counts {
         self.ages.merge(next.ages);
     }
 
-    /// The counts of each agent, in the order of the agents.
+    /// Returns the counts of each agent, in the order of the agents.
     pub fn agents(&self) -> &[AgentCounts] {
         &self.agents
     }
 
-    /// Records whose origin is in this state. Without [`Counts::add_block`], URLs of a robots.txt that the
-    /// dialect always allows are not counted.
+    /// Returns the number of records whose origin is in this state. Without [`Counts::add_block`],
+    /// URLs of a robots.txt that the dialect always allows are not counted.
     pub fn state(&self, state: PolicyState) -> u64 {
         let reasons: &[Reason] = match state {
             PolicyState::Rules => &[Reason::Rule, Reason::NoRule, Reason::NoGroup],
@@ -190,18 +192,18 @@ impl Counts {
         self.states[state as usize] + self.agents.first().map_or(0, first)
     }
 
-    /// Hosts without a policy.
+    /// Returns the hosts without a policy.
     pub fn unknown_hosts(&self) -> &Unknown {
         &self.unknown_hosts
     }
 
-    /// Records by the age of their capture, if it was judged.
+    /// Returns the number of records by the age of their capture, if it was judged.
     pub fn ages(&self) -> AgeCounts {
         self.ages
     }
 }
 
-/// Counts by name, in order: an object in JSON; as text, a list without zeros.
+/// Counts by name, in order. In JSON, an object; as text, a list without zeros.
 ///
 /// ```
 /// use portcullis_report::Figures;
@@ -213,7 +215,7 @@ impl Counts {
 pub struct Figures(pub Vec<(&'static str, u64)>);
 
 impl Figures {
-    /// The count of each item under its name.
+    /// Returns the count of each item under its name.
     pub fn of<T: Copy>(
         items: impl IntoIterator<Item = T>,
         name: impl Fn(T) -> &'static str,

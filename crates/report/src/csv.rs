@@ -1,11 +1,11 @@
-//! CSV as RFC 4180 has it: the columns of the input, then the added columns, below a header.
+//! Writes CSV (RFC 4180): a header, then rows with the columns of the input and the added columns.
 //!
 //! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are not UTF-8
 //! are written as they are. A missing value is an empty field.
 //!
-//! A row of a CSV or TSV list keeps its fields. An empty line, and a row with another number of fields than
-//! the header or with bad quotes, has its whole text in the column of the URL and nothing in the others, so
-//! the added columns stay in place. Other lists have one column, `url`.
+//! A row of a CSV or TSV list keeps its fields. An empty line, a row whose number of fields differs
+//! from the header, and a row with bad quotes have their whole text in the column of the URL. Their
+//! other columns are empty, so the added columns stay in place. Other lists have one column, `url`.
 
 use std::borrow::Cow;
 
@@ -30,12 +30,12 @@ pub struct Csv<'a> {
 }
 
 impl<'a> Csv<'a> {
-    /// Rows with the URL and these columns.
+    /// Returns a format for rows with the URL and these columns.
     pub fn new(columns: &'a Columns) -> Csv<'a> {
         Csv { columns, list: None, quoting: Quoting::default() }
     }
 
-    /// Rows with the columns of `list`, if it is a table.
+    /// Returns the format for rows with the columns of `list`, if it is a table.
     #[must_use]
     pub fn of(&self, list: &'a List) -> Csv<'a> {
         Csv { list: list.url_column().map(|_| list), ..self.clone() }
@@ -90,7 +90,7 @@ impl Format for Csv<'_> {
     }
 }
 
-/// Returns the names of the columns of a list: those of its header, or numbers and `url`.
+/// Returns the names of the columns of a list: the names in its header, or numbers and `url`.
 pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
     let Some((column, count)) = list.url_column() else { return vec![URL.into()] };
     if !list.columns().is_empty() {
@@ -103,19 +103,19 @@ pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
     (0..count).map(name).collect()
 }
 
-/// Which fields are quoted.
+/// Writes fields, in quotes if needed.
 #[derive(Clone, Debug, Default)]
 pub struct Quoting(Writer);
 
 impl Quoting {
-    /// Appends a field, in quotes if it has a byte that would end it.
+    /// Appends a field, in quotes if it contains a byte that would end it.
     pub fn push(&self, field: &[u8], out: &mut Vec<u8>) {
         if !self.0.should_quote(field) {
             return out.extend_from_slice(field);
         }
         let start = out.len();
         out.resize(start + 2 * field.len() + 2, b'"');
-        // The output has room if every byte is a quote.
+        // The output has room even if every byte is a quote.
         let (_, _, written) = quote(field, &mut out[start + 1..], b'"', b'"', true);
         out.truncate(start + 1 + written);
         out.push(b'"');

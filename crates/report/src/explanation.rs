@@ -1,7 +1,7 @@
-//! One decision in full, as a block of plain text for people.
+//! Writes one decision in full, as a block of plain text for people.
 //!
-//! Owns the layout that `portcullis check --explain` prints below a verdict. Text is
-//! [visible](portcullis_robots::visible) and cut if it is long. For programs use
+//! This is the layout that `portcullis check --explain` prints below a verdict. Hidden characters
+//! are [escaped](portcullis_robots::visible), and long text is cut. For programs use
 //! [`explanation_json`](super::explanation_json).
 
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use portcullis_robots::policy::{ExplainedGroup, Explanation, Loss, UsageExplanat
 use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Explained;
 
-/// Returns the clause of the dialect's document that a decision for `reason` follows.
+/// Returns the clause of the dialect's specification on which a decision for `reason` is based.
 ///
 /// ```
 /// use portcullis_dialect::decision::Reason;
@@ -37,12 +37,12 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
     }
 }
 
-/// Writes why `decision` was made for `agent`, and then why each label that was asked about is stated as
-/// it is.
+/// Writes the reasons for `decision` for `agent`, then the reasons for the preference about each
+/// requested label.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// If `out` cannot be written.
 pub fn write(
     agent: &str,
     decision: &Decision,
@@ -103,7 +103,7 @@ fn write_groups(
     Ok(())
 }
 
-/// Writes each label that was asked about with its statements, and the licences.
+/// Writes each requested label with its statements, and the licences.
 fn write_usage(decision: &Decision, found: Facts<'_>, out: &mut impl Write) -> io::Result<()> {
     let no_access = match decision.verdict {
         Verdict::Allow => None,
@@ -166,7 +166,8 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Why a rule with a pattern of `bytes` lost to one of `most` bytes; of equal lengths `first` goes first.
+/// Describes why a rule with a pattern of `bytes` bytes lost to one of `most` bytes. If the lengths
+/// are equal, `first` goes first.
 fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
     match loss {
         Loss::FewerBytes => format!("{bytes} bytes against {most}"),

@@ -1,7 +1,7 @@
-//! One decision in full, as one line of JSON for programs.
+//! Writes one decision in full, as one line of JSON for programs.
 //!
-//! The object of `portcullis check --json`. Its first members are those of
-//! [`json_lines`](super::json_lines). These follow, always and in this order:
+//! This is the object of `portcullis check --json`. Its first members are the members of
+//! [`json_lines`](super::json_lines). The following come next, always and in this order:
 //!
 //! | member | value |
 //! |---|---|
@@ -22,14 +22,14 @@
 //! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
 //! `always-allowed`.
 //!
-//! `usage_explained` has the `clause`, `token` and `groups` as above, the number of `statements` that
-//! hold for the agent, and `labels`: by label the `deciding` statement, or `null`, and the `lost` ones. A
-//! statement has `line`, `text`, `source`, `preference`, `readable`, `value`, `pattern` (empty for every
-//! path) and `bytes`, and `why` may also be `preference-goes-first`.
+//! `usage_explained` has the `clause`, `token` and `groups` as above, the number of `statements`
+//! that apply to the agent, and `labels`: for each label the `deciding` statement, or `null`, and
+//! the `lost` ones. A statement has `line`, `text`, `source`, `preference`, `readable`, `value`,
+//! `pattern` (empty for every path) and `bytes`, and `why` may also be `preference-goes-first`.
 //!
-//! The `change` after an outage of more than 30 days is `no-change`, `unavailable`
-//! (everything is allowed) or `last-good-copy`. Texts that are not UTF-8 have a `_base64` member, and
-//! long ones are cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
+//! The `change` after an outage of more than 30 days is `no-change`, `unavailable` (everything is
+//! allowed) or `last-good-copy`. Text that is not UTF-8 has a `_base64` member, and long text is
+//! cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
 
 use std::collections::BTreeMap;
 
@@ -52,15 +52,15 @@ use super::json_lines::{Line, Text, UsageObject, write_object};
 pub struct Facts<'a> {
     /// The explanation, if a policy is known.
     pub explained: Option<&'a Explained>,
-    /// Why the record is not a URL, if it is not.
+    /// Why the record is not a URL. `None` if it is a URL.
     pub problem: Option<&'a str>,
     /// The dialect.
     pub dialect: &'a Dialect,
-    /// The labels that are asked about.
+    /// The requested labels.
     pub labels: &'a [Label],
 }
 
-/// The whole object.
+/// The JSON object.
 #[derive(Serialize)]
 struct Object<'a> {
     #[serde(flatten)]
@@ -76,7 +76,7 @@ struct Object<'a> {
     deciding: Option<Rule<'a>>,
     lost: Vec<Rule<'a>>,
     outage: Option<&'a KnownOutage>,
-    /// `None` if no label is asked about; `Some(None)` is `null`.
+    /// `None` if no label is requested. `Some(None)` is `null`.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_explained: Option<Option<UsageExplained<'a>>>,
 }
@@ -167,7 +167,7 @@ pub fn write(
     write_object(&object, out);
 }
 
-/// The members of usage, as [`json_lines`](super::json_lines) has them.
+/// Returns the members about usage, as in [`json_lines`](super::json_lines).
 fn usage_object(usage: Option<&UsageExplanation>, labels: &[Label]) -> Option<UsageObject> {
     let licenses = usage.into_iter().flat_map(|usage| &usage.licenses);
     let mut object = UsageObject::new(licenses.map(|license| &*license.value));

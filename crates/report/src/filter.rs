@@ -1,8 +1,8 @@
-//! The records that may be fetched, byte for byte, and those that are set aside.
+//! Copies the records that may be fetched, byte for byte, and the records that are set aside.
 //!
-//! A record is allowed or disallowed by the verdicts of all agents ([`Quantifier`]). It is unknown or
-//! invalid if the verdict of any agent is. A [`Plan`] says where each of the four goes. An empty record
-//! is invalid.
+//! A record is allowed or disallowed by the verdicts of all agents ([`Quantifier`]). It is unknown
+//! or invalid if the verdict of any agent is. A [`Plan`] has the destination for each of the four
+//! verdicts. An empty record is invalid.
 
 use portcullis_capture::input::Record;
 use portcullis_capture::list::List;
@@ -26,11 +26,11 @@ pub enum Quantifier {
 /// The destination of records with one verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// To the output.
+    /// The output.
     Keep,
-    /// Nowhere.
+    /// No destination: the record is dropped.
     Drop,
-    /// To a separate file.
+    /// A separate file.
     Aside,
 }
 
@@ -45,15 +45,15 @@ pub struct Plan {
     pub unknown: Fate,
     /// The destination of records that are not URLs.
     pub invalid: Fate,
-    /// What an allowed agent's preference about the first label that is asked about has to be as well;
-    /// `None` if only access counts.
+    /// The preference that an allowed agent also needs about the first requested label. `None` if
+    /// only access counts.
     pub purpose: Option<Purpose>,
 }
 
-/// Which preferences about a purpose count as allowed.
+/// The preferences about a purpose that count as allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purpose {
-    /// Whether a use that is not stated counts as allowed. `y` always does, `n` never.
+    /// Whether a use that is not stated counts as allowed. `y` always counts, `n` never.
     pub keeps_unstated: bool,
 }
 
@@ -68,8 +68,8 @@ impl Purpose {
 }
 
 impl Plan {
-    /// Combines the verdicts of all agents on a record. Without agents nothing is allowed. With a
-    /// purpose, there is a preference for each agent.
+    /// Combines the verdicts of all agents on a record. Without agents, no record is allowed. With
+    /// a purpose, there must be a preference for each agent.
     ///
     /// # Panics
     ///
@@ -100,8 +100,8 @@ impl Plan {
         }
     }
 
-    /// The verdict of each record of the session's last block, and whether a preference on it is
-    /// unstated.
+    /// Returns the verdict of each record in the session's last block, and whether a preference on
+    /// it is unstated.
     #[inline]
     pub fn verdicts<'s>(
         &'s self,
@@ -117,7 +117,7 @@ impl Plan {
         })
     }
 
-    /// Where a record with this verdict goes.
+    /// Returns the destination of a record with this verdict.
     #[inline]
     pub fn fate(&self, verdict: Verdict) -> Fate {
         match verdict {
@@ -133,15 +133,15 @@ impl Plan {
 /// The records of a chunk by destination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// Kept records.
+    /// The kept records.
     pub kept: Vec<u8>,
     /// The number of kept records.
     pub kept_records: u64,
     /// The number of records for which an allowed agent's use is not stated.
     pub unstated_records: u64,
-    /// Records with unknown origins that are set aside.
+    /// The records with unknown origins that are set aside.
     pub unknown: Vec<u8>,
-    /// Records that are not URLs and are set aside.
+    /// The records that are not URLs and are set aside.
     pub invalid: Vec<u8>,
 }
 
@@ -156,11 +156,12 @@ impl Output {
     }
 }
 
-/// Appends the records of a chunk to their destinations, whole. A last one without an end gets one.
+/// Appends the whole records of a chunk to their destinations. A last record without an end gets
+/// one.
 ///
 /// # Errors
 ///
-/// If the set is damaged; `out` is then incomplete and must not be used.
+/// If the set is damaged. `out` is then incomplete and must not be used.
 #[inline]
 pub fn write_chunk(
     piece: Piece<'_>,
@@ -171,9 +172,9 @@ pub fn write_chunk(
 ) -> Result<(), Damage> {
     let decided = (session.classifier(), session.assumed_scheme());
     let list = piece.list();
-    // Records of a text stand one behind the other, and a run of kept ones is copied at once.
+    // Records of text are contiguous, and a run of kept records is copied at once.
     let joined = piece.contents().bytes();
-    // The start of the kept records that are not written yet.
+    // The start of the run of kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
     in_blocks(piece.records(), |block| {
@@ -206,7 +207,7 @@ pub fn write_chunk(
     Ok(())
 }
 
-/// Appends a record that is not kept to the output for its verdict, if it is set aside.
+/// Appends a record that is not kept to the output for its verdict, if it is to be set aside.
 #[inline]
 fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
     if plan.fate(verdict) != Fate::Aside {
@@ -219,7 +220,7 @@ fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out
     push_with_end(record.whole(), list, file);
 }
 
-/// Appends records, and an end if the last lacks one.
+/// Appends records, and an end if the last record lacks one.
 fn push_with_end(records: &[u8], list: &List, out: &mut Vec<u8>) {
     out.extend_from_slice(records);
     out.extend_from_slice(list.missing_end(records));
@@ -266,7 +267,7 @@ mod tests {
             // A last record gets an end.
             (b"a/1\na/2", PLAN, b"a/1\na/2\n", 2),
             (b"a/1\nd", PLAN, b"a/1\n", 1),
-            // Inverted: the disallowed ones only.
+            // Inverted: the disallowed records only.
             (b"a\nd\nu\nx:\n\n", inverted, b"d\n", 1),
             // Unknown and invalid records have their own flags.
             (b"a\nd\nu\nx:\n", Plan { unknown: Fate::Keep, ..PLAN }, b"a\nu\n", 2),

@@ -1,15 +1,17 @@
-//! HTML and SVG in which every text is escaped: tables and charts for the [`page`](crate::page)s.
+//! Builds HTML and SVG in which all text is escaped: tables and charts for the
+//! [`page`](crate::page)s.
 //!
-//! Owns the type [`Html`], the macro `html!` that makes it, tables, and charts. Hosts, URLs and rules
-//! come from untrusted files, so no text becomes markup unescaped: a format string of `html!` is a
-//! literal, and each of its arguments is escaped by its type. Only another [`Html`] is inserted as it is.
-//! Characters that are invisible or reorder their neighbours are shown by number.
+//! This module has the type [`Html`], the macro `html!` that builds it, tables, and charts. Hosts,
+//! URLs and rules come from untrusted files, so no text becomes markup unescaped: a format string
+//! of `html!` is a literal, and each argument is escaped by its type. Only another [`Html`] is
+//! inserted as it is. Characters that are invisible or reorder their neighbours are shown by
+//! number.
 //!
-//! Charts draw in percent of their width, so they fit a phone and a sheet of paper while their letters
-//! keep their size. To a screen reader a chart is an image whose name points to the table with its
-//! numbers. Colours are classes of the page's style sheet.
+//! Charts are drawn in percent of their width, so they fit a phone and a sheet of paper while their
+//! text keeps its size. To a screen reader, a chart is an image whose name points to the table with
+//! its numbers. Colours are classes of the page's style sheet.
 //!
-//! Cost: one pass over each text. Nothing fails.
+//! Cost: one pass over each text. No function fails.
 
 use std::fmt::{self, Display, Formatter, Write};
 use std::ops::AddAssign;
@@ -20,9 +22,9 @@ use portcullis_robots::visible::{cut_characters, is_hidden};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Html(String);
 
-/// Makes [`Html`] from a literal and arguments, which are escaped unless they are [`Html`].
+/// Builds [`Html`] from a literal and arguments. Arguments are escaped unless they are [`Html`].
 ///
-/// Only `{}` is allowed in the literal: `{name}` does not compile, since it would not be escaped.
+/// Only `{}` is allowed in the literal. `{name}` does not compile, because it would not be escaped.
 #[macro_export]
 macro_rules! html {
     ($literal:literal $(, $argument:expr)* $(,)?) => {
@@ -32,7 +34,7 @@ macro_rules! html {
     };
 }
 
-/// What may be an argument of `html!`.
+/// A value that may be an argument of `html!`.
 pub trait ToHtml {
     /// Writes the value as markup.
     fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result;
@@ -82,7 +84,7 @@ impl ToHtml for String {
     }
 }
 
-/// A number with its digits in threes.
+/// Writes a number with its digits in groups of three.
 impl ToHtml for u64 {
     fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
         out.write_str(&number(*self))
@@ -95,7 +97,7 @@ impl ToHtml for usize {
     }
 }
 
-/// A coordinate.
+/// Writes a coordinate.
 impl ToHtml for f64 {
     fn write_html(&self, out: &mut Formatter<'_>) -> fmt::Result {
         write!(out, "{self:.2}")
@@ -109,17 +111,17 @@ impl<T: ToHtml + ?Sized> ToHtml for &T {
 }
 
 impl Html {
-    /// Makes markup of formatted arguments; for `html!`, which escapes them.
+    /// Builds markup from formatted arguments. For `html!`, which escapes them.
     pub fn formatted(arguments: fmt::Arguments<'_>) -> Html {
         Html(arguments.to_string())
     }
 
-    /// Markup from the source of the program, such as a style sheet.
+    /// Returns markup from the program's source, such as a style sheet.
     pub fn of_source(text: &'static str) -> Html {
         Html(text.to_owned())
     }
 
-    /// Joins items; those after the first `shown` unfold on a click.
+    /// Joins items. The items after the first `shown` unfold on a click.
     pub fn folded(
         items: impl IntoIterator<Item = Html>,
         shown: usize,
@@ -156,7 +158,7 @@ impl Html {
         self.0.is_empty()
     }
 
-    /// The markup as text.
+    /// Returns the markup as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -179,10 +181,10 @@ impl FromIterator<Html> for Html {
     }
 }
 
-/// Shown where there is no number.
+/// The text for a missing number.
 pub const NONE: &str = "–";
 
-/// Returns a number with its digits in threes: `370,387`.
+/// Returns a number with its digits in groups of three: `370,387`.
 pub fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -200,7 +202,8 @@ pub fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(value), if value == 1 { one } else { many })
 }
 
-/// Returns a part of a whole in percent. Only none is 0 %, and only all is 100 %.
+/// Returns a part of a whole in percent. Rounding never gives 0 % unless the part is 0, or 100 %
+/// unless it is the whole.
 pub fn share(part: u64, whole: u64) -> String {
     let percent = percent(part, whole);
     match part {
@@ -213,12 +216,12 @@ pub fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns a part of a whole, from 0 to 100; 0 if the whole is 0.
+/// Returns a part of a whole, from 0 to 100. 0 if the whole is 0.
 pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// Returns bytes in the unit that people expect: `495 B`, `17.3 KiB`.
+/// Returns a number of bytes in a readable unit: `495 B`, `17.3 KiB`.
 pub fn bytes(value: u64) -> String {
     if value < 1024 {
         return format!("{value} B");
@@ -230,7 +233,8 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.digits$} {}iB", ["K", "M", "G", "T"][power as usize - 1])
 }
 
-/// A table that is complete without a script, made column by column. The first column heads the rows.
+/// A table that is complete without a script, built column by column. The first column has the row
+/// headings.
 ///
 /// A script finds tables by their class, and sorts and filters them: columns of class `t` as text, the
 /// others as numbers.
@@ -242,11 +246,11 @@ pub struct Table<'a, R> {
     cells: Vec<Cell<'a, R>>,
 }
 
-/// Makes the cell of a row.
+/// Builds the cell of a row.
 type Cell<'a, R> = Box<dyn Fn(&R) -> Html + 'a>;
 
 impl<'a, R> Table<'a, R> {
-    /// A table of `rows` without columns. The caption gets the id `ID-caption`.
+    /// Returns a table of `rows` without columns. The caption gets the id `ID-caption`.
     pub fn new(id: impl Into<String>, caption: Html, rows: &'a [R]) -> Table<'a, R> {
         Table { id: id.into(), caption, rows, head: Html::default(), cells: Vec::new() }
     }
@@ -281,14 +285,14 @@ impl<'a, R> Table<'a, R> {
         self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| number_cell(cell(row)))
     }
 
-    /// Adds a column of numbers and the wholes that they are parts of: the greater the part, the
-    /// stronger the colour.
+    /// Adds a column of numbers that are parts of wholes. The greater the part, the stronger the
+    /// colour.
     pub fn part(self, head: &str, cell: impl Fn(&R) -> (u64, u64) + 'a) -> Table<'a, R> {
         self.column(html!(r#"<th scope="col">{}</th>"#, head), move |row| part_cell(cell(row)))
     }
 
-    /// Returns the table in a box that scrolls sideways if it has to, also by keyboard, and then says
-    /// so; `otherwise` if there are no rows.
+    /// Returns the table in a box that scrolls sideways if needed, also by keyboard, with a hint
+    /// about scrolling. Returns `otherwise` if there are no rows.
     pub fn html_or(&self, otherwise: &str) -> Html {
         if self.rows.is_empty() {
             return html!("<p class=\"none\">{}</p>\n", otherwise);
@@ -336,9 +340,9 @@ fn part_cell((value, whole): (u64, u64)) -> Html {
     html!(r#"<td class="h{}">{}</td>"#, heat, value)
 }
 
-/// Characters of a label. Longer ones wrap on narrow screens.
+/// The most characters in a label. Longer labels wrap on narrow screens.
 const LABEL_CHARACTERS: usize = 80;
-/// Bars that are shown before the others unfold.
+/// The number of bars that are shown before the others unfold.
 const BARS_SHOWN: usize = 12;
 /// The smallest width of a part that is not 0, in percent.
 const VISIBLE: f64 = 0.4;
@@ -346,16 +350,16 @@ const VISIBLE: f64 = 0.4;
 /// The words around a chart.
 #[derive(Clone, Copy)]
 pub struct Caption<'a> {
-    /// What it shows.
+    /// The subject of the chart.
     pub title: &'a str,
-    /// The units of its axes; may be empty.
+    /// The units of the axes. May be empty.
     pub axes: &'a str,
     /// The id of the table with the numbers.
     pub table: &'a str,
 }
 
 impl Caption<'_> {
-    /// A figure: the title, the axes, a legend and a drawing; `more` unfolds below it.
+    /// Returns a figure: the title, the axes, a legend and a drawing. `more` unfolds below it.
     pub fn figure(&self, legend: &[Part<'_>], drawing: &Html, more: &Html) -> Html {
         let Caption { title, axes, table } = self;
         let axes = match axes.is_empty() {
@@ -392,18 +396,18 @@ impl Caption<'_> {
     }
 }
 
-/// A part of bars.
+/// A part of each bar.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
-    /// The class that colours it.
+    /// The CSS class with its colour.
     pub class: &'a str,
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: &'a str,
 }
 
-/// A bar.
+/// A bar of a chart.
 pub struct Bar {
-    /// The label above it.
+    /// The label above the bar.
     pub label: String,
     /// The figure on the right.
     pub figure: String,
@@ -413,7 +417,7 @@ pub struct Bar {
 
 /// A chart of horizontal bars.
 pub struct Bars<'a> {
-    /// The words around it.
+    /// The words around the chart.
     pub caption: Caption<'a>,
     /// The parts of each bar. One part needs no legend.
     pub parts: &'a [Part<'a>],
@@ -422,7 +426,7 @@ pub struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    /// Draws the bars, the first of them at once; empty if there are none.
+    /// Draws the bars. The first few are shown and the others unfold. Empty if there are none.
     pub fn html(&self, bars: &[Bar]) -> Html {
         let sum = |bar: &Bar| bar.values.iter().sum::<u64>();
         let longest = bars.iter().map(sum).max().unwrap_or(0);
@@ -476,16 +480,17 @@ fn rect(class: &str, [x, width]: [f64; 2]) -> Html {
 const AREA: [f64; 2] = [12.0, 162.0];
 /// Pixels for the numbers on the left of the area.
 const AXIS: f64 = 64.0;
-/// Names along the lower edge. More would touch on a narrow screen.
+/// The number of names along the lower edge. More would touch on a narrow screen.
 const NAMES: usize = 6;
-/// From here names end with their column, in percent: centred, they would be cut.
+/// The position, in percent, from which names are aligned with the end of their column. Centred,
+/// they would be cut.
 const ENDS: f64 = 78.0;
-/// The logarithm at the lower edge: a column that counts one has to be visible.
+/// The logarithm at the lower edge. A column that counts one must be visible.
 const LOW: f64 = -0.3;
 
 /// A column of a histogram.
 pub struct Column {
-    /// The name below it.
+    /// The name below the column.
     pub name: String,
     /// The range that it counts.
     pub range: String,
@@ -493,7 +498,7 @@ pub struct Column {
     pub count: u64,
 }
 
-/// Draws columns on a logarithmic axis, with its numbers on the left.
+/// Draws columns on a logarithmic axis, with the numbers on the left.
 pub fn histogram(caption: Caption<'_>, columns: &[Column]) -> Html {
     let most = columns.iter().map(|column| column.count).max().unwrap_or(0).max(10);
     let [top, bottom] = AREA;
@@ -550,18 +555,18 @@ pub fn histogram(caption: Caption<'_>, columns: &[Column]) -> Html {
 
 /// A logarithmic axis, from pixel to pixel.
 pub struct LogAxis {
-    /// The base-10 logarithms at its ends.
+    /// The base-10 logarithm at the start.
     pub low: f64,
-    /// See [`LogAxis::low`].
+    /// The base-10 logarithm at the end.
     pub high: f64,
-    /// The place of `low`.
+    /// The pixel of `low`.
     pub from: f64,
-    /// The place of `high`.
+    /// The pixel of `high`.
     pub to: f64,
 }
 
 impl LogAxis {
-    /// Returns the place of a value. Values outside the axis are at its ends.
+    /// Returns the pixel of a value. Values outside the axis are at its ends.
     pub fn place(&self, value: f64) -> f64 {
         let log = if value > 0.0 { value.log10() } else { self.low };
         let share = ((log - self.low) / (self.high - self.low)).clamp(0.0, 1.0);

@@ -1,19 +1,18 @@
-//! JSON Lines: one object per record and agent.
+//! Writes JSON Lines: one object per record and agent.
 //!
-//! The members always come in the same order, `null` if they have no value:
-//! `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`. The URL is the record's, without
-//! the line or row around it. If a
-//! text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown, and is followed by a
-//! member with `_base64` behind its name that holds the exact bytes.
+//! The members always come in the same order, `null` if they have no value: `{"url", "agent",
+//! "verdict", "reason", "line", "rule", "group"}`. The URL is the record's URL, without the line or
+//! row around it. If text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown. A
+//! member whose name ends in `_base64` follows with the exact bytes.
 //!
-//! If labels are asked about, there are five more members at the end: `usage`, `usage_line`,
-//! `usage_rule` and `usage_source` are objects with a member for each label, because each may be stated
-//! on another line, and `licenses` is an array. `usage` has `y`, `n`, `?` or `-`; the other three are
-//! `null` where nothing is stated.
+//! If labels are requested, there are five more members at the end. `usage`, `usage_line`,
+//! `usage_rule` and `usage_source` are objects with a member for each label, because each label may
+//! be stated on a different line. `licenses` is an array. `usage` has `y`, `n`, `?` or `-`; the
+//! other three are `null` if the label is not stated.
 //!
-//! A rule or group longer than [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX) is cut and ends with
-//! `…`, and so is its `_base64` member; `line` is where the whole rule is. Control and bidirectional
-//! characters are `\u` escapes.
+//! A rule or group longer than [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX) is
+//! cut and ends with `…`, and so does its `_base64` member. `line` gives the place of the whole
+//! rule. Control and bidirectional characters are `\u` escapes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,7 +29,7 @@ use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::Provenance;
 
-/// JSON Lines for agents with these names.
+/// The JSON Lines format for agents with these names.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines<'a>(pub &'a [String]);
 
@@ -46,7 +45,7 @@ impl Format for JsonLines<'_> {
     }
 }
 
-/// An object, or the first members of one.
+/// The object of a record and an agent, or its first members.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
     #[serde(flatten)]
@@ -58,7 +57,7 @@ pub(super) struct Line<'a> {
     usage: Option<UsageObject>,
 }
 
-/// What is stated about the labels that are asked about.
+/// The preferences about the requested labels.
 #[derive(Default, Serialize)]
 pub(super) struct UsageObject {
     usage: BTreeMap<&'static str, &'static str>,
@@ -69,12 +68,13 @@ pub(super) struct UsageObject {
 }
 
 impl UsageObject {
-    /// No label, and these licences.
+    /// Returns an object without labels and with these licences.
     pub fn new<'l>(licenses: impl IntoIterator<Item = &'l [u8]>) -> UsageObject {
         UsageObject { licenses: licenses.into_iter().map(text).collect(), ..UsageObject::default() }
     }
 
-    /// Adds what is stated about a label, and the line, the kind and the value of the record that does.
+    /// Adds the preference about a label, and the line, the kind and the value of the record that
+    /// states it.
     pub fn add(
         &mut self,
         label: Label,
@@ -88,7 +88,7 @@ impl UsageObject {
         self.usage_source.insert(name, at.map(|(_, source, _)| source.as_str()));
     }
 
-    /// Reads what is stated for an agent; `None` if no label is asked about.
+    /// Reads the preferences for an agent. `None` if no label is requested.
     fn read(record: &Decided<'_, '_>, agent: usize) -> Result<Option<UsageObject>, Damage> {
         let session = record.session();
         let labels = session.classifier().labels();
@@ -108,13 +108,13 @@ impl UsageObject {
     }
 }
 
-/// A text from a file as JSON has it.
+/// Returns text from a file for JSON.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&cut_to_show(bytes)).into_owned()
 }
 
 impl<'a> Line<'a> {
-    /// The members for a record and an agent.
+    /// Returns the members for a record and an agent.
     pub fn new(
         url: &'a [u8],
         agent: &'a str,
@@ -140,7 +140,7 @@ pub(super) struct DecisionObject<'a> {
 }
 
 impl<'a> DecisionObject<'a> {
-    /// The members of a decision by `rule`, without `group`.
+    /// Returns the members of a decision by `rule`, without `group`.
     pub fn new(decision: &Decision, rule: Option<&'a [u8]>) -> DecisionObject<'a> {
         DecisionObject {
             verdict: decision.verdict.as_str(),
@@ -151,27 +151,27 @@ impl<'a> DecisionObject<'a> {
         }
     }
 
-    /// All members of a decision.
+    /// Returns all members of a decision.
     pub fn with_group(decision: &Decision, provenance: Provenance<'a>) -> DecisionObject<'a> {
         let group = Some(Text::cut("group", provenance.group));
         DecisionObject { group, ..DecisionObject::new(decision, provenance.rule) }
     }
 }
 
-/// A text as members of the object around it, which flattens it: the text under its name, `null` if
-/// there is none, and if it is not UTF-8 its bytes in base64 under the name with `_base64`.
+/// A text that is flattened into its object: the text under its name, or `null` if there is none.
+/// If the text is not UTF-8, its bytes in base64 follow under the name with `_base64`.
 pub(super) struct Text<'a> {
     name: &'static str,
     bytes: Option<Cow<'a, [u8]>>,
 }
 
 impl<'a> Text<'a> {
-    /// A text that is never cut.
+    /// Returns a text that is never cut.
     pub fn uncut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
         Text { name, bytes: bytes.map(Cow::Borrowed) }
     }
 
-    /// A text from a file, which is cut if it is long.
+    /// Returns a text from a file, which is cut if it is long.
     pub fn cut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
         Text { name, bytes: bytes.map(cut_to_show) }
     }
@@ -189,7 +189,7 @@ impl Serialize for Text<'_> {
     }
 }
 
-/// Returns a text to show, and its bytes in base64 if the text is not exact.
+/// Returns displayable text, and the bytes in base64 if the text is not exact.
 pub fn shown(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), None),

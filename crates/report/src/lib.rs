@@ -1,14 +1,16 @@
-//! Verdicts as bytes: tagged lines, JSON Lines, CSV, kept records, differences and summaries.
+//! Writes verdicts: tagged lines, JSON Lines, CSV, kept records, differences and summaries.
 //!
-//! Owns the output formats of the program; use [`batch`](portcullis_set::batch) to get decisions. A [`Format`]
-//! writes one record, and [`write_chunk`] turns a chunk of records into bytes, so threads can write
-//! chunks that are put back in order. [`filter`] copies kept records instead, and [`difference`] writes
-//! what changes between two sets. All of them count the records in [`Counts`]; [`Summary`] shows the
-//! sum. [`explanation`] and [`explanation_json`] show one decision in full.
+//! This crate has the output formats of the program. Use [`batch`](portcullis_set::batch) to make
+//! decisions. A [`Format`] writes one record, and [`write_chunk`] turns a chunk of records into
+//! bytes, so threads can write chunks that are put back in order. [`filter`] copies kept records
+//! instead, and [`difference`] writes the changes between two sets. All of them count the records
+//! in [`Counts`], and [`Summary`] shows the sum. [`explanation`] and [`explanation_json`] show one
+//! decision in full.
 //!
-//! Cost: TSV and filter only copy bytes; a run of kept records is one copy. JSON Lines escapes every
-//! URL and looks the rule up, some hundred nanoseconds more. Only a damaged set fails: any bytes can be
-//! written, and where a format needs text, the exact bytes are added in base64.
+//! Cost: TSV and filter only copy bytes; a run of kept records is one copy. JSON Lines escapes
+//! every URL and looks up the rule, which takes a few hundred nanoseconds more. The only errors
+//! come from a damaged set: any bytes can be written, and if a format needs text, the exact bytes
+//! are added in base64.
 //!
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
@@ -70,7 +72,7 @@ use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
 
-/// A chunk of a list, and what a thread reads it with.
+/// A chunk of a list, with the arena and the rejects of the thread that reads it.
 pub struct Piece<'c> {
     list: &'c List,
     contents: Contents<'c>,
@@ -80,7 +82,7 @@ pub struct Piece<'c> {
 }
 
 impl<'c> Piece<'c> {
-    /// Whole records of `list`.
+    /// Returns a piece with whole records of `list`.
     pub fn new(
         list: &'c List,
         contents: Contents<'c>,
@@ -90,30 +92,30 @@ impl<'c> Piece<'c> {
         Piece { list, contents, arena, rejects }
     }
 
-    /// The list.
+    /// Returns the list.
     pub fn list(&self) -> &'c List {
         self.list
     }
 
-    /// What the records are in.
+    /// Returns the contents that hold the records.
     pub fn contents(&self) -> Contents<'c> {
         self.contents
     }
 
-    /// The records, in order. Those of a row group are not decoded yet, so that it has none.
+    /// Returns the records, in order. A row group is not decoded yet, so it has none.
     #[inline]
     pub fn records(&self) -> ListRecords<'c> {
         self.list.records(self.contents, self.arena)
     }
 }
 
-/// An output format: how a record and the decisions about it are written.
+/// An output format for a record and its decisions.
 pub trait Format {
     /// Appends one record and its decisions, one for each agent, to `out`.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where a rule is read.
+    /// If the part of the set with a rule is damaged.
     fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage>;
 
     /// Appends the records of a block, which has a decision for each record and agent.
@@ -138,14 +140,14 @@ pub trait Format {
     }
 }
 
-/// A record and the decisions about it.
+/// A record and its decisions.
 #[derive(Debug)]
 pub struct Decided<'r, 's> {
     /// The record without its terminator, as it was read.
     pub text: &'r [u8],
     /// The bytes that were decided. For plain lines, the text.
     pub url: &'r [u8],
-    /// Why the record has no URL, if a field was looked for.
+    /// Why the record has no URL. `None` if it has one, or if the format has no field to look up.
     pub problem: Option<Problem>,
     /// One decision for each agent.
     pub decisions: &'r [Decision],
@@ -155,7 +157,7 @@ pub struct Decided<'r, 's> {
 }
 
 impl<'s> Decided<'_, 's> {
-    /// The session that decided.
+    /// Returns the session that decided the record.
     pub fn session(&self) -> &Session<'s> {
         self.session
     }
@@ -164,7 +166,7 @@ impl<'s> Decided<'_, 's> {
     ///
     /// # Errors
     ///
-    /// If the set is damaged where a value is read.
+    /// If the part of the set with a value is damaged.
     pub fn for_each_value(
         &mut self,
         columns: &Columns,
@@ -189,11 +191,11 @@ impl<'s> Decided<'_, 's> {
         Ok(())
     }
 
-    /// Returns the rule and the group behind the decision for an agent.
+    /// Returns the rule and the group of the decision for an agent.
     ///
     /// # Errors
     ///
-    /// If the set is damaged there.
+    /// If that part of the set is damaged.
     pub fn provenance(&mut self, agent: usize) -> Result<Provenance<'_>, Damage> {
         self.session.provenance(self.place, agent)
     }
@@ -201,12 +203,12 @@ impl<'s> Decided<'_, 's> {
 
 /// Appends the records of a chunk to `out` in a format, and counts them.
 ///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`] per agent; `counts` has the bytes of the records
-/// that are written.
+/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`] per agent. `counts` has the bytes of the
+/// written records.
 ///
 /// # Errors
 ///
-/// If the set is damaged; the records before are written.
+/// If the set is damaged. The records before the damage are written.
 pub fn write_chunk(
     piece: Piece<'_>,
     format: &dyn Format,
@@ -228,7 +230,7 @@ pub fn write_chunk(
     })
 }
 
-/// The bytes of some records, including their ends.
+/// Returns the number of bytes in records, including their ends.
 #[inline]
 fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
@@ -264,7 +266,8 @@ fn decide_block(
     Ok(decisions)
 }
 
-/// Whether an output for `agents` with `written` bytes of a chunk takes another block.
+/// Whether an output for `agents` agents with `written` bytes of a chunk has room for another
+/// block.
 fn has_room(written: usize, agents: usize) -> bool {
     written / agents.max(1) < CHUNK_OUTPUT_BYTES_MAX
 }

@@ -1,12 +1,12 @@
-//! The frame of every page: title, facts, contents, sections, style and script.
+//! Builds the frame of every page: title, facts, contents, sections, style and script.
 //!
-//! Owns the style sheet and the behaviour of tables (sort, filter, fold), not the content; see
-//! [`html`](mod@crate::html) for tables and charts. A page loads nothing and stores nothing. It works in
-//! light and dark, on a phone, on paper and with a screen reader; without its script the tables are
-//! complete. As a second line of defence behind escaping, the content security policy allows only the
-//! page's own script and style, by their hashes.
+//! This module has the style sheet and the behaviour of tables (sort, filter, fold), not the
+//! content. See [`html`](mod@crate::html) for tables and charts. A page loads no other resources
+//! and stores no data. It works in light and dark, on a phone, on paper and with a screen reader.
+//! Without its script, the tables are complete. As a second line of defence after escaping, the
+//! content security policy allows only the page's own script and style, by their hashes.
 //!
-//! Cost: linear in the content. Nothing fails.
+//! Cost: linear in the content. No function fails.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
@@ -18,36 +18,36 @@ pub const STYLE: &str = include_str!("page/style.css");
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("page/behaviour.js");
 
-/// Hatches, which show unknown shares without colours.
+/// Hatch patterns, which mark unknown shares without colours.
 const PATTERNS: &str = r#"<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
 <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-back" width="6" height="6"/><rect class="hatch-line" width="2" height="6"/></pattern>
 </defs></svg>
 "#;
 
-/// A page.
+/// A page and its content.
 pub struct Page<'a> {
     /// The heading.
     pub title: &'a str,
-    /// What the page is about, under the heading: names and facts.
+    /// The subject of the page, as names and facts under the heading.
     pub facts: &'a [(&'a str, Html)],
-    /// The parts, in order.
+    /// The sections, in order.
     pub sections: &'a [Section],
     /// The last line.
     pub footer: Html,
 }
 
-/// A part of a page. All members but the first two may be empty.
+/// A section of a page. All members except the first two may be empty.
 #[derive(Default)]
 pub struct Section {
-    /// The id of its heading.
+    /// The id of the heading.
     pub id: &'static str,
-    /// Its heading.
+    /// The heading.
     pub title: &'static str,
     /// The result in a sentence.
     pub finding: Html,
-    /// How to read the part.
+    /// How to read the section.
     pub meaning: Html,
-    /// What to do about it.
+    /// What to do about the finding.
     pub advice: Html,
     /// Tables and charts.
     pub body: Html,
@@ -132,7 +132,7 @@ impl Page<'_> {
     }
 }
 
-/// Names and facts, side by side.
+/// Returns names and facts, side by side.
 pub fn fact_list(facts: &[(&str, Html)]) -> Html {
     let fact = |(name, fact): &(&str, Html)| html!("<dt>{}</dt><dd>{}</dd>\n", *name, fact);
     html!("<dl class=\"facts\">\n{}</dl>\n", facts.iter().map(fact).collect::<Html>())

@@ -1,8 +1,8 @@
-//! The records of a list that are not URLs: counted by kind, shown as samples, set aside.
+//! Records of a list that are not URLs: counts them by kind, keeps samples, and sets them aside.
 //!
-//! A thread notes them chunk by chunk in [`Rejects`]; their places in the list are known in input
-//! order only. Cost: nothing for a URL but a counter. A record that is kept is copied and asked again
-//! why it is none.
+//! A thread notes them chunk by chunk in [`Rejects`]. Their places in the list are known only in
+//! input order. Cost: one counter per URL. A reject that is kept is copied, and its problem is
+//! found by parsing it again.
 
 use std::io::{self, Write};
 
@@ -18,14 +18,14 @@ use serde::Serialize;
 use super::Figures;
 use super::json_lines::write_object;
 
-/// What is wrong with a record.
+/// The problem of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// It is empty, or white space.
+    /// The record is empty or white space.
     Empty,
-    /// Its text, or what stands where its URL should be, is not a URL.
+    /// The text of the record, or of its URL field, is not a URL.
     NotAUrl,
-    /// It has no URL.
+    /// The record has no URL.
     Without(Problem),
 }
 
@@ -64,13 +64,13 @@ impl Kind {
 /// A record that is not a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reject {
-    /// Its number in the chunk, from 0.
+    /// The number of the record in the chunk, from 0.
     pub record: u64,
-    /// What is wrong.
+    /// The problem of the record.
     pub problem: String,
-    /// Whether it is only empty.
+    /// Whether the record is empty.
     pub is_empty: bool,
-    /// Its text, cut to be shown unless all records are kept.
+    /// The text of the record. Cut for display unless all records are kept.
     pub text: Vec<u8>,
 }
 
@@ -86,15 +86,15 @@ pub struct Rejects {
 }
 
 impl Rejects {
-    /// Clears the rejects for the next chunk. With `keeps_all` every one is kept, with its whole text;
-    /// otherwise the first few.
+    /// Clears the rejects for the next chunk. With `keeps_all`, every reject is kept with its whole
+    /// text; otherwise the first few.
     pub fn begin(&mut self, keeps_all: bool) {
         self.found.clear();
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
     }
 
-    /// Counts the records of a block, and notes those that are not URLs. There are as many decisions
-    /// for each record; `decided` is the classifier and the scheme that made them.
+    /// Counts the records of a block, and notes the ones that are not URLs. Each record has the
+    /// same number of decisions. `decided` is the classifier and the scheme that made them.
     #[inline]
     pub fn add_block(
         &mut self,
@@ -126,7 +126,7 @@ impl Rejects {
         if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
             self.open_quote = Some(number);
         }
-        // An empty record is no sample of anything.
+        // An empty record is not a useful sample.
         let is_kept = self.keeps_all || kind != Kind::Empty && self.found.len() < REJECTS_SHOWN;
         if !is_kept {
             return;
@@ -146,27 +146,27 @@ impl Rejects {
         self.found.push(Reject { record, problem, is_empty, text });
     }
 
-    /// Records of the chunk.
+    /// Returns the number of records in the chunk.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Records before the first URL that are not empty.
+    /// Returns the number of nonempty records before the first URL.
     pub fn leading(&self) -> u64 {
         self.leading
     }
 
-    /// Records of the chunk that are URLs.
+    /// Returns the number of records in the chunk that are URLs.
     pub fn urls(&self) -> u64 {
         self.records - self.kinds.iter().sum::<u64>()
     }
 
-    /// The record with a quoted field that swallows the records behind it, which is not closed.
+    /// Returns the record with an unclosed quoted field, which swallows the records after it.
     pub fn open_quote(&self) -> Option<u64> {
         self.open_quote
     }
 
-    /// The records that are kept, in their order.
+    /// Returns the kept records, in order.
     pub fn found(&self) -> &[Reject] {
         &self.found
     }
@@ -175,9 +175,9 @@ impl Rejects {
 /// The records of a run that are not URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InvalidRecords {
-    /// Their number by what is wrong.
+    /// The number of records by problem.
     pub kinds: Figures,
-    /// The first few that are not just empty.
+    /// The first few nonempty records.
     pub samples: Vec<InvalidRecord>,
 }
 
@@ -186,19 +186,19 @@ pub struct InvalidRecords {
 pub struct InvalidRecord {
     /// The list.
     pub file: String,
-    /// Where it is: "line 12", "row 3".
+    /// The place in the list: "line 12", "row 3".
     pub place: String,
-    /// What is wrong.
+    /// The problem of the record.
     pub problem: String,
-    /// Its text.
+    /// The text of the record.
     pub record: String,
-    /// Its exact bytes, if they are not UTF-8.
+    /// The exact bytes, if they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_base64: Option<String>,
 }
 
 impl InvalidRecord {
-    /// A reject of a list in which `before` records come before its chunk.
+    /// Returns a reject with its place. `before` is the number of records before its chunk.
     pub fn new(list: &List, before: u64, reject: &Reject) -> InvalidRecord {
         let record = String::from_utf8_lossy(&reject.text).into_owned();
         let is_exact = record.as_bytes() == reject.text;
@@ -218,11 +218,11 @@ impl InvalidRecord {
 }
 
 impl InvalidRecords {
-    /// Writes the counts and the samples as text; nothing if there are none.
+    /// Writes the counts and the samples as text. Writes no text if there are none.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let kinds = self.kinds.to_string();
         if kinds.is_empty() {
@@ -236,7 +236,7 @@ impl InvalidRecords {
         Ok(())
     }
 
-    /// Adds the counts of a chunk. Samples are up to the caller, who knows their places.
+    /// Adds the counts of a chunk. The caller adds samples, because it knows their places.
     pub fn add_counts(&mut self, rejects: &Rejects) {
         if self.kinds.0.is_empty() {
             self.kinds = Figures::of(Kind::all(), Kind::as_str, |_| 0);

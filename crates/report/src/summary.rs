@@ -1,9 +1,8 @@
 //! The account of a run, and its summary: text for people, or one JSON object.
 //!
-//! [`Account`] has what tells two runs apart (version, set, dialect, agents, dates) and what came of the records:
-//! verdicts and reasons for each agent, states and unknown hosts. It is the same for
-//! the same input, whatever the number of threads, so it can be stored with the output. [`Summary`] adds times
-//! and rates.
+//! [`Account`] describes the run (version, set, dialect, agents, dates) and its result: verdicts
+//! and reasons for each agent, states and unknown hosts. It is the same for the same input and any
+//! number of threads, so it can be stored with the output. [`Summary`] adds times and rates.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -26,7 +25,7 @@ pub struct Run {
     /// The hash of the policy set.
     #[serde(serialize_with = "hexadecimal")]
     pub set_hash: u64,
-    /// Origins with a policy; `None` if one policy applies to every URL.
+    /// The number of origins with a policy. `None` if one policy applies to every URL.
     pub origins: Option<usize>,
     /// The name of the dialect.
     pub dialect: &'static str,
@@ -36,27 +35,27 @@ pub struct Run {
     pub agent_lists: Vec<AgentList>,
     /// Agents that no group names.
     pub unnamed_agents: Vec<UnnamedAgent>,
-    /// When the policies were fetched, if known.
+    /// The dates of the oldest and the newest capture, if known.
     #[serde(rename = "capture_dates")]
     pub captured: Option<CaptureDates>,
     /// How the age of captures was judged, if it was.
     pub judged_age: Option<JudgedAge>,
     /// Policy files that were left out.
     pub left_out: u64,
-    /// Policy files that look like something other than robots.txt, by what they look like.
+    /// The number of policy files that do not look like robots.txt, by appearance.
     pub file_notes: Figures,
 }
 
 /// A list that agents were taken from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentList {
-    /// The name, as it is asked for.
+    /// The name as given in `-a`.
     pub name: String,
-    /// Where it comes from, with its version and licence; the path of a file.
+    /// The source of the list, with its version and licence, or the path of the file.
     pub source: String,
     /// The number of agents that it names.
     pub agents: usize,
-    /// Names that the dialect cannot express, and that were skipped.
+    /// The names that were skipped because the dialect cannot express them.
     pub skipped: Vec<String>,
 }
 
@@ -65,11 +64,11 @@ pub struct AgentList {
 pub struct UnnamedAgent {
     /// The agent.
     pub agent: String,
-    /// A name that is meant, perhaps.
+    /// A similar name that may be intended.
     pub suggestion: Option<String>,
 }
 
-/// When the first and the last policy of a set were fetched (RFC 3339).
+/// The dates of the oldest and the newest capture in a set (RFC 3339).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CaptureDates {
     /// The oldest policy.
@@ -81,20 +80,21 @@ pub struct CaptureDates {
 /// How the age of captures was judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JudgedAge {
-    /// The time as of which it was judged (RFC 3339).
+    /// The time as of which the age was judged (RFC 3339).
     pub as_of: String,
-    /// Seconds after which a capture had expired; as its set says if `None`.
+    /// The seconds after which a capture had expired. `None` means the expiry stored in the set.
     pub max_age_seconds: Option<u64>,
-    /// The verdict on records whose capture had expired: `keep` for what its rules say, or `unknown`.
+    /// The verdict on records whose capture had expired: `keep` for the verdict of its rules, or
+    /// `unknown`.
     pub expired: &'static str,
 }
 
 /// The result of a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filtered {
-    /// Kept records.
+    /// The number of kept records.
     pub kept: u64,
-    /// Records whose use is not stated, with a purpose.
+    /// The number of records whose use is not stated. `None` without a purpose.
     pub unstated: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl Filtered {
 /// The account of a run.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// The task.
+    /// The description of the run.
     pub run: Run,
     /// The records and decisions.
     pub counts: Counts,
@@ -124,13 +124,13 @@ pub struct Account {
 /// A run and its result.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The task and what came of it.
+    /// The account of the run.
     pub account: Account,
     /// The time to load and compile the policies.
     pub loading: Duration,
-    /// The time to read, decide and write. Rates refer to it.
+    /// The time to read, decide and write. Rates are relative to it.
     pub running: Duration,
-    /// Counts about the compiled rules, by name; empty unless requested.
+    /// Counts about the compiled rules, by name. Empty unless requested.
     pub census: Vec<(&'static str, u64)>,
 }
 
@@ -175,10 +175,10 @@ struct AgentObject<'a> {
 #[derive(Serialize)]
 struct UnknownHosts {
     largest: Vec<HostObject>,
-    /// Hosts that were counted one by one.
+    /// The number of hosts that were counted individually.
     hosts: usize,
-    /// URLs of later hosts, which were counted together. Unless it is 0, `hosts` is a lower bound, and a
-    /// host may be missing in `largest`.
+    /// The number of URLs of later hosts, which were counted together. Unless it is 0, `hosts` is a
+    /// lower bound, and a host may be missing in `largest`.
     uncounted_urls: u64,
 }
 
@@ -220,7 +220,8 @@ impl Account {
         })
     }
 
-    /// URLs by the state of their origin; `None` unless that was counted for all of them.
+    /// Returns the number of URLs by the state of their origin, or `None` if the state was not
+    /// counted for all URLs.
     fn states(&self) -> Option<Figures> {
         let counts = &self.counts;
         let invalid = counts.agents().first().map_or(0, |agent| agent.verdict(Verdict::Invalid));
@@ -248,7 +249,7 @@ impl Account {
         }
     }
 
-    /// Writes the task as text.
+    /// Writes the description of the run as text.
     fn write_run(&self, out: &mut impl Write) -> io::Result<()> {
         let Run { tool, version, set_hash, origins, dialect, captured, .. } = &self.run;
         let origins = match origins {
@@ -276,7 +277,7 @@ impl Account {
         Ok(())
     }
 
-    /// Writes what came of the records as text.
+    /// Writes the result of the run as text.
     fn write_result(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(filtered) = self.filtered {
             writeln!(out, "{} kept", filtered.kept)?;
@@ -284,7 +285,7 @@ impl Account {
                 writeln!(out, "{unstated} with a use that is not stated")?;
             }
         }
-        // Of a list, most agents are named by no group and have the same counts.
+        // Most agents of a list are not named by any group and have the same counts.
         let folds = !self.run.agent_lists.is_empty();
         let agents: Vec<AgentObject<'_>> = self.per_agent().collect();
         let are_alike = |one: &AgentObject<'_>, next: &AgentObject<'_>| {
@@ -332,7 +333,7 @@ impl Account {
 }
 
 impl Summary {
-    /// `amount` per second, rounded down; 0 if no time passed.
+    /// Returns `amount` per second, rounded down. 0 if no time passed.
     fn rate(&self, amount: u64) -> u64 {
         let rate = (u128::from(amount) * 1_000_000_000).checked_div(self.running.as_nanos());
         rate.map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
@@ -342,7 +343,7 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let Counts { records, bytes, .. } = self.account.counts;
         self.account.write_run(out)?;
@@ -365,7 +366,7 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// If `out` cannot be written.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let object = SummaryObject {
             account: &self.account,

@@ -1,4 +1,4 @@
-//! What the tests of the formats share: a small set, and chunks written from it.
+//! Shared code of the formats' tests: a small set, and chunks written from it.
 
 use super::*;
 use portcullis_capture::input::Terminator;
@@ -11,15 +11,17 @@ use portcullis_set::{LoadConfig, PolicySet};
 /// The scheme that the tests assume, so that their records are short.
 pub(super) const SCHEME: Option<&[u8]> = Some(b"https");
 
-/// Allows everything for the first agent without a rule, and disallows everything for the second.
+/// A file that allows everything for the first agent without a rule, and disallows everything for
+/// the second.
 const ALLOWED: &[u8] = b"User-agent: bot\nDisallow:\n\nUser-agent: other\nDisallow: /\n";
 
-/// The opposite. Line 3 decides, and line 4, which is not UTF-8, for paths that start with `/\xff`.
+/// A file with the opposite verdicts. Line 3 decides, or line 4, which is not UTF-8, for paths that
+/// start with `/\xff`.
 const DISALLOWED: &[u8] =
     b"User-agent: bot\n\nDisallow: /\nDisallow: /\xff\n\nUser-agent: other\nDisallow:\n";
 
-/// A classifier for the first `agents` of `bot` and `other` over a set of these hosts. For `other`, the
-/// verdicts are the opposite.
+/// Returns a classifier over a set of these hosts for the first `agents` of `bot` and `other`. For
+/// `other`, the verdicts are the opposite.
 pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -> Classifier {
     let origin = |host: &&str| {
         Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
@@ -34,7 +36,7 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
     Classifier::new(set, agents, Detail::Rule).unwrap()
 }
 
-/// A chunk in a format, for a set that allows `a` and disallows `d`.
+/// Writes a chunk in a format, for a set that allows `a` and disallows `d`.
 pub(super) fn written(
     input: &[u8],
     terminator: Terminator,

@@ -1,11 +1,12 @@
-//! Tagged lines: a verdict for each agent, then the record, separated by TAB.
+//! Writes tagged lines: a verdict for each agent, then the record, separated by TAB.
 //!
-//! Every record gives one line, even an empty one, so that output and input can be pasted together. The
-//! record is written byte for byte, including white space around it; only its line end changes.
+//! Every record gives one line, even an empty record, so that output and input can be pasted
+//! together. The record is written byte for byte, including white space around it; only its line
+//! end changes.
 //!
-//! [`Tsv`] writes verdicts, and [`TsvColumns`] any [`Columns`]. Rules and groups may have any byte, so in added
-//! values and in names of the header a backslash is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A
-//! missing value is empty.
+//! [`Tsv`] writes verdicts, and [`TsvColumns`] any [`Columns`]. Rules and groups may contain any
+//! byte. So in added values and in names of the header, a backslash is `\\`, TAB `\t`, LF `\n`, CR
+//! `\r`, and NUL `\0`. A missing value is empty.
 
 use super::columns::{Columns, Field};
 use super::{Decided, Format};
@@ -52,7 +53,7 @@ pub fn header(fields: &[Field], record: &[u8], terminator: Terminator) -> Vec<u8
     out
 }
 
-/// Returns what a header has for the records of `list`: its header row as it was read, or `url`.
+/// Returns the header for the records of `list`: its header row as it was read, or `url`.
 pub fn record_header(list: &List) -> Vec<u8> {
     if list.columns().is_empty() || list.url_column().is_none() {
         return b"url".to_vec();
@@ -77,14 +78,14 @@ fn push_value(value: &[u8], out: &mut Vec<u8>) {
     out.push(b'\t');
 }
 
-/// Room for a verdict and a TAB. Copying a fixed number of bytes is one store; copying the length of
-/// the word is a call.
+/// Room for a verdict and a TAB. Copying a fixed number of bytes is one store; copying a variable
+/// number is a call.
 const COLUMN_BYTES: usize = 16;
 
-/// A verdict and a TAB, padded, and the number of bytes that count.
+/// A verdict and a TAB, padded, and the number of bytes without padding.
 type Column = ([u8; COLUMN_BYTES], usize);
 
-/// By the number of the verdict. A test compares them with [`Verdict::as_str`].
+/// The columns by the number of the verdict. A test compares them with [`Verdict::as_str`].
 static COLUMNS: [Column; Verdict::ALL.len()] =
     [column(b"allow"), column(b"disallow"), column(b"unknown"), column(b"invalid")];
 

@@ -1,8 +1,9 @@
-//! Hosts or origins without a policy, counted in bounded memory.
+//! Counts hosts or origins without a policy in bounded memory.
 //!
-//! The first that occur are counted exactly. Later ones are counted together once the table is full, so the
-//! counts in it are never too high or too low, but a later host with more URLs may be missing. Counts of chunks
-//! give the same result for any number of threads if they are merged in the order of the input.
+//! The first names that occur are counted exactly. Once the table is full, URLs of new names are
+//! counted together. So the counts in the table are always exact, but a later name with more URLs
+//! may be missing. Counts of chunks give the same result for any number of threads if they are
+//! merged in the order of the input.
 
 use std::cmp::Reverse;
 use std::hash::BuildHasher;
@@ -15,28 +16,29 @@ use portcullis_set::stats::largest;
 /// Hosts or origins without a policy, and their URLs.
 #[derive(Clone, Debug, Default)]
 pub struct Unknown {
-    /// The texts of the names, one behind the other, by first occurrence.
+    /// The texts of the names, concatenated in order of first occurrence.
     text: Vec<u8>,
     names: Vec<Name>,
-    /// By name: its place in `names`.
+    /// The place of each name in `names`.
     places: HashTable<u32>,
-    /// URLs of names that came when the table was full.
+    /// The number of URLs of names that occurred after the table was full.
     uncounted: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Name {
-    /// The same in the tables of all chunks, so that a merge need not read the text.
+    /// The hash of the name. It is the same in the tables of all chunks, so a merge need not hash
+    /// the text.
     hash: u64,
-    /// The end of its text; the text begins at the end of the name before.
+    /// The end of the name's text. The text begins at the end of the previous name.
     end: usize,
     urls: u64,
 }
 
 impl Unknown {
-    /// Counts `urls` of a name, one by one for at most `names_max` names.
+    /// Adds `urls` URLs of a name. At most `names_max` names are counted individually.
     pub fn add(&mut self, name: &[u8], urls: u64, names_max: usize) {
-        // The seed is drawn once a process: nobody can choose names that collide.
+        // The seed is drawn once per process, so an attacker cannot choose names that collide.
         let state = SeedableRandomState::with_seed(0, SharedSeed::global_random());
         self.add_hashed(name, state.hash_one(name), urls, names_max);
     }
@@ -67,7 +69,7 @@ impl Unknown {
         self.uncounted += later.uncounted;
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Clears all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.names.clear();
@@ -75,34 +77,34 @@ impl Unknown {
         self.uncounted = 0;
     }
 
-    /// The names that are counted one by one, with their URLs, by first occurrence.
+    /// Returns the names that are counted individually, with their URLs, by first occurrence.
     fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         let text = |place| text_at(&self.text, &self.names, place);
         self.names.iter().enumerate().map(move |(place, name)| (text(place), name.urls))
     }
 
-    /// The number of names that are counted one by one.
+    /// Returns the number of names that are counted individually.
     pub fn names(&self) -> usize {
         self.names.len()
     }
 
-    /// The URLs of all names.
+    /// Returns the number of URLs of all names.
     pub fn urls(&self) -> u64 {
         self.names.iter().map(|name| name.urls).sum::<u64>() + self.uncounted
     }
 
-    /// The URLs of names that came when the table was full.
+    /// Returns the number of URLs of names that occurred after the table was full.
     pub fn uncounted(&self) -> u64 {
         self.uncounted
     }
 
-    /// The `top` names with the most URLs of those that are counted, the largest first.
+    /// Returns the `top` individually counted names with the most URLs, the largest first.
     pub fn largest(&self, top: usize) -> Vec<(&[u8], u64)> {
         largest(self.iter(), top, |&(name, urls)| (urls, Reverse(name)))
     }
 }
 
-/// The name at `place`: the text between the end of the name before it and its own.
+/// Returns the name at `place`: the text between the end of the previous name and its own end.
 fn text_at<'t>(text: &'t [u8], names: &[Name], place: usize) -> &'t [u8] {
     let start = place.checked_sub(1).map_or(0, |before| names[before].end);
     &text[start..names[place].end]

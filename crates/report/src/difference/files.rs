@@ -1,10 +1,11 @@
-//! Whether two robots.txt files decide every URL alike for a robot, and if not, shortest paths that
-//! show the difference.
+//! Reports whether two robots.txt files give a robot the same verdict on every URL, and if not,
+//! shortest paths on which they differ.
 //!
-//! TSV: the agent (`*` for robots that no file names) and `equal`; or a line for each way in which a
-//! verdict changes: the agent, `different`, the old verdict, the new verdict, what decided before, what
-//! decides now, and the path as written in a URL. What decides is `LINE:RULE`, or the reason if no rule
-//! does. If a limit ended the search, `unknown` replaces `different`, and the verdicts are last.
+//! TSV: the agent (`*` for robots that no file names) and `equal`; or a line for each way in which
+//! a verdict changes: the agent, `different`, the old verdict, the new verdict, the old deciding
+//! rule, the new deciding rule, and the path as written in a URL. A deciding rule is `LINE:RULE`,
+//! or the reason if no rule decides. If a limit ended the search, `unknown` replaces `different`,
+//! and the verdicts are last.
 //!
 //! JSON Lines: `{"agent", "answer", "changes", "unknown"}`, where the answer is one of those words. A
 //! change is `{"path", "old", "new"}` with `{"verdict", "reason", "line", "rule"}` for both sides, and
@@ -20,25 +21,25 @@ use portcullis_dialect::words;
 use portcullis_lint::analysis::{AgentRules, Equivalence, Example, Search};
 use portcullis_robots::visible::cut_to_show;
 
-/// The rules of a robot on both sides, and whether they decide alike.
+/// The rules of a robot on both sides, and their comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
     /// The robot's name.
     pub agent: &'a str,
-    /// Its rules in the old file.
+    /// The rules in the old file.
     pub old: &'a AgentRules<'a>,
-    /// Its rules in the new file.
+    /// The rules in the new file.
     pub new: &'a AgentRules<'a>,
-    /// The comparison of the two.
+    /// The comparison of both rules.
     pub equivalence: &'a Equivalence,
 }
 
 words! {
-    /// An answer in one word.
+    /// The answer of a comparison.
     pub enum Answer {
         /// Every URL has the same verdict.
         Equal => "equal",
-        /// Some URL has another verdict.
+        /// Some URL has a different verdict.
         Different => "different",
         /// A limit ended the search before a difference was found.
         Unknown => "unknown",
@@ -56,8 +57,8 @@ impl Answer {
     }
 }
 
-/// The two ways in which a verdict may change (old verdict, new verdict), and what the search for a
-/// path found.
+/// Returns the two ways in which a verdict may change (old verdict, new verdict), each with the
+/// result of the search for a path.
 fn turns(equivalence: &Equivalence) -> [(Verdict, Verdict, Search); 2] {
     let (first_allows, second_allows) = match equivalence {
         Equivalence::Equal => (Search::Nothing, Search::Nothing),
@@ -72,7 +73,7 @@ fn turns(equivalence: &Equivalence) -> [(Verdict, Verdict, Search); 2] {
     ]
 }
 
-/// The decision of a side on a path, and the rule that decides.
+/// Returns a side's decision on a path, and the deciding rule.
 fn decide<'a>(side: &'a AgentRules<'_>, example: &Example) -> (Decision, Option<&'a [u8]>) {
     let decision = side.decide(example);
     (decision, decision.rule.map(|rule| side.rule(rule).value))

@@ -1,9 +1,11 @@
-//! What changes from one set of policies to another: [`origins`], the verdicts and usage preferences on a
-//! list of [`urls`], or, for two robots.txt [`files`], the verdict on any URL.
+//! Reports the changes from one policy set to another: of [`origins`], or of verdicts and usage
+//! preferences on a list of [`urls`]. For two robots.txt [`files`], compares the verdicts on all
+//! possible URLs.
 //!
-//! Each has a TSV and a JSON Lines form. In the text columns of TSV, control and bidirectional
-//! characters and bytes that are not UTF-8 are `%XX`, so that lines and columns hold; the URL in the
-//! last column is exact, but for line ends in it. JSON Lines has every byte. Both cut rules longer than
+//! Each report has a TSV and a JSON Lines form. In the text columns of TSV, control and
+//! bidirectional characters and bytes that are not UTF-8 are `%XX`, so that lines and columns stay
+//! intact. The URL in the last column is exact, except for line ends in it. JSON Lines preserves
+//! every byte. Both cut rules longer than
 //! [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX).
 
 pub mod files;

@@ -1,16 +1,16 @@
-//! Origins that changed, one per line.
+//! Writes the origins that changed, one per line.
 //!
-//! TSV: `added`, `gone`, `state` or `rules`; the origin; the old state and the new state, each followed
-//! by the verdict on every URL if there is no file (`unreachable disallow`), or `-` if nothing is known.
-//! If agents were given, a fifth column has those with other rules, separated by commas; it is empty
-//! unless the rules changed.
+//! TSV: `added`, `gone`, `state` or `rules`; the origin; the old state and the new state, each
+//! followed by the verdict on every URL if there is no file (`unreachable disallow`), or `-` if the
+//! origin is unknown. If agents were given, a fifth column has the agents whose rules changed,
+//! separated by commas; it is empty unless the change is `rules`.
 //!
-//! If labels are compared, a sixth column has the label of a line that begins with `usage`. Its third and
-//! fourth columns are the old and the new statements about the label, as [`UsageChange`] shows them, and
-//! its fifth has the agents for which they hold.
+//! If labels are compared, lines that begin with `usage` have the label in a sixth column. Their
+//! third and fourth columns are the old and the new statements about the label, as [`UsageChange`]
+//! shows them, and their fifth column has the agents for which the statements hold.
 //!
-//! JSON Lines: `{"change", "origin", "old", "new", "agents"}`, where `old` and `new` are
-//! `{"state", "verdict"}`, and `null` if there is no value. For `usage`, they are texts, and a member
+//! JSON Lines: `{"change", "origin", "old", "new", "agents"}`, where `old` and `new` are `{"state",
+//! "verdict"}`, and `null` if there is no value. For `usage`, both are strings, and a member
 //! `label` follows.
 
 use serde::Serialize;
@@ -21,10 +21,10 @@ use portcullis_set::{Change, OriginChange, OriginState, UsageChange};
 use super::super::json_lines::{Text, write_object};
 use super::{push_column, push_text};
 
-/// What was compared.
+/// The agents and labels that were compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// The agents; may be empty.
+    /// The agents. May be empty.
     pub agents: &'a [String],
     /// Whether labels are compared.
     pub usage: bool,
@@ -58,7 +58,8 @@ pub fn write_tsv(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// The agents with other rules or preferences, if those changed.
+/// Returns the agents whose rules or preferences changed, or `None` if the change is of another
+/// kind.
 fn agents<'a>(change: &OriginChange, asked: Asked<'a>) -> Option<Vec<&'a str>> {
     match &change.kind {
         Change::Rules { agents } | Change::Usage(UsageChange { agents, .. }) => {

@@ -1,18 +1,19 @@
-//! Records of a list whose verdict or usage preference changes from one set of policies to another, one
-//! line per agent.
+//! Writes the records of a list whose verdict or usage preference changes from one policy set to
+//! another, one line per agent.
 //!
-//! TSV: the agent, the old verdict, the new verdict, what decided before, what decides now, and the
-//! URL. What decides is `LINE:RULE`, with the rule's value as written in the file, or the reason if
-//! no rule does (`no-policy`). If labels are compared, a column behind the agent says what changed: `access`
-//! or the label. Then `y`, `n`, `?` (not stated) or `-` (no access) stand for the verdicts, and what decides
-//! is `LINE:VALUE` of the statement, `unstated`, or for `-` what decides about access.
+//! TSV: the agent, the old verdict, the new verdict, the old deciding rule, the new deciding rule,
+//! and the URL. A deciding rule is `LINE:RULE`, with the rule's value as written in the file, or
+//! the reason if no rule decides (`no-policy`). If labels are compared, a column after the agent
+//! says what changed: `access` or the label. For a label, `y`, `n`, `?` (not stated) or `-` (no
+//! access) replace the verdicts. The deciding rule is replaced by `LINE:VALUE` of the statement,
+//! `unstated`, or for `-` the deciding rule about access.
 //!
-//! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are
-//! `{"verdict", "reason", "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines). For a
-//! label, they are `{"preference", "source", "line", "rule"}`, and a member `label` follows the agent.
+//! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are `{"verdict", "reason",
+//! "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines). For a label, both are
+//! `{"preference", "source", "line", "rule"}`, and a member `label` follows the agent.
 //!
-//! A record that keeps its verdict for another reason or by another rule is not reported, and neither is a
-//! preference that is stated in another place.
+//! A record that keeps its verdict for a different reason or by a different rule is not reported.
+//! Neither is a preference that is stated in a different place.
 
 use serde::Serialize;
 
@@ -27,26 +28,26 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{Provenance, Session};
 use portcullis_set::stored::StatedPlace;
 
-/// Records by their old and new verdict, or by their old and new preference.
+/// The number of records by old and new verdict, or by old and new preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns([[u64; VALUES]; VALUES]);
 
-/// Verdicts are as many as preferences.
+/// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();
 const _: () = assert!(VALUES == Preference::ALL.len());
 
 impl Turns {
-    /// Records with these values, by number.
+    /// Returns the number of records that change from `old` to `new`, both given by number.
     pub fn from_to(&self, old: usize, new: usize) -> u64 {
         self.0[old][new]
     }
 
-    /// Records that keep their value.
+    /// Returns the number of records that keep their value.
     pub fn unchanged(&self) -> u64 {
         (0..VALUES).map(|value| self.from_to(value, value)).sum()
     }
 
-    /// Records whose value changes.
+    /// Returns the number of records whose value changes.
     pub fn changed(&self) -> u64 {
         self.0.as_flattened().iter().sum::<u64>() - self.unchanged()
     }
@@ -55,44 +56,44 @@ impl Turns {
 /// The changes for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentChanges {
-    /// Of verdicts.
+    /// The changes of verdicts.
     pub verdicts: Turns,
-    /// Of preferences, by label that is compared.
+    /// The changes of preferences, by compared label.
     pub labels: Vec<Turns>,
 }
 
 impl AgentChanges {
-    /// Verdicts and preferences that changed.
+    /// Returns the number of verdicts and preferences that changed.
     pub fn changed(&self) -> u64 {
         self.verdicts.changed() + self.labels.iter().map(Turns::changed).sum::<u64>()
     }
 }
 
-/// Records and changes. Counts of chunks add up to the same sum in any order.
+/// The number of records and changes. Counts of chunks may be added in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UrlCounts {
-    /// Records, including empty ones.
+    /// The number of records, including empty ones.
     pub records: u64,
-    /// Their bytes, including line ends.
+    /// The bytes of the records, including line ends.
     pub bytes: u64,
-    /// In the order of the agents.
+    /// The changes by agent, in the order of the agents.
     pub agents: Vec<AgentChanges>,
 }
 
 impl UrlCounts {
-    /// Zero for this number of agents and labels.
+    /// Returns counts of zero for this number of agents and labels.
     pub fn new(agents: usize, labels: usize) -> UrlCounts {
         let none =
             AgentChanges { verdicts: Turns::default(), labels: vec![Turns::default(); labels] };
         UrlCounts { agents: vec![none; agents], ..UrlCounts::default() }
     }
 
-    /// Changed verdicts and preferences of all agents.
+    /// Returns the number of changed verdicts and preferences of all agents.
     pub fn changed(&self) -> u64 {
         self.agents.iter().map(AgentChanges::changed).sum()
     }
 
-    /// Adds the counts of another chunk, which is of the same agents and labels.
+    /// Adds the counts of another chunk with the same agents and labels.
     pub fn merge(&mut self, other: &UrlCounts) {
         self.records += other.records;
         self.bytes += other.bytes;
@@ -106,7 +107,7 @@ impl UrlCounts {
     }
 }
 
-/// What changed, on both sides.
+/// A change, with the values on both sides.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
     /// The verdict.
@@ -115,13 +116,13 @@ pub enum What<'a> {
     Usage(Label, [Stated<'a>; 2]),
 }
 
-/// A decision, and its rule and group.
+/// A decision with its rule and group.
 pub type Decided<'a> = (&'a Decision, Provenance<'a>);
 
-/// A preference, where it is stated if it is, and the decision about access.
+/// A preference, the place of its statement if there is one, and the decision about access.
 pub type Stated<'a> = (Preference, Option<&'a StatedPlace>, Decided<'a>);
 
-/// An output format: how a change is written.
+/// An output format for changes.
 pub trait Form {
     /// Appends the change for a URL and an agent to `out`.
     fn write(&self, url: &[u8], agent: &str, what: What<'_>, out: &mut Vec<u8>);
@@ -140,15 +141,16 @@ pub struct Tsv {
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines;
 
-/// Appends each changed verdict to `out`, and each changed preference about the labels that both sessions
-/// are asked about, record by record.
+/// Appends each changed verdict to `out`, and each changed preference about the labels of both
+/// sessions, record by record.
 ///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX) per
-/// agent; `counts` has the bytes of the records that are written.
+/// Stops early if `out` has
+/// [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX) per agent.
+/// `counts` has the bytes of the written records.
 ///
 /// # Errors
 ///
-/// If a set is damaged; the changes before are written.
+/// If a set is damaged. The changes before the damage are written.
 pub fn write_chunk(
     piece: Piece<'_>,
     agents: &[String],
@@ -227,7 +229,7 @@ impl Form for Tsv {
                 }
             }
         }
-        // A URL from JSON or CSV may have the byte that ends a line.
+        // A URL from JSON or CSV may contain the byte that ends a line.
         let end = self.terminator.byte();
         for (number, part) in url.split(|&byte| byte == end).enumerate() {
             if number > 0 {
@@ -287,8 +289,8 @@ mod tests {
     use crate::Rejects;
     use crate::tests::{SCHEME, classifier, piece};
 
-    /// The first letter of a host is its verdict by the old set, the second its verdict by the new
-    /// one: allow, disallow or unknown.
+    /// Writes the changes for `input`. The first letter of a host is its verdict in the old set,
+    /// the second its verdict in the new set: allow, disallow or unknown.
     fn written(input: &[u8], agents: &[&str], form: &dyn Form) -> (String, UrlCounts) {
         let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
         let old = classifier(&["aa", "ad"], &["du"], agents.len());

@@ -1,4 +1,4 @@
-//! The added columns of a row group, encoded on the thread that decides its URLs.
+//! Encodes the added columns of a row group on the thread that decides its URLs.
 
 use std::sync::Arc;
 
@@ -29,19 +29,19 @@ use crate::{Counts, Piece, Rejects, decide_block, in_blocks};
 pub struct AddedColumns {
     columns: Columns,
     fields: Vec<Field>,
-    /// The column of URLs, for lists that are not Parquet, and the added ones.
+    /// The column of URLs, for lists that are not Parquet, and the added columns.
     schema: Arc<SchemaDescriptor>,
 }
 
 impl AddedColumns {
-    /// The columns with these names.
+    /// Returns an encoder of the columns with these names.
     pub fn new(columns: Columns, fields: Vec<Field>) -> AddedColumns {
         let schema = Arc::new(SchemaDescriptor::new(url_schema(&fields)));
         AddedColumns { columns, fields, schema }
     }
 
-    /// Decides the records of a chunk, counts them, and encodes what is added: beside a row group, or
-    /// with the URLs of a text.
+    /// Decides the records of a chunk, counts them, and encodes the added columns, after the
+    /// columns of a row group or after the URLs of a text list.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl AddedColumns {
         let writers =
             sinks.iter_mut().zip(described).enumerate().map(|(number, (sink, column))| {
                 let properties = properties(version, compression)
-                    // URLs hardly repeat.
+                    // URLs rarely repeat.
                     .set_dictionary_enabled(!(has_url && number == 0));
                 (writer(column, properties, sink), Buffer::default())
             });
@@ -114,7 +114,7 @@ impl AddedColumns {
     }
 }
 
-/// The words of verdicts and reasons, which are shared by all values.
+/// The words of verdicts and reasons, shared by all values.
 struct Words {
     verdicts: [ByteArray; Verdict::ALL.len()],
     reasons: [ByteArray; Reason::ALL.len()],
@@ -130,12 +130,12 @@ impl Default for Words {
     }
 }
 
-/// Values of a column that are not yet written.
+/// The values of a column that are not written yet.
 #[derive(Default)]
 struct Buffer {
     texts: Vec<ByteArray>,
     numbers: Vec<i32>,
-    /// By row: 1 for a value and 0 for null. Not used by columns without nulls.
+    /// For each row, 1 for a value and 0 for null. Not used by columns without nulls.
     present: Vec<i16>,
 }
 
@@ -146,7 +146,7 @@ impl Buffer {
     }
 }
 
-/// The values of added columns, on their way to the writers.
+/// Buffers the values of added columns for the writers.
 struct AddedValues<'t, 's> {
     columns: &'t Columns,
     fields: &'t [Field],
@@ -154,13 +154,13 @@ struct AddedValues<'t, 's> {
     /// Whether the first column is the URL.
     has_url: bool,
     writers: Vec<(ColumnWriter<'s>, Buffer)>,
-    /// Rows in the buffers.
+    /// The number of rows in the buffers.
     rows: usize,
     has_rows: bool,
 }
 
 impl AddedValues<'_, '_> {
-    /// Decides and counts a block of records, and adds the values of each.
+    /// Decides and counts a block of records, and adds the values of each record.
     fn add(
         &mut self,
         block: &[Record<'_>],
@@ -188,7 +188,7 @@ impl AddedValues<'_, '_> {
         let mut ends = Vec::with_capacity(block.len());
         let mut joined = Vec::new();
         for record in block {
-            // The column is text, which has to be UTF-8.
+            // The column is text, which must be UTF-8.
             joined.extend_from_slice(String::from_utf8_lossy(record.url()).as_bytes());
             ends.push(joined.len());
         }
@@ -227,7 +227,7 @@ impl AddedValues<'_, '_> {
                 }
                 FieldKind::Agent(agent, Column::Line) => {
                     let line = decisions[agent].line.map(|line| line.get());
-                    // A file of 64 MiB has fewer lines.
+                    // A file of 64 MiB has fewer lines than `i32::MAX`.
                     let line = line.and_then(|line| i32::try_from(line).ok());
                     buffer.present.push(i16::from(line.is_some()));
                     buffer.numbers.extend(line);
@@ -254,13 +254,13 @@ impl AddedValues<'_, '_> {
         Ok(())
     }
 
-    /// Ends the columns.
+    /// Closes the columns.
     fn close(mut self) -> Result<Vec<ColumnCloseResult>, ParquetError> {
         self.flush()?;
         self.writers.into_iter().map(|(writer, _)| writer.close()).collect()
     }
 
-    /// Writes what the buffers hold.
+    /// Writes the buffered values.
     fn flush(&mut self) -> Result<(), ParquetError> {
         for (writer, buffer) in &mut self.writers {
             let present = (!buffer.present.is_empty()).then_some(&*buffer.present);
@@ -282,14 +282,14 @@ impl AddedValues<'_, '_> {
     }
 }
 
-/// What columns are encoded into.
+/// The buffer that a column is encoded into.
 pub(super) type Sink = TrackedWrite<Vec<u8>>;
 
 pub(super) fn sinks(count: usize) -> Vec<Sink> {
     (0..count).map(|_| TrackedWrite::new(Vec::new())).collect()
 }
 
-/// A writer of one column into `sink`.
+/// Returns a writer of one column into `sink`.
 pub(super) fn writer<'s>(
     column: &ColumnDescPtr,
     properties: WriterPropertiesBuilder,
@@ -300,7 +300,7 @@ pub(super) fn writer<'s>(
     get_column_writer(Arc::clone(column), properties, pages)
 }
 
-/// The columns that closed writers have left in their sinks.
+/// Returns the encoded columns in the sinks of closed writers.
 pub(super) fn encoded(
     sinks: Vec<Sink>,
     closed: Vec<ColumnCloseResult>,

@@ -1,8 +1,8 @@
-//! Some rows of a row group: every column is read and written in Parquet's own types.
+//! Copies selected rows of a row group. Every column is read and written in Parquet's own types.
 //!
-//! A column is a sequence of values and levels, and a row begins where the repetition level is 0. So a
-//! row is copied without knowing what its columns mean. Statistics, page indexes and Bloom filters are
-//! made anew.
+//! A column is a sequence of values and levels, and a row begins where the repetition level is 0.
+//! So a row is copied without interpreting its columns. Statistics, page indexes and Bloom filters
+//! are rebuilt.
 
 use parquet::basic::Encoding;
 use parquet::basic::Type as PhysicalType;
@@ -32,19 +32,19 @@ use crate::{Counts, Filtered, Piece, decide_block, in_blocks};
 /// The rows of a row group by destination.
 #[derive(Clone, Debug, Default)]
 pub struct KeptRows {
-    /// Kept rows.
+    /// The kept rows.
     pub kept: EncodedGroup,
-    /// How many are kept, and for how many a preference is unstated.
+    /// The number of kept rows, and of rows with an unstated preference.
     pub filtered: Filtered,
-    /// Rows with unknown origins that are set aside.
+    /// The rows with unknown origins that are set aside.
     pub unknown: EncodedGroup,
-    /// Rows without a URL that are set aside.
+    /// The rows without a URL that are set aside.
     pub invalid: EncodedGroup,
 }
 
 impl KeptRows {
-    /// Decides the rows of a row group, counts them, and copies each to its destination. A piece that is
-    /// no row group has no rows.
+    /// Decides the rows of a row group, counts them, and copies each to its destination. A piece
+    /// that is not a row group has no rows.
     ///
     /// # Errors
     ///
@@ -84,16 +84,16 @@ impl KeptRows {
     }
 }
 
-/// Copies the rows of a row group to several outputs. `outputs` has the number of the output of each
-/// row, counted from 1, or 0 for a row that none gets.
+/// Copies the rows of a row group to several outputs. `outputs` has the number of the output of
+/// each row, counted from 1, or 0 for a row that is dropped.
 ///
 /// # Errors
 ///
-/// If a column is damaged, or compressed in a way that this build does not read.
+/// If a column is damaged, or this build does not support its compression.
 ///
 /// # Panics
 ///
-/// If `outputs` has not one number per row.
+/// If `outputs` does not have one number per row.
 pub fn keep(part: &Part, outputs: &[u8], count: u8) -> Result<Vec<EncodedGroup>, GroupError> {
     assert_eq!(outputs.len(), part.rows(), "one output per row");
     (1..=count).map(|output| one_output(part, outputs, output)).collect()
@@ -134,7 +134,7 @@ impl Rows<'_> {
     }
 }
 
-/// The encoding and compression that `chunk` has.
+/// Returns writer properties with the encoding and compression of `chunk`.
 fn as_before(
     chunk: &ColumnChunkMetaData,
     version: WriterVersion,
@@ -191,7 +191,7 @@ fn copy_column(
     }
 }
 
-/// Copies a batch of rows at a time.
+/// Copies the values of a column, one batch of rows at a time.
 fn copy_values<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     mut writer: ColumnWriterImpl<'_, T>,
@@ -233,8 +233,9 @@ fn copy_values<T: DataType>(
     writer.close()
 }
 
-/// Removes the values and levels of rows that are not kept. Levels that a column does not have are
-/// empty: then each level is a value, or a row.
+/// Removes the values and levels of rows that are not kept. A column without levels has empty
+/// lists: without definition levels every position has a value, and without repetition levels it is
+/// a row.
 fn retain<V>(
     levels: usize,
     most: i16,

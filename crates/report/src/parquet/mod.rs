@@ -1,7 +1,7 @@
-//! Parquet outputs: a list with the added columns beside its own, or with the kept rows only.
+//! Writes Parquet outputs: a list with the added columns after its own, or with the kept rows only.
 //!
-//! Owns writing. Threads encode the columns of a row group ([`AddedColumns`], [`keep`]) into an
-//! [`EncodedGroup`], and a [`ParquetWriter`] puts those into a file, in order.
+//! Threads encode the columns of a row group ([`AddedColumns`], [`keep`]) into an [`EncodedGroup`],
+//! and a [`ParquetWriter`] writes these groups to a file, in order.
 //!
 //! | input | output | what happens |
 //! |---|---|---|
@@ -9,14 +9,15 @@
 //! | Parquet | some rows, all columns | values are copied row by row, in Parquet's own types |
 //! | text | `url` and the added columns | all are encoded |
 //!
-//! A column is never converted to other types, so nested columns, old timestamps and types that this
-//! program does not know stay what they are, with their field ids. The file's metadata is copied (see
-//! [`schema`]). Each column chunk keeps its compression.
+//! A column is never converted to another type, so nested columns, old timestamps and unknown types
+//! are preserved, with their field ids. The file's metadata is copied (see [`schema`]). Each column
+//! chunk keeps its compression.
 //!
-//! Memory: an encoded row group, for each row group in flight. Added columns take a few bits per row.
+//! Memory: one encoded row group for each row group in flight. Added columns take a few bits per
+//! row.
 //!
-//! What can fail: a damaged input is an [`InputError`] with its place; writing fails as the output
-//! does.
+//! Errors: a damaged input is an [`InputError`] with its place; an output that cannot be written is
+//! its error.
 
 mod added;
 mod kept;
@@ -44,7 +45,7 @@ pub use added::AddedColumns;
 pub use kept::{KeptRows, keep};
 pub use schema::Template;
 
-/// A row group that cannot be encoded.
+/// The error of a row group that cannot be encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum GroupError {
     /// The input is damaged.
@@ -58,29 +59,29 @@ pub enum GroupError {
     Encoding(#[from] ParquetError),
 }
 
-/// A column of a row group, encoded.
+/// An encoded column of a row group.
 #[derive(Clone, Debug)]
 struct EncodedColumn {
     bytes: Bytes,
     close: ColumnCloseResult,
 }
 
-/// A row group, encoded.
+/// An encoded row group.
 #[derive(Clone, Debug, Default)]
 pub struct EncodedGroup {
-    /// The row group whose columns come first, as they are stored.
+    /// The row group whose stored columns come first.
     copied: Option<Part>,
-    /// The columns after those.
+    /// The columns after the copied ones.
     columns: Vec<EncodedColumn>,
 }
 
 impl EncodedGroup {
-    /// A row group as it is stored, with columns after its own.
+    /// Returns a row group as it is stored, with columns after its own.
     ///
     /// # Errors
     ///
-    /// If a column does not begin with a page: it is damaged, or encrypted, and a copy would lose what
-    /// decrypts it.
+    /// If a column does not begin with a page. It is damaged, or encrypted, and a copy would lose
+    /// the data needed to decrypt it.
     fn beside(part: &Part, columns: Vec<EncodedColumn>) -> Result<EncodedGroup, InputError> {
         let metadata = part.list().source().metadata();
         for column in 0..metadata.row_group(part.row_group()).num_columns() {
@@ -89,7 +90,7 @@ impl EncodedGroup {
         Ok(EncodedGroup { copied: Some(part.clone()), columns })
     }
 
-    /// Whether there is nothing to write.
+    /// Whether the group has no columns to write.
     pub fn is_empty(&self) -> bool {
         self.copied.is_none() && self.columns.is_empty()
     }
@@ -106,7 +107,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// If `out` cannot be written.
     pub fn new(out: W, template: Arc<Template>) -> Result<ParquetWriter<W>, ParquetError> {
         let properties = WriterProperties::builder()
             .set_writer_version(template.version)
@@ -124,7 +125,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output, and of reading what is copied.
+    /// If the output cannot be written or the copied columns cannot be read.
     pub fn write(&mut self, group: EncodedGroup) -> Result<(), ParquetError> {
         if group.is_empty() {
             return Ok(());
@@ -149,7 +150,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// The output.
+    /// Returns the output.
     pub fn output(&mut self) -> &mut W {
         self.file.inner_mut()
     }
@@ -158,7 +159,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// If the output cannot be written.
     pub fn finish(mut self, account: String) -> Result<W, ParquetError> {
         let account = KeyValue::new(self.template.account_key(), account);
         self.file.append_key_value_metadata(account);
@@ -169,7 +170,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 /// The compression of lists that are not Parquet.
 const TEXT_COMPRESSION: Compression = Compression::SNAPPY;
 
-/// The version of Parquet that a file has.
+/// Returns the Parquet version of the file.
 fn version_of(part: &Part) -> WriterVersion {
     match part.list().source().metadata().file_metadata().version() {
         ..2 => WriterVersion::PARQUET_1_0,
@@ -177,7 +178,7 @@ fn version_of(part: &Part) -> WriterVersion {
     }
 }
 
-/// What the writer of a stored column chunk would have returned.
+/// Returns the result that a writer of the stored column chunk would have returned.
 fn as_stored(
     metadata: &ParquetMetaData,
     (row_group, column): (usize, usize),
@@ -196,7 +197,7 @@ fn as_stored(
     })
 }
 
-/// How columns beside `chunk` are encoded.
+/// Returns the writer properties for added columns.
 fn properties(version: WriterVersion, compression: Compression) -> WriterPropertiesBuilder {
     WriterProperties::builder().set_writer_version(version).set_compression(compression)
 }

@@ -1,9 +1,9 @@
 //! The schema and metadata of a Parquet output.
 //!
-//! The metadata of an input is copied. Where it describes the schema a second time, the added columns
-//! are added there too, or readers would not see them: `ARROW:schema` (Arrow, pyarrow, Polars) and
-//! `org.apache.spark.sql.parquet.row.metadata` (Spark). Metadata of pandas is copied as it is; pandas
-//! reads columns that it does not mention.
+//! The metadata of an input is copied. If the metadata describes the schema a second time, the
+//! added columns are added there too, or readers would not see them: `ARROW:schema` (Arrow,
+//! pyarrow, Polars) and `org.apache.spark.sql.parquet.row.metadata` (Spark). Metadata of pandas is
+//! copied as it is; pandas reads columns that it does not mention.
 //!
 //! | values | type in Parquet | type in `ARROW:schema` |
 //! |---|---|---|
@@ -12,9 +12,9 @@
 //! | texts | `BYTE_ARRAY`, String | `string` |
 //! | bytes | `BYTE_ARRAY` | `binary` |
 //!
-//! [`ValueType`] says which columns have which values, and which may be null.
+//! See [`ValueType`] for the values of each column and whether they may be null.
 //!
-//! Bit `i % 8` of byte `i / 8` of bits is set if agent `i` may fetch the URL.
+//! In a column of bits, bit `i % 8` of byte `i / 8` is set if agent `i` may fetch the URL.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use portcullis_capture::list::parquet::ParquetList;
 
 use crate::columns::{ColumnsError, Field, ValueType, no_collision};
 
-/// The key of the account of a run in a file's metadata.
+/// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
 
 /// The column with the URLs of a text list.
@@ -39,7 +39,7 @@ pub const URL_COLUMN: &str = "url";
 
 const SPARK_SCHEMA_KEY: &str = "org.apache.spark.sql.parquet.row.metadata";
 
-/// What an output is like before its first row.
+/// The schema and metadata of an output.
 #[derive(Clone, Debug)]
 pub struct Template {
     pub(super) schema: TypePtr,
@@ -52,11 +52,11 @@ pub struct Template {
 }
 
 impl Template {
-    /// An output with the columns of `list` and then `added`.
+    /// Returns an output with the columns of `list` and then `added`.
     ///
     /// # Errors
     ///
-    /// If an added column has the name of one of the list.
+    /// If an added column has the name of a column of the list.
     pub fn of_list(list: &Arc<ParquetList>, added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&list.column_names(), added)?;
         let metadata = list.source().metadata();
@@ -83,11 +83,11 @@ impl Template {
         })
     }
 
-    /// An output with the column `url` and then `added`.
+    /// Returns an output with the column `url` and then `added`.
     ///
     /// # Errors
     ///
-    /// If an added column is called so.
+    /// If an added column is called `url`.
     pub fn of_urls(added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&[URL_COLUMN], added)?;
         let arrow = Schema::new(vec![ArrowField::new(URL_COLUMN, DataType::Utf8, false)]);
@@ -107,7 +107,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// If its columns differ.
+    /// If the columns of the list differ from the output's.
     pub fn check(&self, name: &str, list: Option<&ParquetList>) -> Result<(), String> {
         let schema = |list: &ParquetList| {
             list.source().metadata().file_metadata().schema().get_fields().to_vec()
@@ -120,7 +120,8 @@ impl Template {
         is_same.then_some(()).ok_or_else(|| format!("{name}: {problem} with --out-dir"))
     }
 
-    /// A key for the account that the metadata does not have: an earlier run keeps its account.
+    /// Returns a key for the account that is not in the metadata, so that an earlier run keeps its
+    /// account.
     pub(super) fn account_key(&self) -> String {
         let is_free = |key: &String| self.metadata.iter().all(|it| it.key != *key);
         let more = (2..).map(|number| format!("{ACCOUNT_KEY}.{number}"));
@@ -129,14 +130,14 @@ impl Template {
     }
 }
 
-/// The schema of an output with the column `url` and then `added`.
+/// Returns the schema of an output with the column `url` and then `added`.
 pub(super) fn url_schema(added: &[Field]) -> TypePtr {
     let url = text_type(URL_COLUMN, Repetition::REQUIRED);
     let root = Type::group_type_builder("schema").with_fields(vec![Arc::new(url)]).build();
     with_columns(&root.expect("a column with a name is a schema"), added)
 }
 
-/// A schema with more columns behind its own.
+/// Returns a schema with more columns after its own.
 fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
     let mut fields = root.get_fields().to_vec();
     fields.extend(added.iter().map(|field| Arc::new(type_of(field))));
@@ -144,7 +145,7 @@ fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
     Arc::new(root.expect("columns with names are a schema"))
 }
 
-/// The type of an added column.
+/// Returns the type of an added column.
 pub(super) fn type_of(field: &Field) -> Type {
     let name = field.name.as_str();
     let (value_type, nullable) = field.kind.value_type();
@@ -168,7 +169,7 @@ fn text_type(name: &str, repetition: Repetition) -> Type {
         .expect("a text has no parameters")
 }
 
-/// The same metadata, with the added columns if it describes the schema.
+/// Returns the same metadata, with the added columns if it describes the schema.
 fn with_fields(pair: &KeyValue, added: &[Field]) -> KeyValue {
     if added.is_empty() {
         return pair.clone();
@@ -178,11 +179,11 @@ fn with_fields(pair: &KeyValue, added: &[Field]) -> KeyValue {
         (SPARK_SCHEMA_KEY, Some(value)) => spark_with(value, added),
         _ => None,
     };
-    // What cannot be read here cannot be read elsewhere either.
+    // Metadata that cannot be read here cannot be read by others either.
     KeyValue { key: pair.key.clone(), value: described.or_else(|| pair.value.clone()) }
 }
 
-/// An Arrow schema in IPC form with more fields.
+/// Returns an Arrow schema in IPC form with more fields.
 fn arrow_with(encoded: &str, added: &[Field]) -> Option<String> {
     let bytes = BASE64_STANDARD.decode(encoded).ok()?;
     let bytes = match bytes.split_at_checked(8) {
@@ -198,7 +199,7 @@ fn arrow_with(encoded: &str, added: &[Field]) -> Option<String> {
     Some(encode_arrow_schema(&schema))
 }
 
-/// A schema as Spark writes it, with more fields.
+/// Returns a schema in Spark's format with more fields.
 pub(super) fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     let mut schema: serde_json::Value = serde_json::from_str(text).ok()?;
     let fields = schema.get_mut("fields")?.as_array_mut()?;

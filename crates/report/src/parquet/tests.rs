@@ -1,4 +1,4 @@
-//! Files with every kind of column, written again and read back.
+//! Tests of files with every kind of column, written again and read back.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -38,7 +38,7 @@ use crate::{Counts, Piece, Rejects};
 
 const ROWS: usize = 5_000;
 
-/// URLs that are allowed, disallowed, unknown, invalid and null.
+/// Returns a URL that is allowed, disallowed, unknown, invalid or null, by row.
 fn url(row: usize) -> Option<String> {
     match row % 7 {
         0 | 1 => Some(format!("a/{row}")),
@@ -49,7 +49,7 @@ fn url(row: usize) -> Option<String> {
     }
 }
 
-/// Columns of many types, with nulls, and others inside them.
+/// Returns columns of many types, with nulls and nested columns.
 fn all_types() -> RecordBatch {
     let some = |row: usize| (!row.is_multiple_of(3)).then_some(row);
     let rows = || (0..ROWS).map(some);
@@ -125,7 +125,7 @@ fn opened(path: &Path) -> Arc<ParquetList> {
     Arc::new(ParquetList::open(path, None).unwrap())
 }
 
-/// The list that chunks of a file have.
+/// Returns the list for chunks of a file.
 fn rows_list(list: &ParquetList) -> Arc<List> {
     let path = Path::new(list.source().name());
     let source = Source::open(path, OpenConfig::default()).unwrap();
@@ -204,7 +204,8 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
     out.finish("{}".to_owned()).unwrap()
 }
 
-/// A column is compressed as before, and has a bloom filter and an offset index if it had them.
+/// Checks that a column is compressed as before, and has a Bloom filter and an offset index if it
+/// had them.
 fn assert_same_form(own: &ColumnChunkMetaData, new: &ColumnChunkMetaData) {
     assert_eq!(own.compression(), new.compression());
     assert_eq!(own.bloom_filter_offset().is_some(), new.bloom_filter_offset().is_some());
@@ -268,7 +269,7 @@ const VERDICTS: [&str; 7] =
 const REASONS: [&str; 7] =
     ["no-rule", "no-rule", "rule", "rule", "no-policy", "bad-url", "bad-url"];
 
-/// The values of a column of texts.
+/// Returns the values of a text column.
 fn texts(column: &ArrayRef) -> Vec<Option<String>> {
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int32Type;
@@ -351,7 +352,7 @@ fn kept_rows_are_whole() {
     }
 }
 
-/// Types that Arrow has no name for stay what they are.
+/// Types without a name in Arrow are preserved.
 #[test]
 fn old_timestamps_stay_old() {
     let schema = "message old { required binary url; optional int96 seen; }";
