@@ -1,4 +1,4 @@
-//! The policies of a set, the hosts that share them, and the places of their counters.
+//! The policies of a set, the hosts that share them, and the positions of their counters.
 //!
 //! Agents that follow the same groups of a file get the same decisions from it, so they are counted
 //! once, as a *class*. Most files have one or two classes, whatever the number of agents. The counters
@@ -24,9 +24,9 @@ use portcullis_set::{Damage, PolicySet};
 #[derive(Debug)]
 pub(super) struct Catalog {
     pub set: Arc<PolicySet>,
-    /// By [`PolicyNumber`].
+    /// The policies by [`PolicyNumber`].
     pub policies: Vec<Policy>,
-    /// Hosts in the set.
+    /// The number of hosts in the set.
     pub hosts: u64,
     /// The number of counters for rules.
     pub rules: usize,
@@ -39,15 +39,15 @@ pub(super) struct Catalog {
 pub(super) struct Policy {
     pub number: PolicyNumber,
     pub access: AccessOutcome,
-    /// Origins and hosts that share it.
+    /// The number of origins and hosts that share the policy.
     pub origins: u64,
     pub hosts: u64,
-    /// The key of the first of those hosts by name.
+    /// The key of the first of these hosts by name.
     pub first_host: Box<[u8]>,
-    /// By agent, the position of its class.
+    /// The position of each agent's class.
     pub class_of: Vec<u32>,
     pub classes: Vec<Class>,
-    /// Rules with a pattern that apply to some class.
+    /// The number of rules with a pattern that apply to some class.
     pub applicable: u64,
     /// The rules of all classes.
     pub rules: RuleSpan,
@@ -56,13 +56,13 @@ pub(super) struct Policy {
 /// Agents that follow the same groups of a policy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Class {
-    /// The first of them.
+    /// The first agent of the class.
     pub agent: usize,
-    /// From the first rule of their groups to the last.
+    /// The rules from the first to the last in the groups of the class.
     pub rules: RuleSpan,
 }
 
-/// Adjacent rules of a file and their counters.
+/// A span of adjacent rules in a file, and their counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RuleSpan {
     pub first: u32,
@@ -72,14 +72,14 @@ pub(super) struct RuleSpan {
 }
 
 impl RuleSpan {
-    /// Returns the counter of a rule; `None` if the rule is not in the span.
+    /// Returns the counter of a rule, or `None` if the rule is not in the span.
     #[inline]
     pub fn counter(&self, rule: RuleID) -> Option<usize> {
         let offset = rule.0.checked_sub(self.first)?;
         (offset < self.len).then(|| self.base + offset as usize)
     }
 
-    /// The counters of all rules in the span.
+    /// Returns the counters of all rules in the span.
     pub fn counters(&self) -> Range<usize> {
         self.base..self.base + self.len as usize
     }
@@ -142,7 +142,7 @@ impl Catalog {
         self.set.policy(self.policies[policy].number)?.with_file(|file, _| with(file))
     }
 
-    /// The damage of a set in which a lookup disagrees with the walk over all policies.
+    /// Returns the error for a set in which a lookup disagrees with the walk over all policies.
     #[cold]
     pub fn misfiled(&self) -> Damage {
         self.set.malformed_host(MISSING)
@@ -200,7 +200,7 @@ impl Policy {
     }
 }
 
-/// From the first rule of some groups, given in file order, to the last.
+/// Returns the span from the first to the last rule of groups, which are in file order.
 fn span(file: &RobotsTxt<'_>, groups: &[usize]) -> RuleSpan {
     let rules = groups.iter().map(|&group| &file.groups()[group].rules);
     let mut rules = rules.filter(|rules| !rules.is_empty());
@@ -209,7 +209,7 @@ fn span(file: &RobotsTxt<'_>, groups: &[usize]) -> RuleSpan {
     RuleSpan { first: first.start, len: end - first.start, base: 0 }
 }
 
-/// The members of all lists, ascending, each once.
+/// Returns the members of all lists, ascending and without duplicates.
 pub(super) fn sorted_union(lists: &[Vec<usize>]) -> Vec<usize> {
     let mut union: Vec<usize> = lists.iter().flatten().copied().collect();
     union.sort_unstable();
@@ -217,7 +217,7 @@ pub(super) fn sorted_union(lists: &[Vec<usize>]) -> Vec<usize> {
     union
 }
 
-/// The positions of the groups that apply to an agent, ascending.
+/// Returns the positions of the groups that apply to an agent, ascending.
 pub(super) fn groups_followed(
     file: &RobotsTxt<'_>,
     agent: &AgentChain,
@@ -256,7 +256,7 @@ mod tests {
         let policy = &catalog.policies[0];
         assert_eq!(policy.class_of, [0, 1, 0, 1]);
         assert_eq!(spans(policy), [(0, 1, 3), (1, 0, 0)]);
-        // An empty pattern decides nothing.
+        // An empty pattern never decides.
         assert_eq!(policy.applicable, 2);
     }
 

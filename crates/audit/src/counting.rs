@@ -1,13 +1,14 @@
-//! The pass over the list: each thread counts, and the URLs to show are taken in input order.
+//! The pass over the list: threads count in parallel, and the URLs to show are chosen in input
+//! order.
 //!
-//! Owns the counters of an audit. A [`Worker`] adds what is only a sum to its own `Tally`. What
-//! depends on the order of the input (the first URLs that a rule decided, the first invalid records,
-//! origins without a policy) goes to the [`ChunkFindings`] of the chunk, and [`Findings`] takes those
-//! chunk by chunk. So the result is the same for any number of threads.
+//! This module has the counters of an audit. A [`Worker`] adds sums to its own `Tally`. Findings
+//! that depend on the order of the input (the first URLs that a rule decided, the first invalid
+//! records, origins without a policy) go to the [`ChunkFindings`] of the chunk, and [`Findings`]
+//! merges them chunk by chunk. So the result is the same for any number of threads.
 //!
-//! Cost per URL: one lookup of the host per run of URLs with one origin, and a few additions. Memory:
-//! two counters per rule in each thread; once, a few counters per host that occurs, a few URLs per rule
-//! that decided, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
+//! Cost per URL: one lookup of the host per run of URLs with one origin, and a few additions.
+//! Memory per thread: two counters per rule. Shared memory: a few counters per host that occurs, a
+//! few URLs per deciding rule, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
 
 use std::sync::atomic::Ordering;
 
@@ -26,36 +27,37 @@ use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::ClassifierMemory;
 
-/// A text that is kept.
+/// A stored text.
 pub(super) type Text = Vec<u8>;
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// The counts of one thread, and finally of all.
+/// The counts of one thread, or the sum over all threads.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub counts: Counts,
-    /// URLs that a rule decided for any class of agents; see [`Catalog`].
+    /// The number of URLs that each rule decided for any class of agents. See [`Catalog`].
     pub rules: Vec<u64>,
-    /// The same by class.
+    /// The same counts by class.
     pub class_rules: Vec<u64>,
-    /// By agent and label, URLs by preference, in the order of [`Preference::ALL`].
+    /// For each agent and label, the number of URLs by preference, in the order of
+    /// [`Preference::ALL`].
     pub usage: Vec<[u64; Preference::ALL.len()]>,
     /// The hosts of URLs with a known policy, by key: http or the only scheme of the key, then https.
     pub hosts: Map<Text, [Option<OriginCounts>; 2]>,
-    /// Records without text.
+    /// The number of records without text.
     pub empty: u64,
-    /// Records longer than a URL may be.
+    /// The number of records longer than the limit for a URL.
     pub too_long: u64,
 }
 
-/// The URLs of one origin.
+/// The counts of the URLs of one origin.
 #[derive(Clone, Debug)]
 pub(super) struct OriginCounts {
-    /// The number of its policy.
+    /// The number of the origin's policy.
     pub policy: usize,
     pub urls: u64,
-    /// URLs that a class of agents must not fetch.
+    /// The number of URLs that each class of agents must not fetch.
     pub disallowed: Vec<u64>,
 }
 
@@ -126,7 +128,7 @@ struct Sample {
 /// The findings of all chunks so far.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// By the counter of the rule.
+    /// The samples by the rule's counter.
     pub(super) samples: Map<usize, Samples>,
     pub(super) invalid: Vec<Text>,
     pub(super) unknown: Unknown,
@@ -135,13 +137,13 @@ pub struct Findings {
 /// The first URLs that a rule decided.
 #[derive(Debug)]
 pub(super) struct Samples {
-    /// The host of the first.
+    /// The host of the first URL.
     pub host: Text,
     pub urls: Vec<Text>,
 }
 
 impl Findings {
-    /// Adds the findings of a chunk. Chunks have to come in the order of the input.
+    /// Adds the findings of a chunk. Chunks must be added in the order of the input.
     pub fn add(&mut self, audit: &Audit, chunk: &ChunkFindings) {
         for Sample { rule, host, url } in &chunk.samples {
             let new = || Samples { host: host.clone(), urls: Vec::with_capacity(AUDIT_SAMPLES) };
@@ -150,7 +152,7 @@ impl Findings {
                 samples.urls.push(url.clone());
             }
             if samples.urls.len() == AUDIT_SAMPLES {
-                // Only later chunks can see this, and their samples are not needed.
+                // Only later chunks can read this flag, and their samples are not needed.
                 audit.has_samples[*rule].store(true, Ordering::Relaxed);
             }
         }
@@ -174,7 +176,7 @@ pub struct Worker<'a> {
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        // After a panic a record may be half counted, and the sum is not read.
+        // After a panic, a record may be partly counted, and the sum is not read.
         if !std::thread::panicking() {
             self.audit.tally().merge(std::mem::take(&mut self.tally));
         }
@@ -193,11 +195,11 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts the records of a chunk and replaces `findings` with those of the chunk.
+    /// Counts the records of a chunk and replaces `findings` with the chunk's findings.
     ///
     /// # Errors
     ///
-    /// If a damaged part of the set is read.
+    /// If a part of the set that is read is damaged.
     pub fn work(&mut self, piece: Piece<'_>, findings: &mut ChunkFindings) -> Result<(), Damage> {
         findings.samples.clear();
         findings.invalid.clear();
@@ -327,8 +329,8 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Counts a URL for the rules that decided it, and calls `first` with the counter of each. `None` if a
-/// rule has no counter.
+/// Counts a URL for each rule that decided it, and calls `first` with the rule's counter. `None` if
+/// a rule has no counter.
 #[inline]
 fn decided(
     policy: &Policy,
@@ -339,7 +341,7 @@ fn decided(
     for (number, class) in policy.classes.iter().enumerate() {
         let Some(rule) = decisions[class.agent].rule else { continue };
         class_rules[class.rules.counter(rule)?] += 1;
-        // A rule that decided for several classes counts the URL once.
+        // A rule that decided a URL for several classes counts the URL once.
         let earlier = policy.classes[..number].iter();
         if !earlier.into_iter().any(|class| decisions[class.agent].rule == Some(rule)) {
             let counter = policy.rules.counter(rule)?;

@@ -1,21 +1,22 @@
-//! The audit: what robots.txt does to a list of URLs, what their pages may be used for, and what is wrong
-//! in the files.
+//! Audits a list of URLs: how robots.txt affects them, what their pages may be used for, and
+//! problems in the files.
 //!
-//! Owns one pass over a list that counts, and the [`Report`] of its findings: JSON for programs, a
-//! [`page`] for people. To write every record with its verdict use [`report`](portcullis_report); for the
-//! content of a set without URLs use [`stats`](portcullis_set::stats); to compare two sets on a list use
+//! An audit counts in one pass over the list and produces a [`Report`] of its findings: JSON for
+//! programs, a [`page`] for people. To write every record with its verdict, use
+//! [`report`](portcullis_report). For the content of a set without URLs, use
+//! [`stats`](portcullis_set::stats). To compare two sets on a list, use
 //! [`report::difference`](portcullis_report::difference).
 //!
-//! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and passes what depends on
-//! the order of the input on as [`ChunkFindings`]. [`Findings`] takes these in input order, so the
-//! report is the same for any number of threads.
+//! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and returns findings
+//! that depend on the order of the input as [`ChunkFindings`]. [`Findings`] merges them in input
+//! order, so the report is the same for any number of threads.
 //!
-//! Cost: one host lookup and some additions per URL besides its classification; before and after the
+//! Cost: besides classification, one host lookup and a few additions per URL. Before and after the
 //! pass, each file is parsed and analysed once. Memory does not depend on the number of URLs: two
-//! counters per rule in each thread, a few per host that occurs, and the origins without a policy up to
-//! a limit.
+//! counters per rule in each thread, a few counters per host that occurs, and the origins without a
+//! policy up to a limit.
 //!
-//! Fails if the compiled set is damaged, with the [`Damage`] that names the place.
+//! The only error is a damaged set, with the [`Damage`] that names the place.
 //!
 //! ```
 //! use portcullis_audit::{Audit, ChunkFindings, Findings};
@@ -69,14 +70,14 @@ pub use model::Report;
 use catalog::Catalog;
 use counting::Tally;
 
-/// A set, the agents, and the counts so far.
+/// An audit: a set, the agents, and the counts so far.
 #[derive(Debug)]
 pub struct Audit {
     classifier: Classifier,
     catalog: Catalog,
-    /// By the counter of the rule: whether [`Findings`] has all the URLs of the rule to show.
+    /// For each rule's counter, whether [`Findings`] has enough sample URLs of the rule.
     has_samples: Vec<AtomicBool>,
-    /// The sum over workers that are done.
+    /// The sum over finished workers.
     tally: Mutex<Tally>,
 }
 
@@ -116,7 +117,7 @@ impl Audit {
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {
-        // Adding numbers does not panic half-way.
+        // Additions do not panic, so a poisoned lock still holds whole sums.
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,8 +126,8 @@ impl Audit {
         self.tally().counts.clone()
     }
 
-    /// Reports what workers counted, once they are dropped. Lists have at most `top` rows. Analyses
-    /// every file, on the calling thread's rayon pool.
+    /// Returns the report of all dropped workers. Lists have at most `top` rows. Analyses every
+    /// file, on the calling thread's rayon pool.
     ///
     /// # Errors
     ///

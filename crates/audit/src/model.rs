@@ -1,14 +1,14 @@
 //! The findings of an audit as plain data: `--json` writes them, and the page shows them.
 //!
-//! Owns the shape of a [`Report`], not how it is computed; see [`Audit`](super::Audit) for that. The
-//! report holds no times and no thread counts, so equal inputs give equal bytes. Rows refer to agents
-//! by position in [`Report::agents`]; counts by agent follow the same order. Texts are copied from
-//! files and URLs, cut where they are long; bytes that are not UTF-8 become U+FFFD.
+//! This module defines the shape of a [`Report`]. See [`Audit`](super::Audit) for how it is
+//! computed. The report holds no times and no thread counts, so equal inputs give equal bytes. Rows
+//! refer to agents by position in [`Report::agents`]; counts by agent are in the same order. Text
+//! is copied from files and URLs, and cut if it is long. Bytes that are not UTF-8 become U+FFFD.
 //!
-//! A [`List`] holds the first rows and the number of all rows. Rows with equal counts are ordered by
-//! host, then by line. A file is counted once per host that serves it; one file for http and https of
-//! a host counts once. A host whose files for http and https differ counts once for each of them. A
-//! rule is counted once per policy, however many hosts share the policy.
+//! A [`List`] holds the first rows and the number of all rows. Rows with equal counts are ordered
+//! by host, then by line. A file is counted once per host that serves it, even if it applies to
+//! both http and https. A host whose files for http and https differ counts once for each file. A
+//! rule is counted once per policy, for any number of hosts that share the policy.
 //!
 //! ```
 //! use portcullis_audit::model::Report;
@@ -19,18 +19,18 @@
 
 use serde::Serialize;
 
-/// The version of this shape. An incompatible change raises it.
+/// The version of the report's format. Incompatible changes increase it.
 pub const REPORT_FORMAT: u32 = 1;
 
-/// A whole audit.
+/// The report of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     pub format: u32,
     pub version: String,
-    /// The lists of URLs, in the order in which they were read; `-` is standard input.
+    /// The lists of URLs, in the order in which they were read. `-` is standard input.
     pub inputs: Vec<String>,
     pub source: SourceFacts,
-    /// In the order of every count by agent.
+    /// The agents, in the order of all counts by agent.
     pub agents: Vec<String>,
     pub records: RecordCounts,
     pub verdicts: Vec<AgentVerdicts>,
@@ -38,15 +38,15 @@ pub struct Report {
     pub states: Vec<StateCount>,
     pub hosts: HostFigures,
     pub rules: RuleFigures,
-    /// What each agent may fetch of the origins in the set.
+    /// How much each agent may fetch from the origins in the set.
     pub reach: Vec<AgentReach>,
     pub robots: RobotFigures,
-    /// What pages may be used for; `None` if the set does not store it.
+    /// What pages may be used for. `None` if the set does not store usage preferences.
     pub usage: Option<UsageFigures>,
     pub unknown: UnknownFigures,
     pub invalid: InvalidFigures,
     pub files: FileFigures,
-    /// Oddities of files by kind, the most common first; kinds that do not occur are left out.
+    /// Oddities of files by kind, the most common first. Kinds that do not occur are left out.
     pub notes: Vec<NoteCount>,
     pub crawl_delays: CrawlDelays,
     pub sitemaps: Sitemaps,
@@ -78,19 +78,21 @@ pub struct SourceFacts {
     /// The hash of the content, in hexadecimal.
     pub hash: String,
     pub dialect: &'static str,
-    /// The number of bytes read from each robots.txt; `None` without a limit.
+    /// The most bytes read from each robots.txt. `None` means no limit.
     pub robots_bytes_max: Option<u64>,
-    /// Hosts in the set; `None` if one file applies to every URL.
+    /// The number of hosts in the set. `None` if one file applies to every URL.
     pub hosts: Option<u64>,
-    /// Origins (scheme, host and port) in the set; `None` if one file applies to every URL.
+    /// The number of origins (scheme, host and port) in the set. `None` if one file applies to
+    /// every URL.
     pub origins: Option<u64>,
-    /// Distinct policies: files with the same user-agent lines and rules on the same lines are one.
+    /// The number of distinct policies. Files with the same user-agent lines and rules on the same
+    /// lines share one policy.
     pub policies: u64,
-    /// When the oldest and the newest file were fetched, if known.
+    /// The dates of the oldest and the newest capture, if known.
     pub captured: Option<Captured>,
 }
 
-/// When the oldest and the newest file were fetched (RFC 3339).
+/// The dates of the oldest and the newest capture (RFC 3339).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Captured {
     pub first: String,
@@ -100,11 +102,11 @@ pub struct Captured {
 /// The records read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordCounts {
-    /// All records, including empty ones: `known + unknown + invalid`.
+    /// The number of all records, including empty ones: `known + unknown + invalid`.
     pub records: u64,
-    /// Their bytes, including line ends.
+    /// The bytes of all records, including line ends.
     pub bytes: u64,
-    /// URLs with a known policy.
+    /// The number of URLs with a known policy.
     pub known: u64,
     pub unknown: u64,
     pub invalid: u64,
@@ -118,7 +120,8 @@ pub struct AgentVerdicts {
     pub disallow: u64,
     pub unknown: u64,
     pub invalid: u64,
-    /// All reasons, in the order of [`Reason::ALL`](portcullis_dialect::decision::Reason::ALL).
+    /// The counts of all reasons, in the order of
+    /// [`Reason::ALL`](portcullis_dialect::decision::Reason::ALL).
     pub reasons: Vec<ReasonCount>,
 }
 
@@ -135,62 +138,63 @@ pub struct ReasonCount {
 pub struct StateCount {
     /// The [`PolicyState`](portcullis_dialect::decision::PolicyState): `rules`, `no-rules`, `unavailable`, ….
     pub state: &'static str,
-    /// Hosts of the set with a policy in this state; 0 for `unknown`.
+    /// The number of hosts in the set with a policy in this state. 0 for `unknown`.
     pub hosts: u64,
-    /// Origins of the set in this state; 0 for `unknown`.
+    /// The number of origins in the set in this state. 0 for `unknown`.
     pub origins: u64,
     pub urls: u64,
 }
 
-/// The hosts of URLs with a known policy; http and https of a host are counted together.
+/// The hosts of URLs with a known policy. http and https of a host are counted together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostFigures {
-    /// Hosts of URLs. If one file applies to every URL, all hosts count as one.
+    /// The number of hosts of URLs. If one file applies to every URL, all hosts count as one.
     pub asked: u64,
-    /// Those with a URL that some agent must not fetch.
+    /// The number of hosts with a URL that some agent must not fetch.
     pub affected: u64,
-    /// Those hosts, the most disallowed decisions first.
+    /// The affected hosts, the most disallowed decisions first.
     pub most_affected: List<HostRow>,
 }
 
 /// The decisions on the URLs of one host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostRow {
-    /// The host, with its port unless that is the default; `*` if one file applies to every URL.
+    /// The host, with its port unless it is the default port. `*` if one file applies to every URL.
     pub host: String,
     pub urls: u64,
-    /// Decisions that disallow, over all agents.
+    /// The number of decisions that disallow, over all agents.
     pub disallowed: u64,
-    /// URLs that the agent must not fetch, by agent.
+    /// The number of URLs that each agent must not fetch.
     pub by_agent: Vec<u64>,
 }
 
-/// Rules, and what they decided. Only rules that apply to one of the agents are counted.
+/// Rules, and the URLs that they decided. Only rules that apply to one of the agents are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleFigures {
-    /// Rules in all policies.
+    /// The number of rules in all policies.
     pub rules: u64,
-    /// Rules of policies with URLs in the list: `deciding.total + idle.total`.
+    /// The number of rules in policies with URLs in the list: `deciding.total + idle.total`.
     pub asked: u64,
-    /// Rules that decided a URL, those with the most URLs first.
+    /// The rules that decided a URL, ordered by the number of URLs.
     pub deciding: List<DecidingRule>,
-    /// Rules of those policies that decided none, those of the policies with the most URLs first.
+    /// The rules in the same policies that decided no URL, ordered by the number of URLs of their
+    /// policies.
     pub idle: List<IdleRule>,
-    /// Rules that can never decide for any agent, those of the policies with the most URLs first,
-    /// then with the most origins.
+    /// The rules that can never decide for any agent, ordered by the number of URLs of their
+    /// policies, then by the number of origins.
     pub never: List<NeverRule>,
     pub never_by_cause: NeverCounts,
-    /// Rules for which the search hit a limit.
+    /// The number of rules for which the search hit a limit.
     pub not_known: u64,
 }
 
-/// A rule and where it is.
+/// A rule and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleRow {
-    /// A host with the rule: that of the first URL it decided, else the first by name; `*` if one
-    /// file applies to every URL.
+    /// A host with the rule: the host of the first URL that it decided, else the first by name. `*`
+    /// if one file applies to every URL.
     pub host: String,
-    /// Hosts that share the rule's policy.
+    /// The number of hosts that share the rule's policy.
     pub hosts: u64,
     pub line: u32,
     /// `allow` or `disallow`.
@@ -199,7 +203,7 @@ pub struct RuleRow {
     pub rule: String,
     /// The value of the first user-agent line of the group.
     pub group: String,
-    /// The positions of the agents that the rule applies to.
+    /// The positions of the agents to which the rule applies.
     pub agents: Vec<usize>,
 }
 
@@ -208,20 +212,20 @@ pub struct RuleRow {
 pub struct DecidingRule {
     #[serde(flatten)]
     pub row: RuleRow,
-    /// URLs that it decided for some agent.
+    /// The number of URLs that the rule decided for some agent.
     pub urls: u64,
-    /// URLs that it decided, by agent.
+    /// The number of URLs that the rule decided, by agent.
     pub by_agent: Vec<u64>,
-    /// The first of those URLs, in input order.
+    /// The first of these URLs, in input order.
     pub samples: Vec<String>,
 }
 
-/// A rule that decided nothing.
+/// A rule that decided no URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IdleRule {
     #[serde(flatten)]
     pub row: RuleRow,
-    /// URLs that were checked against its policy.
+    /// The number of URLs that were checked against the rule's policy.
     pub urls: u64,
 }
 
@@ -230,11 +234,11 @@ pub struct IdleRule {
 pub struct NeverRule {
     #[serde(flatten)]
     pub row: RuleRow,
-    /// URLs that were checked against its policy.
+    /// The number of URLs that were checked against the rule's policy.
     pub urls: u64,
     pub cause: NeverCause,
-    /// The rules that win wherever it matches, or the equal rule. Empty if no URL matches, or if the
-    /// dialect always allows the URL of robots.txt.
+    /// The rules that win wherever this rule matches, or the equal rule. Empty if no URL matches,
+    /// or if the rule only matches the URL of robots.txt, which the dialect always allows.
     pub covered_by: Vec<CoveringRule>,
 }
 
@@ -245,13 +249,13 @@ pub enum NeverCause {
     /// No URL matches the pattern.
     #[default]
     NoUrl,
-    /// Other rules win wherever it matches.
+    /// Other rules win wherever the rule matches.
     Shadowed,
     /// An earlier rule gives the same verdict on the same URLs.
     Equal,
 }
 
-/// Rules that never decide, by cause.
+/// The number of rules that never decide, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NeverCounts {
     pub no_url: u64,
@@ -259,7 +263,7 @@ pub struct NeverCounts {
     pub equal: u64,
 }
 
-/// A rule that keeps another from deciding.
+/// A rule that prevents another rule from deciding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CoveringRule {
     pub line: u32,
@@ -268,17 +272,17 @@ pub struct CoveringRule {
     pub rule: String,
 }
 
-/// Origins or hosts by how much of them a robot may fetch.
+/// The number of origins or hosts by how much a robot may fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReachCounts {
     pub everything: u64,
     pub part: u64,
     pub nothing: u64,
-    /// Those with more rules than the limit for this analysis.
+    /// The number with more rules than the limit for this analysis.
     pub not_known: u64,
 }
 
-/// What one agent may fetch of the set, whatever the list of URLs.
+/// How much one agent may fetch from the set, independent of the list of URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentReach {
     pub agent: String,
@@ -287,17 +291,17 @@ pub struct AgentReach {
     pub hosts: AddressCounts,
 }
 
-/// Origins or hosts by how they address an agent, and by what they allow it. The first three counts add
-/// up to their number, and so do those of `reach`.
+/// The number of origins or hosts by how they address an agent, and by how much they allow it. The
+/// first three counts add up to the total, and so do the counts of `reach`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AddressCounts {
-    /// Those with a group that names it.
+    /// The number with a group that names the agent.
     pub named: u64,
-    /// Those without a group that names it, but with one for all robots.
+    /// The number without a group that names the agent, but with a group for all robots.
     pub by_default: u64,
-    /// Those with neither: no group for it, no rules or no file.
+    /// The number with neither: no group for the agent, no rules or no file.
     pub unnamed: u64,
-    /// Those by what it may fetch.
+    /// The number by how much the agent may fetch.
     #[serde(flatten)]
     pub reach: ReachCounts,
 }
@@ -305,18 +309,18 @@ pub struct AddressCounts {
 /// The robots that files name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RobotFigures {
-    /// Origins with a group that names a robot.
+    /// The number of origins with a group that names a robot.
     pub naming_origins: u64,
-    /// Hosts with a group that names a robot.
+    /// The number of hosts with a group that names a robot.
     pub naming_hosts: u64,
-    /// Origins with rules and without a group for all robots.
+    /// The number of origins with rules but no group for all robots.
     pub without_default: u64,
-    /// Hosts with rules and without a group for all robots.
+    /// The number of hosts with rules but no group for all robots.
     pub hosts_without_default: u64,
-    /// What robots may fetch that no group names, over the origins with a group for all robots; its
-    /// name is `*`.
+    /// How much robots that no group names may fetch, over the origins with a group for all robots.
+    /// The name of the row is `*`.
     pub others: RobotRow,
-    /// The robots, those that most hosts name first, then by origins, then by name.
+    /// The robots, ordered by the number of hosts that name them, then by origins, then by name.
     pub most_named: List<RobotRow>,
 }
 
@@ -325,37 +329,37 @@ pub struct RobotFigures {
 pub struct RobotRow {
     /// The name in lower case.
     pub name: String,
-    /// Whether it is a token of one of the agents.
+    /// Whether the name is a token of one of the agents.
     pub asked: bool,
-    /// Origins that name it.
+    /// The number of origins that name the robot.
     pub origins: u64,
-    /// Hosts that name it.
+    /// The number of hosts that name the robot.
     pub hosts: u64,
-    /// Those origins by what it may fetch.
+    /// The number of these origins by how much the robot may fetch.
     #[serde(flatten)]
     pub reach: ReachCounts,
-    /// Those hosts by what it may fetch.
+    /// The number of these hosts by how much the robot may fetch.
     pub by_host: ReachCounts,
 }
 
 /// What pages may be used for: Content-Usage, Content-Signal and License.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageFigures {
-    /// Hosts whose file has such a record.
+    /// The number of hosts whose file has such a record.
     pub hosts: u64,
-    /// For each agent each label.
+    /// A row for each agent and label.
     pub urls: Vec<UsageRow>,
-    /// What is stated at odds with itself, that of the most hosts first.
+    /// The conflicting statements, ordered by the number of hosts.
     pub conflicts: List<UsageConflict>,
-    /// Hosts by conflict. A host counts once for each label.
+    /// The number of hosts by kind of conflict. A host counts once for each label.
     pub by_conflict: ConflictCounts,
-    /// Hosts that name a licence.
+    /// The number of hosts that name a licence.
     pub licensed: u64,
-    /// The licences, those of the most hosts first.
+    /// The licences, ordered by the number of hosts.
     pub licenses: List<LicenseRow>,
 }
 
-/// What is stated about one use of the URLs for one agent. The counts add up to
+/// The preferences about one use of the URLs for one agent. The counts add up to
 /// [`RecordCounts::records`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageRow {
@@ -365,22 +369,22 @@ pub struct UsageRow {
     pub y: u64,
     pub n: u64,
     pub unstated: u64,
-    /// URLs that are disallowed, unknown or invalid, which have no preference.
+    /// The number of records that are disallowed, unknown or invalid, which have no preference.
     pub no_access: u64,
 }
 
-/// A file that states a use at odds with another of its records.
+/// A statement about a use that conflicts with another record of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageConflict {
-    /// The first host by name with the file; `*` if one file applies to every URL.
+    /// The first host by name with the file. `*` if one file applies to every URL.
     pub host: String,
-    /// Hosts that share the file's policy.
+    /// The number of hosts that share the file's policy.
     pub hosts: u64,
     pub label: &'static str,
     pub kind: ConflictKind,
     /// The line of the statement that has no effect.
     pub line: u32,
-    /// The positions of the agents that it concerns.
+    /// The positions of the agents that are concerned.
     pub agents: Vec<usize>,
 }
 
@@ -388,16 +392,17 @@ pub struct UsageConflict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConflictKind {
-    /// The use is `y`, and the agent may fetch nothing.
+    /// The use is `y`, but the agent may not fetch any URL.
     #[default]
     NoAccess,
     /// Another statement for the same path says `n`.
     Overruled,
-    /// It holds for robots that no group names; the agent follows a group of its own that says nothing.
+    /// The statement applies to robots that no group names. The agent follows its own group, which
+    /// has no statement.
     OtherGroup,
 }
 
-/// Hosts by kind of conflict.
+/// The number of hosts by kind of conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ConflictCounts {
     pub no_access: u64,
@@ -405,27 +410,28 @@ pub struct ConflictCounts {
     pub other_group: u64,
 }
 
-/// A licence.
+/// A licence and the hosts that name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LicenseRow {
     pub license: String,
     pub hosts: u64,
 }
 
-/// Origins of URLs without a known policy: what to fetch next.
+/// Origins of URLs without a known policy, as candidates to fetch next.
 ///
-/// The first [`AUDIT_UNKNOWN_ORIGINS_MAX`](portcullis_dialect::limits::AUDIT_UNKNOWN_ORIGINS_MAX) origins in the
-/// input are counted one by one, exactly. The URLs of later origins are counted in `urls` only.
+/// The first [`AUDIT_UNKNOWN_ORIGINS_MAX`](portcullis_dialect::limits::AUDIT_UNKNOWN_ORIGINS_MAX)
+/// origins in the input are counted individually and exactly. The URLs of later origins are counted
+/// in `urls` only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UnknownFigures {
     pub urls: u64,
-    /// Distinct origins; a lower bound unless `exact`.
+    /// The number of distinct origins. A lower bound unless `exact`.
     pub origins: u64,
-    /// Their distinct hosts; a lower bound unless `exact`.
+    /// The number of their distinct hosts. A lower bound unless `exact`.
     pub hosts: u64,
     /// Whether every origin is counted.
     pub exact: bool,
-    /// The counted origins, those with the most URLs first, then by name.
+    /// The counted origins, ordered by the number of URLs, then by name.
     pub worth_fetching: List<UnknownRow>,
 }
 
@@ -435,18 +441,18 @@ pub struct UnknownRow {
     /// The origin: `https://example.com:8443`.
     pub origin: String,
     pub urls: u64,
-    /// The same number: counts of listed origins are exact.
+    /// The same number as `urls`, because counts of listed origins are exact.
     pub urls_min: u64,
 }
 
 /// Records that are not URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InvalidFigures {
-    /// Records without text.
+    /// The number of records without text.
     pub empty: u64,
-    /// Records with text.
+    /// The number of records with text.
     pub others: u64,
-    /// The first of those, in input order.
+    /// The first records with text, in input order.
     pub examples: Vec<String>,
 }
 
@@ -454,7 +460,7 @@ pub struct InvalidFigures {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileFigures {
     pub files: u64,
-    /// Bytes per file, as far as they were stored.
+    /// Bytes per file, as far as they are stored.
     pub bytes: Distribution,
     /// The files with the most bytes.
     pub longest: List<FileRow>,
@@ -466,7 +472,7 @@ pub struct FileFigures {
     pub rules: Distribution,
     /// The files with the most rules.
     pub most_rules: List<FileRow>,
-    /// Files that disallow every URL to robots they do not name.
+    /// The number of files that disallow every URL for robots that they do not name.
     pub closed: u64,
 }
 
@@ -479,27 +485,27 @@ pub struct FileRow {
     pub rules: u64,
 }
 
-/// The distribution of a number. All members are 0 if there are no numbers.
+/// The distribution of numbers. All members are 0 if there are no numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
     pub count: u64,
     pub sum: u64,
     pub min: u64,
-    /// The median: the smallest number that at least half of them do not exceed.
+    /// The median: the smallest number that at least half of the numbers do not exceed.
     pub p50: u64,
     pub p90: u64,
     pub p99: u64,
     pub max: u64,
-    /// The numbers by power of two (0, 1, 2 to 3, 4 to 7, …), from the first bin that is not empty to
-    /// the last.
+    /// The numbers by power of two (0, 1, 2 to 3, 4 to 7, …), from the first nonempty bin to the
+    /// last.
     pub bins: Vec<Bin>,
 }
 
-/// The numbers between two bounds.
+/// The number of values between two bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bin {
     pub from: u64,
-    /// Inclusive.
+    /// The upper bound, inclusive.
     pub to: u64,
     pub count: u64,
 }
@@ -509,20 +515,20 @@ pub struct Bin {
 pub struct NoteCount {
     /// The name for programs: `unknown-field`, `rule-outside-group`, ….
     pub kind: &'static str,
-    /// What it is and how to fix it.
+    /// The meaning of the oddity, and how to fix it.
     pub meaning: &'static str,
     pub files: u64,
     /// The first hosts by name.
     pub examples: Vec<String>,
 }
 
-/// Crawl-delays. They decide no URL.
+/// Crawl-delays. They do not affect verdicts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CrawlDelays {
-    /// Files with a crawl-delay.
+    /// The number of files with a crawl-delay.
     pub files: u64,
     pub lines: u64,
-    /// Lines whose value is not a number of seconds.
+    /// The number of lines whose value is not a number of seconds.
     pub malformed: u64,
     /// The seconds, rounded up.
     pub seconds: Distribution,
@@ -537,19 +543,19 @@ pub struct CrawlDelayRow {
     pub line: u32,
     /// The value as written in the file.
     pub value: String,
-    /// The value of the user-agent line before it, if there is one.
+    /// The value of the user-agent line before the delay, if there is one.
     pub group: Option<String>,
 }
 
 /// Sitemaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sitemaps {
-    /// Files that name a sitemap.
+    /// The number of files that name a sitemap.
     pub files: u64,
     pub lines: u64,
-    /// Lines whose value is not an absolute URL.
+    /// The number of lines whose value is not an absolute URL.
     pub malformed: u64,
-    /// Lines whose sitemap is on another host.
+    /// The number of lines whose sitemap is on another host.
     pub elsewhere: u64,
     /// Sitemaps per file, over the files that name one.
     pub of_file: Distribution,
@@ -565,17 +571,17 @@ pub struct SitemapRow {
     pub first: String,
 }
 
-/// A limit, and how often it was hit.
+/// A limit, and the number of times it was hit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LimitCount {
     /// The name for programs: `robots-bytes`, `line-bytes`, `url-bytes`, `unknown-origins`,
     /// `analysis`, `reach`.
     pub name: &'static str,
-    /// The limit; `None` if there is none, or if it is not one number.
+    /// The limit. `None` if there is none, or if it is not one number.
     pub value: Option<u64>,
-    /// What it limits.
+    /// The quantity that is limited.
     pub what: &'static str,
     pub hits: u64,
-    /// What hit it, in the plural: `files`, `records`, `policies`.
+    /// The items that hit the limit, in the plural: `files`, `records`, `policies`.
     pub unit: &'static str,
 }

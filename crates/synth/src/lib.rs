@@ -1,8 +1,9 @@
 //! A synthetic corpus of robots.txt files and URLs of any size, the same for a seed on any machine.
 //!
-//! Owns what `portcullis synth` writes, for benchmarks and tests that must not depend on private
-//! data. The corpus follows distributions measured on the web: sizes of files and groups, line ends
-//! and byte order marks, rules with wildcards, hosts with most of the URLs, and what files share:
+//! This crate generates the output of `portcullis synth`, for benchmarks and tests that must not
+//! depend on private data. The corpus follows distributions measured on the web: sizes of files and
+//! groups, line ends and byte order marks, rules with wildcards, hosts with most of the URLs, and
+//! the text that files share:
 //!
 //! - Most hosts have the file of a template and differ at most in a sitemap's line.
 //! - A few templates have half of all hosts.
@@ -18,7 +19,7 @@
 //! large corpus are the whole of a small one. (Its URLs differ, because they are spread over all
 //! hosts.) All arithmetic uses integers, because floating-point functions differ between platforms.
 //!
-//! Cost: some microseconds per file, a quarter of a microsecond per URL. Nothing fails.
+//! Cost: a few microseconds per file, a quarter of a microsecond per URL. No function fails.
 //!
 //! ```
 //! use portcullis_synth::Corpus;

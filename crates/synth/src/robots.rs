@@ -13,12 +13,12 @@ use portcullis_dialect::decision::Verdict;
 const COMMENT_BEFORE_RULE: u64 = 60;
 const BLANK_LINE_BEFORE_RULE: u64 = 150;
 const DEFAULT_GROUP_LAST: u64 = 3_000;
-/// The share of named lines whose crawler hardly any other file names.
+/// The share of named lines whose crawler almost no other file names.
 const RARE_AGENT: u64 = 800;
 
 /// The number of ranks from which short lists draw crawlers.
 const FAMOUS_AGENTS: u64 = 56;
-/// The number of ranks of crawlers that hardly any other file names.
+/// The number of ranks of crawlers that almost no other file names.
 const RARE_AGENTS: u64 = 4_800;
 
 /// The spellings of fields. Most files use the first one.
@@ -30,8 +30,8 @@ const SPELLINGS: [[&str; 3]; 4] = [
 ];
 const OTHER_SPELLING: u64 = 800;
 
-/// Appends the file of a layout for a host with this name and these usage preferences. `sitemaps` is the
-/// stream for the other records that belong to the host.
+/// Appends the file of a layout for a host with this name and these usage preferences. `sitemaps`
+/// is the random stream for the other records of the host.
 pub(super) fn write(
     seed: u64,
     layout: Layout,
@@ -54,7 +54,7 @@ pub(super) fn has_rules(seed: u64, layout: Layout) -> bool {
     plan.named_lines > 0 || !matches!(plan.default, DefaultGroup::Absent | DefaultGroup::NoRule)
 }
 
-/// A file under construction.
+/// The file that is being written.
 struct File<'a> {
     seed: u64,
     layout: Layout,

@@ -1,4 +1,4 @@
-//! What rules and URLs of one site share: its sections. Also writes URLs, which consist of
+//! The sections of a site, which its rules and URLs share. Also writes URLs, which consist of
 //! sections.
 
 use super::draw::{PATH_BYTES, SECTION};
@@ -61,8 +61,8 @@ const FRAGMENT: u64 = 30;
 const TRAILING_SLASH: u64 = 3_500;
 const EXTENSION: u64 = 3_500;
 
-/// Appends the part of a URL after the origin, without a line end. The sections of its path are
-/// those of its own site, and sometimes common ones.
+/// Appends the part of a URL after the origin, without a line end. The sections of its path come
+/// from its own site, and sometimes from the common ones.
 pub(super) fn write_url(mut random: SplitMix64, [own, common]: [Site; 2], out: &mut Vec<u8>) {
     let site = if random.chance(COMMON_SECTION) { common } else { own };
     write_path(&mut random, site, out);

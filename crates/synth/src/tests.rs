@@ -76,7 +76,7 @@ fn every_url_is_on_a_host_of_the_corpus() {
     assert!(String::from_utf8(url).unwrap().contains(&one.host(0)));
 }
 
-/// Preferences occur as often as their sources say, and change nothing else.
+/// Preferences occur as often as their sources report, and the rest of the corpus stays the same.
 #[test]
 fn some_hosts_state_preferences() {
     const HOSTS: u64 = 20_000;
@@ -99,7 +99,7 @@ fn some_hosts_state_preferences() {
         fields.into_iter().for_each(|field| *counts.entry(field).or_insert(0) += 1);
     }
     let share = |field: Field| counts[&(field as u8)] * 10_000 / HOSTS;
-    // A file without a default group has no place for the first two.
+    // The first two fields need a default group.
     for (field, low, high) in
         [(Field::ContentSignal, 340, 430), (Field::ContentUsage, 28, 48), (Field::License, 65, 92)]
     {

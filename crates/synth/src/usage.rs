@@ -1,8 +1,8 @@
-//! What a host states about the use of its pages.
+//! Generates the usage preferences of a host.
 //!
-//! Preferences are a host's own and not its template's: on the web they are mostly prepended by the network
-//! that serves the site. They have their own stream of random numbers, so a corpus with preferences has
-//! the groups, rules and URLs of the one without.
+//! Preferences belong to a host, not to its template: on the web, the network that serves the site
+//! mostly prepends them. They have their own stream of random numbers, so a corpus with preferences
+//! has the same groups, rules and URLs as the corpus without them.
 
 use super::random::SplitMix64;
 use super::site::Site;
@@ -14,32 +14,33 @@ const CONTENT_SIGNAL: u64 = 408;
 /// License: 0.78 % of the hosts that the AI Discovery Radar asked in September 2026 serve `/rsl.xml`
 /// (doi:10.5281/zenodo.22294785).
 const LICENSE: u64 = 78;
-/// Content-Usage: our choice, because nobody has published a count. A tenth of Content-Signal.
+/// Content-Usage: a tenth of Content-Signal. An assumption, because no count has been published.
 const CONTENT_USAGE: u64 = 41;
 
-/// Content-Signal as Cloudflare's managed files have it, and the three choices of contentsignals.org. All
-/// but a few sites have the managed one.
+/// Content-Signal as in Cloudflare's managed files, and the three choices of contentsignals.org.
+/// Nearly all sites have the managed one.
 const SIGNALS: [&str; 4] = [
     "search=yes,ai-train=no,use=reference",
     "search=yes, ai-input=no, ai-train=no",
     "search=yes, ai-input=yes, ai-train=no",
     "search=yes, ai-input=yes, ai-train=yes",
 ];
-/// The share of managed signals among signals.
+/// The share of managed signals among all signals.
 const MANAGED: u64 = 8_500;
 
-/// What Content-Usage states about a whole site, and about a part of it.
+/// The values of Content-Usage for a whole site.
 const SITE: [&str; 3] = ["train-ai=n", "train-ai=n, search=y", "train-ai=n, ai-use=n"];
+/// The values of Content-Usage for a part of a site.
 const PART: [&str; 2] = ["train-ai=y", "search=n"];
 /// The share of hosts with Content-Usage that have a second line, for a part of the site.
 const WITH_PATH: u64 = 5_000;
 
-/// The lines of one host, without their ends.
+/// The lines of one host, without line ends.
 #[derive(Default)]
 pub(super) struct UsageLines {
-    /// For all groups: before the first one.
+    /// The lines for all groups, before the first group.
     pub(super) before_groups: Vec<Vec<u8>>,
-    /// For the default group: behind its user-agent line.
+    /// The lines for the default group, after its user-agent line.
     pub(super) default_group: Vec<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! Files: how large they are, what is odd about them, and their crawl-delays and sitemaps.
+//! Figures about files: sizes, oddities, crawl-delays and sitemaps.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) struct Files {
     pub sitemaps: Sitemaps,
 }
 
-/// Finds what is reported of files, with at most `top` rows per list.
+/// Computes the figures about files, with at most `top` rows per list.
 pub(super) fn of(catalog: &Catalog, sizes: &[Sizes], top: usize) -> Result<Files, Damage> {
     let (files, others) = read(catalog)?;
     Ok(Files {
@@ -50,11 +50,11 @@ struct File<'s> {
     policy: usize,
     bytes: u64,
     notes: NoteSet,
-    /// The position of its other records.
+    /// The position of the file's other records.
     others: usize,
 }
 
-/// The records of a file that decide nothing and are reported.
+/// The reported records of a file that do not affect verdicts.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Others {
     delays: Vec<Delay>,
@@ -65,23 +65,23 @@ struct Others {
 struct Delay {
     line: u32,
     value: Box<[u8]>,
-    /// Rounded up; `None` if the value is not a number of seconds.
+    /// The delay, rounded up. `None` if the value is not a number of seconds.
     seconds: Option<u64>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 struct Sitemap {
     value: Box<[u8]>,
-    /// The key of its host; `None` if the value is not an absolute URL.
+    /// The key of the sitemap's host. `None` if the value is not an absolute URL.
     key: Option<Box<[u8]>>,
 }
 
-/// Returns all files in the order of their hosts, and their other records. Equal lists of records are
-/// read once.
+/// Returns all files in the order of their hosts, and their other records. Identical lists of
+/// records are read once.
 fn read(catalog: &Catalog) -> Result<(Vec<File<'_>>, Vec<Others>), Damage> {
     let set = &catalog.set;
     let mut files = Vec::new();
-    // The first is for files without other records.
+    // The first entry is for files without other records.
     let mut others = vec![Others::default()];
     let mut known: HashMap<u32, usize, foldhash::fast::RandomState> = HashMap::default();
     for host in set.hosts() {
@@ -186,7 +186,7 @@ fn crawl_delays(
         largest(lines.clone().filter(|it| it.1.seconds.is_some()), top, |(file, delay)| {
             (delay.seconds, Reverse((file.host, delay.line)))
         });
-    // The user-agent line before the delay is the one that its author meant.
+    // The author meant the delay for the user-agent line before it.
     let row = |(file, delay): (&File<'_>, &Delay)| {
         let group = catalog.with_file(file.policy, |text| {
             let mut before = text.user_agents().iter().rev();
@@ -238,7 +238,7 @@ fn sitemaps(files: &[File<'_>], others: &[Others], top: usize) -> Sitemaps {
 }
 
 impl Others {
-    /// Adds a record, if it is one that is reported.
+    /// Adds a record if it is reported.
     fn add(
         &mut self,
         field: Option<Field>,
@@ -254,9 +254,10 @@ impl Others {
         }
     }
 
-    /// Adds a record as a set stores it.
+    /// Adds a record in the form in which a set stores it.
     fn add_text(&mut self, text: &[u8], line: u32, dialect: &Dialect) {
-        // With a line before it: only on the first line is U+FEFF a byte order mark.
+        // A line is put before the record, because U+FEFF is a byte order mark on the first line
+        // only.
         let text = [b"\n", text].concat();
         if let Some(Content::Record(record)) =
             records(&text, dialect, None).nth(1).map(|line| line.content)
@@ -266,23 +267,23 @@ impl Others {
     }
 }
 
-/// The key of a URL's host; `None` if the URL is not absolute.
+/// Returns the key of a URL's host, or `None` if the URL is not absolute.
 fn key_of(url: &[u8], dialect: &Dialect) -> Option<Box<[u8]>> {
     let url = split(url, dialect.paths.path_start).ok()?;
     let mut scratch = Vec::new();
     host_key(&url, &mut scratch).ok().map(Into::into)
 }
 
-/// The seconds of a crawl-delay: digits, with at most one point.
+/// Parses the seconds of a crawl-delay: digits, with at most one point.
 fn seconds(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let number = if is_number { text.parse::<f64>().ok()? } else { return None };
-    // Saturates.
+    // The conversion saturates.
     Some(number.ceil() as u64)
 }
 
-/// Numbers and how often each occurs.
+/// Numbers and the frequency of each.
 #[derive(Default)]
 struct Numbers(BTreeMap<u64, u64>);
 
@@ -316,7 +317,7 @@ impl Numbers {
     }
 
     fn bins(&self) -> Vec<Bin> {
-        // The bin of 0, then those from a power of two to below the next.
+        // The bin of 0 comes first, then the bins from each power of two to below the next.
         let bin_of = |number: u64| number.checked_ilog2().map_or(0, |log| log as usize + 1);
         let mut bins: Vec<Bin> = (0..=64)
             .map(|bin| match bin {

@@ -1,4 +1,4 @@
-//! From counts and findings to the report.
+//! Builds the report from counts and findings.
 
 mod files;
 mod policies;
@@ -29,7 +29,7 @@ use portcullis_set::stats::largest;
 
 use policies::Policies;
 
-/// Makes the report of an audit.
+/// Builds the report of an audit.
 pub(super) fn report(
     audit: &Audit,
     tally: &Tally,
@@ -39,7 +39,7 @@ pub(super) fn report(
     let catalog = &audit.catalog;
     let agents = audit.classifier.agents();
     let counts = tally.counts.agents();
-    // By policy, the URLs that were checked against it.
+    // The number of URLs that were checked against each policy.
     let mut asked = vec![0; catalog.policies.len()];
     for origin in tally.hosts.values().flatten().flatten() {
         asked[origin.policy] += origin.urls;
@@ -81,7 +81,7 @@ pub(super) fn report(
     })
 }
 
-/// A text to show, cut if it is long.
+/// Returns a text for display, cut if it is long.
 fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&cut_to_show(bytes)).into_owned()
 }
@@ -129,7 +129,7 @@ fn verdicts(agent: &str, counts: &AgentCounts) -> AgentVerdicts {
     }
 }
 
-/// Hosts, origins and URLs by the state of their policy.
+/// Counts hosts, origins and URLs by the state of their policy.
 fn states(catalog: &Catalog, asked: &[u64], unknown: u64) -> Vec<StateCount> {
     let mut counts = PolicyState::ALL.map(|state| StateCount {
         state: state.as_str(),
@@ -146,7 +146,7 @@ fn states(catalog: &Catalog, asked: &[u64], unknown: u64) -> Vec<StateCount> {
     counts.to_vec()
 }
 
-/// The hosts of URLs, and the `top` hosts with the most disallowed decisions.
+/// Returns figures about the hosts of URLs, and the `top` hosts with the most disallowed decisions.
 fn hosts(catalog: &Catalog, tally: &Tally, agents: usize, top: usize) -> HostFigures {
     let row = |key: &[u8], origins: &[Option<OriginCounts>]| {
         let mut by_agent = vec![0; agents];
@@ -179,7 +179,7 @@ fn hosts(catalog: &Catalog, tally: &Tally, agents: usize, top: usize) -> HostFig
     }
 }
 
-/// Origins without a policy, and the `top` origins with the most URLs.
+/// Returns figures about origins without a policy, and the `top` origins with the most URLs.
 fn unknown(origins: &Unknown, top: usize) -> UnknownFigures {
     let rows = origins.largest(top);
     let row = |(origin, urls): (&[u8], u64)| UnknownRow {
@@ -199,13 +199,13 @@ fn unknown(origins: &Unknown, top: usize) -> UnknownFigures {
     }
 }
 
-/// The host of an origin, with its port unless that is the default.
+/// Returns the host of an origin, with its port unless it is the default port.
 fn host_of(origin: &[u8]) -> &[u8] {
     let scheme = origin.windows(3).position(|bytes| bytes == b"://");
     scheme.map_or(origin, |colon| &origin[colon + 3..])
 }
 
-/// The limits, hit or not.
+/// Returns all limits, hit or not.
 fn limits(
     catalog: &Catalog,
     tally: &Tally,

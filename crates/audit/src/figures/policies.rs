@@ -1,4 +1,4 @@
-//! Policies, each read once: what they allow the agents, and the robots that they name.
+//! Figures about policies: how much they allow each agent, and the robots that they name.
 
 use std::cmp::Reverse;
 
@@ -15,32 +15,33 @@ use portcullis_robots::policy::{AgentChain, Audience, Selection, reach};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::Damage;
 
-/// Policies that are read before their findings are added up. Bounds the memory for findings.
+/// The number of policies that are read before their findings are summed. Bounds the memory for
+/// findings.
 const POLICIES_AT_ONCE: usize = 4_096;
 
-/// How much a robot may fetch; `None` if a limit ended the search.
+/// How much a robot may fetch. `None` if a limit ended the search.
 type KnownReach = Option<Reach>;
 
 /// The findings over all policies.
 pub(super) struct Policies {
-    /// By agent.
+    /// The reach by agent.
     pub reach: Vec<AgentReach>,
     pub robots: Robots,
-    /// By policy.
+    /// The sizes by policy.
     pub sizes: Vec<Sizes>,
 }
 
 /// The size of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sizes {
-    /// By group, its rules.
+    /// The number of rules in each group.
     pub groups: Vec<u32>,
-    /// What robots may fetch that the file does not name; `None` without a group for them.
+    /// How much robots that the file does not name may fetch. `None` if no group applies to them.
     pub default: Option<KnownReach>,
 }
 
 impl Sizes {
-    /// All rules of the file.
+    /// Returns the number of rules in the file.
     pub fn rules(&self) -> u64 {
         self.groups.iter().map(|&rules| u64::from(rules)).sum()
     }
@@ -56,7 +57,7 @@ enum Addressed {
 
 /// The findings in one policy.
 struct ReadPolicy {
-    /// By agent.
+    /// How the policy addresses each agent, and the agent's reach.
     agents: Vec<(Addressed, KnownReach)>,
     robots: Vec<(Vec<u8>, KnownReach)>,
     has_rules: bool,
@@ -72,7 +73,7 @@ pub(super) struct Robots {
     naming_hosts: u64,
     without_default: u64,
     hosts_without_default: u64,
-    /// Policies with more rules than the limit.
+    /// The number of policies with more rules than the limit.
     pub policies_not_known: u64,
 }
 
@@ -180,7 +181,7 @@ fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> 
     let dialect = catalog.set.dialect();
     let rules_of = |group: usize| file.rules_of(&file.groups()[group]).len();
     let mut known: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
-    // Rules of all combinations of groups so far.
+    // The number of patterns in all combinations of groups so far.
     let mut patterns = 0;
     let mut reach = |groups: &[usize]| {
         if let Some(&known) = known.get(groups) {
@@ -200,7 +201,7 @@ fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> 
     let default = &audience.default_groups;
     let default = (!default.is_empty()).then(|| reach(default));
     let robots = audience.robots.iter().map(|robot| {
-        // Names are equal if they look equal.
+        // Names are compared as displayed.
         let name = String::from_utf8_lossy(&robot.name).into_owned().into_bytes();
         (name, reach(&robot.groups))
     });
@@ -215,7 +216,7 @@ fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> 
 }
 
 impl Robots {
-    /// The figures, and the `top` robots that most hosts name.
+    /// Returns the figures, and the `top` robots that most hosts name.
     pub fn figures(self, agents: &[AgentChain], top: usize) -> RobotFigures {
         let is_asked = |name: &[u8]| {
             let mut tokens = agents.iter().flat_map(AgentChain::tokens);

@@ -1,8 +1,8 @@
-//! Rules: what they decided, which decided nothing, and which never can.
+//! Figures about rules: the URLs that they decided, idle rules, and rules that can never decide.
 //!
-//! The last are found on the automata of each set of rules that some agent follows. A rule may be
-//! shadowed for one agent and decide for another that follows other groups too; it is reported only
-//! if it never decides for any agent.
+//! Rules that can never decide are found with the automata of each rule set that some agent
+//! follows. A rule may be shadowed for one agent and decide for another agent with different
+//! groups. It is reported only if it never decides for any agent.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use portcullis_robots::policy::Selection;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::Damage;
 
-/// The figures, with at most `top` rows per list.
+/// Returns the figures, with at most `top` rows per list.
 pub(super) fn figures(
     audit: &Audit,
     tally: &Tally,
@@ -60,12 +60,12 @@ fn deciding(
     // A rule that decided has a sample.
     let with_samples =
         counted.filter_map(|(rule, urls)| Some((rule, urls, findings.samples.get(&rule)?)));
-    // The counters of a policy are in the order of its rules, and so of lines.
+    // The counters of a policy are in the order of its rules, and so in the order of lines.
     let most = largest(with_samples, top, |&(rule, urls, samples)| {
         (urls, Reverse((&*samples.host, rule)))
     });
     let row = |(counter, urls, samples): (usize, u64, &crate::counting::Samples)| {
-        // A policy without counters starts where the next one does, which comes after it.
+        // A policy without counters starts where the next policy starts, which comes after it.
         let number = policies.partition_point(|policy| policy.rules.base <= counter) - 1;
         let policy = &policies[number];
         let rule = RuleID((counter - policy.rules.base) as u32 + policy.rules.first);
@@ -83,7 +83,7 @@ fn deciding(
     Ok(List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? })
 }
 
-/// The first idle rules, those of the policies with the most URLs first.
+/// Returns the first idle rules, ordered by the number of URLs of their policies.
 fn idle_rows(
     audit: &Audit,
     tally: &Tally,
@@ -122,7 +122,7 @@ fn idle_rows(
 struct Described<'f> {
     hosts: u64,
     file: &'f RobotsTxt<'f>,
-    /// By agent.
+    /// The groups that apply to each agent.
     followed: Vec<Vec<usize>>,
 }
 
@@ -134,17 +134,17 @@ impl<'f> Described<'f> {
         Described { hosts: policy.hosts, file, followed }
     }
 
-    /// The rules with a pattern that apply to some agent.
+    /// Returns the rules with a pattern that apply to some agent.
     fn applicable(&self) -> impl Iterator<Item = RuleID> {
         let groups = sorted_union(&self.followed).into_iter();
         let rules = groups.flat_map(|group| self.file.groups()[group].rule_ids());
         rules.filter(|rule| !self.file.rules()[rule.index()].value.is_empty())
     }
 
-    /// A rule, as `host` has it.
+    /// Returns the row of a rule for `host`.
     fn row(&self, rule: RuleID, host: &[u8]) -> RuleRow {
         let groups = self.file.groups();
-        // Groups without rules start where the next one does.
+        // A group without rules starts where the next group starts.
         let group = groups.iter().rposition(|group| group.rules.contains(&rule.0));
         let name = group.and_then(|group| self.file.user_agents_of(&groups[group]).first());
         let applies = |agent: &usize| group.is_some_and(|it| self.followed[*agent].contains(&it));
@@ -165,20 +165,20 @@ impl<'f> Described<'f> {
 pub(super) struct Never {
     rules: List<NeverRule>,
     by_cause: NeverCounts,
-    /// Rules for which a limit ended the search.
+    /// The number of rules for which a limit ended the search.
     not_known: u64,
-    /// Policies with rules for which a limit ended the search.
+    /// The number of policies with rules for which a limit ended the search.
     pub policies_not_known: u64,
 }
 
-/// What a rule does, over the agents that it applies to.
+/// The effect of a rule over all agents to which it applies.
 enum Fate {
     Decides,
     NotKnown,
     Never { cause: NeverCause, by: Vec<RuleID> },
 }
 
-/// The rules of one policy by their fate, in order; those that decide are left out.
+/// The fates of one policy's rules, in order. Rules that decide are left out.
 type Fates = Vec<(RuleID, Fate)>;
 
 /// Finds the rules that never decide, with at most `top` rows.
@@ -188,7 +188,7 @@ pub(super) fn never(audit: &Audit, asked: &[u64], top: usize) -> Result<Never, D
         0 => Ok(Vec::new()),
         _ => audit.catalog.with_file(number, |file| fates(audit, &policies[number], file)),
     };
-    // One by one, because one policy may take as long as thousands of others.
+    // Policies are separate work items, because one policy may take as long as thousands of others.
     let found: Vec<Result<Fates, Damage>> = (0..policies.len()).into_par_iter().map(find).collect();
     let found: Vec<Fates> = found.into_iter().collect::<Result<_, _>>()?;
     let not_known =
@@ -213,14 +213,14 @@ pub(super) fn never(audit: &Audit, asked: &[u64], top: usize) -> Result<Never, D
     })
 }
 
-/// The fates of a policy's rules that have a pattern and apply to some agent.
+/// Returns the fates of a policy's rules that have a pattern and apply to some agent.
 fn fates(audit: &Audit, policy: &Policy, file: &RobotsTxt<'_>) -> Fates {
     let mut fates: BTreeMap<RuleID, Fate> = BTreeMap::new();
     for class in policy.classes.iter().filter(|class| class.rules.len > 0) {
         let agent = Robot::Agent(&audit.classifier.agents()[class.agent]);
         let rules = AgentRules::new(file, agent, audit.catalog.set.dialect());
         for (rule, fate) in class_fates(file, &rules) {
-            // A rule that decides for one class decides.
+            // A rule that decides for one class counts as deciding.
             match (fates.get(&rule), &fate) {
                 (Some(Fate::Decides), _) | (Some(_), Fate::Never { .. }) => {}
                 _ => drop(fates.insert(rule, fate)),
@@ -230,7 +230,7 @@ fn fates(audit: &Audit, policy: &Policy, file: &RobotsTxt<'_>) -> Fates {
     fates.into_iter().filter(|(_, fate)| !matches!(fate, Fate::Decides)).collect()
 }
 
-/// The fates of the rules with a pattern that one class follows.
+/// Returns the fates of the rules with a pattern that one class follows.
 fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Fates {
     let limits = Limits {
         positions_max: AUDIT_ANALYSIS_POSITIONS_MAX,
@@ -272,7 +272,7 @@ impl Fate {
     }
 }
 
-/// The first rules that never decide, those of the policies with the most URLs first.
+/// Returns the first rules that never decide, ordered by the number of URLs of their policies.
 fn never_rows(
     audit: &Audit,
     asked: &[u64],

@@ -1,4 +1,4 @@
-//! What pages may be used for: URLs by agent and label, statements at odds with others, and licences.
+//! Figures about usage preferences: URLs by agent and label, conflicting statements, and licences.
 
 use std::cmp::Reverse;
 
@@ -22,13 +22,13 @@ use portcullis_set::Damage;
 /// The findings in one file.
 #[derive(Default)]
 struct ReadUsage {
-    /// By label, kind and line, the agents.
+    /// The agents by label, kind and line.
     conflicts: HashMap<(Label, ConflictKind, LineNumber), Vec<usize>, foldhash::fast::RandomState>,
-    /// The licences, each once.
+    /// The licences, without duplicates.
     licenses: HashSet<Vec<u8>, foldhash::fast::RandomState>,
 }
 
-/// The figures; `None` if the set does not store what pages may be used for.
+/// Returns the figures, or `None` if the set does not store usage preferences.
 pub(super) fn figures(
     audit: &Audit,
     tally: &Tally,
@@ -81,7 +81,7 @@ pub(super) fn figures(
         }
     }
     let total = conflicts.len() as u64;
-    // The order is total: what a map has comes in any.
+    // The order must be total, because a map iterates in any order.
     let key = |(policy, row): &(&Policy, UsageConflict)| {
         (row.hosts, Reverse((policy.first_host.clone(), row.line, row.label, row.kind)))
     };
@@ -107,7 +107,7 @@ impl ConflictCounts {
 /// Agents that follow the same groups of a file.
 struct Class {
     groups: Vec<usize>,
-    /// Whether the groups name them.
+    /// Whether the groups name the agents.
     is_named: bool,
     agents: Vec<usize>,
 }
@@ -132,7 +132,7 @@ impl ReadUsage {
         for class in &classes {
             let own = statements(file, &groups.in_force(&class.groups));
             let states_y = own.iter().any(|(_, it)| it.preferences.contains(&Preference::Yes));
-            // Searched only where something would be at odds with it.
+            // The search runs only if a statement could conflict with its result.
             let is_closed = states_y
                 && match Selection::of(file, &agents[class.agents[0]], dialect) {
                     Selection::Groups { groups, .. } => {
@@ -149,7 +149,7 @@ impl ReadUsage {
         found
     }
 
-    /// Finds what is at odds about a label for agents with their `own` statements.
+    /// Finds the conflicts about a label for agents with their `own` statements.
     fn label(
         &mut self,
         label: Label,
@@ -184,7 +184,7 @@ impl ReadUsage {
     }
 }
 
-/// The statements among some usage records of a file, with their lines.
+/// Returns the statements in the given usage records of a file, with their lines.
 fn statements<'t>(file: &RobotsTxt<'t>, records: &[u32]) -> Vec<(LineNumber, Statement<'t>)> {
     let records = records.iter().map(|&number| &file.usage_records()[number as usize]);
     records.filter_map(|record| Some((record.line, Statement::of(record)?))).collect()

@@ -1,4 +1,4 @@
-//! The parts about files, and about the sources and limits of the numbers.
+//! The sections about files, and about the sources and limits of the numbers.
 
 use super::sections::{counts, pair};
 use super::{View, code};
@@ -9,8 +9,8 @@ use portcullis_report::html::{
 };
 use portcullis_report::page::{Section, fact_list};
 
-/// A histogram, the distribution in words, and its numbers in a table that unfolds. `unit` is one and
-/// many of what is counted.
+/// Returns a histogram, the distribution in words, and its numbers in a table that unfolds. `unit`
+/// is the singular and plural of the counted items.
 fn distribution(
     id: &str,
     title: &str,

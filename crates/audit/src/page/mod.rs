@@ -1,12 +1,12 @@
-//! The report as one HTML page, for people: an engineer, an SEO, a lawyer.
+//! Renders the report as one HTML page for people: engineers, SEO specialists, lawyers.
 //!
-//! Owns how a [`Report`] looks, not its content; programs read [`to_json`](Report::to_json). The frame
-//! is [`portcullis_report::page`]; tables and charts are those of [`html`](mod@portcullis_report::html), which
-//! escapes every text.
+//! This module defines the presentation of a [`Report`], not its content. Programs read
+//! [`to_json`](Report::to_json). The frame comes from [`portcullis_report::page`]. Tables and
+//! charts come from [`html`](mod@portcullis_report::html), which escapes all text.
 //!
-//! Cost: linear in the rows of the report, some milliseconds for lists of a thousand rows. The page
-//! stays below [`AUDIT_PAGE_BYTES_MAX`]: if lists are too long for that, it shows fewer rows and their
-//! number. Nothing fails.
+//! Cost: linear in the rows of the report, a few milliseconds for lists of a thousand rows. The
+//! page stays below [`AUDIT_PAGE_BYTES_MAX`]: if lists are too long, it shows fewer rows and the
+//! total. No function fails.
 //!
 //! ```
 //! use portcullis_audit::{Report, page};
@@ -30,17 +30,18 @@ use portcullis_report::html::{Html, counted, number, share};
 use portcullis_report::page::{Page, Section};
 use portcullis_robots::visible::cut_characters;
 
-/// The smallest number of rows per list. If the page is still too long, rows are not the cause.
+/// The smallest number of rows per list. If the page is still too long with so few, rows are not
+/// the cause.
 const ROWS_MIN: usize = 10;
 
-/// Characters of an agent's name: twice as many as long names have.
+/// The most characters of an agent's name: twice the length of long names.
 const AGENT_CHARACTERS: usize = 40;
 
-/// Names in a list before the others unfold, and the same in the cell of a table.
+/// The number of names in a list before the others unfold, in text and in the cell of a table.
 const NAMES_SHOWN: usize = 6;
 const NAMES_IN_CELL: usize = 3;
 
-/// Makes the page.
+/// Renders the page.
 pub fn page(report: &Report) -> String {
     let mut rows = longest_list(report);
     loop {
@@ -81,12 +82,12 @@ struct View<'r> {
 }
 
 impl<'r> View<'r> {
-    /// The rows of a list to show.
+    /// Returns the rows of a list to show.
     fn rows<T>(&self, list: &'r List<T>) -> &'r [T] {
         &list.rows[..list.rows.len().min(self.rows)]
     }
 
-    /// A caption: `Rules that decided nothing: the first 50 of 2,434`.
+    /// Returns a caption: `Rules that decided nothing: the first 50 of 2,434`.
     fn caption<T>(&self, title: &str, list: &List<T>) -> Html {
         let shown = list.rows.len().min(self.rows);
         match shown as u64 == list.total {
@@ -96,7 +97,7 @@ impl<'r> View<'r> {
         }
     }
 
-    /// The agents at some positions: `Googlebot, GPTBot`, or `all 15`.
+    /// Returns the agents at the given positions: `Googlebot, GPTBot`, or `all 15`.
     fn agents(&self, positions: impl IntoIterator<Item = usize>) -> Html {
         let agents: Vec<usize> = positions.into_iter().collect();
         let all = self.report.agents.len();
@@ -108,7 +109,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// The records, and how many have a known policy.
+/// Returns the sentence about the records and how many have a known policy.
 fn read(report: &Report) -> Html {
     let records = &report.records;
     let mut text = html!(
@@ -124,7 +125,7 @@ fn read(report: &Report) -> Html {
     text
 }
 
-/// The report in short: a few large numbers, and the findings of all parts.
+/// Returns the summary: a few large numbers, and the findings of all sections.
 fn summary(report: &Report, sections: &[Section]) -> Section {
     let Report { records, hosts, unknown, .. } = report;
     let tiles = [
@@ -190,24 +191,25 @@ fn whole(view: View<'_>) -> Html {
     Page { title: &title, facts: &facts, sections: &sections, footer }.html()
 }
 
-/// A text as code, cut if it is long. In a narrow column, hosts and paths break after a separator.
+/// Returns a text as code, cut if it is long. In a narrow column, hosts and paths break after a
+/// separator.
 fn code(text: &str) -> Html {
     let text = cut_characters(text, AUDIT_PAGE_TEXT_CHARACTERS_MAX);
     let pieces = text.split_inclusive(['.', '/', '?', '&']);
     html!("<code>{}</code>", Html::join(pieces.map(|piece| html!("{}", piece)), "<wbr/>"))
 }
 
-/// The name of an agent, cut if it is long: it occurs in many places.
+/// Returns the name of an agent, cut if it is long, because it occurs in many places.
 fn agent_name(name: &str) -> Html {
     html!("{}", &*cut_characters(name, AGENT_CHARACTERS))
 }
 
-/// Names with commas; those after the first unfold.
+/// Joins names with commas. The names after the first few unfold.
 fn folded(names: impl IntoIterator<Item = Html>) -> Html {
     Html::folded(names, NAMES_SHOWN, ", ")
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins items as `a`, `a and b`, `a, b and c`.
 fn listed(items: impl IntoIterator<Item = Html>) -> Html {
     let mut items: Vec<Html> = items.into_iter().collect();
     match items.pop() {

@@ -1,4 +1,4 @@
-//! The parts of the page in order, and those about agents, hosts and rules.
+//! The sections of the page in order, and the sections about agents, hosts and rules.
 
 use std::cmp::Reverse;
 
@@ -14,11 +14,11 @@ use portcullis_report::html::{Bar, Bars, Caption, Html, Part, Table, counted, nu
 use portcullis_report::page::Section;
 use portcullis_robots::visible::cut_characters;
 
-/// Agents that have a column of their own in the table of hosts. More would not fit beside each other.
+/// The most agents with their own columns in the table of hosts. More would not fit side by side.
 pub(super) const AGENT_COLUMNS_MAX: usize = 6;
-/// Characters of a host in the label of a rule.
+/// The most characters of a host in the label of a rule.
 const HOST_CHARACTERS: usize = 40;
-/// Rules that are shown as covering another before the others unfold.
+/// The number of covering rules that are shown before the others unfold.
 const COVERING: usize = 3;
 
 const VERDICTS: [Part<'_>; 4] = [
@@ -40,7 +40,7 @@ const RULES: [Part<'_>; 2] = [
     Part { class: "disallow", name: "URLs that the rule disallows" },
 ];
 
-/// All parts, in order. Without records, those about URLs are left out.
+/// Returns all sections, in order. Without records, the sections about URLs are left out.
 pub(super) fn all(view: View<'_>) -> Vec<Section> {
     let of_urls: &[fn(View<'_>) -> Section] = match view.report.records.records {
         0 => &[],
@@ -69,12 +69,12 @@ pub(super) fn all(view: View<'_>) -> Vec<Section> {
     sections.chain([glossary]).collect()
 }
 
-/// A chart beside its table, or above it if there is no room.
+/// Returns a chart beside its table, or above it if there is no room.
 pub(super) fn pair(chart: Html, table: Html) -> Html {
     html!("<div class=\"pair\">\n{}<div>\n{}</div>\n</div>\n", chart, table)
 }
 
-/// A chart of one count for each row.
+/// Returns a chart of one count for each row.
 pub(super) fn counts<T>(
     (title, table, class): (&str, &str, &str),
     rows: &[T],
@@ -89,12 +89,12 @@ pub(super) fn counts<T>(
     Bars { caption, parts: &[Part { class, name: "" }], are_shares: false }.html(&bars)
 }
 
-/// A chart of bars of equal length, whose parts are shares.
+/// Returns a chart of bars of equal length, whose parts are shares.
 pub(super) fn shares(title: &str, table: &str, parts: &[Part<'_>], bars: &[Bar]) -> Html {
     Bars { caption: Caption { title, axes: "", table }, parts, are_shares: true }.html(bars)
 }
 
-/// A reason in words: the head of a column, and what it means.
+/// Returns a reason in words: the head of a column, and its meaning.
 fn reason(reason: Reason) -> (&'static str, &'static str) {
     match reason {
         Reason::Rule => ("a rule", "a rule matches and decides."),
@@ -126,7 +126,7 @@ fn verdicts(view: View<'_>) -> Section {
         values: vec![row.allow, row.disallow, row.unknown, row.invalid],
     };
     let title = "URLs by agent and verdict";
-    // Of many agents, those that may fetch least come first.
+    // If there are many agents, the ones that may fetch least come first.
     let mut charted: Vec<&AgentVerdicts> = rows.iter().collect();
     if charted.len() > AGENT_COLUMNS_MAX {
         charted.sort_by_key(|row| row.allow);
@@ -181,7 +181,7 @@ fn verdicts(view: View<'_>) -> Section {
     }
 }
 
-/// The agents that may fetch most and least.
+/// Returns the sentence about the agents that may fetch most and least.
 fn agents(report: &Report) -> Html {
     let verdicts = &report.verdicts;
     let whole = report.records.records;
@@ -189,7 +189,7 @@ fn agents(report: &Report) -> Html {
         let share = share(row.allow, whole);
         html!("<strong>{}</strong> may fetch {}", agent_name(&row.agent), share)
     };
-    // The first of equals.
+    // Of equal agents, the first counts.
     let most = verdicts.iter().rev().max_by_key(|row| row.allow);
     let least = verdicts.iter().min_by_key(|row| row.allow);
     match (most, least) {
@@ -278,12 +278,13 @@ fn hosts(view: View<'_>) -> Section {
     }
 }
 
-/// `Disallow` or `Allow`.
+/// Returns `Disallow` or `Allow`.
 fn field(verdict: &str) -> &'static str {
     if verdict == "allow" { "Allow" } else { "Disallow" }
 }
 
-/// A table of rules: the rule, its host, a count of URLs, then what `middle` adds, then its place.
+/// Returns a table of rules: the rule, its host, a count of URLs, the columns that `middle` adds,
+/// then the rule's place.
 fn rules<'a, R>(
     view: View<'a>,
     (id, title, urls): (&str, &str, &str),

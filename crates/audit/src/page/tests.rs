@@ -1,4 +1,4 @@
-//! The whole page, from made-up reports.
+//! Tests of the whole page, with synthetic reports.
 
 use roxmltree::{Document, ParsingOptions};
 
@@ -7,7 +7,7 @@ use crate::model::*;
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_report::page::{SCRIPT, STYLE};
 
-/// Texts of files and URLs that try to break the page that shows them.
+/// Texts of files and URLs that try to break the page.
 const HOSTILE: [&str; 8] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -23,7 +23,7 @@ fn hostile(index: usize) -> String {
     HOSTILE[index % HOSTILE.len()].to_owned()
 }
 
-/// As long as usual hosts, rules and URLs.
+/// Returns a text of the usual length of hosts, rules and URLs.
 fn usual(index: usize) -> String {
     format!(
         "https://www.host-{index}.example/articles/2024/{index}/a-title-of-usual-length?page={index}"
@@ -43,7 +43,8 @@ fn distribution() -> Distribution {
     Distribution { count: 1_000_000, sum: 1 << 40, bins: bins.collect(), ..Default::default() }
 }
 
-/// A report of a million URLs with lists of `rows` rows for `agents` agents, whose texts are `text`.
+/// Returns a report of a million URLs with lists of `rows` rows for `agents` agents. All its texts
+/// come from `text`.
 fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report {
     let by_agent =
         |index: usize| (0..agents).map(|agent| (index * agent) as u64).collect::<Vec<_>>();
@@ -217,8 +218,8 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     }
 }
 
-/// Parses a page, which is XML but for its script and style: every tag is closed, every attribute is
-/// quoted, and every `&` starts a reference.
+/// Parses a page, which is XML except for its script and style: every tag is closed, every
+/// attribute is quoted, and every `&` starts a reference.
 fn with_parsed(html: &str, check: impl FnOnce(&Document<'_>)) {
     let xml = html.replace(STYLE, "").replace(SCRIPT, "");
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };

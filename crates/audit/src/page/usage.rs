@@ -1,4 +1,4 @@
-//! The part about what pages may be used for.
+//! The section about usage preferences.
 
 use std::cmp::Reverse;
 
@@ -71,7 +71,7 @@ pub(super) fn usage(view: View<'_>) -> Section {
     }
 }
 
-/// URLs by agent and label.
+/// Returns the chart and table of URLs by agent and label.
 fn urls(view: View<'_>, figures: &UsageFigures) -> Html {
     let whole = view.report.records.records;
     if whole == 0 {
@@ -83,7 +83,7 @@ fn urls(view: View<'_>, figures: &UsageFigures) -> Html {
         figure: format!("y {}, n {}", share(row.y, whole), share(row.n, whole)),
         values: vec![row.y, row.n, row.unstated, row.no_access],
     };
-    // Of many agents, those with the most preferences against a use come first.
+    // If there are many agents, the ones with the most preferences against a use come first.
     let mut charted: Vec<&UsageRow> = figures.urls.iter().collect();
     if view.report.agents.len() > AGENT_COLUMNS_MAX {
         charted.sort_by_key(|row| Reverse(row.n));

@@ -232,7 +232,7 @@ pub(super) fn write_warc(
     record("response", "application/http; msgtype=response", truncated, &block).write(random, out);
 }
 
-/// A record before it is written.
+/// A WARC record to write.
 struct Record<'r> {
     kind: &'static str,
     url: Option<&'r str>,

@@ -1,7 +1,8 @@
 //! Synthetic archives of responses to GET /robots.txt, and the resulting state of each origin.
 //!
-//! Owns the archives of `portcullis synth`: JSON Lines, and WARC with one gzip member per record,
-//! as crawls store them. Either all hosts respond with their file, or they respond as on the web:
+//! This module generates the archives of `portcullis synth`: JSON Lines, and WARC with one gzip
+//! member per record, as crawls store them. Either all hosts respond with their file, or they
+//! respond as on the web:
 //!
 //! - Three in ten redirect: to https or another name, in chains, in loops, or to a page that was
 //!   not captured.
@@ -12,7 +13,7 @@
 //! can test readers.
 //!
 //! [`Corpus::write_archived`](super::Corpus::write_archived) writes the corpus's own files; other
-//! files work too. Everything about a host is drawn from the seed and the host's position. Cost:
+//! files work too. All properties of a host are drawn from the seed and the host's position. Cost:
 //! copying the file, and compressing it for WARC.
 //!
 //! ```

@@ -258,7 +258,7 @@ impl<'f> Story<'f> {
         let scheme_bytes = base.find("//").unwrap_or(0);
         match (self.random.below(6), path) {
             (0, Some(path)) => path.to_owned(),
-            // One folder up from a hop; at the root, nothing to go up.
+            // One folder up from a hop. The root has no folder above it.
             (1, Some(path)) => format!("..{path}"),
             (2, _) if url.starts_with(&base[..scheme_bytes + 2]) => url[scheme_bytes..].to_owned(),
             (3, _) => format!("{url}#made-up"),
