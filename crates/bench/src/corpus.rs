@@ -1,10 +1,10 @@
-//! The data of a measurement: files, and URLs whose file is known, the same for every engine.
+//! The data of a measurement: files, and URLs with a known file, the same for every engine.
 //!
-//! Owns reading a list and finding each URL's file. The policies are those of a [`PolicySet`]; the
-//! texts are the set's records, or [`Originals`], the files as they were written: other engines read
-//! comments too, and that costs them time. A URL becomes a question (a file, and path and query in
-//! the normal form of the dialect). The list itself is kept as well, because the oracle reads URLs as
-//! they are written. Reading fails if the list or the set cannot be read, or if no URL has a file.
+//! This module reads a list and finds the file of each URL. The policies come from a [`PolicySet`].
+//! The texts are the set's records, or [`Originals`], the files as they were written, because other
+//! engines also spend time on comments. A URL becomes a question (a file, and path and query in the
+//! normal form of the dialect). The list itself is kept too, because the oracle reads URLs as they
+//! are written. Reading fails if the list or the set cannot be read, or if no URL has a file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,17 +27,17 @@ use portcullis_set::{Damage, LoadConfig, LoadError, PolicySet, read_text};
 use super::judge::allows_without_file;
 use super::questions::QuestionList;
 
-/// A corpus could not be made.
+/// The error of a corpus that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorpusError {
     /// The list cannot be read.
     #[error(transparent)]
     Unreadable(#[from] InputError),
-    /// There is no question.
+    /// The list has no URL with a file.
     #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
     NoQuestion {
-        /// Where the list is.
+        /// The path of the list.
         path: PathBuf,
     },
     /// The set is damaged.
@@ -45,51 +45,51 @@ pub enum CorpusError {
     Damaged(#[from] Damage),
 }
 
-/// Lines of a list that are not measured.
+/// The number of lines in a list that are not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Lines that are not URLs.
+    /// The number of lines that are not URLs.
     pub invalid: usize,
-    /// URLs of origins without a file.
+    /// The number of URLs of origins without a file.
     pub without_file: usize,
-    /// URLs whose normal form is not UTF-8, which most engines cannot take.
+    /// The number of URLs whose normal form is not UTF-8, which most engines do not accept.
     pub not_text: usize,
 }
 
-/// Files and questions.
+/// The files and questions of a measurement.
 #[derive(Debug)]
 pub struct Corpus {
     /// The policies.
     pub set: Arc<PolicySet>,
     /// The agent.
     pub agent: AgentChain,
-    /// Where the list is.
+    /// The path of the list.
     pub list_path: PathBuf,
     /// The questions, in the order of the list.
     pub questions: QuestionList,
-    /// What is not measured.
+    /// The lines that are not measured.
     pub left_out: LeftOut,
-    /// URLs of origins without a file that are allowed by what the absence of the file means. No engine
-    /// is asked about them, but a run over the list meets them.
+    /// The number of URLs of origins without a file that the state of the origin allows. No engine
+    /// decides them, but a run over the list includes them.
     pub allowed_without_file: u64,
-    /// Distinct texts as they were read, each with the number of its bytes that count.
+    /// The distinct texts as they were read, each with the number of bytes within the limit.
     texts: Vec<(Box<[u8]>, usize)>,
     /// The limit on a file's size that applies to the texts.
     bytes_max: Option<usize>,
-    /// By file: its text.
+    /// The text of each file.
     files: Vec<u32>,
     list: Vec<u8>,
-    /// By question: its line in `list`.
+    /// The line in `list` of each question.
     lines: Vec<(usize, usize)>,
 }
 
 impl Corpus {
-    /// Reads the list at `path` and finds the file of each URL. Without `originals` a file consists of
-    /// what the set keeps of it: its user-agent lines and rules.
+    /// Reads the list at `path` and finds the file of each URL. Without `originals`, a file
+    /// consists of its user-agent lines and rules, as stored in the set.
     ///
     /// # Errors
     ///
-    /// If the list cannot be read, no URL is of an origin with a file, or the set is damaged.
+    /// If the list cannot be read, no URL has a file, or the set is damaged.
     pub fn load(
         set: impl Into<Arc<PolicySet>>,
         originals: Option<Originals>,
@@ -129,13 +129,13 @@ impl Corpus {
         }
     }
 
-    /// The dialect of the policies.
+    /// Returns the dialect of the policies.
     pub fn dialect(&self) -> &'static Dialect {
         self.set.dialect()
     }
 
-    /// The files: one per host, two where http and https differ. Equal files of several hosts are the
-    /// same bytes in memory.
+    /// Returns the files: one per host, or two if http and https differ. Equal files of several
+    /// hosts share their bytes in memory.
     pub fn files(&self) -> Vec<&[u8]> {
         let file = |&text: &u32| {
             let (text, counted) = &self.texts[text as usize];
@@ -144,7 +144,7 @@ impl Corpus {
         self.files.iter().map(file).collect()
     }
 
-    /// The number of distinct texts of files.
+    /// Returns the number of distinct texts of files.
     pub fn distinct_texts(&self) -> usize {
         let mut texts = self.files.clone();
         texts.sort_unstable();
@@ -152,28 +152,28 @@ impl Corpus {
         texts.len()
     }
 
-    /// Texts that are longer than the limit.
+    /// Returns the number of texts that are longer than the limit.
     pub fn texts_cut(&self) -> usize {
         self.texts.iter().filter(|(text, counted)| *counted < text.len()).count()
     }
 
-    /// A file as it was read, and how much of it counts.
+    /// Returns a file as it was read, and the limit on its size.
     pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
         (&self.texts[self.files[file] as usize].0, self.bytes_max)
     }
 
-    /// The line of the list that the question with this number comes from.
+    /// Returns the line of the list for the question with this number.
     pub fn record(&self, number: usize) -> &[u8] {
         let (start, end) = self.lines[number];
         &self.list[start..end]
     }
 
-    /// Lines of the list, empty ones included.
+    /// Returns the number of lines in the list, including empty ones.
     pub fn list_records(&self) -> usize {
         Records::new(&self.list, Terminator::LineFeed).count()
     }
 
-    /// Bytes of the list.
+    /// Returns the size of the list in bytes.
     pub fn list_bytes(&self) -> u64 {
         self.list.len() as u64
     }
@@ -213,7 +213,7 @@ impl Corpus {
                 self.left_out.not_text += 1;
                 continue;
             };
-            // With one policy for everything, all hosts share one file.
+            // With one policy for every URL, all hosts share one file.
             let key = if self.set.is_universal() { b"" } else { key };
             let file = filing.file(key, text, &mut self.files);
             self.questions.push(file, normal_text, normal.len() - origin);
@@ -240,15 +240,15 @@ impl Corpus {
         Ok(text.map(Found::Text))
     }
 
-    /// Adds a text for each policy that has one, or each original, and a file for each host in the
-    /// order of the hosts' keys.
+    /// Adds a text for each policy that has one, or for each original, and a file for each host in
+    /// the order of the hosts' keys.
     fn file_hosts(&mut self, originals: Option<Originals>) -> Result<Filing, Damage> {
         let mut filing = Filing::default();
         let set = Arc::clone(&self.set);
         for policy in set.policies() {
             let policy = policy?;
             let access = policy.access()?;
-            // Without a file, the state decides and no engine is asked.
+            // Without a file, the state decides, and no engine is called.
             if !matches!(access.state, PolicyState::Rules | PolicyState::NoRules) {
                 filing.without_file.insert(policy.number(), access.verdict);
             } else if originals.is_none() {
@@ -286,23 +286,23 @@ impl Corpus {
     }
 }
 
-/// What the set has for an origin.
+/// The result of a look-up of an origin in the set.
 enum Found {
     /// A file with this text.
     Text(u32),
-    /// No file, and what its absence means for every path.
+    /// No file. The state of the origin gives this verdict on every path.
     Access(Verdict),
 }
 
-/// The texts and files of a corpus while it is made.
+/// The texts and files of a corpus that is being loaded.
 #[derive(Default)]
 struct Filing {
     originals: Option<Originals>,
-    /// By original: its text.
+    /// The text of each original.
     of_original: Vec<u32>,
     of_policy: HashMap<PolicyNumber, u32>,
     without_file: HashMap<PolicyNumber, Verdict>,
-    /// By host and text: the file.
+    /// The file by host and text.
     files: HashMap<(Box<[u8]>, u32), u32>,
 }
 
@@ -316,8 +316,9 @@ impl Filing {
     }
 }
 
-/// The bytes up to the limit without the line that the limit cuts: one engine cuts by itself, one
-/// refuses the file, others read on, and all have to read the same bytes.
+/// Returns the number of bytes up to the limit, without the line that the limit cuts. Engines
+/// handle the limit differently (one cuts, one refuses the file, others read on), and all must read
+/// the same bytes.
 fn counted_bytes(text: &[u8], bytes_max: Option<usize>) -> usize {
     let Some(bytes_max) = bytes_max.filter(|&bytes_max| text.len() > bytes_max) else {
         return text.len();
@@ -329,7 +330,7 @@ fn counted_bytes(text: &[u8], bytes_max: Option<usize>) -> usize {
     text[..bytes_max].iter().rposition(is_end).map_or(0, |last| last + 1)
 }
 
-/// A stored policy's user-agent lines and rules as a file again.
+/// Returns a stored policy's user-agent lines and rules as a robots.txt file.
 fn text_of(policy: &StoredPolicy<'_>) -> Result<Vec<u8>, Damage> {
     let mut text = Vec::new();
     for record in policy.records()? {
@@ -339,7 +340,7 @@ fn text_of(policy: &StoredPolicy<'_>) -> Result<Vec<u8>, Damage> {
     Ok(text)
 }
 
-/// The texts of robots.txt files as they were written: by host, for http and for https, or one text
+/// The texts of robots.txt files as they were written: by host for http and for https, or one text
 /// for every URL.
 #[derive(Debug, Default)]
 pub struct Originals {
@@ -368,12 +369,12 @@ impl Originals {
         Ok(originals)
     }
 
-    /// The texts, in the order in which they were read.
+    /// Returns the texts, in the order in which they were read.
     pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// The number of an origin's text, by the key of its host.
+    /// Returns the number of an origin's text, by the key of its host.
     pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
         match self.of_host.is_empty() {
             true => Some(0),

@@ -1,8 +1,8 @@
 //! Text, tables and charts, written once and rendered as Markdown or as an HTML page.
 //!
-//! The frame of the page and its escaping are those of [`portcullis_report`]. Charts have logarithmic
-//! axes, because costs differ by orders of magnitude; they show points, since a bar on such an axis has
-//! no meaningful length.
+//! The frame of the page and its escaping come from [`portcullis_report`]. Charts have logarithmic
+//! axes, because costs differ by orders of magnitude. They show points, because a bar on such an
+//! axis has no meaningful length.
 
 use portcullis_report::html;
 use portcullis_report::html::{Caption, Html, LogAxis, Part as Key, Table};
@@ -11,7 +11,7 @@ use portcullis_robots::visible::visible;
 
 use super::report::{Curve, CurveLine};
 
-/// Colours of the style sheet, by class.
+/// The classes of the colours in the style sheet.
 const SERIES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 
 /// A part of a document.
@@ -24,13 +24,13 @@ pub enum Part {
     Table(Vec<String>, Vec<Vec<String>>),
     /// An introduction and items.
     List(String, Vec<String>),
-    /// A title, the names of the points of each row, and the rows; in HTML only.
+    /// A title, the names of the points of each row, and the rows. In HTML only.
     Points(String, Vec<&'static str>, Vec<PointRow>),
-    /// Terms and their meaning, in HTML only.
+    /// Terms and their meaning. In HTML only.
     Terms(Vec<(String, String)>),
     /// A plot in HTML, a table in Markdown.
     Curve(Curve),
-    /// A plot, in HTML only.
+    /// A plot. In HTML only.
     Plot(Curve),
 }
 
@@ -38,11 +38,11 @@ pub enum Part {
 pub struct PointRow {
     /// The engine.
     pub name: String,
-    /// By name of the points: the value, and the ends of its spread.
+    /// For each name of the points, the value and the ends of its spread.
     pub points: Vec<Option<(f64, [f64; 2])>>,
 }
 
-/// The parts as Markdown.
+/// Renders the parts as Markdown.
 pub fn markdown(parts: &[Part]) -> String {
     let mut blocks = Vec::new();
     for part in parts {
@@ -77,7 +77,7 @@ fn markdown_table(head: &[String], rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// Text with its lines kept and its hidden characters visible.
+/// Returns text with its hidden characters escaped, except line ends.
 fn shown(text: &str) -> String {
     text.split('\n').map(|line| visible(line).to_string()).collect::<Vec<_>>().join("\n")
 }
@@ -86,7 +86,7 @@ fn one_line(text: &str) -> String {
     shown(&text.replace('\n', " "))
 }
 
-/// A row for each value of the horizontal axis, a column for each line.
+/// Returns a table with a row for each value on the horizontal axis and a column for each line.
 fn curve_table(curve: &Curve) -> (Vec<String>, Vec<Vec<String>>) {
     let points = curve.lines.iter().flat_map(|line| &line.points);
     let mut xs: Vec<f64> = points.map(|point| point.0).collect();
@@ -108,7 +108,7 @@ fn curve_notes(curve: &Curve) -> impl Iterator<Item = String> {
     curve.lines.iter().filter_map(note)
 }
 
-/// The parts as sections of a page.
+/// Renders the parts as sections of a page.
 pub fn sections(parts: &[Part]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for part in parts {
@@ -146,7 +146,7 @@ fn html_part(part: &Part, section: &str, id: &str) -> Html {
     }
 }
 
-/// The first cell of each row is its heading.
+/// Renders a table. The first cell of each row is its heading.
 fn html_table(id: &str, caption: &str, head: &[String], rows: &[Vec<String>]) -> Html {
     let mut table = Table::new(id, html!("{}", caption), rows);
     for (column, name) in head.iter().enumerate() {
@@ -156,7 +156,7 @@ fn html_table(id: &str, caption: &str, head: &[String], rows: &[Vec<String>]) ->
                 Some(text) => return html!("<span class=\"bad\">{}</span>", text),
                 None => text,
             };
-            // The spread below the median: columns stay narrow.
+            // The spread is put below the median, so that columns stay narrow.
             match text.split_once(" (") {
                 Some((median, rest)) if column > 0 => {
                     html!("{}<br/><small>({}</small>", median, rest)
@@ -169,7 +169,8 @@ fn html_table(id: &str, caption: &str, head: &[String], rows: &[Vec<String>]) ->
     table.html_or("Nothing was measured.")
 }
 
-/// Powers of ten from below the least value to above the greatest, as an axis in percent.
+/// Returns an axis in percent over the powers of ten from below the least value to above the
+/// greatest.
 fn axis_over(values: impl Iterator<Item = f64>) -> LogAxis {
     let logs = values.filter(|value| *value > 0.0).map(f64::log10);
     let (low, high) =
@@ -178,7 +179,8 @@ fn axis_over(values: impl Iterator<Item = f64>) -> LogAxis {
     LogAxis { low, high: high.max(low + 1.0), from: 0.0, to: 100.0 }
 }
 
-/// The names of ticks below a drawing, at the height `y`. More than a few would touch.
+/// Returns the names of ticks below a drawing, at the height `y`. Only a few, because more would
+/// touch.
 fn tick_names(axis: &LogAxis, y: f64, name: impl Fn(f64) -> String) -> Html {
     let tick = |value| {
         let x = axis.place(value);
@@ -193,7 +195,7 @@ fn tick_names(axis: &LogAxis, y: f64, name: impl Fn(f64) -> String) -> Html {
     axis.powers().step_by(step).map(tick).collect()
 }
 
-/// The points of each engine on one line, the fastest engine first, over a common axis.
+/// Draws the points of each engine on one line over a common axis, the fastest engine first.
 fn points(title: &str, table: &str, names: &[&str], rows: &[PointRow]) -> Html {
     const HEIGHT: f64 = 12.0;
     if rows.is_empty() {
@@ -251,11 +253,11 @@ fn points(title: &str, table: &str, names: &[&str], rows: &[PointRow]) -> Html {
     Caption { title, axes, table }.figure(&keys, &drawing, &Html::default())
 }
 
-/// Lines over two axes, and their table; empty if there are none.
+/// Draws lines over two axes, and their table. Empty if there are none.
 fn plot(curve: &Curve, id: &str) -> Html {
     /// The area of lines, from its upper edge to its lower, in pixels.
     const AREA: [f64; 2] = [12.0, 262.0];
-    /// Pixels for the numbers on the left.
+    /// The width of the numbers on the left, in pixels.
     const LEFT: f64 = 64.0;
     if curve.lines.is_empty() {
         return Html::default();
@@ -279,7 +281,7 @@ fn plot(curve: &Curve, id: &str) -> Html {
     let mut lines = Html::default();
     for (index, line) in curve.lines.iter().enumerate() {
         let class = SERIES[index % SERIES.len()];
-        // After the last colour the colours start again, dashed.
+        // After the last colour, the colours repeat with dashed lines.
         let dashed = if index < SERIES.len() { "" } else { "dashed" };
         let places = line.points.iter().map(|&(x, y)| (across.place(x), up.place(y)));
         let joined = places.clone().map(|(x, y)| format!("{x:.2},{y:.1}"));
@@ -318,7 +320,7 @@ fn plot(curve: &Curve, id: &str) -> Html {
     Caption { title: &curve.title, axes: &axes, table: id }.figure(&keys, &drawing, &more)
 }
 
-/// A time in a unit that keeps it short: `29.9 ns`, `1.2 µs`.
+/// Formats a time in a unit that keeps it short: `29.9 ns`, `1.2 µs`.
 pub fn nanoseconds(value: f64) -> String {
     match value {
         value if value >= 1e9 => format!("{} s", short(value / 1e9)),
@@ -328,7 +330,7 @@ pub fn nanoseconds(value: f64) -> String {
     }
 }
 
-/// A number in few characters.
+/// Formats a number in few characters.
 fn short(value: f64) -> String {
     let trimmed = |value: f64| {
         let digits = match value {

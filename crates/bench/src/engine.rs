@@ -1,4 +1,4 @@
-//! What an engine is: a row of data whose function builds a matcher for all files.
+//! The definition of an engine: a row of data with a function that builds a matcher for all files.
 //!
 //! A [`Matcher`] answers one question at a time. Passes, batches and single timings are provided
 //! methods, compiled for each matcher, so that nothing is dispatched per question. A matcher for one
@@ -13,49 +13,49 @@ use std::time::{Duration, Instant};
 
 use super::questions::{HostTable, Question, QuestionList};
 
-/// Where an engine comes from.
+/// The origin of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineKind {
-    /// Portcullis or a part of it: every answer must be the oracle's.
+    /// Portcullis or a part of it. Every answer must equal the oracle's.
     BuiltIn,
-    /// Another crate: answers may differ, and differences are counted.
+    /// Another crate. Answers may differ, and differences are counted.
     Peer,
-    /// A program that implements the runner protocol; judged like a peer.
+    /// A program that implements the runner protocol. Judged like a peer.
     Runner,
 }
 
-/// An engine failed as a whole. The report shows it without times.
+/// The error of an engine that failed as a whole. The report shows the engine without times.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EngineError(pub String);
 
-/// Builds a matcher for files in the order of the corpus.
+/// A function that builds a matcher for files in the order of the corpus.
 pub type Build<'c> = Box<dyn Fn(&[&'c [u8]]) -> Result<Built<'c>, EngineError> + 'c>;
 
-/// Parses files and keeps nothing.
+/// A function that parses files and discards the result.
 pub type Parse<'c> = Box<dyn Fn(&[&[u8]]) + 'c>;
 
-/// An engine before it has read anything.
+/// An engine that can be built for a corpus.
 pub struct Engine<'c> {
-    /// The name in reports, which `--engine` and `--baseline` take.
+    /// The name in reports, and for `--engine` and `--baseline`.
     pub name: String,
-    /// The version that was built.
+    /// The version in this build.
     pub version: String,
-    /// Where it comes from.
+    /// The origin of the engine.
     pub kind: EngineKind,
-    /// Whether it keeps no matcher and reads the file for each question. It then has no time to
-    /// compile and is asked about a sample.
+    /// Whether the engine has no matcher and reads the file for each question. It then has no
+    /// compile time and is timed on a sample.
     pub reads_each_time: bool,
     /// Parses all files for any agent, if the engine's API has that step.
     pub parse: Option<Parse<'c>>,
-    /// Builds a matcher for all files and the agent. A file that the engine refuses is not an error:
-    /// see [`Matcher::refusals`].
+    /// Builds a matcher for all files and the agent. A file that the engine refuses is not an
+    /// error. See [`Matcher::refusals`].
     pub build: Build<'c>,
 }
 
 impl<'c> Engine<'c> {
-    /// An engine of this crate.
+    /// Returns an engine of this crate.
     pub fn built_in(
         name: &str,
         build: impl Fn(&[&'c [u8]]) -> Result<Built<'c>, EngineError> + 'c,
@@ -106,7 +106,7 @@ pub struct Pass {
 /// A count and a checksum of answers in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// URLs that are allowed.
+    /// The number of allowed URLs.
     pub allowed: u64,
     /// The sum of a number for each answer that allows. Each position has its own number.
     pub checksum: u64,
@@ -115,8 +115,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the answer to the next question. No answer waits for another here: the cost of the tally
-    /// is part of every pass.
+    /// Adds the answer to the next question. Additions do not depend on each other, because the
+    /// cost of the tally is part of every pass.
     #[inline]
     pub fn add(&mut self, allows: bool) {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -127,7 +127,7 @@ impl Tally {
         self.checksum = self.checksum.wrapping_add(if allows { number ^ number >> 27 } else { 0 });
     }
 
-    /// The tally of answers in order.
+    /// Returns the tally of answers in order.
     pub fn of(answers: impl IntoIterator<Item = bool>) -> Tally {
         let mut tally = Tally::default();
         answers.into_iter().for_each(|allows| tally.add(allows));
@@ -135,18 +135,17 @@ impl Tally {
     }
 }
 
-/// What answers questions about all files.
+/// Answers questions about all files.
 pub trait Matcher {
-    /// Returns whether the URL is allowed. The harness never asks about a refused file in a timed
-    /// pass.
+    /// Returns whether the URL is allowed. Timed passes never include a refused file.
     fn allows(&mut self, question: Question<'_>) -> bool;
 
-    /// The answer, or `None` if the matcher refuses the file or panics.
+    /// Returns the answer, or `None` if the matcher refuses the file or panics.
     fn answer(&mut self, question: Question<'_>) -> Option<bool> {
         guarded(|| self.allows(question)).ok()
     }
 
-    /// The answers to all questions.
+    /// Returns the answers to all questions.
     ///
     /// # Errors
     ///
@@ -155,7 +154,7 @@ pub trait Matcher {
         Ok(list.iter().map(|question| self.answer(question)).collect())
     }
 
-    /// Decides all questions by file and path; each was answered before.
+    /// Decides all questions by file and path. Each question was answered before.
     ///
     /// # Errors
     ///
@@ -169,7 +168,7 @@ pub trait Matcher {
         Ok(Pass { time: start.elapsed(), tally })
     }
 
-    /// Decides the URLs of all questions and finds each one's file by its origin.
+    /// Decides the URLs of all questions, and finds the file of each by its origin.
     ///
     /// # Errors
     ///
@@ -178,14 +177,14 @@ pub trait Matcher {
         let start = Instant::now();
         let mut tally = Tally::default();
         for question in black_box(list).iter() {
-            // An origin that is not found is not allowed, which the tally shows.
+            // A URL whose origin is not found counts as not allowed, so the tally shows it.
             let found = hosts.resolve(question.url);
             tally.add(found.is_some_and(|question| self.allows(question)));
         }
         Ok(Pass { time: start.elapsed(), tally })
     }
 
-    /// Appends the time of each question by itself in nanoseconds, the clock's cost included.
+    /// Appends the time of each single question in nanoseconds, including the clock's cost.
     fn single_times(&mut self, list: &QuestionList, times: &mut Vec<u32>) {
         times.extend(list.iter().map(|question| {
             let start = Instant::now();
@@ -194,22 +193,22 @@ pub trait Matcher {
         }));
     }
 
-    /// Whether batches and single URLs can be timed: whether the matcher is in this process.
+    /// Whether the matcher is in this process, so that batches and single URLs can be timed.
     fn is_in_process(&self) -> bool {
         true
     }
 
-    /// The reason for each file that it refuses.
+    /// Returns the reason for each refused file.
     fn refusals(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Bytes of memory, if it knows.
+    /// Returns the memory of the matcher in bytes, or `None` if it is not known.
     fn bytes(&self) -> Option<u64> {
         None
     }
 
-    /// What a reader of the report has to know about how it was built.
+    /// Returns a note for the report on how the matcher was built.
     fn note(&self) -> Option<String> {
         None
     }
@@ -221,22 +220,22 @@ pub trait FileMatcher<'f>: Sized {
     ///
     /// # Errors
     ///
-    /// Why it refuses the file.
+    /// If the engine refuses the file. The text is the reason.
     fn build(text: &'f [u8], agent: &str) -> Result<Self, String>;
 
-    /// Returns whether the agent may fetch the URL. The implementation takes the form that its API
-    /// wants.
+    /// Returns whether the agent may fetch the URL. The implementation uses the form of the
+    /// question that its API requires.
     fn allows(&mut self, agent: &str, question: Question<'_>) -> bool;
 }
 
-/// A [`FileMatcher`] for each file. Files share nothing.
+/// A [`FileMatcher`] for each file. Files share no data.
 pub struct PerFile<M> {
     agent: String,
     matchers: Vec<Result<M, String>>,
 }
 
 impl<'f, M: FileMatcher<'f>> PerFile<M> {
-    /// Builds a matcher for each file. A panic refuses the file.
+    /// Builds a matcher for each file. A panic counts as a refusal of the file.
     pub fn new(files: &[&'f [u8]], agent: &str) -> PerFile<M> {
         let build = |text: &&'f [u8]| guarded(|| M::build(text, agent)).flatten();
         PerFile { agent: agent.to_owned(), matchers: files.iter().map(build).collect() }
@@ -261,16 +260,16 @@ impl<'f, M: FileMatcher<'f>> Matcher for PerFile<M> {
 }
 
 thread_local! {
-    /// Whether the panic hook keeps quiet.
+    /// Whether the panic hook is silent.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
 static HOOK: Once = Once::new();
 
-/// Runs `run` and turns a panic into a refusal.
+/// Runs `run` and converts a panic to a refusal.
 ///
-/// State that was borrowed mutably may be left half changed. The matcher is asked again, and the
-/// comparison finds a wrong answer.
+/// A panic may leave mutably borrowed state inconsistent. The matcher is used again, and the
+/// comparison finds wrong answers.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let usual = take_hook();

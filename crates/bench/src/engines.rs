@@ -1,8 +1,9 @@
-//! The built-in engines: ours in its variants, other constructions over our patterns, and the oracle.
+//! The built-in engines: variants of portcullis, other constructions over its patterns, and the
+//! oracle.
 //!
-//! [`built_in`] is the table. The other constructions share our parser, our order of precedence and
-//! equal rule sets with ours, so that only the matching differs. [`Numbered`] asks texts by number,
-//! without hosts and URLs, through the code that decides for every caller.
+//! [`built_in`] is the table. The other constructions use portcullis's parser, order of precedence
+//! and shared rule sets, so that only the matching differs. [`Numbered`] selects texts by number,
+//! without hosts and URLs, and runs the same code that decides for every caller.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -29,12 +30,12 @@ use super::questions::{HostTable, Question, QuestionList};
 /// The engine that others are compared with by default.
 pub const BASELINE: &str = "portcullis";
 
-/// Bytes that a dense table of regex-automata, or building it, may take: 128 KiB. The lazy variant
-/// answers for a larger rule set. With a megabyte, building 9,000 real rule sets takes more than a
-/// minute and a gigabyte, and decisions cost no less.
+/// The most bytes of a dense table of regex-automata, or of its construction: 128 KiB. A larger
+/// rule set uses the lazy variant. With a limit of a megabyte, building 9,000 real rule sets takes
+/// more than a minute and a gigabyte, and decisions are no faster.
 const DENSE_BYTES_MAX: usize = 128 << 10;
 
-/// What a built-in engine is, in a sentence.
+/// Describes a built-in engine in a sentence.
 pub fn meaning(engine: &str) -> &'static str {
     match engine {
         BASELINE => "This program as users run it: all files in one policy set.",
@@ -51,7 +52,7 @@ pub fn meaning(engine: &str) -> &'static str {
     }
 }
 
-/// Every built-in engine for a corpus, the baseline first.
+/// Returns all built-in engines for a corpus, the baseline first.
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let usual = Limits::default();
     let lazy = Limits { candidates_tried_max: None, ..usual };
@@ -94,29 +95,29 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     ]
 }
 
-/// All files compiled into one set.
+/// Returns an engine with all files compiled into one set.
 fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
     Engine::built_in(name, move |files| {
         Built::timed(|| {
-            // The limit on a file's size was applied when the corpus was made.
+            // The limit on a file's size was applied when the corpus was loaded.
             let numbered = Numbered::new(files, &corpus.agent, corpus.dialect(), limits);
             Ok(OneSet { corpus, limits, numbered, classifier: None })
         })
     })
 }
 
-/// Texts compiled to a set in memory for one agent, and asked by their numbers.
+/// Texts compiled to a set in memory for one agent, and selected by number.
 pub struct Numbered {
     query: Query,
     memory: QueryMemory,
-    /// By text: its policy.
+    /// The policy of each text.
     policies: Vec<u32>,
-    /// The policies of the block that is asked.
+    /// The policies of the current block.
     asked: Vec<u32>,
 }
 
 impl Numbered {
-    /// Compiles all of each text.
+    /// Compiles all texts, without a limit on their size.
     pub fn new(
         texts: &[&[u8]],
         agent: &AgentChain,
@@ -145,7 +146,7 @@ impl Numbered {
         Numbered { query, memory: QueryMemory::default(), policies, asked: Vec::new() }
     }
 
-    /// Decides paths in normal form, each by the text with the number beside it.
+    /// Decides paths in normal form, each with the text of the given number.
     #[inline]
     pub fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
         self.asked.clear();
@@ -161,7 +162,7 @@ impl Numbered {
         self.decide([text].into_iter(), &[path])[0].verdict == Verdict::Allow
     }
 
-    /// Bytes of the set and of what was built for its questions.
+    /// Returns the bytes of the set and of the automata built for its questions.
     pub fn bytes(&self) -> u64 {
         self.query.set().bytes() + self.memory.memory_bytes() as u64
     }
@@ -171,7 +172,7 @@ struct OneSet<'c> {
     corpus: &'c Corpus,
     limits: Limits,
     numbered: Numbered,
-    /// Made by the first batch, which is not timed.
+    /// Created by the first batch, which is not timed.
     classifier: Option<(Classifier, ClassifierMemory)>,
 }
 
@@ -181,7 +182,7 @@ impl Matcher for OneSet<'_> {
         self.numbered.allows(question.file, question.path.as_bytes())
     }
 
-    /// Asks in blocks, as a batch does.
+    /// Decides in blocks, like a batch.
     fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
         let start = Instant::now();
         let mut tally = Tally::default();
@@ -196,7 +197,7 @@ impl Matcher for OneSet<'_> {
         Ok(Pass { time: start.elapsed(), tally })
     }
 
-    /// Asks the set of the corpus, which finds origins by itself.
+    /// Decides with the set of the corpus, which finds origins itself.
     fn batch(&mut self, list: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
         let failed = |error: &dyn std::fmt::Display| EngineError(error.to_string());
         if self.classifier.is_none() {
@@ -231,7 +232,7 @@ impl Matcher for OneSet<'_> {
     }
 }
 
-/// A set for each file. Files share nothing, as those of the peers.
+/// A set for each file. Files share no data, as in the peers.
 struct Alone(Vec<Numbered>);
 
 impl Matcher for Alone {
@@ -245,10 +246,10 @@ impl Matcher for Alone {
     }
 }
 
-/// Rule sets in order of precedence, each once, and the rule set of each file.
+/// Distinct rule sets in order of precedence, and the rule set of each file.
 struct RuleSets {
     sets: Vec<OrderedRules>,
-    /// By file; `None` if everything is allowed.
+    /// The rule set of each file. `None` if every URL is allowed.
     of_file: Vec<Option<u32>>,
     allows_robots_txt: bool,
 }
@@ -275,7 +276,7 @@ impl RuleSets {
         RuleSets { sets, of_file, allows_robots_txt }
     }
 
-    /// The rule set that answers; `None` if the URL is allowed whatever the rules are.
+    /// Returns the rule set that decides, or `None` if the URL is allowed regardless of rules.
     #[inline]
     fn rule_set(&self, question: Question<'_>) -> Option<usize> {
         if self.allows_robots_txt && question.path == "/robots.txt" {
@@ -285,7 +286,7 @@ impl RuleSets {
     }
 }
 
-/// The patterns in order of precedence; the first that matches decides.
+/// A scan of the patterns in order of precedence. The first match decides.
 struct Scan(RuleSets);
 
 impl Matcher for Scan {
@@ -307,7 +308,7 @@ impl Matcher for Scan {
 struct Regex {
     rule_sets: RuleSets,
     engines: Vec<(RegexEngine, RegexCache)>,
-    /// Rule sets without a dense table, if dense tables were asked for.
+    /// The number of rule sets without a dense table, if dense tables were requested.
     too_large: Option<usize>,
 }
 

@@ -1,8 +1,10 @@
-//! Growth: the cost of a decision as rules, URLs, hosts and threads grow, on made-up data.
+//! Measures how the cost of a decision grows with rules, URLs, hosts and threads, on synthetic
+//! data.
 //!
-//! [`measure`] draws the curves of `--curves`. [`RuleGrowth`] and [`MadeUpHosts`] are the data behind
-//! them, which the project's goals are measured on too. Every engine is compared with a scan or the
-//! oracle first; one that answers differently has no line. A line ends at a point that takes too long.
+//! [`measure`] computes the curves of `--curves`. [`RuleGrowth`] and [`MadeUpHosts`] provide the
+//! data, on which the project's goals are measured too. First, every engine is compared with a scan
+//! or the oracle; an engine that answers differently has no line. A line ends at a point that takes
+//! too long.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -27,13 +29,13 @@ use super::report::{Curve, CurveLine};
 use super::run::{ListRun, thread_counts};
 use super::timing::turn;
 
-/// How far things grow.
+/// The sizes to measure.
 pub(super) struct Sizes<'s> {
-    /// Rules of a file.
+    /// The numbers of rules in a file.
     pub rules: &'s [usize],
-    /// Bytes of a path.
+    /// The lengths of a path in bytes.
     pub bytes: &'s [usize],
-    /// Hosts of a set.
+    /// The numbers of hosts in a set.
     pub hosts: &'s [usize],
 }
 
@@ -44,9 +46,9 @@ pub(super) const USUAL: Sizes<'_> = Sizes {
     hosts: &[1_000, 10_000, 100_000, 1_000_000],
 };
 
-/// Seconds that a point may take before the line ends there.
+/// The most seconds for a point. A slower point ends the line.
 const POINT_SECONDS_MAX: f64 = 5.0;
-/// The same for hosts: making a million of them takes longer than asking about them.
+/// The same limit for hosts. Generating a million hosts takes longer than deciding their URLs.
 const HOSTS_SECONDS_MAX: f64 = 100.0;
 
 const PER_URL: &str = "ns per URL";
@@ -69,7 +71,7 @@ fn curve(title: impl Into<String>, x: &str, y: &str, lines: Vec<CurveLine>) -> C
     Curve { title: title.into(), x: x.to_owned(), y: y.to_owned(), lines }
 }
 
-/// A line of costs in nanoseconds, up to the first point that fails or takes too long.
+/// Measures a line of costs in nanoseconds, up to the first point that fails or takes too long.
 fn line(
     engine: &str,
     sizes: &[usize],
@@ -94,7 +96,8 @@ fn line(
     line
 }
 
-/// The mean seconds of `work` over as many as fill a turn. Work that takes long is done once.
+/// Returns the mean seconds of `work` over as many runs as fill a turn. Work that takes long runs
+/// once.
 fn seconds(fill: Duration, mut work: impl FnMut()) -> f64 {
     let mut timed = || {
         let start = Instant::now();
@@ -108,7 +111,7 @@ fn seconds(fill: Duration, mut work: impl FnMut()) -> f64 {
     turn(fill, || Ok::<_, EngineError>(timed())).unwrap_or(first)
 }
 
-/// Ours over one file with many rules, made up, and paths of which half match some rule.
+/// Portcullis on one synthetic file with many rules, and paths of which half match some rule.
 pub struct RuleGrowth {
     text: Vec<u8>,
     /// The rules in order of precedence.
@@ -119,15 +122,15 @@ pub struct RuleGrowth {
 }
 
 impl RuleGrowth {
-    /// Compiles the file and asks it everything once.
+    /// Compiles the file and decides every path once.
     ///
     /// # Errors
     ///
-    /// If an answer is not that of trying the rules one by one.
+    /// If an answer differs from a scan of the rules.
     pub fn new(rules: usize, has_star: bool) -> Result<RuleGrowth, EngineError> {
-        /// Paths that are asked about.
+        /// The number of paths.
         const PATHS: usize = 512;
-        /// Segments that patterns and paths consist of.
+        /// The number of distinct segments in patterns and paths.
         const WORDS: u64 = 997;
         let word =
             |seed: u64, number: usize| format!("w{:x}", scatter(seed, number as u64) % WORDS);
@@ -173,12 +176,12 @@ impl RuleGrowth {
         }
     }
 
-    /// Paths that were compared, and that are asked about.
+    /// Returns the number of paths that are compared and timed.
     pub fn paths(&self) -> usize {
         self.paths.len()
     }
 
-    /// The mean seconds of hot decisions on all paths, over as many passes as fill a turn.
+    /// Returns the mean seconds of hot decisions on all paths, over as many passes as fill a turn.
     pub fn seconds_per_pass(&mut self, fill: Duration) -> f64 {
         seconds(fill, || {
             self.decide(|decision| {
@@ -187,7 +190,7 @@ impl RuleGrowth {
         })
     }
 
-    /// Decides all paths in blocks, as a batch does.
+    /// Decides all paths in blocks, like a batch.
     fn decide(&mut self, mut each: impl FnMut(&Decision)) {
         for block in self.paths.chunks(RECORDS_AT_ONCE) {
             let paths: Vec<&[u8]> = block.iter().map(|path| &path[..]).collect();
@@ -196,13 +199,13 @@ impl RuleGrowth {
         }
     }
 
-    /// Tries the rules one by one.
+    /// Decides a path by a scan of the rules.
     fn scan(&self, path: &[u8]) -> Outcome {
         let first = self.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
         first.map_or(Outcome::NONE, |first| self.outcomes[first])
     }
 
-    /// Nanoseconds per path of another construction, which has to answer as the scan does.
+    /// Returns the nanoseconds per path of another construction. Its answers must equal the scan's.
     fn cost(
         &self,
         fill: Duration,
@@ -244,13 +247,13 @@ fn rule_curves(sizes: &[usize], fill: Duration, shape: &str, has_star: bool) -> 
     ]
 }
 
-/// A small file with stars, as real files have them, and ever longer paths.
+/// Measures a small file with realistic stars on increasingly long paths.
 fn length_curve(sizes: &[usize], fill: Duration) -> Curve {
     const ROBOTS: &[u8] =
         b"User-agent: *\nDisallow: /cart/\nDisallow: /*?sort=\nDisallow: /*&page=\n\
         Disallow: /*.pdf$\nAllow: /*/public/\nDisallow: /search\nDisallow: */print/*.html\n";
     const ORIGIN: &str = "https://a.example";
-    /// Paths of each length.
+    /// The number of paths of each length.
     const PATHS: usize = 64;
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).expect("a token");
     let mut numbered = Numbered::new(&[ROBOTS], &agent, &RFC_9309, Limits::default());
@@ -258,7 +261,7 @@ fn length_curve(sizes: &[usize], fill: Duration) -> Curve {
         let decision = oracle::decide(&RFC_9309, ROBOTS, None, &["ExampleBot"], url.as_bytes());
         decision.verdict == Verdict::Allow
     };
-    // No byte of a path decides early.
+    // The paths do not decide before their last byte.
     let url = |bytes: usize, number: usize| {
         let filling = "/pri-cart?so.pd".chars().cycle();
         format!("{ORIGIN}/{number}").chars().chain(filling).take(ORIGIN.len() + bytes).collect()
@@ -280,7 +283,7 @@ fn length_curve(sizes: &[usize], fill: Duration) -> Curve {
     curve("Hot decisions, length of the path", "bytes of the path", PER_URL, lines)
 }
 
-/// Made-up hosts that share a thousand files, as hosts of a crawl share them.
+/// Synthetic hosts that share a thousand files, as in a crawl.
 pub struct MadeUpHosts {
     corpus: Corpus,
     dialect: &'static Dialect,
@@ -291,7 +294,7 @@ impl MadeUpHosts {
     const SEED: u64 = 9309;
     const TEXTS: u64 = 1_000;
 
-    /// The hosts and the distinct files among them.
+    /// Generates the hosts and their distinct files.
     pub fn new(hosts: u64, dialect: &'static Dialect) -> MadeUpHosts {
         let corpus = Corpus::new(MadeUpHosts::SEED, hosts);
         let text = |number: u64| {
@@ -303,7 +306,7 @@ impl MadeUpHosts {
         MadeUpHosts { corpus, dialect, texts }
     }
 
-    /// The robots.txt of the host of the URL with this number in a list.
+    /// Returns the robots.txt for the URL with this number in a list.
     pub fn robots_of_url(&self, number: u64) -> &[u8] {
         &self.texts[self.text_of(self.host_of_url(number))]
     }
@@ -312,12 +315,12 @@ impl MadeUpHosts {
         (host % MadeUpHosts::TEXTS) as usize
     }
 
-    /// Any host with the same chance, so that look-ups miss caches most.
+    /// Returns a host, all with the same probability, so that look-ups miss caches most often.
     fn host_of_url(&self, number: u64) -> u64 {
         scatter(MadeUpHosts::SEED, number) % self.corpus.hosts()
     }
 
-    /// The compiled set, in memory.
+    /// Compiles the set in memory.
     ///
     /// # Panics
     ///
@@ -336,7 +339,7 @@ impl MadeUpHosts {
         PolicySet::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
     }
 
-    /// A list of `urls` URLs, one per line.
+    /// Returns a list of `urls` URLs, one per line.
     pub fn list(&self, urls: u64) -> Vec<u8> {
         let (mut list, mut url) = (Vec::new(), Vec::new());
         for number in 0..urls {
@@ -351,8 +354,8 @@ impl MadeUpHosts {
     }
 }
 
-/// Batches over ever more hosts, beside the standard library's hash table with one matcher per text;
-/// and the same on ever more threads.
+/// Measures batches over an increasing number of hosts, compared with the standard library's hash
+/// table and one matcher per text, and then on an increasing number of threads.
 fn host_curves(sizes: &[usize], fill: Duration) -> [Curve; 2] {
     const URLS: usize = 200_000;
     let agent = AgentChain::parse("Googlebot", &RFC_9309).expect("a token");

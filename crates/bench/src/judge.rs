@@ -13,32 +13,32 @@ use super::corpus::Corpus;
 use super::engine::{EngineError, EngineKind, Matcher, Tally};
 use super::questions::QuestionList;
 
-/// Differences that are shown per engine.
+/// The most differences that are shown per engine.
 const EXAMPLES_MAX: usize = 3;
 
 /// The oracle's answers to all questions of a corpus.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// By the number of the question.
+    /// The answers by the number of the question.
     allowed: Vec<bool>,
 }
 
-/// Whether an engine's answers are right.
+/// The verification status of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// Every answer is the oracle's.
+    /// Every answer equals the oracle's.
     #[default]
     Verified,
-    /// A peer that answers differently somewhere. This does not say who is right.
+    /// A peer with at least one different answer. This does not say which answer is right.
     Differs,
-    /// A built-in engine that answers differently or not at all: it has no times.
+    /// A built-in engine with a different or missing answer. It has no times.
     Wrong,
     /// The engine failed as a whole, with the reason.
     Failed(String),
 }
 
-/// An answer that is not the oracle's.
+/// An answer that differs from the oracle's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// The URL, in normal form.
@@ -54,30 +54,30 @@ pub struct Example {
 pub struct Verification {
     /// The conclusion.
     pub standing: Standing,
-    /// URLs that it was asked about.
+    /// The number of URLs that the engine was asked to decide.
     pub asked: usize,
-    /// URLs that it answered.
+    /// The number of URLs that it answered.
     pub answered: usize,
-    /// URLs that it allows.
+    /// The number of URLs that it allows.
     pub allowed: u64,
     /// The checksum of its answers in the order of the list, in hexadecimal digits.
     pub checksum: String,
     /// The oracle's checksum of the same questions.
     pub oracle_checksum: String,
-    /// Answers that are not the oracle's.
+    /// The number of answers that differ from the oracle's.
     pub differing: usize,
-    /// The first of those, and of missing answers of a built-in engine.
+    /// The first differing answers, and for a built-in engine also the first missing answers.
     pub examples: Vec<Example>,
-    /// Files that it refuses, by reason.
+    /// The number of refused files by reason.
     pub files_refused: BTreeMap<String, usize>,
-    /// By the number of the question: the answer, if there is one.
+    /// The answer to each question by its number. `None` if there is none.
     #[serde(skip)]
     pub(super) answers: Vec<Option<bool>>,
 }
 
 impl Judgement {
-    /// Asks the oracle every question of `corpus`, on the calling thread's rayon pool. It reads each
-    /// URL as the list has it, so that our own normal form is judged too.
+    /// Decides every question of `corpus` with the oracle, on the calling thread's rayon pool. The
+    /// oracle reads each URL as it is in the list, so that portcullis's normal form is judged too.
     pub fn of(corpus: &Corpus) -> Judgement {
         let tokens: Vec<&str> = corpus.agent.tokens().collect();
         let mut by_file: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -97,12 +97,12 @@ impl Judgement {
         Judgement { allowed }
     }
 
-    /// The tally of the oracle's answers to a list.
+    /// Returns the tally of the oracle's answers to a list.
     pub fn tally(&self, list: &QuestionList) -> Tally {
         Tally::of(list.numbers().map(|number| self.allowed[number]))
     }
 
-    /// Asks an engine all questions of `list` and compares.
+    /// Compares an engine's answers to all questions of `list` with the oracle's.
     pub fn compare(
         &self,
         kind: EngineKind,
@@ -163,12 +163,12 @@ impl Judgement {
 }
 
 impl Verification {
-    /// The verification of an engine that failed as a whole.
+    /// Returns the verification of an engine that failed as a whole.
     pub(super) fn failed(error: EngineError) -> Verification {
         Verification { standing: Standing::Failed(error.0), ..Verification::default() }
     }
 
-    /// Compares the tally of a timed pass with its answers when it was compared.
+    /// Compares the tally of a timed pass with the engine's answers in the comparison.
     ///
     /// # Errors
     ///
@@ -190,8 +190,8 @@ impl Verification {
     }
 }
 
-/// Returns whether `record` is allowed at an origin without a file, where `verdict` holds for every
-/// path. The dialect may allow /robots.txt itself in any case.
+/// Returns whether `record` is allowed on an origin without a file, where `verdict` applies to
+/// every path. The dialect may always allow /robots.txt itself.
 pub(super) fn allows_without_file(dialect: &Dialect, verdict: Verdict, record: &[u8]) -> bool {
     let is_exempt = || {
         dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed

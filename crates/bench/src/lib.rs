@@ -1,11 +1,12 @@
-//! Engines side by side on the user's own data, verified before they are timed.
+//! Measures engines side by side on the user's own data. Engines are verified before they are
+//! timed.
 //!
-//! Owns what `portcullis bench` does: a [`Corpus`] of files and questions, a table of [`Engine`]s, the
-//! [`Judgement`] of the oracle, rounds of timing, and the [`Report`], which [`markdown`], [`page`] and
-//! [`Report::to_json`] show. `benches/peers` adds other crates as engines and measures the project's
-//! goals on this harness; `benches/RUNNERS.md` is the protocol for other programs. For verdicts on URLs
-//! use [`batch`](portcullis_set::batch). `benches/METHODOLOGY.md` says what each figure means and where it
-//! favours us.
+//! This crate implements `portcullis bench`: a [`Corpus`] of files and questions, a table of
+//! [`Engine`]s, the [`Judgement`] of the oracle, rounds of timing, and the [`Report`], which
+//! [`markdown`], [`page`] and [`Report::to_json`] render. `benches/peers` adds other crates as
+//! engines and measures the project's goals with this harness. `benches/RUNNERS.md` is the protocol
+//! for other programs. For verdicts on URLs, use [`batch`](portcullis_set::batch).
+//! `benches/METHODOLOGY.md` explains each figure and where it favours portcullis.
 //!
 //! | what | where |
 //! |---|---|
@@ -18,13 +19,14 @@
 //! | a run over any list; growth with rules and hosts | [`ListRun`], [`RuleGrowth`], [`MadeUpHosts`] |
 //! | programs as engines | [`RunnerCommand`] |
 //!
-//! A built-in engine with one answer that is not the oracle's has no times, nor has any engine whose
-//! answers in a timed pass are not those that were compared. Differing answers of peers are counted
-//! and listed.
+//! A built-in engine with one answer that differs from the oracle's has no times. An engine whose
+//! answers in a timed pass differ from its compared answers has no times either. Differing answers
+//! of peers are counted and listed.
 //!
-//! Cost: the oracle asks every question once, on all cores, at some 100 µs each on real files; then the
-//! rounds take about `rounds × engines × models × orders × 2` passes. What an engine does wrong, panics
-//! included, is part of the report; [`CorpusError`] and [`BenchError`] are what fails.
+//! Cost: the oracle decides every question once, on all cores, in about 100 µs each on real files.
+//! Then the rounds take about `rounds × engines × models × orders × 2` passes. Failures of an
+//! engine, including panics, are part of the report. The only errors are [`CorpusError`] and
+//! [`BenchError`].
 //!
 //! ```
 //! use portcullis_bench as bench;

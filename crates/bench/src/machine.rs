@@ -1,9 +1,9 @@
-//! What a figure depends on besides the code (processor, compiler, versions, date), and memory.
+//! Describes the machine (processor, compiler, versions, date), and measures memory.
 //!
-//! An engine's memory is measured in a process of its own, so that no other engine is part of it: the
+//! An engine's memory is measured in a separate process, so that no other engine is included. The
 //! program starts itself again with the same arguments and [`MEMORY_FLAG`]. That process reads the
-//! corpus, builds one engine, asks it everything once and prints what the system reports. Only Linux
-//! reports memory; elsewhere there is no figure.
+//! corpus, builds one engine, decides every question once and prints the memory that the system
+//! reports. Only Linux reports memory; other systems have no figure.
 
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
@@ -15,7 +15,7 @@ use portcullis_capture::access::UnixSeconds;
 use super::corpus::Corpus;
 use super::engine::{Engine, EngineError};
 
-/// The hidden flag that asks for the memory of the engine named after it.
+/// The hidden flag that prints the memory of the engine named after it.
 pub const MEMORY_FLAG: &str = "--memory-of";
 
 /// A machine and its software.
@@ -23,7 +23,7 @@ pub const MEMORY_FLAG: &str = "--memory-of";
 pub struct Machine {
     /// The processor's name, as the system reports it.
     pub processor: String,
-    /// Threads that run at once.
+    /// The number of threads that run at once.
     pub cores: usize,
     /// The operating system and the architecture.
     pub system: String,
@@ -31,12 +31,12 @@ pub struct Machine {
     pub compiler: String,
     /// The load average over a minute before anything was measured.
     pub load: Option<String>,
-    /// When it was measured (RFC 3339).
+    /// The time of the measurement (RFC 3339).
     pub date: String,
 }
 
 impl Machine {
-    /// The machine that this runs on.
+    /// Describes the current machine.
     pub fn here() -> Machine {
         let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let load = std::fs::read_to_string("/proc/loadavg").ok();
@@ -64,39 +64,40 @@ fn compiler() -> Option<String> {
     Some(version.trim().to_owned()).filter(|version| !version.is_empty())
 }
 
-/// Returns the version of a package in the text of a lock file: the newest of several, empty if there
-/// is none.
+/// Returns the version of a package in the text of a lock file. If there are several, the newest;
+/// if there is none, an empty string.
 pub fn locked_version<'l>(lock: &'l str, package: &str) -> &'l str {
     let entry = format!("name = \"{package}\"\nversion = \"");
     let entries = lock.split(entry.as_str()).skip(1);
     entries.last().and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }
 
-/// Resident memory of a process with one engine, in bytes.
+/// The resident memory of a process with one engine, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryUse {
-    /// Before the engine was built: the corpus, which every engine has.
+    /// The memory before the engine was built: the corpus, which is the same for every engine.
     pub corpus: u64,
-    /// After it was built.
+    /// The memory after the engine was built.
     pub built: u64,
-    /// After all URLs were decided once.
+    /// The memory after all URLs were decided once.
     pub asked: u64,
-    /// The peak from the building on.
+    /// The peak from the start of the build.
     pub peak: u64,
 }
 
 impl MemoryUse {
-    /// The JSON object that the parent process reads.
+    /// Returns the JSON object that the parent process reads.
     pub fn to_json(&self) -> String {
         portcullis_robots::json::to_json(self)
     }
 
-    /// What the engine added to the corpus at its peak.
+    /// Returns the memory that the engine added to the corpus at its peak.
     pub fn added(&self) -> u64 {
         self.peak.saturating_sub(self.corpus)
     }
 
-    /// Builds `engine` and asks it everything once, in a process that has measured nothing else.
+    /// Measures `engine`: builds it and decides every question once. Call it in a process that has
+    /// not measured other engines.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ impl MemoryUse {
         })
     }
 
-    /// Has another process of this program measure the engine with this name.
+    /// Measures the engine called `name` in another process of this program. `None` if that fails.
     pub(super) fn by_child(name: &str) -> Option<MemoryUse> {
         let mut command = Command::new(std::env::current_exe().ok()?);
         command.args(std::env::args_os().skip(1)).arg(MEMORY_FLAG).arg(name);
@@ -127,24 +128,24 @@ impl MemoryUse {
     }
 }
 
-/// Resident memory of a process around some work, in bytes.
+/// The resident memory of a process before and during some work, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resident {
-    /// Before the work.
+    /// The memory before the work.
     pub before: u64,
-    /// The peak of the work.
+    /// The peak during the work.
     pub peak: u64,
 }
 
 impl Resident {
-    /// Does some work and returns what the process held meanwhile. An allocator keeps what it had, so
-    /// the figure means most in a process that has done little else.
+    /// Runs `work` and measures the memory of the process. An allocator keeps memory from earlier
+    /// work, so the figure is most meaningful in a process that has done little else.
     ///
     /// # Errors
     ///
     /// If the system does not report memory.
     pub fn during<T>(work: impl FnOnce() -> T) -> Result<(Resident, T), EngineError> {
-        // Resets the peak; where that is impossible, an earlier peak is part of the figure.
+        // Resets the peak. If that is impossible, an earlier peak is part of the figure.
         let _ = std::fs::write("/proc/self/clear_refs", "5");
         let before = status("VmRSS:").ok_or_else(unreported)?;
         let done = work();
@@ -156,7 +157,7 @@ fn unreported() -> EngineError {
     EngineError("this system does not report the memory of a process".to_owned())
 }
 
-/// A figure of `/proc/self/status`, in bytes.
+/// Returns a figure in `/proc/self/status`, in bytes.
 fn status(field: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;

@@ -1,8 +1,9 @@
-//! Questions (a file and a path), lists of them in memory in the order in which they are asked, and a
-//! table from origins to files.
+//! Questions (a file and a path), lists of questions in the order of decisions, and a table from
+//! origins to files.
 //!
-//! [`HostTable`] is what a program around a matcher of one file would write: a split at the path and
-//! the standard library's hash table (SipHash). Ours has its own look-up and does not use it.
+//! [`HostTable`] is the code that a program around a single-file matcher would contain: a split at
+//! the path and the standard library's hash table (SipHash). Portcullis has its own look-up and
+//! does not use the table.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,18 +13,18 @@ use serde::Deserialize;
 
 use portcullis_synth::random::scatter;
 
-/// One question to a matcher.
+/// A question to a matcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question<'l> {
     /// The position of the URL's robots.txt among the files.
     pub file: usize,
     /// Path and query in the dialect's normal form.
     pub path: &'l str,
-    /// The same after scheme, host and port.
+    /// The same path and query after scheme, host and port.
     pub url: &'l str,
 }
 
-/// Questions whose texts are in memory in the order in which they are asked.
+/// A list of questions. Its texts are in memory in the order of decisions.
 #[derive(Clone, Debug, Default)]
 pub struct QuestionList {
     text: String,
@@ -32,7 +33,7 @@ pub struct QuestionList {
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The number that the question had in the list that this one was chosen from.
+    /// The number of the question in the original list.
     number: u32,
     file: u32,
     url: u32,
@@ -41,7 +42,7 @@ struct Place {
 }
 
 words! {
-    /// The order in which questions are asked.
+    /// The order in which questions are decided.
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Order {
@@ -53,7 +54,7 @@ words! {
 }
 
 impl QuestionList {
-    /// Adds a question; its path is the last `path_bytes` of `url`.
+    /// Adds a question. Its path is the last `path_bytes` bytes of `url`.
     ///
     /// # Panics
     ///
@@ -72,7 +73,7 @@ impl QuestionList {
         self.places.push(Place { number, file: file as u32, url: start as u32, path, end });
     }
 
-    /// The number of questions.
+    /// Returns the number of questions.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -82,13 +83,14 @@ impl QuestionList {
         self.places.is_empty()
     }
 
-    /// All questions in order.
+    /// Returns all questions in order.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Question<'_>> {
         self.places.iter().map(|&place| self.at(place))
     }
 
-    /// The files and the paths, as bytes, of all questions in order, in blocks of this size.
+    /// Returns the files and the paths, as bytes, of all questions in order, in blocks of this
+    /// size.
     #[inline]
     pub fn blocks(
         &self,
@@ -102,7 +104,7 @@ impl QuestionList {
         })
     }
 
-    /// By position: the number that the question had in the list that this one was chosen from.
+    /// Returns the number of each question in the original list, by position.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.places.iter().map(|place| place.number as usize)
     }
@@ -117,13 +119,13 @@ impl QuestionList {
         }
     }
 
-    /// The questions for whose number `is_kept` holds, in their order.
+    /// Returns the questions whose number satisfies `is_kept`, in order.
     pub fn kept(&self, is_kept: impl Fn(usize) -> bool) -> QuestionList {
         let places = self.places.iter().filter(|place| is_kept(place.number as usize));
         self.laid_out(places.copied())
     }
 
-    /// `count` questions chosen by `seed` alone, in their order; all, if there are no more.
+    /// Returns `count` questions chosen by `seed` alone, in order, or all if there are fewer.
     pub fn sample(&self, count: usize, seed: u64) -> QuestionList {
         let mut chosen = self.places.clone();
         if chosen.len() > count {
@@ -134,7 +136,7 @@ impl QuestionList {
         self.laid_out(chosen.into_iter())
     }
 
-    /// All questions in another order.
+    /// Returns all questions in another order.
     pub fn ordered(&self, order: Order, seed: u64) -> QuestionList {
         let mut places = self.places.clone();
         match order {
@@ -156,12 +158,12 @@ impl QuestionList {
     }
 }
 
-/// Files by origin.
+/// A table of files by origin.
 #[derive(Clone, Debug, Default)]
 pub struct HostTable(HashMap<Box<str>, u32>);
 
 impl HostTable {
-    /// The origins of the questions of a list.
+    /// Builds the table for the origins of a list's questions.
     pub fn of(list: &QuestionList) -> HostTable {
         let mut origins = HashMap::new();
         for question in list.iter() {
@@ -171,7 +173,7 @@ impl HostTable {
         HostTable(origins)
     }
 
-    /// The question of a URL in normal form; `None` if its origin is unknown.
+    /// Returns the question of a URL in normal form, or `None` if its origin is unknown.
     #[inline]
     pub fn resolve<'u>(&self, url: &'u str) -> Option<Question<'u>> {
         let bytes = url.as_bytes();

@@ -1,4 +1,5 @@
-//! What a measurement found, as plain data: `--json` prints it, and the table and the page show it.
+//! The results of a measurement as plain data: `--json` prints it, and the table and the page show
+//! it.
 
 use portcullis_dialect::words;
 use serde::{Deserialize, Serialize};
@@ -10,10 +11,10 @@ use super::machine::{Machine, MemoryUse};
 use super::questions::Order;
 use super::timing::{Distribution, Spread};
 
-/// The version of the JSON; a change that readers notice raises it.
+/// The version of the JSON format. Incompatible changes increase it.
 pub const REPORT_FORMAT: u32 = 1;
 
-/// A whole measurement.
+/// The report of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// [`REPORT_FORMAT`].
@@ -28,11 +29,11 @@ pub struct Report {
     pub corpus: CorpusFacts,
     /// The settings.
     pub settings: SettingFacts,
-    /// The engine that ratios are to.
+    /// The engine that ratios refer to.
     pub baseline: String,
     /// The engines, in the order of their turns.
     pub engines: Vec<EngineReport>,
-    /// Growth, if it was asked for.
+    /// The curves of growth, if requested.
     pub curves: Vec<Curve>,
 }
 
@@ -41,40 +42,40 @@ pub struct Report {
 pub struct CorpusFacts {
     /// The list's name without its folder.
     pub list: String,
-    /// Bytes of the list.
+    /// The size of the list in bytes.
     pub list_bytes: u64,
     /// The dialect of the policies.
     pub dialect: String,
     /// The agent.
     pub agent: String,
-    /// Files: one per host, two where http and https differ.
+    /// The number of files: one per host, or two if http and https differ.
     pub files: usize,
-    /// Distinct texts among them.
+    /// The number of distinct texts of files.
     pub texts: usize,
-    /// Bytes of all files.
+    /// The bytes of all files.
     pub file_bytes: u64,
-    /// Texts that were longer than the limit.
+    /// The number of texts that were longer than the limit.
     pub texts_cut: usize,
-    /// URLs that the oracle judged.
+    /// The number of URLs that the oracle judged.
     pub questions: usize,
-    /// URLs that every timed engine answers, which are timed.
+    /// The number of timed URLs: the URLs that every timed engine answers.
     pub timed: usize,
-    /// URLs that the oracle allows.
+    /// The number of URLs that the oracle allows.
     pub allowed: u64,
     /// The checksum of the oracle's answers, in the order of the list, in hexadecimal digits.
     pub checksum: String,
-    /// Seconds that the oracle took, on all cores.
+    /// The seconds that the oracle took, on all cores.
     pub oracle_seconds: f64,
-    /// What is not measured.
+    /// The lines that are not measured.
     pub left_out: LeftOut,
 }
 
 /// The settings of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct SettingFacts {
-    /// Rounds, at most: what takes long has fewer, see [`Measurement::values_ns`].
+    /// The most rounds. Slow measurements have fewer; see [`Measurement::values_ns`].
     pub rounds: usize,
-    /// Seconds that one turn of one engine fills at least.
+    /// The least seconds in one turn of one engine.
     pub seconds_per_pass: f64,
     /// The seed of orders and samples.
     pub seed: u64,
@@ -83,30 +84,31 @@ pub struct SettingFacts {
 /// The results of one engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineReport {
-    /// Its name.
+    /// The name of the engine.
     pub name: String,
-    /// Its version.
+    /// The version of the engine.
     pub version: String,
-    /// Where it comes from.
+    /// The origin of the engine.
     pub kind: EngineKind,
-    /// Whether its answers are right.
+    /// The verification of its answers.
     pub verification: Verification,
-    /// URLs that it was timed on; fewer than [`CorpusFacts::timed`] if it is slow.
+    /// The number of URLs that it was timed on. Fewer than [`CorpusFacts::timed`] if the engine is
+    /// slow.
     pub questions: usize,
-    /// The times. Empty if it is wrong or failed.
+    /// The times. Empty if the engine is wrong or failed.
     pub results: Vec<Measurement>,
-    /// Times of single URLs, shuffled.
+    /// The times of single URLs, shuffled.
     pub single: Option<Distribution>,
-    /// Bytes that its matchers hold, if it knows.
+    /// The memory of its matchers in bytes, if known.
     pub matcher_bytes: Option<u64>,
-    /// Memory of a process with this engine alone.
+    /// The memory of a process with this engine alone.
     pub memory: Option<MemoryUse>,
-    /// What a reader has to know about how it was built or timed.
+    /// Notes on how the engine was built or timed.
     pub notes: Vec<String>,
 }
 
 words! {
-    /// What is measured separately: its name in reports and for `--model`, and what it measures.
+    /// A cost model, measured separately: its name in reports and for `--model`, and its meaning.
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Model {
@@ -116,10 +118,10 @@ words! {
         Compile => "compile": "Make a matcher for the agent from the bytes of every file.",
         /// Bytes to matchers, and one pass over all URLs.
         FirstTouch => "first-touch": "Compile every file, then decide each URL once.",
-        /// Verdicts by matchers that have answered before; the file is given.
+        /// Verdicts by matchers that have answered before. The file is given.
         DecideHot => "decide-hot":
             "Decide URLs with matchers that have answered before; the file of each URL is given.",
-        /// Verdicts on URLs whose file is found by their origin.
+        /// Verdicts on URLs, with a look-up of the file by the URL's origin.
         Batch => "batch": "As decide-hot, and also find the file of each URL by its host.",
         /// A mapped list of URLs to counted verdicts.
         FileToVerdict => "file-to-verdict": "Read the list from the file, and count the verdicts.",
@@ -127,7 +129,7 @@ words! {
 }
 
 impl Model {
-    /// What its times are divided by.
+    /// Returns the unit that its times are divided by.
     pub fn per(self) -> Per {
         match self {
             Model::Parse | Model::Compile => Per::File,
@@ -136,7 +138,7 @@ impl Model {
     }
 }
 
-/// What a time is divided by.
+/// The unit that a time is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
@@ -149,43 +151,43 @@ pub enum Per {
 /// A column of the table of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cell {
-    /// What is measured.
+    /// The model that is measured.
     pub model: Model,
-    /// In which order; `None` if there is none, or the list's own.
+    /// The order of questions. `None` if the model has none, or for the list's own order.
     pub order: Option<Order>,
     /// The number of threads.
     pub threads: usize,
 }
 
-/// Times of one thing.
+/// The times in one column.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measurement {
-    /// What was measured.
+    /// The column.
     #[serde(flatten)]
     pub cell: Cell,
-    /// What the times are divided by.
+    /// The unit that the times are divided by.
     pub per: Per,
     /// The median of the rounds, in nanoseconds.
     pub median_ns: f64,
-    /// The least.
+    /// The least value.
     pub min_ns: f64,
-    /// The most.
+    /// The greatest value.
     pub max_ns: f64,
-    /// The median divided by the baseline's; `None` if that was not measured.
+    /// The median divided by the baseline's. `None` if the baseline was not measured.
     pub ratio: Option<f64>,
     /// The value of each round.
     pub values_ns: Vec<f64>,
 }
 
 impl Cell {
-    /// A column on one thread.
+    /// Returns a column on one thread.
     pub const fn of(model: Model, order: Option<Order>) -> Cell {
         Cell { model, order, threads: 1 }
     }
 }
 
 impl Measurement {
-    /// The measurement of some values; `None` if there are none.
+    /// Returns the measurement of some values, or `None` if there are none.
     pub(super) fn of(cell: Cell, values_ns: Vec<f64>) -> Option<Measurement> {
         let Spread { median, min, max } = Spread::of(&values_ns)?;
         Some(Measurement {
@@ -200,12 +202,12 @@ impl Measurement {
     }
 }
 
-/// How a cost grows.
+/// The growth of a cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Curve {
-    /// What it shows.
+    /// The title of the curve.
     pub title: String,
-    /// What grows.
+    /// The quantity that grows.
     pub x: String,
     /// The unit of the cost.
     pub y: String,
@@ -213,12 +215,12 @@ pub struct Curve {
     pub lines: Vec<CurveLine>,
 }
 
-/// One engine's costs.
+/// The costs of one engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurveLine {
     /// The engine.
     pub engine: String,
-    /// What grows, and the cost there.
+    /// The points: the quantity that grows, and the cost.
     pub points: Vec<(f64, f64)>,
     /// Why the line ends early, if it does.
     pub note: Option<String>,
@@ -233,14 +235,14 @@ impl Report {
         self.engines.iter().any(is_faulty)
     }
 
-    /// The report as one indented JSON object.
+    /// Returns the report as one indented JSON object.
     pub fn to_json(&self) -> String {
         portcullis_robots::json::to_json_pretty(self) + "\n"
     }
 }
 
 impl EngineReport {
-    /// The times of one thing.
+    /// Returns the times in one column.
     pub fn result(&self, cell: Cell) -> Option<&Measurement> {
         self.results.iter().find(|result| result.cell == cell)
     }

@@ -1,10 +1,10 @@
-//! A whole measurement: engines are compared with the oracle, then timed in rounds.
+//! Runs a whole measurement: compares engines with the oracle, then times them in rounds.
 //!
-//! In each round every engine has its turn at one thing before the next thing is timed, so that a slow
-//! phase of the machine slows all of them. Every pass is tallied, and an engine whose tally is not the
-//! one of the comparison has no times. [`ListRun`] is a run over a list as the command line does it;
-//! only portcullis can be timed on that. A measurement fails only if the settings ask for nothing;
-//! what an engine does wrong is part of the report.
+//! In each round, every engine has its turn at one column before the next column is timed, so that
+//! a slow phase of the machine slows all engines. Every pass is tallied, and an engine whose tally
+//! differs from the comparison's has no times. [`ListRun`] is a run over a list as on the command
+//! line; only portcullis can be timed on it. A measurement fails only if the settings are invalid.
+//! Failures of an engine are part of the report.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor};
@@ -33,44 +33,45 @@ use super::report::{
 use super::runner::{self, RunnerCommand};
 use super::timing::{Distribution, clock_ns, turn};
 
-/// URLs that an engine which reads the file for each URL is asked about.
+/// The number of sample URLs for an engine that reads the file for each URL.
 const SAMPLE_URLS: usize = 20_000;
-/// An engine that leaves more than one in this many URLs unanswered is not timed: a URL that it does
-/// not answer is timed for no engine, and few would be left.
+/// An engine that leaves more than one in this many URLs unanswered is not timed. A URL that it
+/// does not answer is not timed for any engine, so too few would be left.
 const UNANSWERED_ONE_IN: usize = 20;
-/// Seconds that one pass of an engine may take; a slower engine is timed on a sample.
+/// The most seconds for one pass of an engine. A slower engine is timed on a sample.
 const PASS_SECONDS_MAX: f64 = 1.5;
-/// URLs of the samples for slow engines. The largest that fits is taken.
+/// The sizes of the samples for slow engines. The largest that fits is used.
 const SAMPLES: [usize; 3] = [20_000, 2_000, 200];
-/// An engine that takes longer to build is built in the first round and in one order only.
+/// The most seconds to build an engine in every round. A slower engine is built in the first round
+/// and in one order only.
 const BUILD_SECONDS_MAX: f64 = 10.0;
 
-/// What is measured, and how.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: usize,
-    /// Seconds that one turn of one engine fills at least.
+    /// The least seconds in one turn of one engine.
     pub seconds_per_pass: f64,
     /// The seed of orders and samples.
     pub seed: u64,
-    /// The engines that take part, by name; all if empty.
+    /// The engines that take part, by name. Empty means all.
     pub engines: Vec<String>,
-    /// The engine that ratios are to; the first if it takes no part.
+    /// The engine that ratios refer to. The first engine if it does not take part.
     pub baseline: Option<String>,
-    /// What is measured; everything if empty.
+    /// The models to measure. Empty means all.
     pub models: Vec<Model>,
     /// Programs that take part.
     pub runners: Vec<RunnerCommand>,
-    /// Whether growth is measured too, which takes some minutes.
+    /// Whether growth is measured too, which takes a few minutes.
     pub curves: bool,
-    /// Whether this program may be started again for each engine, to measure its memory. The program
-    /// has to know [`MEMORY_FLAG`](super::MEMORY_FLAG).
+    /// Whether this program may be started again for each engine, to measure its memory. The
+    /// program must implement [`MEMORY_FLAG`](super::MEMORY_FLAG).
     pub memory: bool,
-    /// Returns free memory to the system. Called before each build, so that every engine pays for all
-    /// its memory, whatever was freed before.
+    /// Returns free memory to the system. Called before each build, so that every engine pays for
+    /// all its memory, regardless of memory freed before.
     pub give_back_memory: fn(),
-    /// How lists are opened for runs over files: read by default.
+    /// How lists are opened for runs over files. By default they are read.
     pub opening: OpenConfig,
     /// The command line, for the report.
     pub command: String,
@@ -95,7 +96,7 @@ impl Default for Settings {
     }
 }
 
-/// Settings that cannot be measured.
+/// The error of settings that cannot be measured.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BenchError {
@@ -107,10 +108,10 @@ pub enum BenchError {
         /// The names of all engines.
         known: String,
     },
-    /// No round, or a negative time.
+    /// The number of rounds is 0, or a time is negative.
     #[error("nothing would be measured; ask for one round at least, and no negative time")]
     NoRound,
-    /// Two engines have one name.
+    /// Two engines have the same name.
     #[error("two engines have the name {name}; give the runner another")]
     SameName {
         /// The name.
@@ -118,12 +119,12 @@ pub enum BenchError {
     },
 }
 
-/// The engines that take part: the built-in ones, `others` and runners. If the settings name engines,
-/// those, the baseline and all runners.
+/// Returns the engines that take part: the built-in engines, `others` and runners. If the settings
+/// name engines, only the named ones, the baseline and all runners.
 ///
 /// # Errors
 ///
-/// If no engine has a name, or two have the same.
+/// If a name is not the name of an engine, or two engines have the same name.
 pub fn chosen<'c>(
     corpus: &'c Corpus,
     others: Vec<Engine<'c>>,
@@ -153,7 +154,8 @@ pub fn chosen<'c>(
     Ok(all)
 }
 
-/// A command as a report shows it: only the last part of each path, because folders are private.
+/// Returns a command for a report, with only the last part of each path, because folders are
+/// private.
 pub fn command_line(program: &str, arguments: impl Iterator<Item = String>) -> String {
     let last_part =
         |word: &str| word.trim_end_matches('/').rsplit('/').next().unwrap_or(word).to_owned();
@@ -164,12 +166,12 @@ pub fn command_line(program: &str, arguments: impl Iterator<Item = String>) -> S
 /// Compares the answers of `engines` with the oracle's and times the engines that may be timed.
 /// `progress` gets a line for each step.
 ///
-/// What engines compile runs on the calling thread's rayon pool. Install a pool of one thread, so that
-/// all engines have one.
+/// Engines compile on the calling thread's rayon pool. Install a pool of one thread, so that every
+/// engine uses one thread.
 ///
 /// # Errors
 ///
-/// If the settings ask for nothing.
+/// If the settings are invalid.
 pub fn run<'c>(
     corpus: &'c Corpus,
     engines: &[Engine<'c>],
@@ -249,8 +251,8 @@ pub fn on_all_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The questions that every engine answers which may be timed. An engine that leaves too many open is
-/// not timed.
+/// Returns the questions that every engine that may be timed answers. An engine that leaves too
+/// many unanswered is not timed.
 fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> QuestionList {
     let mut is_open = vec![false; questions.len()];
     for seat in seats.iter_mut().filter(|seat| seat.verification.may_be_timed()) {
@@ -259,7 +261,7 @@ fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> Ques
             seat.notes.push(format!("not timed: it leaves {} URLs open", asked - answered));
             seat.matcher = None;
         } else if !seat.engine.reads_each_time {
-            // A slow engine was asked about a sample, and is timed on a part of that.
+            // A slow engine was compared on a sample, and is timed on a part of it.
             let answers = is_open.iter_mut().zip(&seat.verification.answers);
             answers.for_each(|(is_open, answer)| *is_open |= answer.is_none());
         }
@@ -267,7 +269,7 @@ fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> Ques
     questions.kept(|number| !is_open[number])
 }
 
-/// A ratio needs the baseline's time of the same thing.
+/// Computes ratios to the baseline's time in the same column.
 fn set_ratios(reports: &mut [EngineReport], baseline: &str) {
     let Some(base) = reports.iter().find(|engine| engine.name == baseline).cloned() else { return };
     for result in reports.iter_mut().flat_map(|engine| &mut engine.results) {
@@ -281,15 +283,15 @@ struct Seat<'e, 'c> {
     engine: &'e Engine<'c>,
     matcher: Option<Box<dyn Matcher + 'c>>,
     verification: Verification,
-    /// Seconds per question when answers were compared.
+    /// The seconds per question in the comparison.
     seconds_per_question: f64,
-    /// Seconds of the last build.
+    /// The seconds of the last build.
     build_seconds: f64,
     times: BTreeMap<Cell, Vec<f64>>,
     singles: Vec<u32>,
-    /// URLs that it is timed on.
+    /// The number of URLs that it is timed on.
     questions: usize,
-    /// The position of its lists among those of the rounds.
+    /// The position of its lists in [`Rounds::lists`].
     lists: usize,
     notes: Vec<String>,
 }
@@ -338,7 +340,7 @@ impl<'e, 'c> Seat<'e, 'c> {
         self.matcher = None;
     }
 
-    /// Keeps the time of a turn, divided by `per` files or URLs.
+    /// Stores the time of a turn, divided by `per` files or URLs.
     fn record(&mut self, cell: Cell, per: usize, turn: Result<f64, EngineError>) {
         match turn {
             Ok(seconds) => self.times.entry(cell).or_default().push(seconds * 1e9 / per as f64),
@@ -346,7 +348,7 @@ impl<'e, 'c> Seat<'e, 'c> {
         }
     }
 
-    /// The number of questions of its sample, or of all.
+    /// Returns the number of questions in its sample, or of all questions.
     fn share(&self, timed: usize) -> usize {
         let fits = |count: usize| self.seconds_per_question * count as f64 <= PASS_SECONDS_MAX;
         if !self.engine.reads_each_time && fits(timed) {
@@ -380,15 +382,15 @@ impl<'e, 'c> Seat<'e, 'c> {
     }
 }
 
-/// Everything that rounds run on.
+/// The state of the rounds.
 struct Rounds<'r, 'c> {
     corpus: &'c Corpus,
     files: Vec<&'c [u8]>,
     settings: &'r Settings,
     fill: Duration,
-    /// Lists in each [`Order`]: of all timed questions, and of samples.
+    /// The lists of all timed questions and of samples, in each [`Order`].
     lists: Vec<[QuestionList; 2]>,
-    /// The length of a list that is not a sample.
+    /// The length of the full list.
     timed: usize,
     hosts: HostTable,
 }
@@ -403,12 +405,12 @@ impl<'r, 'c> Rounds<'r, 'c> {
         (settings, fill): (&'r Settings, Duration),
     ) -> Rounds<'r, 'c> {
         let mut lists: Vec<[QuestionList; 2]> = Vec::new();
-        // By the size of the list, where engines share one.
+        // The lists by size, which engines share.
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
             let reads_each_time = seat.engine.reads_each_time;
-            // The first answers of a lazy engine cost more than the next: one that seems slow is
-            // asked again.
+            // The first answers of a lazy engine cost more than later ones, so an engine that seems
+            // slow is measured again.
             if seat.share(timed.len()) < timed.len()
                 && !reads_each_time
                 && let Some(Ok(pass)) = seat.matcher.as_mut().map(|matcher| matcher.pass(timed))
@@ -419,7 +421,7 @@ impl<'r, 'c> Rounds<'r, 'c> {
             seat.lists = match shared.get(&share).filter(|_| !reads_each_time) {
                 Some(&place) => place,
                 None => {
-                    // An engine that was asked about a sample can be timed on a part of that only.
+                    // An engine that was compared on a sample can only be timed on a part of it.
                     let answers = &seat.verification.answers;
                     let answered = timed.kept(|number| answers[number].is_some());
                     let list = answered.sample(share, settings.seed);
@@ -543,10 +545,10 @@ impl<'r, 'c> Rounds<'r, 'c> {
         }
     }
 
-    /// A turn over the corpus's own list for each number of threads.
+    /// Times a run over the corpus's own list for each number of threads.
     fn list_runs(&self, seats: &mut [Seat<'_, 'c>]) {
         let corpus = self.corpus;
-        // URLs that no engine could be asked about are in the list too, and were not judged.
+        // URLs that are not text are in the list too, but were not judged.
         if !self.measures(Model::FileToVerdict) || corpus.left_out.not_text > 0 {
             return;
         }
@@ -576,7 +578,7 @@ impl<'r, 'c> Rounds<'r, 'c> {
     }
 }
 
-/// Compiled policies and a list that they are asked about.
+/// A run over a list: compiled policies and the list.
 pub struct ListRun {
     classifier: Classifier,
     list: List,
@@ -588,7 +590,7 @@ enum List {
 }
 
 impl ListRun {
-    /// A run of the list at `path` against `set`, for `agent`.
+    /// Returns a run over the list at `path` against `set`, for `agent`.
     ///
     /// # Errors
     ///
@@ -602,7 +604,7 @@ impl ListRun {
         ListRun::over(List::File(path.to_owned(), opening), set, agent)
     }
 
-    /// A run of a list in memory.
+    /// Returns a run over a list in memory.
     pub(super) fn in_memory(
         set: &Arc<PolicySet>,
         agent: &AgentChain,
@@ -617,8 +619,8 @@ impl ListRun {
         Ok(ListRun { classifier, list })
     }
 
-    /// The time from opening the list to its counted verdicts, and how many URLs are allowed. Threads
-    /// and their memory are new, so that lazy automata are built in each pass.
+    /// Returns the time from opening the list to its counted verdicts, and the number of allowed
+    /// URLs. Threads and their memory are new, so lazy automata are built in each pass.
     ///
     /// # Errors
     ///
@@ -649,7 +651,7 @@ impl ListRun {
     }
 }
 
-/// A damaged set allows nothing, which the count shows.
+/// Counts the allowed URLs in a chunk. A damaged set counts as 0, which the comparison detects.
 fn count_allowed(classifier: &Classifier, memory: &mut ClassifierMemory, chunk: &[u8]) -> u64 {
     let mut allowed = 0;
     let mut block: Vec<Record<'_>> = Vec::with_capacity(RECORDS_AT_ONCE);
@@ -666,7 +668,7 @@ fn count_allowed(classifier: &Classifier, memory: &mut ClassifierMemory, chunk: 
     }
 }
 
-/// One thread, two, four and so on, and one per core.
+/// Returns the numbers of threads to measure: 1, 2, 4 and so on, and one per core.
 pub(super) fn thread_counts() -> Vec<usize> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut counts: Vec<usize> = (0..).map(|power| 1 << power).take_while(|&n| n < cores).collect();

@@ -1,9 +1,9 @@
-//! Engines in other programs: our side of the line protocol of `benches/RUNNERS.md`.
+//! Engines in other programs: the harness's side of the line protocol in `benches/RUNNERS.md`.
 //!
-//! A pipe costs more than a decision, so a runner measures and reports its own times. It gets all
-//! files, then all URLs in an order, and answers each request as a whole. An unknown line, a missing
-//! answer, an early end and silence beyond the time limit are failures of the engine, which the
-//! report shows without times; other engines are not affected.
+//! A pipe costs more than a decision, so a runner measures and reports its own times. The runner
+//! receives all files, then all URLs in an order, and answers each request as a whole. An unknown
+//! line, a missing answer, an early exit or a timeout is a failure of the engine, which the report
+//! shows without times. Other engines are not affected.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -15,13 +15,13 @@ use std::time::Duration;
 use super::engine::{Built, Engine, EngineError, EngineKind, Matcher, Pass, Tally};
 use super::questions::{Question, QuestionList};
 
-/// The first line that a runner is sent.
+/// The first line that is sent to a runner.
 pub const GREETING: &str = "portcullis-bench 1";
 
-/// Seconds that a runner may take for an answer by default.
+/// The default time limit for an answer of a runner, in seconds.
 pub const RUNNER_SECONDS_MAX: u64 = 120;
 
-/// Lines of a runner that are read ahead.
+/// The most lines of a runner that are read ahead.
 const LINES_WAITING_MAX: usize = 64;
 
 /// A program as an engine, written `NAME=COMMAND`; the command is split at blanks.
@@ -31,7 +31,7 @@ pub struct RunnerCommand {
     pub name: String,
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// How long an answer may take.
+    /// The time limit for an answer.
     pub patience: Duration,
 }
 
@@ -49,8 +49,8 @@ impl FromStr for RunnerCommand {
     }
 }
 
-/// A runner as an engine. Starts the program once for its version; one that fails here fails again
-/// when it is built.
+/// Returns a runner as an engine. Starts the program once to get its version. A program that fails
+/// here fails again when the engine is built.
 pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
     let version = Session::start(&command).map(|(_, version)| version).unwrap_or_default();
     let agent = agent.to_owned();
@@ -102,7 +102,7 @@ fn number(word: &str, line: &str) -> Result<u64, EngineError> {
 }
 
 fn unexpected(line: &str) -> EngineError {
-    /// Characters of a line that are shown.
+    /// The most characters of a line that are shown.
     const SHOWN_MAX: usize = 80;
     let shown: String = line.chars().take(SHOWN_MAX).collect();
     EngineError(format!("the runner sent {shown:?}, which the protocol does not allow here"))
@@ -115,7 +115,7 @@ struct Running {
 }
 
 impl Running {
-    /// Has the runner decide a list; returns its own time and one character per answer.
+    /// Sends a list to the runner. Returns the runner's own time and one character per answer.
     fn decide(&mut self, list: &QuestionList) -> Result<(Duration, String), EngineError> {
         self.session.send(|out| {
             writeln!(out, "urls {}", list.len())?;
@@ -136,7 +136,7 @@ impl Running {
 }
 
 impl Matcher for Running {
-    /// A list of one question: the harness asks runners for whole lists only.
+    /// Sends a list of one question. The harness itself only sends whole lists to runners.
     fn allows(&mut self, question: Question<'_>) -> bool {
         let mut list = QuestionList::default();
         list.push(question.file, question.url, question.path.len());
@@ -171,14 +171,15 @@ impl Matcher for Running {
 /// A running program and its output lines.
 struct Session {
     child: Child,
-    /// Requests for the writing thread: a runner that stops reading must not block us.
+    /// Requests to the writing thread, so that a runner that stops reading does not block the
+    /// harness.
     requests: Sender<Vec<u8>>,
     lines: Receiver<io::Result<String>>,
     patience: Duration,
 }
 
 impl Session {
-    /// Starts a runner and greets it; it answers with its version.
+    /// Starts a runner and sends the greeting. Returns the session and the runner's version.
     fn start(command: &RunnerCommand) -> Result<(Session, String), EngineError> {
         let program = &command.words[0];
         let started = Command::new(program)
@@ -193,7 +194,7 @@ impl Session {
         thread::spawn(move || {
             for line in BufReader::new(output).lines() {
                 if sender.send(line).is_err() {
-                    return; // The session is over.
+                    return; // The session has ended.
                 }
             }
         });
@@ -202,7 +203,7 @@ impl Session {
         thread::spawn(move || {
             for request in waiting {
                 if input.write_all(&request).and_then(|()| input.flush()).is_err() {
-                    return; // The runner is gone, which the reading side reports.
+                    return; // The runner has exited, which the reading side reports.
                 }
             }
         });
@@ -217,7 +218,7 @@ impl Session {
     fn send(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
         let mut request = Vec::new();
         write(&mut request).expect("memory takes what is written");
-        // If this fails the runner is gone, which waiting for its answer reports.
+        // If this fails, the runner has exited, which the wait for its answer reports.
         let _ = self.requests.send(request);
     }
 
@@ -238,7 +239,7 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// A runner has nothing to save.
+    /// Kills the runner, which has no state to save.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

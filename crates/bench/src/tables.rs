@@ -1,5 +1,5 @@
-//! The report for people: the machine and the data, answers, times, single URLs, memory, growth and
-//! remarks, as [`markdown`] and as an HTML [`page`].
+//! Renders the report for people as [`markdown`] and as an HTML [`page`]: the machine and the data,
+//! answers, times, single URLs, memory, growth and remarks.
 
 use portcullis_report::html;
 use portcullis_report::html::counted;
@@ -28,14 +28,14 @@ const COLUMNS: [(&str, Cell); 8] = [
 
 const PER_URL: &str = "ns per URL";
 
-/// The report as Markdown.
+/// Renders the report as Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut all = vec![Part::Text(headline(report)), Part::Text(heading(report))];
     all.extend(parts(report));
     document::markdown(&all)
 }
 
-/// The report as an HTML page, which opens without a network.
+/// Renders the report as an HTML page, which opens without a network.
 pub fn page(report: &Report) -> String {
     let Report { command, machine, corpus, settings, baseline, version, .. } = report;
     let mut all = vec![
@@ -84,7 +84,8 @@ pub fn page(report: &Report) -> String {
         .into_string()
 }
 
-/// The result in one sentence: what the baseline takes, and the fastest engine that is not ours.
+/// Returns the result in one sentence: the baseline's time, and the fastest engine of another
+/// project.
 fn headline(report: &Report) -> String {
     let engine = |name: &str| report.engines.iter().find(|engine| engine.name == *name);
     let models = [Model::Batch, Model::DecideHot, Model::FirstTouch];
@@ -116,7 +117,7 @@ fn headline(report: &Report) -> String {
     }
 }
 
-/// Whose answers are right.
+/// Returns the paragraph on which engines' answers are right.
 fn verified(report: &Report) -> String {
     let of = |standing: fn(&Standing) -> bool| {
         let engines = report.engines.iter().filter(|it| standing(&it.verification.standing));
@@ -139,7 +140,7 @@ fn verified(report: &Report) -> String {
     text
 }
 
-/// What was measured and who took part, in words.
+/// Returns the models, orders and engines of the measurement with their meaning.
 fn terms(report: &Report) -> Vec<(String, String)> {
     let is_timed = |model: &Model| {
         report.engines.iter().any(|it| it.results.iter().any(|it| it.cell.model == *model))
@@ -216,8 +217,8 @@ fn heading(report: &Report) -> String {
     )
 }
 
-/// A table with a row per engine; the first column is its name and version, marked if it was timed on
-/// a sample.
+/// Returns a table with a row per engine. The first column is its name and version, marked if it
+/// was timed on a sample.
 fn engine_table(
     report: &Report,
     head: &[&str],
@@ -259,7 +260,7 @@ fn answers(report: &Report) -> Part {
     })
 }
 
-/// The table of times, with the columns that have some, and runs over the file.
+/// Returns the table of times, with the columns that have values, and runs over the file.
 fn times(report: &Report) -> Vec<Part> {
     let has_time = |cell: Cell| report.engines.iter().any(|engine| engine.result(cell).is_some());
     let columns: Vec<_> = COLUMNS.into_iter().filter(|&(_, cell)| has_time(cell)).collect();
@@ -294,7 +295,8 @@ fn of_list(engine: &EngineReport) -> impl Iterator<Item = &Measurement> {
     engine.results.iter().filter(|result| result.cell.model == Model::FileToVerdict)
 }
 
-/// `median (least–most), ratio×`, in microseconds per file or nanoseconds per URL.
+/// Formats a result as `median (least–most), ratio×`, in microseconds per file or nanoseconds per
+/// URL.
 fn time(result: &Measurement) -> String {
     let unit_ns = if result.per == Per::File { 1e3 } else { 1.0 };
     let [median, min, max] =
@@ -304,7 +306,7 @@ fn time(result: &Measurement) -> String {
     format!("{median:.digits$} ({min:.digits$}–{max:.digits$}){ratio}")
 }
 
-/// Points for each model that has an order, and the cost of a run over the file by threads.
+/// Returns points for each model that has an order, and the cost of a run over the file by threads.
 fn charts(report: &Report) -> Vec<Part> {
     let points = |model: Model| {
         let row = |engine: &EngineReport| {
@@ -327,7 +329,7 @@ fn charts(report: &Report) -> Vec<Part> {
     parts
 }
 
-/// A line for each engine that has points.
+/// Returns a plot with a line for each engine that has points.
 fn plot(
     title: &str,
     [x, y]: [&str; 2],
@@ -408,7 +410,7 @@ fn memory(report: &Report) -> Part {
     })
 }
 
-/// What else a reader has to know about an engine.
+/// Returns remarks on an engine.
 fn remarks(engine: &EngineReport, report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     let Verification { standing, files_refused, examples, asked, .. } = &engine.verification;

@@ -1,4 +1,5 @@
-//! Whole measurements of engines that are right, lie, panic, refuse and change their minds.
+//! Tests of whole measurements, with engines that are right, are wrong, panic, refuse files and
+//! change their answers.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private\nAllow: /private/*.htm
 const LIST: &[u8] = b"https://a.example/\nhttps://a.example/private/x\nno URL\n\
     http://b.example:81/private/x.html\r\nhttps://a.example/private?y\n";
 
-/// How an engine answers.
+/// The behaviour of a test engine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Right,
@@ -235,7 +236,7 @@ fn a_report_is_json_and_a_page_that_needs_nothing_else() {
     assert!(page.contains("<dt>first-touch</dt>") && page.contains("logarithmic"));
 }
 
-/// Every element that is opened is closed, in order; attributes are quoted.
+/// Checks that elements are closed in order and that attributes are quoted.
 #[track_caller]
 fn assert_is_well_formed(page: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
@@ -258,7 +259,7 @@ fn assert_is_well_formed(page: &str) {
 mod runners {
     use super::*;
 
-    /// The report of a runner in some way of its own.
+    /// Returns the report of a test runner in one of its modes.
     fn runner_report(mode: &str) -> Report {
         let corpus = corpus();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/bench/runner.sh");

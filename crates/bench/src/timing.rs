@@ -1,15 +1,15 @@
-//! Turns of timing; medians, spreads and percentiles of their values.
+//! Timed turns, and the medians, spreads and percentiles of their values.
 
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// The mean seconds of a pass, over as many passes as fill a turn. One pass before them does not
-/// count, so that caches are warm and lazy automata are built.
+/// Returns the mean seconds of a pass, over as many passes as fill a turn. An untimed pass runs
+/// first, so that caches are warm and lazy automata are built.
 ///
 /// # Errors
 ///
-/// The first error of a pass.
+/// Returns the first error of a pass.
 pub fn turn<E>(fill: Duration, mut pass: impl FnMut() -> Result<Duration, E>) -> Result<f64, E> {
     pass()?;
     let (mut total, mut passes) = (Duration::ZERO, 0);
@@ -21,19 +21,19 @@ pub fn turn<E>(fill: Duration, mut pass: impl FnMut() -> Result<Duration, E>) ->
     Ok(total.as_secs_f64() / f64::from(passes))
 }
 
-/// The median, the least and the greatest of some values.
+/// The median, the least and the greatest of a list of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// The value in the middle; of an even number of values the higher of the two.
+    /// The value in the middle. For an even number of values, the higher of the two.
     pub median: f64,
-    /// The least.
+    /// The least value.
     pub min: f64,
-    /// The greatest.
+    /// The greatest value.
     pub max: f64,
 }
 
 impl Spread {
-    /// The spread of all values; `None` if there are none.
+    /// Returns the spread of all values, or `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);
@@ -45,7 +45,7 @@ impl Spread {
 /// The distribution of the costs of single questions, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Distribution {
-    /// Questions that were timed one by one.
+    /// The number of questions that were timed one by one.
     pub questions: u64,
     /// The cost of reading the clock twice. It is subtracted.
     pub clock_ns: u32,
@@ -57,15 +57,16 @@ pub struct Distribution {
     pub p99_ns: u32,
     /// The 99.9th percentile.
     pub p999_ns: u32,
-    /// The slowest, which may include an interrupt of the machine.
+    /// The slowest question, which may include an interrupt of the machine.
     pub max_ns: u32,
-    /// Upper bounds in nanoseconds, each with the number of questions up to it and above the bound
-    /// before. Bounds grow by a quarter.
+    /// Upper bounds in nanoseconds, each with the number of questions between the previous bound
+    /// and this one. Bounds grow by a quarter.
     pub histogram: Vec<(u32, u64)>,
 }
 
 impl Distribution {
-    /// The distribution of times that include the clock's cost; `None` if there are none. Sorts them.
+    /// Returns the distribution of times that include the clock's cost, or `None` if there are
+    /// none. Sorts the times.
     pub fn of(times: &mut [u32], clock_ns: u32) -> Option<Distribution> {
         for time in times.iter_mut() {
             *time = time.saturating_sub(clock_ns);
@@ -93,7 +94,7 @@ impl Distribution {
     }
 }
 
-/// The cost of reading the clock twice: the median of many readings.
+/// Measures the cost of reading the clock twice: the median of many readings.
 pub(super) fn clock_ns() -> u32 {
     const READINGS: usize = 10_001;
     let reading = |_| Instant::now().elapsed().as_nanos() as u32;
