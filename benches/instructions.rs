@@ -1,13 +1,14 @@
-//! The instructions of each part: lex, parse, build, split, normalise, look up, walk; and files to a
-//! set and questions to a set, which combine most of them.
+//! Counts the instructions of each part: lex, parse, build, split, normalise, look up, walk; and of
+//! compiling files to a set and deciding with a set, which combine most of them.
 //!
 //! ```text
 //! scripts/bench-gate
 //! ```
 //!
-//! Valgrind counts them, so that figures do not depend on the load or the clock of a machine, and
-//! `scripts/bench-gate` can compare them with `benches/record/instructions.toml`. They do not reflect
-//! caches and branches; `parts.rs` measures time. The data is made up, always the same.
+//! Valgrind counts the instructions, so the figures do not depend on the load or the clock of a
+//! machine, and `scripts/bench-gate` can compare them with `benches/record/instructions.toml`. They
+//! do not reflect caches and branches; `parts.rs` measures time. The data is synthetic and always
+//! the same.
 
 mod common;
 
@@ -52,7 +53,7 @@ fn urls() -> Vec<Vec<u8>> {
     made(URLS, Corpus::write_url)
 }
 
-/// URLs that are split; they live as long as the program.
+/// Returns split URLs, which live as long as the program.
 fn split_urls() -> Vec<SplitUrl<'static>> {
     common::split_all(urls().leak().iter().map(|url| &url[..]))
 }
@@ -66,7 +67,7 @@ fn rule_sets() -> Vec<OrderedRules> {
     common::ordered_all(&texts())
 }
 
-/// Automata that have answered all paths once.
+/// Returns automata that have decided all paths once.
 fn warm_automata() -> Walk {
     let paths = paths();
     let warm = |rules: &OrderedRules| {
@@ -142,7 +143,7 @@ fn walk(mut data: Walk) -> usize {
     common::walk(&mut data)
 }
 
-/// All files compiled for the agent, and paths that they have decided once.
+/// Returns all files compiled for the agent, and paths that they have decided once.
 fn warm() -> (Numbered, Vec<Vec<u8>>) {
     let (mut files, paths) = (compiled(&texts()), paths());
     decide_all(&mut files, &paths);
@@ -154,7 +155,7 @@ fn compiled(texts: &[Vec<u8>]) -> Numbered {
     Numbered::new(&texts, &common::agent(), DIALECT, Limits::default())
 }
 
-/// Counts the allowed paths, each asked of another file than the one before.
+/// Counts the allowed paths. Each path is decided with a different file than the previous one.
 fn decide_all(files: &mut Numbered, paths: &[Vec<u8>]) -> usize {
     let mut allowed = 0;
     for (number, block) in paths.chunks(RECORDS_AT_ONCE).enumerate() {
@@ -166,7 +167,8 @@ fn decide_all(files: &mut Numbered, paths: &[Vec<u8>]) -> usize {
     allowed
 }
 
-/// A pool whose only thread is this one: Valgrind counts what this one does.
+/// Returns a pool whose only thread is the current one, because Valgrind counts the instructions of
+/// this thread.
 fn this_thread() -> (rayon::ThreadPool, Vec<Vec<u8>>) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
     (pool.expect("a pool without new threads"), texts())

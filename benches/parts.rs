@@ -1,13 +1,14 @@
-//! The time of each part: lex, parse, order, build, split, normalise, look up, walk, classify.
+//! Measures the time of each part: lex, parse, order, build, split, normalise, look up, walk,
+//! classify.
 //!
 //! ```text
 //! cargo bench --bench parts
 //! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench --bench parts
 //! ```
 //!
-//! Without the two variables the sample of `corpora/` is measured, which fits the caches. Name a folder
-//! of files and a list of URLs for figures of real use. Every time is that of a pass over all files or
-//! all URLs; the throughput is in files or URLs.
+//! Without the two variables, the sample in `corpora/` is measured, which fits in the caches. Name
+//! a folder of files and a list of URLs for realistic figures. Every time is for a pass over all
+//! files or all URLs. The throughput is in files or URLs.
 
 mod common;
 
@@ -26,7 +27,7 @@ use portcullis_set::{LoadConfig, PolicySet};
 
 use self::common::{DIALECT, Walk};
 
-/// The automaton and the path of each URL that has a policy.
+/// Returns the automaton and the path of each URL that has a policy.
 fn walk(originals: &Originals, texts: &[Vec<u8>], urls: &[SplitUrl<'_>]) -> Walk {
     let agent = common::agent();
     let mut walk = Walk { automata: Vec::new(), questions: Vec::new() };

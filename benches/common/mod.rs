@@ -1,5 +1,5 @@
-//! The parts of a run as functions over all files or all URLs, and the data that each needs. `parts.rs`
-//! measures their time, `instructions.rs` counts their instructions.
+//! The parts of a run as functions over all files or all URLs, and the data that each part needs.
+//! `parts.rs` measures their time, and `instructions.rs` counts their instructions.
 
 use std::hint::black_box;
 
@@ -16,13 +16,13 @@ pub fn agent() -> AgentChain {
     AgentChain::parse("Googlebot", DIALECT).expect("a token")
 }
 
-/// URLs that are split.
+/// Splits all URLs.
 pub fn split_all<'u>(urls: impl IntoIterator<Item = &'u [u8]>) -> Vec<SplitUrl<'u>> {
     let split = |url| split(url, DIALECT.paths.path_start).ok();
     urls.into_iter().filter_map(split).collect()
 }
 
-/// The rules of a text in order of precedence; `None` if no group applies.
+/// Returns the rules of a text in order of precedence, or `None` if no group applies.
 pub fn ordered(text: &[u8], agent: &AgentChain) -> Option<OrderedRules> {
     let file = RobotsTxt::parse(text, DIALECT, None);
     match Selection::of(&file, agent, DIALECT) {
@@ -44,7 +44,7 @@ pub fn path_of(url: &SplitUrl<'_>, scratch: &mut Vec<u8>) -> Vec<u8> {
     compared_path(url.path, DIALECT.paths.escapes, scratch).as_bytes().to_vec()
 }
 
-/// Automata, and questions to them by number.
+/// Automata, and questions with the number of their automaton.
 pub struct Walk {
     pub automata: Vec<Automaton>,
     pub questions: Vec<(usize, Vec<u8>)>,
@@ -81,7 +81,7 @@ pub fn compared_paths(urls: &[SplitUrl<'_>]) -> usize {
     urls.iter().map(&mut bytes).sum()
 }
 
-/// Looks up origins: a scheme and the key of a host each.
+/// Looks up origins, each given by a scheme and the key of a host.
 pub fn look_up<'o>(
     set: &PolicySet,
     origins: impl IntoIterator<Item = (&'o [u8], &'o [u8])>,

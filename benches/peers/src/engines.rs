@@ -1,4 +1,5 @@
-//! The matchers of crates.io as engines: a row in [`all`] and an implementation of `FileMatcher` each.
+//! Matchers from crates.io as engines. Each is a row in [`all`] and an implementation of
+//! `FileMatcher`.
 
 use std::hint::black_box;
 
@@ -7,7 +8,7 @@ use portcullis_bench::{
     Built, Corpus, Engine, EngineKind, FileMatcher, PerFile, Question, locked_version,
 };
 
-/// Every peer, for a corpus.
+/// Returns all peers for a corpus.
 pub fn all(corpus: &Corpus) -> Vec<Engine<'_>> {
     let parse = |files: &[&[u8]]| {
         for text in files {
@@ -22,7 +23,7 @@ pub fn all(corpus: &Corpus) -> Vec<Engine<'_>> {
     ]
 }
 
-/// A crate, by the name of its package, with a matcher for each file.
+/// Returns the engine of a crate, by the name of its package, with a matcher for each file.
 fn peer<'c, M: FileMatcher<'c> + 'c>(name: &str, corpus: &'c Corpus) -> Engine<'c> {
     let agent = corpus.agent.name();
     let build = move |files: &[&'c [u8]]| Built::timed(|| Ok(PerFile::<M>::new(files, agent)));
@@ -59,13 +60,13 @@ impl<'f> FileMatcher<'f> for FastRobots<'f> {
     }
 }
 
-/// texting_robots keeps an agent's rules, as regular expressions if they have a `$`. It takes a URL or
-/// a path; a path costs it less.
+/// texting_robots keeps an agent's rules, as regular expressions if they have a `$`. It takes a URL
+/// or a path, and is faster with a path.
 struct TextingRobots(texting_robots::Robot);
 
 impl FileMatcher<'_> for TextingRobots {
     fn build(text: &[u8], agent: &str) -> Result<TextingRobots, String> {
-        // The first part of the error quotes the rule; the last says what is wrong.
+        // The first part of the error quotes the rule. The last part says what is wrong.
         let refuse = |error: anyhow::Error| error.root_cause().to_string();
         texting_robots::Robot::new(agent, text).map(TextingRobots).map_err(refuse)
     }

@@ -1,9 +1,9 @@
-//! Portcullis beside other robots.txt matchers, and the project's own goals.
+//! Compares Portcullis with other robots.txt matchers, and measures the project's goals.
 //!
-//! [`engines`] has the matchers of crates.io as engines of [`portcullis_bench`]; the program
-//! `portcullis-peers` measures them on the user's own data. [`goals`] measures what this project holds
-//! itself to; `portcullis-goals` prints that. `../METHODOLOGY.md` says what is measured, what is left
-//! out and where our bias lies.
+//! [`engines`] has matchers from crates.io as engines of [`portcullis_bench`]. The program
+//! `portcullis-peers` measures them on the user's own data. [`goals`] measures the project's goals,
+//! and `portcullis-goals` prints the results. `../METHODOLOGY.md` explains what is measured, what
+//! is left out and where the comparison is biased.
 
 pub mod engines;
 pub mod goals;

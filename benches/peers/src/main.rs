@@ -1,8 +1,8 @@
-//! `portcullis bench` with the robots.txt matchers of crates.io as further engines.
+//! `portcullis bench` with robots.txt matchers from crates.io as additional engines.
 //!
-//! `portcullis-peers ROBOTS URLS AGENT` takes the flags of `portcullis bench`; `scripts/peers` builds
-//! and runs it. [`portcullis_bench`] measures. `../METHODOLOGY.md` says what is measured, what is left
-//! out and where our bias lies.
+//! `portcullis-peers ROBOTS URLS AGENT` takes the flags of `portcullis bench`. `scripts/peers`
+//! builds and runs it. The harness is [`portcullis_bench`]. `../METHODOLOGY.md` explains what is
+//! measured, what is left out and where the comparison is biased.
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,12 +19,12 @@ use portcullis_peers::{engines, system};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{LoadConfig, PolicySet};
 
-/// Measure portcullis beside other robots.txt matchers on your own files and URLs
+/// Compare portcullis with other robots.txt matchers on your own files and URLs
 ///
 /// Prints Markdown. Exits with 1 if a built-in engine is wrong.
 #[derive(Parser)]
 struct Arguments {
-    /// A robots.txt, or a folder of them named by host
+    /// A robots.txt file, or a folder of files named by host
     robots: PathBuf,
     /// The list of URLs, one per line
     urls: PathBuf,
@@ -57,7 +57,7 @@ struct Arguments {
     /// Seed of orders and samples
     #[arg(long, value_name = "N", default_value_t = 9309)]
     seed: u64,
-    /// Also measure growth on made-up data
+    /// Also measure growth on synthetic data
     #[arg(long)]
     curves: bool,
     /// Do not measure memory, which starts this program again for each engine
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
 
 fn measured() -> Result<bool> {
     let arguments = Arguments::parse();
-    // With one thread, the measuring thread does what portcullis compiles, as for every other engine.
+    // With one thread, portcullis compiles on the measuring thread, like every other engine.
     rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(|| run(&arguments))
 }
 

@@ -1,5 +1,5 @@
-//! What needs `unsafe`: the allocator of the C library, and mapped files. The files are this program's
-//! own, and nothing else writes to them.
+//! The code that needs `unsafe`: the allocator of the C library, and mapped files. The files belong
+//! to this program, and no other process writes to them.
 
 #![allow(unsafe_code, reason = "calls the C library; maps files of this program")]
 
@@ -8,21 +8,21 @@ use std::path::Path;
 use portcullis_capture::input::OpenConfig;
 use portcullis_set::{PolicySet, SetError};
 
-/// Returns free memory to the system, where the allocator can.
+/// Returns free memory to the system, if the allocator can.
 ///
 /// An engine that takes a gigabyte pays the system for it, unless another engine has freed as much
-/// before. Returning it makes builds comparable, whatever their order.
+/// before. Returning the memory makes builds comparable in any order.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: any thread may call it at any time, and it touches nothing that is in use.
+    // SAFETY: any thread may call this function at any time, and it does not touch memory in use.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// How lists are opened: mapped, as the command line does.
+/// Returns how lists are opened: mapped, as on the command line.
 pub fn opening() -> OpenConfig {
-    // SAFETY: as the module says.
+    // SAFETY: see the module.
     unsafe { OpenConfig::default().mapped() }
 }
 
@@ -30,8 +30,8 @@ pub fn opening() -> OpenConfig {
 ///
 /// # Errors
 ///
-/// If it cannot be opened, or is not a policy set.
+/// If the file cannot be opened or is not a policy set.
 pub fn set(path: &Path) -> Result<PolicySet, SetError> {
-    // SAFETY: as the module says.
+    // SAFETY: see the module.
     unsafe { PolicySet::map(path) }
 }

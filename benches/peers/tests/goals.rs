@@ -1,5 +1,5 @@
-//! The whole table over a small made-up corpus: every row is there, its answers are verified, and a
-//! wrong answer is shown as wrong. No time is asserted.
+//! Tests the whole table on a small synthetic corpus: every row exists, its answers are verified,
+//! and a wrong answer is shown as wrong. Times are not asserted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const ROWS: [&str; 16] = [
     "hostile-memory",
 ];
 
-/// Rows of ours beside an engine of the harness.
+/// The number of rows that compare portcullis with an engine of the harness.
 const ROWS_OF_ENGINES: usize = 6;
 
 fn write_corpus(seed: u64, robots: &Path, urls: &Path) {
@@ -72,8 +72,8 @@ fn inputs(folder: &Path) -> Inputs {
 
 static PROGRAMS: LazyLock<Programs> = LazyLock::new(programs);
 
-/// The command-line program belongs to another package, so it is built here, exactly as the workspace's
-/// tests build it: then there is nothing to do.
+/// Builds the command-line program, which belongs to another package. It is built exactly as in the
+/// workspace's tests, so usually there is no work to do.
 fn programs() -> Programs {
     let goals = PathBuf::from(env!("CARGO_BIN_EXE_portcullis-goals"));
     let target = goals.ancestors().nth(2).unwrap();
@@ -101,7 +101,7 @@ fn measured(programs: &Programs, engines: &Engines<'_>) -> Goals {
     goals
 }
 
-/// A matcher that allows everything, in our name.
+/// A matcher called `portcullis` that allows everything.
 struct AllowsAll;
 
 impl Matcher for AllowsAll {
@@ -124,8 +124,8 @@ fn ids(rows: &[Row]) -> Vec<&str> {
     rows.iter().map(|row| row.goal.id.as_str()).collect()
 }
 
-/// Each row beside its line of the table of goals. Two rows may measure the same beside different
-/// peers, so that what is measured does not identify the line.
+/// Returns each row with its line in the table of goals. Two rows may measure the same work with
+/// different peers, so the name of the work does not identify the line.
 fn lines_of<'t>(text: &'t str, goals: &'t Goals) -> impl Iterator<Item = (&'t Row, &'t str)> {
     let (_, table) = text.split_once("\n|---|---|---|---|\n").expect("the table has a head");
     goals.rows.iter().zip(table.lines()).inspect(|(row, line)| {
@@ -180,7 +180,7 @@ fn a_program_that_keeps_other_lines_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("portcullis");
     let real = PROGRAMS.clone();
-    // Keeps what is not allowed, where the real one keeps what is.
+    // This program keeps the lines that are not allowed, unlike the real one.
     let text = format!(
         "#!/bin/sh\ncommand=$1; shift\n[ \"$command\" = filter ] && set -- -v \"$@\"\nexec '{}' \"$command\" \"$@\"\n",
         real.portcullis.display()

@@ -1,7 +1,7 @@
 //! Compares the reader of WARC files with FastWARC: the same URLs, dates, statuses and bodies.
 //!
-//! The files are made here, of every kind of record and coding that both know. What the two treat
-//! differently on purpose (bodies that are cut, codings in name only) is tested in the crate.
+//! The files are generated here, with every kind of record and coding that both readers support.
+//! Intended differences (truncated bodies, codings in name only) are tested in the crate.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write};
@@ -17,7 +17,7 @@ use portcullis_capture::{
 };
 use portcullis_synth::random::SplitMix64;
 
-/// One answer, as both readers have to find it.
+/// An answer that both readers must find.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     url: String,
@@ -58,7 +58,7 @@ fn chunked(bytes: &[u8], size: usize) -> Vec<u8> {
     out
 }
 
-/// A response with `body` in some coding and framing.
+/// Returns a response with `body` in a random coding and framing.
 fn response(draw: &mut SplitMix64, status: u16, body: &[u8]) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status} {}\r\n", draw.pick(&["OK", "", "Some reason"]));
     let mut stored = match draw.below(5) {
@@ -103,7 +103,7 @@ const PATHS: [&str; 6] =
 
 const STATUSES: [u16; 10] = [200, 200, 200, 203, 301, 304, 403, 404, 500, 503];
 
-/// One record of any type; `number` makes its URL one of its own.
+/// Returns a record of a random type. `number` makes its URL unique.
 fn record(draw: &mut SplitMix64, number: u32) -> Vec<u8> {
     const RESPONSE: &str = "application/http; msgtype=response";
     const REQUEST: &str = "application/http; msgtype=request";
@@ -168,7 +168,7 @@ fn read_there(file: &[u8], decode_http_payload: AutoDecode) -> Vec<Entry> {
         .collect()
 }
 
-/// What a record that FastWARC has read means, which it leaves to the caller.
+/// Returns the answer in a record read by FastWARC, which does not interpret records itself.
 fn entry_of(record: &mut WarcRecord) -> Option<Entry> {
     let url = record.headers().get("WARC-Target-URI")?.into_owned();
     let path = url.split('?').next().unwrap_or_default();
@@ -201,8 +201,8 @@ fn both_readers_find_the_same() {
             ("gzip", records.iter().flat_map(|record| gzip(record)).collect()),
             ("zstd", records.iter().flat_map(frame).collect()),
         ];
-        // FastWARC ends after a body with two codings, so it decodes each record by itself, and finds
-        // the records of a file without decoding.
+        // FastWARC stops after a body with two codings. So it finds the records of a file without
+        // decoding, and decodes each record separately.
         let each = records.iter().flat_map(|record| read_there(record, AutoDecode::All));
         let bodies: Vec<Entry> = each.collect();
         assert!(bodies.len() > 200, "{}", bodies.len());

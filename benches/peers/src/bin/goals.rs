@@ -1,5 +1,5 @@
-//! `portcullis-goals`: the project's goals, measured; `scripts/goals` builds and runs it. The goals are
-//! in [`portcullis_peers::goals`].
+//! `portcullis-goals`: measures the project's goals. `scripts/goals` builds and runs it. The goals
+//! are in [`portcullis_peers::goals`].
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,17 +16,17 @@ use portcullis_peers::goals::{
 
 /// Measure every goal of this project and print the results as Markdown
 ///
-/// DATA has robots/, urls.txt, urls-no-policy.txt, paired/robots/ and paired/urls.txt. Exits with 1 if
-/// answers are wrong. A missed goal is printed as missed.
+/// DATA has robots/, urls.txt, urls-no-policy.txt, paired/robots/ and paired/urls.txt. Exits with 1
+/// if an answer is wrong. A missed goal is printed as missed.
 #[derive(Parser)]
 struct Arguments {
-    /// A folder of unpacked data, in which some gigabytes are written and deleted again
+    /// A folder of unpacked data, in which a few gigabytes are written and deleted
     #[arg(required_unless_present = "hostile_trial")]
     data: Option<PathBuf>,
-    /// How often everything is measured
+    /// Number of rounds
     #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: usize,
-    /// Seconds that one turn fills at least
+    /// The least seconds in one turn
     #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
     seconds_per_pass: f64,
     /// Exit with 1 if a goal is missed
@@ -35,10 +35,10 @@ struct Arguments {
     /// JSON output file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Markdown output file, besides standard output; not written if answers are wrong
+    /// Markdown output file, besides standard output; not written if an answer is wrong
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
-    /// The command-line program [default: beside this one]
+    /// The command-line program [default: in the folder of this program]
     #[arg(long, value_name = "PROGRAM")]
     portcullis: Option<PathBuf>,
     /// The commit that was built, for the heading
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 
 fn measured() -> Result<bool> {
     let arguments = Arguments::parse();
-    // With one thread, the measuring thread does what portcullis compiles, as for every other engine.
+    // With one thread, portcullis compiles on the measuring thread, like every other engine.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     if let Some(named) = &arguments.hostile_trial {
         let trial = pool.install(|| hostile_trial(named))?;

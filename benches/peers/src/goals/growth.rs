@@ -1,4 +1,5 @@
-//! How the cost per URL grows with the rules of a group and with the origins of a set, on made-up data.
+//! Measures how the cost per URL grows with the rules of a group and with the origins of a set, on
+//! synthetic data.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 use super::{AGENT, Behind, DIALECT, Effort, Fault, Figure, Measured, Pass, Sizes};
 use crate::system;
 
-/// The cost of hot decisions with many rules divided by that with few.
+/// Measures the cost of hot decisions with many rules, divided by the cost with few rules.
 pub(super) fn rules(has_star: bool, sizes: &Sizes, effort: &Effort) -> Measured {
     let wrong = |error: portcullis_bench::EngineError| Fault::Wrong(error.0);
     let mut few = RuleGrowth::new(sizes.rules[0], has_star).map_err(wrong)?;
@@ -24,18 +25,18 @@ pub(super) fn rules(has_star: bool, sizes: &Sizes, effort: &Effort) -> Measured 
     let paths = few.paths();
     let turn = effort.turn;
     let pass = |growth: &mut RuleGrowth| Ok(Duration::from_secs_f64(growth.seconds_per_pass(turn)));
-    // A pass is the mean of as many as fill a turn.
+    // Each value is the mean of as many passes as fill a turn.
     let works: [Pass<'_>; 2] = [Box::new(|| pass(&mut few)), Box::new(|| pass(&mut many))];
     let answers = format!("{paths} paths at each size by a scan of the rules");
     let names = sizes.rules.map(|rules| format!("{rules} rules"));
     grown(works, names, paths as f64, answers, (effort.rounds, Duration::ZERO))
 }
 
-/// The cost from file to counts with many origins divided by that with few.
+/// Measures the cost from file to counts with many origins, divided by the cost with few origins.
 ///
 /// # Errors
 ///
-/// If a list cannot be written or a set cannot be made.
+/// If a list cannot be written or a set cannot be compiled.
 pub(super) fn origins(
     agent: &AgentChain,
     sizes: &Sizes,
@@ -71,14 +72,15 @@ pub(super) fn origins(
     Ok(measured)
 }
 
-/// How many URLs of a made-up list are allowed, if ours answers each as the oracle does.
+/// Returns the number of allowed URLs in a synthetic list, after checking every answer with the
+/// oracle.
 fn verified(
     set: &Arc<PolicySet>,
     agent: &AgentChain,
     made_up: &MadeUpHosts,
     list: &[u8],
 ) -> Result<u64, Fault> {
-    /// URLs that a thread takes at once.
+    /// The number of URLs that a thread checks at a time.
     const URLS_AT_ONCE: usize = 4_096;
     let damaged = |error: &dyn std::error::Error| Fault::Wrong(error.to_string());
     let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()], Detail::Reason)
@@ -103,7 +105,7 @@ fn verified(
     chunks.map_init(|| classifier.memory(), judge).try_reduce(|| 0, |one, other| Ok(one + other))
 }
 
-/// The cost of the second work divided by that of the first.
+/// Measures the cost of the second work divided by the cost of the first.
 fn grown(
     works: [Pass<'_>; 2],
     names: [String; 2],

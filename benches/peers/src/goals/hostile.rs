@@ -1,8 +1,8 @@
-//! Files made to be expensive with one URL of 2 KB: time and memory of parsing, compiling and deciding.
+//! Measures hostile files with one URL of 2 KB: time and memory of parsing, compiling and deciding.
 //!
-//! Each file is as large as it may be unless its name says otherwise. Each pair of a shape and a kind
-//! of URL has a process of its own, and the answer has to be the oracle's. Bounds on hostile files are
-//! tested in the crate; here they are measured.
+//! Each file has the largest allowed size unless its name says otherwise. Each pair of a shape and
+//! a kind of URL runs in a separate process, and the answer must equal the oracle's. Bounds on
+//! hostile files are tested in the crate; here they are measured.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{AGENT, Behind, DIALECT, Effort, Fault, Figure, Programs, Sizes};
 
-/// The hidden flag that asks for one trial: the positions of shape and kind of URL and the bytes of the
+/// The hidden flag that runs one trial: the positions of shape and kind of URL and the size of the
 /// file, as `SHAPE/KIND/BYTES`.
 pub const TRIAL_FLAG: &str = "--hostile-trial";
 
-/// The worst of a shape.
+/// The worst results of a shape.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShapeReport {
     pub shape: &'static str,
@@ -34,9 +34,9 @@ pub struct ShapeReport {
     pub ms: Spread,
     /// Milliseconds of the decision alone.
     pub decision_ms: Spread,
-    /// The peak of a process in MiB, the program and the file included.
+    /// The peak of a process in MiB, including the program and the file.
     pub peak_mib: f64,
-    /// The peak less what the process held before, in MiB.
+    /// The peak minus the memory of the process before, in MiB.
     pub added_mib: f64,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn measure(
     Ok(by_shape.map(|(trials, shape)| worst(shape.name, trials)).collect())
 }
 
-/// The slowest shape.
+/// Returns the slowest shape.
 pub(super) fn time(shapes: &[ShapeReport]) -> (f64, Behind) {
     let slowest = most(shapes, |shape| shape.ms.median);
     let figure = |name: &str, spread| Figure { name: name.to_owned(), unit: "ms", spread };
@@ -77,7 +77,7 @@ pub(super) fn time(shapes: &[ShapeReport]) -> (f64, Behind) {
     (slowest.ms.median, Behind { figures, answers: answers(), remark })
 }
 
-/// The shape that takes most memory.
+/// Returns the shape that takes most memory.
 pub(super) fn memory(shapes: &[ShapeReport]) -> (f64, Behind) {
     let largest = most(shapes, |shape| shape.peak_mib);
     let added = largest.added_mib;
@@ -94,7 +94,7 @@ fn most(shapes: &[ShapeReport], value: fn(&ShapeReport) -> f64) -> &ShapeReport 
     most.expect("there are shapes")
 }
 
-/// The report of a shape, of whose URLs there are trials by kind.
+/// Returns the report of a shape from its trials by kind of URL.
 fn worst(shape: &'static str, by_kind: &[Vec<Trial>]) -> ShapeReport {
     const MIB: f64 = (1 << 20) as f64;
     let spread = |trials: &[Trial], value: fn(&Trial) -> f64| {
@@ -122,19 +122,19 @@ fn worst(shape: &'static str, by_kind: &[Vec<Trial>]) -> ShapeReport {
 /// The result of a trial.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Trial {
-    /// Seconds from the file's bytes to the decision.
+    /// The seconds from the file's bytes to the decision.
     pub seconds: f64,
-    /// Seconds of the decision alone, after everything was compiled.
+    /// The seconds of the decision alone, after compilation.
     pub decision_seconds: f64,
     pub allows: bool,
     pub resident: Resident,
 }
 
-/// Runs the trial that the flag's value names, in this process, which has done nothing else.
+/// Runs the trial that the flag's value names. The process must not have done other work before.
 ///
 /// # Errors
 ///
-/// If there is no such trial, or the system does not report memory.
+/// If the trial does not exist, or the system does not report memory.
 pub fn run(named: &str) -> Result<Trial> {
     let numbers: Vec<usize> = named.split('/').filter_map(|number| number.parse().ok()).collect();
     let [shape, url, bytes_max] = numbers[..] else { bail!("there is no trial {named}") };
@@ -147,7 +147,7 @@ pub fn run(named: &str) -> Result<Trial> {
     Ok(Trial { seconds, decision_seconds, allows, resident })
 }
 
-/// Seconds of everything and of the decision, and whether the URL is allowed.
+/// Returns the total seconds, the seconds of the decision, and whether the URL is allowed.
 fn timed(robots: &[u8], url: &[u8]) -> Result<(f64, f64, bool)> {
     let start = Instant::now();
     let agent = AgentChain::parse(AGENT, DIALECT)?;
@@ -175,7 +175,7 @@ impl Pair {
         (shape.robots(self.bytes_max), shape.url(URLS[self.url], self.bytes_max))
     }
 
-    /// Has another process run the trial, which has to answer as `expected`.
+    /// Runs the trial in another process. Its answer must be `expected`.
     fn by_child(self, programs: &Programs, expected: bool) -> Result<Trial, Fault> {
         let mut command = Command::new(&programs.goals);
         command.arg(TRIAL_FLAG).arg(format!("{}/{}/{}", self.shape, self.url, self.bytes_max));
@@ -192,7 +192,7 @@ impl Pair {
     }
 }
 
-/// Bytes of a URL.
+/// The length of a URL in bytes.
 const URL_BYTES: usize = 2_048;
 const ORIGIN: &[u8] = b"https://example.com";
 
@@ -200,17 +200,17 @@ const ORIGIN: &[u8] = b"https://example.com";
 #[derive(Clone, Copy)]
 struct Shape {
     name: &'static str,
-    /// The letters of its rules.
+    /// The letters in its rules.
     letters: &'static [u8],
-    /// The pattern of the rule with this number; `None` if there are no more.
+    /// Returns the pattern of the rule with this number, or `None` if there are no more.
     pattern: fn(usize, &mut Material) -> Option<Vec<u8>>,
 }
 
-/// What patterns are made of.
+/// The material that patterns are made of.
 struct Material {
     random: SplitMix64,
     letters: &'static [u8],
-    /// Bytes that the file may have.
+    /// The most bytes of the file.
     bytes_max: usize,
 }
 
@@ -219,13 +219,14 @@ impl Material {
         (0..length).map(|_| self.random.pick(self.letters)).collect()
     }
 
-    /// A word of any length from `shortest` to `longest`.
+    /// Returns a word of a random length from `shortest` to `longest`.
     fn word_within(&mut self, shortest: usize, longest: usize) -> Vec<u8> {
         let length = shortest + self.random.below((longest - shortest + 1) as u64) as usize;
         self.word(length)
     }
 
-    /// Repetitions of two bytes that leave room for the rest of a file with one rule.
+    /// Returns the number of repetitions of two bytes that leave room for the rest of a file with
+    /// one rule.
     fn pairs(&self) -> usize {
         self.bytes_max / 2 - 20
     }
@@ -355,7 +356,7 @@ fn distinct(rule: usize, start: &[u8], material: &mut Material) -> Option<Vec<u8
     (rule < 20_000).then(|| [start, &material.word_within(8, 12)[..]].concat())
 }
 
-/// Words of four letters, from numbers in base eight.
+/// Returns a pattern of two words of four letters, which are numbers in base eight.
 fn pairs_of_words(_: usize, material: &mut Material) -> Option<Vec<u8>> {
     let mut word = || {
         let number = (material.random.below(200) * 2_654_435_761) >> 7;
@@ -373,7 +374,7 @@ impl Shape {
         Material { random: SplitMix64::new(9309), letters: self.letters, bytes_max }
     }
 
-    /// The file: as many rules for all agents as fit, of which every third allows.
+    /// Returns the file: as many rules for all agents as fit, of which every third one allows.
     fn robots(&self, bytes_max: usize) -> Vec<u8> {
         let mut file = b"User-agent: *\n".to_vec();
         let mut material = self.material(bytes_max);
@@ -389,7 +390,7 @@ impl Shape {
         file
     }
 
-    /// A URL of 2 KB over the letters of the rules of such a file.
+    /// Returns a URL of 2 KB over the letters of the file's rules.
     fn url(&self, kind: UrlKind, bytes_max: usize) -> Vec<u8> {
         let mut random = SplitMix64::new(7);
         let path = match kind {

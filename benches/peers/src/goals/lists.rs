@@ -1,11 +1,12 @@
-//! From a list in a file to counted verdicts, beside the system's `wc -l`, `cp` and our `filter`.
+//! Measures runs from a list in a file to counted verdicts, compared with the system's `wc -l` and
+//! `cp`, and with `portcullis filter`.
 //!
-//! Lists are long: all lines of the short list several times over, shuffled as in the list of a crawl,
-//! and grouped by host so that no URL follows itself. Counting runs in this process with the policies
-//! loaded ([`ListRun`]): new threads, new memory and opening the list are included. `wc`, `cp` and
-//! `portcullis filter` are processes, timed from start to end, reading from the page cache; `filter`
-//! opens the set too. What `filter` keeps is compared byte for byte with the lines that `classify`
-//! allows before anything is timed.
+//! Lists are long: each has every line of the short list several times, either shuffled as in the
+//! list of a crawl, or grouped by host so that no URL follows itself. Counting runs in this process
+//! with the policies loaded ([`ListRun`]); new threads, new memory and opening the list are
+//! included. `wc`, `cp` and `portcullis filter` are processes, timed from start to end, reading
+//! from the page cache. `filter` also opens the set. Before timing, the output of `filter` is
+//! compared byte for byte with the lines that `classify` allows.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -25,7 +26,7 @@ use serde::Deserialize;
 use super::{AGENT, Behind, Effort, Fault, Figure, Measured, Pass, Programs, Sizes, cannot_write};
 use crate::system;
 
-/// What is timed.
+/// The work that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {
@@ -34,7 +35,7 @@ pub(super) enum Work {
     WcShuffled,
     CountShuffled,
     CountTwoThreads,
-    /// By files compiled into memory instead of a mapped set.
+    /// Counting with files compiled into memory instead of a mapped set.
     CountFiles,
     Filter,
     FilterTwoThreads,
@@ -54,33 +55,33 @@ impl Work {
     }
 }
 
-/// What lists are asked of, and by what.
+/// The policies and programs that run over the lists.
 pub(super) struct Subject<'m> {
     /// The policies, compiled into memory.
     pub files: &'m Arc<PolicySet>,
-    /// The same, compiled to a file and mapped: what users run.
+    /// The same policies, compiled to a file and mapped, as users run them.
     pub mapped: &'m Arc<PolicySet>,
-    /// Where the compiled set is.
+    /// The path of the compiled set.
     pub set: &'m Path,
     pub agent: &'m AgentChain,
     pub programs: &'m Programs,
-    /// Where files may be written.
+    /// The folder for written files.
     pub folder: &'m Path,
 }
 
-/// The seconds of all work.
+/// The times of all work.
 pub(super) struct Runs {
-    /// Bytes of each list.
+    /// The size of each list in bytes.
     pub bytes: u64,
     lines: u64,
     allowed: Result<u64, Fault>,
-    /// Whether `filter` keeps what `classify` allows.
+    /// Whether `filter` keeps the lines that `classify` allows.
     kept: Result<(), Fault>,
     seconds: BTreeMap<Work, Result<Vec<f64>, Fault>>,
 }
 
-/// Writes long lists of the lines of `text`, times all work over them and deletes them again. The
-/// oracle allows `allowed` lines of the text.
+/// Writes long lists of the lines of `text`, times all work over them, and deletes them. The oracle
+/// allows `allowed` lines of the text.
 pub(super) fn measure(
     subject: &Subject<'_>,
     text: &[u8],
@@ -129,7 +130,8 @@ pub(super) fn measure(
 }
 
 impl Runs {
-    /// The time of some work divided by the sum of other work's. The figures have `beside` too.
+    /// Returns the time of `above` divided by the sum of the times of `below`. The figures include
+    /// `beside`.
     pub(super) fn compared(&self, above: Work, below: &[Work], beside: Option<Work>) -> Measured {
         let allowed = self.allowed.clone()?;
         let mut answers =
@@ -149,7 +151,7 @@ impl Runs {
     }
 }
 
-/// A run of ours, which has to allow `expected` URLs.
+/// Returns a counting run, which must allow `expected` URLs.
 fn counting<'r>(run: &'r ListRun, threads: usize, expected: u64) -> Pass<'r> {
     Box::new(move || {
         let (time, allowed) = run.pass(threads).map_err(|error| Fault::Wrong(error.0))?;
@@ -185,8 +187,8 @@ fn cp<'r>(program: &'r str, kept: &'r Path, copy: &'r Path) -> Pass<'r> {
     })
 }
 
-/// A run of `portcullis filter` into a new file, which has to be as long as `kept`. Its bytes were
-/// compared before; reading them again would disturb what is timed next.
+/// Returns a run of `portcullis filter` into a new file, which must be as long as `kept`. Its bytes
+/// were compared before; reading them again would disturb the next timing.
 fn filter<'r>(
     subject: &'r Subject<'_>,
     threads: usize,
@@ -213,7 +215,7 @@ fn filter_command(subject: &Subject<'_>, threads: usize) -> Command {
     command
 }
 
-/// The time of a process from its start to its end.
+/// Returns the time of a process from its start to its end.
 fn timed(command: &mut Command) -> Result<Duration, String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
@@ -222,8 +224,8 @@ fn timed(command: &mut Command) -> Result<Duration, String> {
     if status.success() { Ok(time) } else { Err(format!("ended with {status}")) }
 }
 
-/// Has `filter` write to `kept` what it keeps of `list`, and compares with the lines that `classify`
-/// allows, which have to be as many as the oracle allows.
+/// Runs `filter` on `list` into `kept`, and compares the output with the lines that `classify`
+/// allows. Their number must equal the number that the oracle allows.
 fn write_kept(subject: &Subject<'_>, list: &Path, kept: &Path, allowed: u64) -> Result<(), Fault> {
     let wrong = |what: &str, why: &dyn std::fmt::Debug| Fault::Wrong(format!("{what}: {why:?}"));
     let mut filter = filter_command(subject, 0);
@@ -252,7 +254,8 @@ fn write_kept(subject: &Subject<'_>, list: &Path, kept: &Path, allowed: u64) -> 
     }
 }
 
-/// The number of lines of `kept`, if they are the lines that `tagged` allows.
+/// Returns the number of lines in `kept`, after checking that they are the lines that `tagged`
+/// allows.
 fn same_lines(mut kept: impl BufRead, mut tagged: impl BufRead) -> io::Result<Result<u64, Fault>> {
     let (mut line, mut tagged_line, mut lines) = (Vec::new(), Vec::new(), 0);
     let differ = |line: u64| {
@@ -276,12 +279,12 @@ fn same_lines(mut kept: impl BufRead, mut tagged: impl BufRead) -> io::Result<Re
     }
 }
 
-/// The lines of `text`; an end without a line feed is a line too.
+/// Returns the lines of `text`. A last line may lack its line feed.
 fn lines_of(text: &[u8]) -> Vec<&[u8]> {
     text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect()
 }
 
-/// All lines `copies` times, in an order that `seed` gives.
+/// Returns all lines `copies` times, in an order determined by `seed`.
 fn shuffle<'l>(
     lines: &'l [&'l [u8]],
     copies: usize,
@@ -296,7 +299,7 @@ fn shuffle<'l>(
     order.into_iter().map(|line| lines[line as usize])
 }
 
-/// All lines `copies` times, by host: the lines of a host in their order, then again.
+/// Returns all lines `copies` times, grouped by host: the lines of a host in order, then again.
 fn group<'l>(lines: &[&'l [u8]], copies: usize) -> impl Iterator<Item = &'l [u8]> {
     let host = |line: &[u8]| {
         let start = line.windows(3).position(|it| it == b"://").map_or(0, |place| place + 3);

@@ -1,14 +1,14 @@
-//! The goals that this project holds itself to, measured.
+//! Measures the project's goals.
 //!
-//! `benches/goals.toml` says what is measured, beside what, and the limit. [`measure`] fills it from
-//! unpacked files and lists ([`Inputs`]). Matchers are compared on the harness of `portcullis bench`;
-//! runs over files (`lists`), growth (`growth`) and hostile files (`hostile`) have rounds of their own;
-//! `table` renders the rows. No row has a value whose answers were not verified: by the oracle for each
-//! URL of the short lists, by counts in every timed pass of the long ones. A row says WRONG where ours
-//! is wrong, and has no value where something that a goal is compared with failed.
+//! `benches/goals.toml` lists the measurements, the comparisons and the limits. [`measure`] fills
+//! in values from unpacked files and lists ([`Inputs`]). Matchers are compared on the harness of
+//! `portcullis bench`. Runs over files (`lists`), growth (`growth`) and hostile files (`hostile`)
+//! have their own rounds. `table` renders the rows. All answers behind a value are verified: by the
+//! oracle for each URL of the short lists, by counts in every timed pass over the long lists. A row
+//! says WRONG if portcullis is wrong, and has no value if the other side of the comparison failed.
 //!
-//! Cost: some minutes on the data that the goals were set on, most of them the oracle's and the peers'.
-//! Files that cannot be read or written are errors.
+//! Cost: a few minutes on the data for which the goals were set, mostly for the oracle and the
+//! peers. Files that cannot be read or written are errors.
 
 mod growth;
 mod hostile;
@@ -38,19 +38,19 @@ use crate::system;
 
 pub use self::hostile::{ShapeReport, TRIAL_FLAG, Trial, run as hostile_trial};
 
-/// The agent that asks.
+/// The agent of all measurements.
 pub const AGENT: &str = "Googlebot";
 
 /// The dialect of policies and oracle.
 pub const DIALECT: &Dialect = &GOOGLE;
 
-/// The version of `--json`; a change that readers notice raises it.
+/// The version of the `--json` format. Incompatible changes increase it.
 pub const GOALS_FORMAT: u32 = 1;
 
 /// The goals, as data.
 const GOALS: &str = include_str!("../../../goals.toml");
 
-/// A goal: a value, and the limit that it has to keep.
+/// A goal: a value, and the limit that it must meet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -60,7 +60,7 @@ pub struct Goal {
     pub limit: f64,
     #[serde(default = "times")]
     pub unit: String,
-    /// What the value is a multiple of, or what it counts.
+    /// The quantity that the value is a multiple of, or that it counts.
     pub of: String,
     #[serde(skip_serializing)]
     by: Measure,
@@ -78,7 +78,7 @@ fn goals() -> Result<Vec<Goal>> {
     Ok(toml::from_str::<Table>(GOALS)?.goal)
 }
 
-/// How a value has to compare with the limit.
+/// The required relation of a value to its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
@@ -87,25 +87,26 @@ pub enum Relation {
     Under,
 }
 
-/// Where a goal's value comes from.
+/// The source of a goal's value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Measure {
-    /// A peer's time divided by ours, on the harness.
+    /// A peer's time divided by portcullis's, on the harness.
     Peer { data: Data, model: Model, order: Option<Order> },
-    /// The time of some work divided by the sum of other work's; more work is shown only.
+    /// The time of `above` divided by the sum of the times of `below`. `beside` is only shown.
     Lists { above: Work, below: Vec<Work>, beside: Option<Work> },
-    /// The cost with many rules divided by that with few; with a star in each rule or without.
+    /// The cost with many rules divided by the cost with few rules, with a star in each rule or
+    /// without.
     Rules { star: bool },
-    /// The cost with many origins divided by that with few.
+    /// The cost with many origins divided by the cost with few origins.
     Origins,
-    /// The slowest hostile shape.
+    /// The time of the slowest hostile shape.
     HostileTime,
-    /// The hostile shape that takes most memory.
+    /// The memory of the hostile shape that takes most.
     HostileMemory,
 }
 
-/// Whose files and URLs.
+/// The data set of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Data {
@@ -124,47 +125,48 @@ pub struct Inputs {
     pub urls_without_policy: PathBuf,
     /// A folder of robots.txt files of popular sites.
     pub paired_robots: PathBuf,
-    /// URLs of those sites, grouped by host.
+    /// URLs of these sites, grouped by host.
     pub paired_urls: PathBuf,
-    /// Where some gigabytes of lists may be written; they are deleted again.
+    /// The folder for a few gigabytes of lists, which are deleted at the end.
     pub folder: PathBuf,
 }
 
-/// Programs that are run.
+/// The programs that are run.
 #[derive(Clone, Debug)]
 pub struct Programs {
     pub portcullis: PathBuf,
-    /// This program, which knows [`TRIAL_FLAG`].
+    /// This program, which implements [`TRIAL_FLAG`].
     pub goals: PathBuf,
     pub wc: String,
     pub cp: String,
 }
 
-/// How long is measured.
+/// The duration of the measurement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Effort {
     pub rounds: usize,
-    /// The time that one turn fills at least.
+    /// The least time of one turn.
     pub turn: Duration,
     pub seed: u64,
 }
 
-/// How much is measured.
+/// The sizes of the data.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Sizes {
-    /// How often long lists have each line of the short ones.
+    /// The number of copies of each short list's line in the long lists.
     pub copies: usize,
-    /// Rules of a group, few and many.
+    /// The numbers of rules in a group: few and many.
     pub rules: [usize; 2],
-    /// Origins of a set, few and many.
+    /// The numbers of origins in a set: few and many.
     pub hosts: [u64; 2],
-    /// URLs that made-up sets are asked about.
+    /// The number of URLs for synthetic sets.
     pub urls: u64,
     pub hostile_bytes: usize,
 }
 
 impl Default for Sizes {
-    /// The sizes of the goals. Eleven copies of the lists that they were set on are 460 MB.
+    /// Returns the sizes of the goals. Eleven copies of the lists for which they were set are 460
+    /// MB.
     fn default() -> Sizes {
         Sizes {
             copies: 11,
@@ -176,17 +178,17 @@ impl Default for Sizes {
     }
 }
 
-/// The whole table.
+/// The table of goals.
 #[derive(Clone, Debug, Serialize)]
 pub struct Goals {
     pub format: u32,
-    /// The versions of what was compared, ours first.
+    /// The versions of the compared engines, portcullis first.
     pub versions: Vec<String>,
-    /// The commit, which the caller may know.
+    /// The commit, if the caller gives it.
     pub commit: Option<String>,
-    /// The command line, which the caller knows.
+    /// The command line, given by the caller.
     pub command: String,
-    /// Where and when; the load is that of the start.
+    /// The machine and the time. The load is measured at the start.
     pub machine: Machine,
     pub load_at_end: Option<String>,
     pub seconds: f64,
@@ -205,7 +207,7 @@ pub struct Row {
     pub outcome: Outcome,
 }
 
-/// What was measured for a goal.
+/// The outcome of a goal.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -223,23 +225,23 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// Our answers are wrong, or there are none.
+    /// Portcullis's answers are wrong or missing.
     Wrong(String),
-    /// Something that the goal is compared with failed.
+    /// The other side of the comparison failed.
     Absent(String),
 }
 
-/// What a value was made of.
+/// The figures and checks behind a value.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Behind {
     pub figures: Vec<Figure>,
     /// How answers were verified.
     pub answers: String,
-    /// What else a reader has to know.
+    /// A remark for readers.
     pub remark: Option<String>,
 }
 
-/// A value of some unit over the rounds.
+/// A figure with its unit and its spread over the rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     pub name: String,
@@ -248,11 +250,11 @@ pub struct Figure {
     pub spread: Spread,
 }
 
-/// A value and what is behind it, or why there is none.
+/// A value with the figures behind it, or the reason why there is none.
 type Measured = Result<(f64, Behind), Fault>;
 
 impl Figure {
-    /// The values of rounds, each divided by `divisor`.
+    /// Returns a figure from the values of the rounds, each divided by `divisor`.
     fn of(name: &str, unit: &'static str, values: &[f64], divisor: f64) -> Figure {
         let values: Vec<f64> = values.iter().map(|value| value / divisor).collect();
         let none = Spread { median: f64::NAN, min: f64::NAN, max: f64::NAN };
@@ -261,7 +263,7 @@ impl Figure {
 }
 
 impl Goal {
-    /// Whether a value keeps the limit. NaN does not.
+    /// Whether a value meets the limit. NaN does not.
     fn is_met(&self, value: f64) -> bool {
         match self.relation {
             Relation::AtLeast => value >= self.limit,
@@ -270,7 +272,7 @@ impl Goal {
         }
     }
 
-    /// The row of a measured goal, with words of the texts filled in.
+    /// Returns the row of a measured goal, with the placeholders in its texts replaced.
     fn row(mut self, measured: Measured, words: &[(&str, u64)]) -> Row {
         for (word, number) in words {
             for text in [&mut self.what, &mut self.of] {
@@ -298,7 +300,7 @@ impl Row {
 }
 
 impl Goals {
-    /// Whether answers were wrong in some row.
+    /// Whether answers were wrong in any row.
     pub fn has_wrong(&self) -> bool {
         self.rows.iter().any(Row::is_wrong)
     }
@@ -308,27 +310,27 @@ impl Goals {
         self.rows.iter().all(Row::is_met)
     }
 
-    /// The page of results, in Markdown.
+    /// Returns the page of results in Markdown.
     pub fn markdown(&self) -> String {
         table::markdown(self)
     }
 
-    /// Everything as one JSON object.
+    /// Returns the goals as one JSON object.
     pub fn to_json(&self) -> String {
         let json = serde_json::to_string_pretty(self).expect("goals are plain data");
         json + "\n"
     }
 }
 
-/// Returns the engines that take part, ours among them.
+/// A function that returns the engines that take part, including portcullis.
 pub type Engines<'e> =
     dyn for<'c> Fn(&'c Corpus, &Settings) -> Result<Vec<Engine<'c>>, BenchError> + 'e;
 
-/// Ours and the peers, as far as the settings name them.
+/// Returns portcullis and the peers, limited to the engines that the settings name.
 ///
 /// # Errors
 ///
-/// If the settings name another engine.
+/// If the settings name an unknown engine.
 pub fn usual_engines<'c>(
     corpus: &'c Corpus,
     settings: &Settings,
@@ -336,14 +338,14 @@ pub fn usual_engines<'c>(
     portcullis_bench::chosen(corpus, crate::engines::all(corpus), settings)
 }
 
-/// Measures everything; `progress` gets a line for each step.
+/// Measures all goals. `progress` gets a line for each step.
 ///
-/// What is compiled runs on the calling thread's rayon pool. Install a pool of one thread, so that all
-/// engines have one.
+/// Compilation runs on the calling thread's rayon pool. Install a pool of one thread, so that every
+/// engine uses one thread.
 ///
 /// # Errors
 ///
-/// If something that everything needs cannot be read, written or started.
+/// If a file or program that all goals need cannot be read, written or started.
 pub fn measure(
     inputs: &Inputs,
     programs: &Programs,
@@ -453,7 +455,7 @@ fn corpus(robots: &Path, urls: &Path, agent: &AgentChain) -> Result<Corpus> {
     Ok(Corpus::load(set, Some(originals), agent.clone(), urls)?)
 }
 
-/// The mixed data's policies, compiled by the command-line program.
+/// Compiles the policies of the mixed data with the command-line program.
 fn compiled_set(inputs: &Inputs, programs: &Programs) -> Result<PathBuf> {
     let set = inputs.folder.join("policies.pcs");
     let mut compile = Command::new(&programs.portcullis);
@@ -465,7 +467,7 @@ fn compiled_set(inputs: &Inputs, programs: &Programs) -> Result<PathBuf> {
     Ok(set)
 }
 
-/// The harness's report on one data set, of the engines and models that its goals name.
+/// Returns the harness's report on one data set, for the engines and models that its goals name.
 fn report(
     (goals, data): (&[Goal], Data),
     corpus: &Corpus,
@@ -492,7 +494,7 @@ fn report(
     portcullis_bench::run(corpus, &engines(corpus, &settings)?, &settings, progress)
 }
 
-/// A peer's time divided by ours.
+/// Returns a peer's time divided by portcullis's.
 fn compared(report: &Report, cell: Cell, peer: &str) -> Measured {
     let engine = |name: &str| {
         let found = report.engines.iter().find(|engine| engine.name == name);
@@ -535,7 +537,7 @@ fn standing(engine: &EngineReport) -> String {
     }
 }
 
-/// How many URLs of the report's list the oracle allows.
+/// Returns the number of URLs in the report's list that the oracle allows.
 fn allowed(report: &Report) -> Result<u64, Fault> {
     match report.corpus.left_out.not_text {
         0 => Ok(report.corpus.allowed),
@@ -551,11 +553,11 @@ fn facts(name: &str, report: &Report) -> String {
     )
 }
 
-/// A pass of some work, and its time.
+/// A function that runs one pass of some work and returns its time.
 type Pass<'w> = Box<dyn FnMut() -> Result<Duration, Fault> + 'w>;
 
-/// Runs all `work` in interleaved rounds of turns that fill `fill`, and returns the seconds of each
-/// round. Work that fails once has no values.
+/// Runs all `work` in interleaved rounds, with turns of at least `fill`, and returns the seconds of
+/// each round. Work that fails once has no values.
 fn rounds<K: Ord>(
     rounds: usize,
     fill: Duration,

@@ -1,11 +1,11 @@
-//! The page of results: `benches/RESULTS.md`.
+//! Renders the page of results, `benches/RESULTS.md`.
 
 use portcullis_bench::Spread;
 use portcullis_bench::document::{self, Part};
 
 use super::{AGENT, Behind, DIALECT, Fault, Figure, Goals, Outcome, Relation, Row, ShapeReport};
 
-/// The introduction, the table of goals, missed goals and hostile shapes.
+/// Renders the introduction, the table of goals, missed goals and hostile shapes.
 pub(super) fn markdown(goals: &Goals) -> String {
     let mut parts = vec![
         Part::Text("# Results".to_owned()),
@@ -84,7 +84,7 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Part {
     Part::Table(head.iter().map(|&name| name.to_owned()).collect(), rows.collect())
 }
 
-/// Value, standing, figures and verified answers of a row.
+/// Returns value, status, figures and verified answers of a row.
 fn outcome(row: &Row) -> (String, &'static str, String, String) {
     let none = || "–".to_owned();
     match &row.outcome {
@@ -115,7 +115,7 @@ fn figures(behind: &Behind) -> String {
     figures.chain(behind.remark.clone()).collect::<Vec<_>>().join("; ")
 }
 
-/// `median (least–most)`, with enough digits to tell values apart.
+/// Formats `median (least–most)`, with enough digits to distinguish the values.
 fn spread(spread: &Spread) -> String {
     let Spread { median, min, max } = *spread;
     let digits = match median {
