@@ -1,16 +1,17 @@
-//! Holds the analyses of real files against the oracle: what each rule is there for, and whether two
-//! files decide every URL alike.
+//! Checks analyses of real files with the oracle: the effect of each rule, and whether two files
+//! give the same verdict on every URL.
 //!
-//! Usage: `analyses ROBOTS_DIR [FILES]`, where ROBOTS_DIR has robots.txt files. FILES of them (1,000 if
-//! not given) are taken at even distances, of those of no more than 64 KiB. For each, the rules of a robot that no file names are analysed,
-//! and URLs are drawn at random from the file's own patterns:
+//! Usage: `analyses ROBOTS_DIR [FILES]`, where ROBOTS_DIR has robots.txt files. FILES of them
+//! (default 1,000) are chosen at even distances from the files of at most 64 KiB. For each file,
+//! the rules for a robot that no file names are analysed, and random URLs are drawn from the file's
+//! own patterns:
 //!
-//! - a rule that never decides, as the analysis says, decides none of them;
-//! - a rule that does has an example, which it decides by the oracle;
-//! - the file is compared with itself less one rule, and with the next file: where they are alike, all
-//!   URLs have the same verdict; where they are not, the examples have the verdicts that are said.
+//! - a rule that never decides, according to the analysis, decides none of these URLs;
+//! - a rule that decides has an example, which it also decides according to the oracle;
+//! - the file is compared with itself minus one rule, and with the next file: if the two are
+//!   equivalent, all URLs have the same verdict; if not, the examples have the reported verdicts.
 //!
-//! Prints how many of each were compared and exits with 1 if anything is otherwise.
+//! Prints the number of comparisons and exits with 1 if any of them fails.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,18 +33,19 @@ type Failure = Box<dyn std::error::Error>;
 /// An agent that no file names.
 const AGENT: &str = "ExampleBot";
 
-/// URLs for each file, rules whose examples are held against the oracle, and files if none are asked for.
+/// The number of URLs per file, of rules whose examples are checked with the oracle, and of files
+/// by default.
 const URLS: usize = 64;
 const EXAMPLES: usize = 32;
 const FILES: usize = 1_000;
 
-/// Bytes of a file: the oracle reads all of it for each URL.
+/// The most bytes of a file, because the oracle reads the whole file for each URL.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// Problems that are shown.
+/// The most problems that are shown.
 const SHOWN_MAX: usize = 10;
 
-/// What was compared, and what was found otherwise than it was said to be.
+/// The number of comparisons, and the problems found.
 #[derive(Default)]
 struct Tally {
     files: u64,
@@ -78,7 +80,7 @@ impl Tally {
     }
 }
 
-/// Seeded chance: the SplitMix64 sequence.
+/// Seeded random numbers: SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -95,7 +97,7 @@ impl Random {
     }
 }
 
-/// A file and what is asked about it.
+/// A file to check, and its dialect.
 struct Subject<'t> {
     name: &'t str,
     dialect: &'static Dialect,
@@ -116,7 +118,7 @@ impl<'t> Subject<'t> {
         oracle::decide(self.dialect, self.text, None, &[AGENT], url)
     }
 
-    /// A URL that some patterns of the file might match.
+    /// Returns a URL that patterns of the file might match.
     fn url(&self, random: &mut Random) -> Vec<u8> {
         const STARS: [&str; 5] = ["", "x", "a/b", "/", "?q="];
         const ENDS: [&str; 6] = ["", "", "x", "/", "?a=1", ".html"];
@@ -148,7 +150,7 @@ impl<'t> Subject<'t> {
     }
 }
 
-/// Holds what is said of each rule against the oracle.
+/// Checks the analysis of each rule with the oracle.
 fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
     let standings: Vec<RuleStanding> = subject.rules().standings(&Limits::default());
     let never = |rule: RuleID| {
@@ -191,7 +193,7 @@ fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
     }
 }
 
-/// Holds what is said of two files against the oracle.
+/// Checks the comparison of two files with the oracle.
 fn hold_equivalence(one: &Subject<'_>, two: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
     let (first, second) = (one.rules(), two.rules());
     let named = |url: &[u8]| format!("{} and {}: {}", one.name, two.name, url.as_bstr());
@@ -226,7 +228,7 @@ fn hold_equivalence(one: &Subject<'_>, two: &Subject<'_>, urls: &[Vec<u8>], tall
     }
 }
 
-/// The text without one of its rules, which one by chance.
+/// Returns the text without one of its rules, chosen at random.
 fn less_one_rule(subject: &Subject<'_>, seed: usize) -> Option<Vec<u8>> {
     let rule = Random(seed as u64).pick(subject.file.rules())?;
     let mut text = subject.text.to_vec();
@@ -250,7 +252,7 @@ fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) ->
     tally
 }
 
-/// Files of a folder at even distances, by name.
+/// Reads files of a folder, chosen at even distances by name.
 fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let is_short =

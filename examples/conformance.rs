@@ -1,11 +1,12 @@
 //! Compares verdicts and rule lines with those of another implementation, over a whole crawl.
 //!
-//! Usage: `conformance POLICIES VERDICTS.tsv.gz AGENT…`, where POLICIES is a folder of files named by
-//! host or a policy set that was compiled of one, and each line of VERDICTS has a URL and one column `A:L` for each agent: A is 1 for allowed
-//! and 0 for disallowed, L is the line of the rule that decided, or 0. The dialect is google's and
-//! files have no size limit, as in the program that wrote the verdicts. Everything is asked as
-//! `classify` asks: in blocks over all files, in no order, for all agents at once and for each alone, with every
-//! kind of vectors; and then one by one. Exits with 1 if anything differs.
+//! Usage: `conformance POLICIES VERDICTS.tsv.gz AGENT…`. POLICIES is a folder of files named by
+//! host, or a policy set compiled from such a folder. Each line of VERDICTS has a URL and one
+//! column `A:L` for each agent: A is 1 for allowed and 0 for disallowed, and L is the line of the
+//! deciding rule, or 0. The dialect is `google`, and files have no size limit, as in the program
+//! that wrote the verdicts. URLs are decided as in `classify`: in blocks over all files, in random
+//! order, for all agents at once and for each alone, with every kind of vectors; and then one by
+//! one. Exits with 1 if any verdict or line differs.
 
 #![allow(unsafe_code, reason = "maps files that the caller names")]
 
@@ -27,10 +28,10 @@ use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Differences that are shown.
+/// The most differences that are shown.
 const SHOWN_MAX: usize = 10;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Default)]
 struct Tally {
     verdicts: u64,
@@ -76,7 +77,7 @@ impl Tally {
     }
 }
 
-/// Opens a set by mapping it, as the program does; a folder is compiled into memory.
+/// Opens a set by mapping it, as the program does, or compiles a folder into memory.
 fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
     if path.is_dir() {
         let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(&GOOGLE) };
@@ -118,7 +119,7 @@ fn main() -> Result<ExitCode, Failure> {
     }
     let opened = start.elapsed();
     let mut rows: Vec<&[u8]> = table.lines().collect();
-    // In no order, but in the same one each time.
+    // In a random order that is the same each time.
     rows.sort_by_cached_key(|row| xxhash_rust::xxh3::xxh3_64(row));
     let mut tally = Tally::default();
     for vectors in Vectors::all() {
@@ -159,7 +160,7 @@ impl Asked {
         Asked { classifier: self.classifier.with_vectors(vectors), ..self }
     }
 
-    /// Asks about all rows, so many at once.
+    /// Compares all rows, `size` at a time.
     fn compare(&self, rows: &[&[u8]], size: usize) -> Tally {
         let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), block: &[&[u8]]| {
             self.compare_block(block, &mut tally, &mut memory);

@@ -1,5 +1,5 @@
-//! Writes `docs/conformance.md`; with `--check` only says, by exit status 1, whether it is out of
-//! date. Exits with 2 if a case file or a decision is not sound.
+//! Writes `docs/conformance.md`. With `--check`, only exits with 1 if the page is out of date.
+//! Exits with 2 if a case file or a decision is invalid.
 
 #[allow(dead_code, reason = "a page needs less of a check than the suite does")]
 #[path = "../tests/suite/case.rs"]

@@ -2,14 +2,15 @@
 //!
 //! Usage:
 //!
-//! - `conformance_usage write ROBOTS OUT` copies a folder of files named by host. A third of the copies
-//!   get preferences, drawn from a fixed seed: hardly any file of the web has some yet.
-//! - `conformance_usage compare ROBOTS SET URLS JSONL` asks the set that was compiled of such a folder, which it
-//!   maps, about every URL: in blocks, in no order, for all agents and labels at once and for fewer, with every
-//!   kind of vectors. JSONL has the program's answers about the first URLs (`classify --format jsonl --usage …`, for
-//!   `GPTBot,ExampleBot`). Verdict, reason, rule, and for each label value, line and source have to be the
-//!   oracle's, and so have the licences. Exits with 1 if anything differs. A build without debug assertions
-//!   also prints the time per URL with and without usage, on one thread.
+//! - `conformance_usage write ROBOTS OUT` copies a folder of files named by host. A third of the
+//!   copies get preferences, drawn from a fixed seed, because few files on the web have any yet.
+//! - `conformance_usage compare ROBOTS SET URLS JSONL` maps the set compiled from such a folder and
+//!   decides every URL: in blocks, in random order, for all agents and labels at once and for
+//!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
+//!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
+//!   each label value, line and source must equal the oracle's, and so must the licences. Exits
+//!   with 1 if any of them differs. A build without debug assertions also prints the time per URL
+//!   with and without usage, on one thread.
 
 #![allow(unsafe_code, reason = "maps a file that the caller names")]
 
@@ -35,13 +36,13 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Who asks: a robot that many files name, and one that none does.
+/// The agents: a robot that many files name, and one that no file names.
 const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
 
-/// Differences that are shown.
+/// The most differences that are shown.
 const SHOWN_MAX: usize = 10;
 
-/// Rounds that are timed; the least time counts.
+/// The number of timed rounds. The least time counts.
 const ROUNDS: usize = 5;
 
 fn main() -> Result<ExitCode, Failure> {
@@ -58,7 +59,7 @@ fn main() -> Result<ExitCode, Failure> {
     }
 }
 
-/// The files of a folder by name, in order.
+/// Returns the files of a folder by name, in order.
 fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     let read = |entry: std::fs::DirEntry| -> Result<_, Failure> {
@@ -82,7 +83,7 @@ fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file with lines about usage behind some of its lines, and perhaps one before all groups.
+/// Returns a file with usage lines after some of its lines, and perhaps one before all groups.
 fn with_usage(text: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     let paths: Vec<&[u8]> = lines.iter().filter_map(|line| path_of(line)).collect();
@@ -103,7 +104,7 @@ fn with_usage(text: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     out
 }
 
-/// A line about usage. The paths are those of the file's rules, so that they match URLs.
+/// Returns a usage line. Its path comes from the file's rules, so that it matches URLs.
 fn usage_line(random: &mut SplitMix64, paths: &[&[u8]]) -> Vec<u8> {
     const PLAIN: [&str; 8] = [
         "Content-Signal: search=yes, ai-train=no",
@@ -123,7 +124,7 @@ fn usage_line(random: &mut SplitMix64, paths: &[&[u8]]) -> Vec<u8> {
     [b"Content-Usage: ", path, b" ", random.pick(&WORDS).as_bytes()].concat()
 }
 
-/// The path that a line gives, if a record about usage can have it.
+/// Returns the path in a line, or `None` if a usage record cannot have it.
 fn path_of(line: &[u8]) -> Option<&[u8]> {
     let at = line.iter().position(|&byte| byte == b':')?;
     let value = line[at + 1..].trim_ascii();
@@ -131,7 +132,7 @@ fn path_of(line: &[u8]) -> Option<&[u8]> {
     is_path.then_some(value)
 }
 
-/// What the oracle says about one URL, by agent.
+/// The oracle's answers about one URL, by agent.
 #[derive(Clone)]
 struct Judged {
     usage: [Usage; AGENTS.len()],
@@ -145,14 +146,15 @@ impl Judged {
         Judged { usage: [usage; AGENTS.len()], licences: Default::default() }
     }
 
-    /// The licences that have to be reported: none where access is not allowed.
+    /// Returns the licences that must be reported. Empty if access is not allowed.
     fn licences(&self, agent: usize) -> &[Vec<u8>] {
         let allowed = self.usage[agent].access.verdict == Verdict::Allow;
         if allowed { &self.licences[agent] } else { &[] }
     }
 }
 
-/// What the oracle says about each URL. A file is parsed once for each agent, and its URLs are judged together.
+/// Returns the oracle's answers about each URL. A file is parsed once for each agent, and its URLs
+/// are judged together.
 fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
     let mut by_host: HashMap<String, &[u8]> = HashMap::new();
     for (name, text) in files {
@@ -165,7 +167,7 @@ fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
     for (number, url) in urls.iter().enumerate() {
         match Origin::of_url(url) {
             Err(_) => judged[number] = Judged::without_file(Decision::INVALID),
-            // A folder's files are for the default ports of these schemes.
+            // The files in a folder apply to the default ports of these schemes.
             Ok(origin) if ["http", "https"].contains(&origin.scheme()) => {
                 of_file.entry(origin.key()).or_default().push(number);
             }
@@ -188,11 +190,11 @@ fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
     judged
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Default)]
 struct Tally {
     preferences: u64,
-    /// Those that are `y` or `n`.
+    /// The number of preferences that are `y` or `n`.
     stated: u64,
     differences: u64,
     shown: Vec<String>,
@@ -208,7 +210,7 @@ impl Tally {
         self
     }
 
-    /// Compares one answer; `got` and `expected` are shown if they differ.
+    /// Compares one answer. `got` and `expected` are shown if they differ.
     fn compare<T: PartialEq + std::fmt::Debug>(
         &mut self,
         (url, agent): (&[u8], &str),
@@ -247,7 +249,7 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     // SAFETY: this process does not write to the file, and it was made for this comparison.
     let set = Arc::new(unsafe { PolicySet::map(set) }?);
     let mut order: Vec<usize> = (0..urls.len()).collect();
-    // In no order, but in the same one each time.
+    // In a random order that is the same each time.
     order.sort_by_cached_key(|&number| xxhash_rust::xxh3::xxh3_64(urls[number]));
     let mut tally = Tally::default();
     for vectors in Vectors::all() {
@@ -272,7 +274,8 @@ struct Asked {
     classifier: Classifier,
 }
 
-/// All agents and labels at once; each agent alone, about some labels in another order.
+/// Returns classifiers for all agents and labels at once, and for each agent alone with some labels
+/// in another order.
 fn asked(set: &Arc<PolicySet>) -> Result<Vec<Asked>, Failure> {
     let asked = |first: usize, agents: &[&str], labels: &[Label]| -> Result<_, Failure> {
         let chains: Result<Vec<_>, _> =
@@ -366,7 +369,8 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judged]) -> Result<
     Ok(tally)
 }
 
-/// Prints the time per URL with and without usage, for all agents, on one thread. The two take turns.
+/// Prints the time per URL with and without usage, for all agents, on one thread. The two are timed
+/// alternately.
 fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) -> Result<(), Failure> {
     let chains = AGENTS.map(|agent| AgentChain::parse(agent, &RFC_9309).expect("a token"));
     let plain = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;

@@ -1,4 +1,4 @@
-//! The library from front to back: one file, then many URLs against many hosts.
+//! A tour of the library: one file, then many URLs on many hosts.
 //!
 //! Run it with `cargo run --example tour`.
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", explanation.rules[0].text.escape_ascii());
     assert_eq!(explanation.rules[1].line.get(), 2);
 
-    // Many hosts, many URLs, several agents. Each thread has a memory of its own.
+    // Many hosts, many URLs, several agents. Each thread has its own memory.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");
     let set = PolicySet::load(folder.as_ref(), &LoadConfig::new(&RFC_9309))?.set;
     let agents = vec![agent, AgentChain::parse("CCBot", &RFC_9309)?];

@@ -1,12 +1,12 @@
-//! Makes a WARC file of answers from a folder of robots.txt files, and the states that they make.
+//! Generates a WARC file of answers from a folder of robots.txt files, and the resulting states.
 //!
 //! Usage: `warc_corpus ROBOTS OUT.warc.gz EXPECTED.tsv`, where ROBOTS is a folder of files named by
-//! host. Each file becomes the answer of its host as `portcullis synth --answers` makes them:
-//! several answers of one origin at different dates, redirects, hosts without a file or too busy to
-//! give it, pages in its place, bodies that are chunked, compressed or cut short. EXPECTED has a line
-//! `scheme://host<TAB>state` for each origin that was captured, by RFC 9309 and the usual limit on a
-//! file's size. Files whose name is no plain host name are left out. Prints how many hosts, answers
-//! and origins there are.
+//! host. Each file becomes the answer of its host, as in `portcullis synth --answers`: several
+//! answers of one origin at different dates, redirects, hosts without a file or too busy to send
+//! it, pages instead of a file, bodies that are chunked, compressed or truncated. EXPECTED has a
+//! line `scheme://host<TAB>state` for each captured origin, by RFC 9309 and the usual limit on a
+//! file's size. Files whose name is not a plain host name are left out. Prints the numbers of
+//! hosts, answers and origins.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -20,16 +20,16 @@ use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The corpus is the same whenever it is made of the same files.
+/// A fixed seed, so that the same files give the same corpus.
 const SEED: u64 = 1;
 
-/// With the redirects, some three records for a file.
+/// The most older answers of an origin. With redirects, a file has about three records.
 const OLDER_ANSWERS_MAX: u64 = 4;
 
-/// Hosts that are made before they are written.
+/// The number of hosts that are generated before they are written.
 const HOSTS_AT_ONCE: usize = 1_024;
 
-/// What a host has: its records, the states of its origins, the number of its answers.
+/// The output for a host: its records, the states of its origins, and the number of its answers.
 type Piece = (Vec<u8>, Vec<u8>, usize);
 
 fn main() -> Result<(), Failure> {
@@ -65,7 +65,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The names in a folder that are plain host names, sorted.
+/// Returns the names in a folder that are plain host names, sorted.
 fn hosts(folder: &Path) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -83,7 +83,7 @@ fn piece(archive: &Archive, position: usize, folder: &Path, name: &str) -> Resul
     let file = ArchivedFile {
         https: !position.is_multiple_of(8),
         host: name.as_bytes(),
-        // A folder may have `www.` and more of its own.
+        // The folder may already have names with `www.` and similar prefixes.
         other_host: &[b"made-up-name-of.", name.as_bytes()].concat(),
         robots: &robots,
         has_rules: !file.rules().is_empty(),

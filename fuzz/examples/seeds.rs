@@ -1,4 +1,4 @@
-//! Writes the seed corpus of every target: `seeds FOLDER` makes `FOLDER/TARGET/NUMBER`.
+//! Writes the seed corpus of every target: `seeds FOLDER` writes `FOLDER/TARGET/NUMBER`.
 
 #[path = "../seeds/mod.rs"]
 mod seeds;

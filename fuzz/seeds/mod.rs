@@ -13,7 +13,7 @@ use portcullis_robots::syntax::{RobotsTxt, Statement};
 
 use case::Check;
 
-/// Files longer than this teach a fuzzer nothing that shorter ones do not, and slow it down.
+/// The most bytes of a seed file. Longer files slow a fuzzer down and add no coverage.
 const ROBOTS_BYTES_MAX: usize = 2 * 1_024;
 
 /// The distinct seeds of each target.
@@ -28,7 +28,7 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// The seeds from the project at `root`.
+    /// Reads the seeds from the project at `root`.
     pub fn of_project(root: &Path) -> Seeds {
         let mut seeds = Seeds::default();
         for path in files(&root.join("tests/data")) {
@@ -93,8 +93,8 @@ impl Seeds {
         }
     }
 
-    /// Adds what the file's Content-Usage records state, cut short at every byte; returns whether the file
-    /// has usage records.
+    /// Adds the values of the file's Content-Usage records, truncated at every byte. Returns
+    /// whether the file has usage records.
     fn add_values(&mut self, robots: &[u8]) -> bool {
         let file = RobotsTxt::parse(robots, &RFC_9309, None);
         for statement in file.usage_records().iter().filter_map(Statement::of) {
@@ -117,13 +117,13 @@ impl Seeds {
     }
 }
 
-/// The byte that chooses `known`.
+/// Returns the byte that selects `known`.
 fn dialect(known: &Dialect) -> Vec<u8> {
     let number = Dialect::ALL.iter().position(|dialect| dialect.name == known.name);
     vec![b'0' + number.expect("cases name dialects that exist") as u8]
 }
 
-/// The files of `folder`, in the order of their names.
+/// Returns the files in `folder`, in the order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the project is whole");
     let mut paths: Vec<PathBuf> =

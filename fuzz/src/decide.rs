@@ -1,5 +1,5 @@
-//! The whole way from bytes to a decision, by every strategy, against the oracle; one by one and in blocks
-//! over several files.
+//! Compares decisions from the bytes of a file with the oracle, by every strategy, one by one and
+//! in blocks over several files.
 
 use std::sync::{Arc, Once};
 
@@ -15,37 +15,39 @@ use portcullis_set::{LoadConfig, PolicySet};
 use crate::common::{at_origin, configurations, scattered, sets_of};
 use crate::{head, hosts};
 
-/// Bytes of a file: the oracle reads it anew for each URL.
+/// The most bytes of a file, because the oracle reads it again for each URL.
 const ROBOTS_BYTES_MAX: usize = 2 * 1_024;
-/// Bytes of a URL: the oracle's work is its length times that of all patterns.
+/// The most bytes of a URL, because the oracle's work is its length times the length of all
+/// patterns.
 const URL_BYTES_MAX: usize = 128;
-/// URLs that are made from the rules of a file, so that rules match and compete.
+/// The most URLs that are made from the rules of a file, so that rules match and compete.
 const MADE_URLS_MAX: usize = 4;
-/// How often the URLs of one file are asked together: often enough for states after scans.
+/// The number of times that the URLs of one file are decided together: enough to reach states after
+/// scans.
 const ROUNDS: usize = 3;
 
-/// A byte for the dialect, one for the limit on the file, an agent, LF, a URL or a path, LF, and
-/// a file.
+/// Checks an input: a byte for the dialect, a byte for the limit on the file, an agent, LF, a URL
+/// or a path, LF, and a file.
 ///
 /// # Panics
 ///
-/// If a strategy's decision is not the oracle's.
+/// If a strategy's decision differs from the oracle's.
 pub fn decide(data: &[u8]) {
     decide_counted(data, &mut Ways::default());
 }
 
-/// As [`decide`], and counts the ways in which answers were reached.
+/// Like [`decide`], and counts the ways in which answers were reached.
 ///
 /// # Panics
 ///
-/// As there.
+/// As [`decide`].
 pub fn decide_counted(data: &[u8], reached: &mut Ways) {
     let Some(Question { robots, config, agent, urls }) = Question::read(data) else { return };
     check(robots, &config, &agent, &urls, reached);
     check_blocks(robots, &config, &agent, &urls);
 }
 
-/// An input: a file for one agent, and URLs to ask about.
+/// A parsed input: a file for one agent, and URLs to decide.
 pub(crate) struct Question<'d> {
     pub(crate) robots: &'d [u8],
     pub(crate) config: LoadConfig,
@@ -54,7 +56,7 @@ pub(crate) struct Question<'d> {
 }
 
 impl<'d> Question<'d> {
-    /// `None` if the head lacks a part, or the agent can be no agent.
+    /// Parses an input. `None` if the head lacks a part, or the agent is invalid.
     pub(crate) fn read(data: &'d [u8]) -> Option<Question<'d>> {
         let (dialect, rest) = head::dialect(data)?;
         let (choice, rest) = rest.split_first()?;
@@ -72,7 +74,7 @@ impl<'d> Question<'d> {
     }
 }
 
-/// `url`, and some that the rules of `robots` speak of.
+/// Returns `url`, and some URLs made from the rules of `robots`.
 fn urls(dialect: &Dialect, url: &[u8], robots: &[u8]) -> Vec<Vec<u8>> {
     let file = RobotsTxt::parse(robots, dialect, None);
     let rules = file.rules().iter().rev().map(|rule| rule.value).take(MADE_URLS_MAX);
@@ -84,12 +86,13 @@ fn urls(dialect: &Dialect, url: &[u8], robots: &[u8]) -> Vec<Vec<u8>> {
     urls
 }
 
-/// A path is one at `https://example.com`; anything else is left alone.
+/// Puts a path on `https://example.com`. Other text is unchanged.
 fn at_an_origin(url: &[u8]) -> Vec<u8> {
     if url.starts_with(b"/") { [b"https://example.com", url].concat() } else { url.to_vec() }
 }
 
-/// A path that `pattern` matches where `*` is a wildcard and `$` the end, unless it has no root.
+/// Returns a path that `pattern` matches if `*` is a wildcard and `$` the end, unless the pattern
+/// does not begin at the root.
 fn spelt_out(pattern: &[u8]) -> Vec<u8> {
     let pattern = pattern.strip_suffix(b"$").unwrap_or(pattern);
     let bytes = pattern.iter().flat_map(|byte| match byte {
@@ -99,7 +102,7 @@ fn spelt_out(pattern: &[u8]) -> Vec<u8> {
     bytes.copied().collect()
 }
 
-/// One file that speaks for every URL, in every way, one by one.
+/// Checks one file that applies to every URL, by every strategy, one by one.
 fn check(
     robots: &[u8],
     config: &LoadConfig,
@@ -126,8 +129,8 @@ fn check(
     }
 }
 
-/// The file, its halves and what is left if nothing is, each at an origin of its own: in one block as
-/// `classify` asks it, with every kind of vectors, by each kind of set.
+/// Checks the file, its halves and an empty file, each on its own origin: in one block as in
+/// `classify`, with every kind of vectors, by each kind of set.
 fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>]) {
     let (first, second) = robots.split_at(robots.len() / 2);
     let files = [robots, first, second, b""];
@@ -186,7 +189,7 @@ pub(crate) fn differs(
     )
 }
 
-/// What the engine has to say where the oracle says `judged`.
+/// Returns the decision that the engine must make if the oracle's is `judged`.
 pub(crate) fn expected(
     url: &[u8],
     judged: Decision,
@@ -203,14 +206,15 @@ pub(crate) fn expected(
     }
 }
 
-/// Compiling uses a thread pool; a fuzzer learns more from one thread, whose steps are repeatable.
+/// Installs a pool of one thread for compiling, because a fuzzer needs repeatable steps.
 fn use_one_thread() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
-        // The fuzzer's thread lives as long as the program; that of a test ends while others wait for it.
+        // The fuzzer's thread lives as long as the program. A test's thread ends while others wait
+        // for it.
         let pool = if cfg!(fuzzing) { pool.use_current_thread() } else { pool };
-        // A test runner may have a pool already; then its threads serve as well.
+        // If a test runner already has a pool, its threads are used.
         pool.build_global().ok();
     });
 }

@@ -1,4 +1,4 @@
-//! Values of Content-Usage: RFC 9651 dictionaries, by three readers.
+//! Compares three parsers on values of Content-Usage: RFC 9651 dictionaries.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,15 @@ use portcullis_oracle as oracle;
 use portcullis_robots::syntax::usage_members;
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
-/// By key: the value of its last member, if that is a token.
+/// By key, the value of the last member with this key, if it is a token.
 type Members = BTreeMap<String, Option<String>>;
 
-/// The bytes of a value.
+/// Checks the bytes of a value.
 ///
 /// # Panics
 ///
-/// If the engine reads other members than the oracle and the `sfv` crate, or one of them reads none.
+/// If the engine reads other members than the oracle and the `sfv` crate, or only some of the three
+/// reject the value.
 pub fn dictionary(data: &[u8]) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("keys and tokens are ASCII");
     let engine = usage_members(data).map(|members| -> Members {

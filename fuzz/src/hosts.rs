@@ -1,11 +1,11 @@
-//! Hosts on which engine, oracle and the `url` crate differ on purpose.
+//! The hosts on which the engine intentionally differs from the oracle and the `url` crate.
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use url::Url;
 
-/// Whether the host of `url`, which the oracle takes for a URL, is of a kind that the engine looks
-/// into and the oracle does not: addresses, names outside ASCII, escapes, lengths. The oracle only
-/// asks whether there is a host.
+/// Whether the host of `url`, which the oracle accepts as a URL, is of a kind that only the engine
+/// checks: addresses, names outside ASCII, escapes, lengths. The oracle only checks that there is a
+/// host.
 pub(crate) fn only_the_engine_refuses(url: &[u8]) -> bool {
     let host = host(url);
     host.iter().any(|byte| !byte.is_ascii() || b"%[]".contains(byte))
@@ -13,7 +13,7 @@ pub(crate) fn only_the_engine_refuses(url: &[u8]) -> bool {
         || last_label(host).first().is_some_and(u8::is_ascii_digit)
 }
 
-/// The host of `url`, with its port if it stands in brackets.
+/// Returns the host of `url`, with its port if the host is in brackets.
 fn host(url: &[u8]) -> &[u8] {
     let after_scheme = url.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
     let authority = &url[after_scheme..];
@@ -25,22 +25,25 @@ fn host(url: &[u8]) -> &[u8] {
     }
 }
 
-/// The last part of a name; a final dot is no part.
+/// Returns the last label of a name. A final dot is not a label.
 fn last_label(host: &[u8]) -> &[u8] {
     let host = host.strip_suffix(b".").unwrap_or(host);
     host.rsplit(|&byte| byte == b'.').next().unwrap_or_default()
 }
 
-/// Whether the `url` crate may read `record`, as `theirs`, otherwise than this project does. It follows the URL
-/// Standard, which fixes what people type; a list of URLs is compared byte by byte.
+/// Whether the `url` crate may parse `record`, with the result `theirs`, differently from this
+/// project. The crate follows the URL Standard, which corrects what people type, while a list of
+/// URLs is compared byte by byte.
 ///
-/// - TAB, LF and CR anywhere and controls at the ends are removed there; here a record is a line,
-///   and only SP, TAB and CR around it go.
-/// - `\` is `/` there; here it is a byte that no authority has.
-/// - `http:host`, `http:/host` and `http:///host` name a server there; here `://` and then the host
-///   are needed.
-/// - `"`, `` ` ``, `{` and `}` may stand in a host there; no name has them, so here they may not.
-/// - A URL and a host of any length are taken there; here [`limits`](portcullis_dialect::limits) hold.
+/// - The crate removes TAB, LF and CR anywhere and controls at the ends. Here a record is a line,
+///   and only SP, TAB and CR around it are removed.
+/// - The crate treats `\` as `/`. Here it is a byte that is invalid in an authority.
+/// - In the crate, `http:host`, `http:/host` and `http:///host` name a server. Here `://` and a
+///   host are required.
+/// - The crate allows `"`, `` ` ``, `{` and `}` in a host. No real name has them, so they are
+///   invalid here.
+/// - The crate accepts URLs and hosts of any length. Here [`limits`](portcullis_dialect::limits)
+///   apply.
 pub(crate) fn url_crate_differs(record: &[u8], theirs: &Url) -> bool {
     let host = theirs.host_str().unwrap_or_default();
     let controls = record.iter().any(|&byte| byte < b' ' || byte == 0x7f);

@@ -1,11 +1,11 @@
-//! What must hold for any input, as functions that panic where it does not.
+//! Properties that must hold for any input, as functions that panic if a property fails.
 //!
-//! One function for each fuzz target. Inputs are bytes with a small head that an editor can write
-//! and a mutation can reach: the first byte chooses the dialect, a line end separates parts.
-//! The functions need no fuzzer: `tests/seeds.rs` gives them the seed corpus on any toolchain, and
-//! a finding is replayed the same way.
+//! There is one function for each fuzz target. Inputs are bytes with a small head that can be typed
+//! in an editor and reached by mutation: the first byte selects the dialect, and a line end
+//! separates parts. The functions need no fuzzer: `tests/seeds.rs` runs them on the seed corpus
+//! with any toolchain, and a finding is replayed in the same way.
 //!
-//! What is asked of each:
+//! The properties of each target:
 //!
 //! | target | input | what must hold |
 //! |---|---|---|
@@ -34,7 +34,7 @@ pub use parse::parse;
 pub use split::split;
 pub use usage::usage;
 
-/// Gives the inputs in the files that the command line names to `target`: a finding, without a fuzzer.
+/// Replays findings without a fuzzer: runs `target` on each file that the command line names.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! The form in which paths and patterns are compared, and single patterns.
+//! Compares normal forms of paths and patterns, and matches of single patterns, with the oracle.
 
 use portcullis_dialect::dialect::{Dialect, Escapes, UnrootedPattern};
 use portcullis_matcher::automaton::{self, Automaton, Detail, Limits, Outcome};
@@ -11,14 +11,14 @@ use portcullis_robots::target::{compared_path, split};
 use crate::common::configurations;
 use crate::head;
 
-/// Bytes of a pattern and of a path that are compared: the oracle's work is their product.
+/// The most bytes of a pattern and of a path, because the oracle's work is their product.
 const BYTES_MAX: usize = 256;
 
-/// A pattern, LF, and a path by any dialect.
+/// Checks an input: a dialect, a pattern, LF, and a path.
 ///
 /// # Panics
 ///
-/// If a normal form changes when it is normalised again, or path or match are not the oracle's.
+/// If a normal form changes when it is normalised again, or path or match differ from the oracle's.
 pub fn normalise(data: &[u8]) {
     let Some((dialect, rest)) = head::dialect(data) else { return };
     let Some((pattern, path)) = head::line(rest) else { return };
@@ -29,16 +29,16 @@ pub fn normalise(data: &[u8]) {
     }
     let Some(path) = check_path(dialect, path) else { return };
     check_pattern(dialect, pattern, &path);
-    // A path made from the pattern, so that something matches more often than by chance.
+    // A path made from the pattern, so that matches are more frequent than by chance.
     let spelt_out: Vec<u8> = pattern.iter().filter(|&&byte| byte != b'*').copied().collect();
     if let Some(path) = check_path(dialect, spelt_out.strip_suffix(b"$").unwrap_or(&spelt_out)) {
         check_pattern(dialect, pattern, &path);
     }
 }
 
-/// A normal form is its own normal form, but where decoding makes a triplet that was none: `%2541`
-/// becomes `%41` by [`Escapes::Decoded`], and `%%341` does by [`Escapes::Uri`]. Both sides of a
-/// comparison are normalised exactly once, so that is harmless.
+/// Checks that a normal form is its own normal form, unless decoding creates a new triplet: `%2541`
+/// becomes `%41` with [`Escapes::Decoded`], and so does `%%341` with [`Escapes::Uri`]. This is
+/// harmless, because both sides of a comparison are normalised exactly once.
 fn check_stays(text: &[u8], escapes: Escapes) {
     let (mut first, mut second) = (Vec::new(), b"left over".to_vec());
     let once = escape::normalise(text, escapes, &mut first);
@@ -49,7 +49,7 @@ fn check_stays(text: &[u8], escapes: Escapes) {
         Escapes::Uri if has_stray_percent(text) => {}
         Escapes::Uri | Escapes::Google => {
             assert_eq!(twice, once);
-            // A text with escapes may be copied: to know its form is to write it.
+            // A text with escapes may be copied, because its form is only known after writing it.
             assert!(once.contains(&b'%') || std::ptr::eq(twice, once), "copied without need");
         }
     }
@@ -64,7 +64,7 @@ fn has_stray_percent(text: &[u8]) -> bool {
     percents.any(|position| percent_triplet(&text[position..]).is_none())
 }
 
-/// The normal form of `path` at some origin, which the oracle writes too.
+/// Returns the normal form of `path` on an origin, after comparing it with the oracle's.
 fn check_path(dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
     let starts = path.is_empty() || b"/?#".contains(&path[0]);
     if !starts {
@@ -80,7 +80,7 @@ fn check_path(dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
     judged
 }
 
-/// Every way to match says of `pattern` and `path`, in normal form, what the oracle says.
+/// Checks that every way to match `pattern` and `path`, in normal form, agrees with the oracle.
 fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
     let judged = oracle::pattern_matches(dialect, pattern, path);
     let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Parsing: lists that hold what the lines say, and positions that hold what the lists say.
+//! Checks parsing: the lists agree with the lines, and the positions agree with the lists.
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{BlankLine, Dialect, Field};
@@ -8,7 +8,7 @@ use portcullis_robots::syntax::{
 
 use crate::head;
 
-/// The bytes of a file by any dialect, of which some are read.
+/// Checks an input: a dialect, a limit on the file, and the bytes of the file.
 ///
 /// # Panics
 ///
@@ -24,7 +24,8 @@ pub fn parse(data: &[u8]) {
     check_against_lines(text, dialect, bytes_max, &file);
 }
 
-/// Lines, their ends, the byte order mark and what is ignored are the whole text and do not overlap.
+/// Checks that lines, their ends, the byte order mark and ignored bytes cover the whole text
+/// without overlap.
 fn check_raw_lines(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) {
     let mut lexer = Lexer::new(text, &dialect.lines, bytes_max);
     let mut end = lexer.byte_order_mark().map_or(0, |mark| mark.range().end);
@@ -54,7 +55,7 @@ fn lexer_end(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) -> usize 
     Lexer::new(text, &dialect.lines, bytes_max).text().len()
 }
 
-/// Every value is the end of its span, byte for byte and in the same place.
+/// Checks that every value is the end of its span, byte for byte and in the same place.
 fn check_values(text: &[u8], file: &RobotsTxt<'_>) {
     let is_end_of = |value: &[u8], span: Span| {
         let record = &text[span.range()];
@@ -74,7 +75,7 @@ fn check_values(text: &[u8], file: &RobotsTxt<'_>) {
     file.notes().iter().for_each(|note| assert!(note.span.range().end <= text.len()));
 }
 
-/// Lines ascend in every list, and with them positions.
+/// Checks that lines and positions ascend in every list.
 fn check_order(file: &RobotsTxt<'_>) {
     assert!(file.rules().is_sorted_by(|a, b| a.line < b.line && a.span.end <= b.span.start));
     assert!(file.user_agents().is_sorted_by(|a, b| a.line < b.line && a.span.end <= b.span.start));
@@ -88,7 +89,7 @@ fn check_order(file: &RobotsTxt<'_>) {
     );
 }
 
-/// Every rule and every user-agent line is in exactly one group, in order.
+/// Checks that every rule and every user-agent line is in exactly one group, in order.
 fn check_partition(file: &RobotsTxt<'_>) {
     let (mut agents, mut rules) = (0, 0);
     for group in file.groups() {
@@ -103,7 +104,7 @@ fn check_partition(file: &RobotsTxt<'_>) {
     assert_eq!((agents as usize, rules as usize), (file.user_agents().len(), file.rules().len()));
 }
 
-/// Reading line by line gives the same records, and leaves out what the notes say.
+/// Checks that reading line by line gives the same records, and that only noted lines are left out.
 fn check_against_lines(
     text: &[u8],
     dialect: &Dialect,

@@ -1,4 +1,4 @@
-//! Records to origins: no part outside the record, and hosts as others read them.
+//! Checks splitting: all parts are within the record, and hosts agree with other parsers.
 
 use std::net::Ipv6Addr;
 
@@ -12,12 +12,12 @@ use url::{Host, Url};
 
 use crate::{head, hosts};
 
-/// A record by any dialect.
+/// Checks an input: a dialect and a record.
 ///
 /// # Panics
 ///
-/// If its parts lie outside it, its origin has no stable form, the oracle or the `url` crate
-/// disagree without a reason that this crate lists.
+/// If parts are outside the record, its origin has no stable form, or the oracle or the `url` crate
+/// disagrees without a reason that this crate lists.
 pub fn split(data: &[u8]) {
     let Some((dialect, record)) = head::dialect(data) else { return };
     let mut scratch = b"left over".to_vec();
@@ -43,7 +43,8 @@ fn check_parts(record: &[u8], url: &SplitUrl<'_>) {
     assert!(!url.host.iter().any(|byte| b"/?#@".contains(byte)));
 }
 
-/// A key is its own key, and the origin's; it cannot be confused with a path or another port.
+/// Checks that a key is its own key and the origin's key, and cannot be confused with a path or
+/// another port.
 fn check_key(dialect: &Dialect, url: &SplitUrl<'_>, key: &[u8]) {
     let again = [url.scheme, b"://", key, b"/"].concat();
     let split = split_url(&again, dialect.paths.path_start);
@@ -56,7 +57,8 @@ fn check_key(dialect: &Dialect, url: &SplitUrl<'_>, key: &[u8]) {
     assert_eq!(Origin::of_url(origin.to_string().as_bytes()), Ok(origin));
 }
 
-/// Engine and oracle agree on what is a URL, but for hosts that only the engine looks into.
+/// Checks that engine and oracle agree on whether the record is a URL, except for hosts that only
+/// the engine checks.
 fn check_oracle(dialect: &Dialect, record: &[u8], url: Result<SplitUrl<'_>, BadUrl>) {
     match (url, oracle::compared_path(dialect, record)) {
         (Ok(url), Some(judged)) => {
@@ -72,7 +74,7 @@ fn check_oracle(dialect: &Dialect, record: &[u8], url: Result<SplitUrl<'_>, BadU
     }
 }
 
-/// A scheme that is assumed changes nothing for a record that has one.
+/// Checks that an assumed scheme has no effect on a record that has a scheme.
 fn check_assumed(dialect: &Dialect, record: &[u8], url: Result<SplitUrl<'_>, BadUrl>) {
     let assumed = split_assuming(record, dialect.paths.path_start, Some(b"https"));
     match url {
@@ -85,7 +87,8 @@ fn check_assumed(dialect: &Dialect, record: &[u8], url: Result<SplitUrl<'_>, Bad
     }
 }
 
-/// What the `url` crate takes for a URL at a web server has the same origin here.
+/// Checks that a record that the `url` crate parses as a URL of a web server has the same origin
+/// here.
 fn check_url_crate(record: &[u8]) {
     let Ok(text) = std::str::from_utf8(record) else { return };
     let Ok(theirs) = Url::parse(text) else { return };
@@ -100,7 +103,7 @@ fn check_url_crate(record: &[u8]) {
     assert_eq!(ours.scheme(), theirs.scheme());
     assert_eq!(ours.port(), theirs.port());
     match host {
-        // An address has many spellings; which one is the key is our choice.
+        // An address has many spellings, and the engine chooses which one is the key.
         Host::Ipv6(address) => {
             let own = ours.host().strip_prefix('[').and_then(|host| host.strip_suffix(']'));
             assert_eq!(own.and_then(|own| own.parse::<Ipv6Addr>().ok()), Some(address));

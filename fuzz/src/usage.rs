@@ -1,4 +1,5 @@
-//! Usage preferences against the oracle: one file and several, one by one and in blocks, in every kind of set.
+//! Compares usage preferences with the oracle's: for one file and several, one by one and in
+//! blocks, in every kind of set.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use portcullis_set::{LoadConfig, PolicySet};
 use crate::common::{at_origin, configurations, scattered, sets_of};
 use crate::decide::{Question, differs, expected};
 
-/// What is asked of one URL, and the oracle's answer.
+/// A URL with its file, and the oracle's answer.
 struct Judged<'q> {
     file: &'q [u8],
     url: Vec<u8>,
@@ -24,11 +25,12 @@ struct Judged<'q> {
     licences: Vec<Vec<u8>>,
 }
 
-/// The input of [`decide`](crate::decide). A file without usage records is left to that target.
+/// Checks an input of [`decide`](crate::decide). A file without usage records is left to that
+/// target.
 ///
 /// # Panics
 ///
-/// If a preference, its line, its source or the licences are not the oracle's.
+/// If a preference, its line, its source or the licences differ from the oracle's.
 pub fn usage(data: &[u8]) {
     let Some(question) = Question::read(data) else { return };
     let file = RobotsTxt::parse(question.robots, question.config.dialect, None);
@@ -65,7 +67,8 @@ fn check_front_door(question: &Question<'_>, judged: &[Judged<'_>]) {
     let robots = Robots::with_bytes_max(question.robots, dialect, robots_bytes_max);
     let agent = robots.agent_chain_usage(&question.agent);
     for Judged { file, url, usage, licences } in judged {
-        // The front door assumes a scheme and takes paths; sets, and the oracle, do neither.
+        // The facade for one file assumes a scheme and accepts paths. Sets and the oracle do
+        // neither.
         if split(url, dialect.paths.path_start).is_err() {
             continue;
         }
@@ -78,7 +81,7 @@ fn check_front_door(question: &Question<'_>, judged: &[Judged<'_>]) {
     }
 }
 
-/// The file, its halves and nothing, each at an origin of its own, in one block.
+/// Checks the file, its halves and an empty file, each on its own origin, in one block.
 fn check_blocks(question: &Question<'_>) {
     let (first, second) = question.robots.split_at(question.robots.len() / 2);
     let files = [question.robots, first, second, b""];
@@ -109,7 +112,7 @@ fn check_blocks(question: &Question<'_>) {
     }
 }
 
-/// The answer about the record at a place of the block that was classified last.
+/// Checks the answer about the record at a place in the last classified block.
 fn check(
     how: &str,
     question: &Question<'_>,

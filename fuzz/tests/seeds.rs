@@ -1,4 +1,4 @@
-//! The seeds themselves keep what every input has to keep: no fuzzer and no nightly is needed.
+//! Checks the properties on the seeds, without a fuzzer or a nightly toolchain.
 
 #[path = "../seeds/mod.rs"]
 mod seeds;
@@ -29,7 +29,7 @@ fn normalise() {
     run(&seeds().normalise, portcullis_fuzz::normalise);
 }
 
-/// The seeds reach each way to answer, so a fuzzer that starts from them does as well.
+/// The seeds reach each way to answer, so a fuzzer that starts from them does too.
 #[test]
 fn decide() {
     let seeds = seeds().decide;
