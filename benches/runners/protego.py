@@ -10,7 +10,7 @@ import sys
 import time
 from importlib.metadata import version
 
-# This file has the module's name; its own folder must not be looked into.
+# This file has the module's name, so its own folder must not be searched.
 sys.path.pop(0)
 from protego import Protego  # noqa: E402
 
@@ -23,25 +23,26 @@ def say(line):
 
 
 def build(texts):
-    """A matcher or an error for each file, and the nanoseconds. Protego takes text, so bytes are decoded."""
+    """Return a matcher or an error for each file, and the nanoseconds."""
+    # Protego takes text, so the bytes are decoded.
     matchers = []
     start = time.perf_counter_ns()
     for bytes in texts:
         try:
             matchers.append(Protego.parse(bytes.decode("utf-8", "replace")))
-        except Exception as error:  # Whatever it raises, it refuses the file.
+        except Exception as error:  # Any exception refuses the file.
             matchers.append(error)
     return matchers, time.perf_counter_ns() - start
 
 
 def decide(matchers, agent, urls):
-    """A character for each URL, and the nanoseconds."""
+    """Return a character for each URL, and the nanoseconds."""
     answers = []
     start = time.perf_counter_ns()
     for file, url in urls:
         try:
             answers.append("1" if matchers[file].can_fetch(url, agent) else "0")
-        except Exception:  # It refuses the file, or cannot read the URL.
+        except Exception:  # The matcher refuses the file or cannot parse the URL.
             answers.append("?")
     return "".join(answers), time.perf_counter_ns() - start
 
@@ -61,7 +62,7 @@ def main():
                 texts.append(INPUT.read(bytes + 1)[:bytes])
         elif word == "build":
             matchers, nanoseconds = build(texts)
-            gc.freeze()  # What is built stays; a search for garbage in it would be timed.
+            gc.freeze()  # Matchers stay in memory, and garbage collection of them would be timed.
             for file, matcher in enumerate(matchers):
                 if isinstance(matcher, Exception):
                     say("refused %d %s" % (file, type(matcher).__name__))

@@ -1,5 +1,5 @@
-//! Lets `cargo build` link the module on macOS: the symbols of Python are found when Python loads it.
-//! maturin passes the same arguments.
+//! Lets `cargo build` link the module on macOS, where Python's symbols are resolved when Python
+//! loads the module. maturin passes the same arguments.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-"""Times the Spark function beside an identity mapInArrow, from Parquet to nowhere.
+"""Compares the Spark function with an identity mapInArrow, from Parquet to the noop sink.
 
     python benches/spark_speed.py SET PARQUET COLUMN [ROUNDS]
 
@@ -20,7 +20,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds():
-    """What the processes that this one started have used, and those that they have reaped."""
+    """Return the CPU time of the processes started by this one, and of their reaped children."""
     parents, used = {}, {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,10 +1,10 @@
-"""Times the package beside Protego and the command line program, by CPU time.
+"""Compares the CPU time of the package with Protego and the command-line program.
 
     python benches/speed.py ROBOTS_DIR URLS [PROGRAM]
 
-ROBOTS_DIR has files named by host, URLS their URLs, one per line. PROGRAM is `portcullis`: its `filter
---count` over the same list is the Rust call with nothing but the list's lines around it. Each figure is
-the least of several rounds.
+ROBOTS_DIR has files named by host, URLS their URLs, one per line. PROGRAM is `portcullis`. Its
+`filter --count` over the same list is the Rust call with only the splitting of lines added. Each
+figure is the least of several rounds.
 """
 
 import os
@@ -26,7 +26,7 @@ AGENT = "GPTBot"
 
 
 def least(work, count):
-    """Microseconds of CPU time per item."""
+    """Return the microseconds of CPU time per item."""
     best = float("inf")
     for _ in range(ROUNDS):
         start = time.process_time()

@@ -1,12 +1,13 @@
-//! Arrow arrays to and from Python, through capsules of the Arrow C data interface.
+//! Imports and exports Arrow arrays through capsules of the Arrow C data interface.
 //!
-//! No version of any Arrow library is fixed: pyarrow, Polars, DuckDB and nanoarrow export and import
-//! capsules. The structures come from arrow-rs, which the workspace has for Parquet anyway; pyo3-arrow
-//! would bring a second arrow-rs, numpy and time zones for the same hundred lines.
+//! The module does not depend on a version of any Arrow library in Python: pyarrow, Polars, DuckDB
+//! and nanoarrow export and import capsules. The structures come from arrow-rs, which the workspace
+//! already uses for Parquet. pyo3-arrow would add a second arrow-rs, numpy and time zones to
+//! replace a hundred lines.
 //!
-//! Importing and exporting copies no values. What can fail: an object that exports nothing, or a stream
-//! that fails while it is read. Exported data is trusted to follow the C data interface, as by every
-//! consumer.
+//! Importing and exporting copies no values. Errors: an object that does not export Arrow, or a
+//! stream that fails while it is read. Exported data is trusted to follow the C data interface, as
+//! in every consumer.
 
 #![allow(unsafe_code, reason = "capsules hold pointers to the structures of the C data interface")]
 
@@ -30,25 +31,26 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// What a Python object exports.
+/// The data that a Python object exports.
 pub enum Imported {
     Array(ArrayRef),
     Stream(ArrayStreamReader),
 }
 
-/// Imports what `object` exports; `None` if it exports nothing.
+/// Imports the Arrow data that `object` exports. `None` if it does not export Arrow.
 ///
 /// # Errors
 ///
-/// If the export fails, or its type is one that arrow-rs does not know.
+/// If the export fails, or arrow-rs does not support its type.
 pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
     let py = object.py();
     if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = export.call0()?.extract()?;
         let schema = pointer::<FFI_ArrowSchema>(&schema, SCHEMA)?;
         let array = pointer::<FFI_ArrowArray>(&array, ARRAY)?;
-        // SAFETY: the name of a capsule says what it points to. The array moves out of its capsule,
-        // which is left with one that is released, and the schema is only read while `schema` lives.
+        // SAFETY: the name of a capsule gives the type that it points to. The array is moved out of
+        // its capsule, which is left with a released array. The schema is only read while `schema`
+        // lives.
         let (array, schema) =
             unsafe { (FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
         if array.is_released() {
@@ -73,7 +75,7 @@ fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
 }
 
-/// An error of arrow-rs as a `ValueError`.
+/// Converts an error of arrow-rs to a `ValueError`.
 pub fn value_error(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
@@ -82,19 +84,19 @@ pub fn value_error(error: ArrowError) -> PyErr {
 #[pyclass(frozen, name = "Column", module = "portcullis_robots")]
 pub struct PyColumn {
     field: FieldRef,
-    /// At least one.
+    /// The pieces of the column, at least one.
     pieces: Vec<ArrayRef>,
 }
 
 /// A table of columns.
 #[pyclass(frozen, name = "Table", module = "portcullis_robots")]
 pub struct PyTable {
-    /// A struct, whose fields are the columns.
+    /// A struct column whose fields are the columns of the table.
     rows: PyColumn,
 }
 
 impl PyColumn {
-    /// A column in pieces, at least one, of the type of `field`.
+    /// Returns a column of at least one piece, with the type of `field`.
     pub fn new(field: FieldRef, pieces: Vec<ArrayRef>) -> PyColumn {
         assert!(!pieces.is_empty(), "a column without rows has an empty piece");
         PyColumn { field, pieces }
@@ -102,7 +104,7 @@ impl PyColumn {
 }
 
 impl PyTable {
-    /// A table of `rows`, which are structs.
+    /// Returns a table of `rows`, which must be structs.
     pub fn new(rows: PyColumn) -> PyTable {
         PyTable { rows }
     }
@@ -131,7 +133,7 @@ impl PyColumn {
         format!("<Column {}: {} rows>", self.field.name(), self.__len__())
     }
 
-    /// The values as Python objects.
+    /// Returns the values as Python objects.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         self.pieces.iter().try_for_each(|piece| push_values(piece, &list))?;
@@ -143,14 +145,14 @@ impl PyColumn {
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
 
-    /// The whole column; several pieces are joined, which copies them.
+    /// Exports the whole column. Several pieces are joined, which copies them.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // The interface lets a producer ignore the wish for another type.
+        // The interface lets a producer ignore a requested type.
         let _ = requested_schema;
         let whole = match &*self.pieces {
             [piece] => Arc::clone(piece),
@@ -174,13 +176,13 @@ impl PyTable {
         format!("<Table: {} rows of {}>", self.__len__(), self.column_names().join(", "))
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
         self.fields().iter().map(|field| field.name().as_str()).collect()
     }
 
-    /// One column, by name or number.
+    /// Returns a column, by name or number.
     fn __getitem__(&self, column: &Bound<'_, PyAny>) -> PyResult<PyColumn> {
         let fields = self.fields();
         if let Ok(place) = column.extract::<usize>() {
@@ -193,7 +195,7 @@ impl PyTable {
         place.map(|place| self.column(place)).ok_or_else(missing)
     }
 
-    /// A dict for each row.
+    /// Returns the rows as dicts.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let columns = (0..self.fields().len()).map(|place| self.column(place).to_pylist(py));
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
@@ -212,7 +214,7 @@ impl PyTable {
         self.rows.__arrow_c_schema__(py)
     }
 
-    /// The rows as one array of structs; several pieces are joined, which copies them.
+    /// Exports the rows as one array of structs. Several pieces are joined, which copies them.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -222,7 +224,7 @@ impl PyTable {
         self.rows.__arrow_c_array__(py, requested_schema)
     }
 
-    /// The pieces, one after the other.
+    /// Exports the pieces as a stream.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -238,7 +240,7 @@ impl PyTable {
     }
 }
 
-/// Appends the values of an array of a type that results have.
+/// Appends the values of an array. Only the types of result columns are supported.
 fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
     let py = list.py();
     for row in 0..array.len() {

@@ -1,13 +1,14 @@
-//! `Classifier`: columns of URLs to columns of decisions.
+//! `Classifier`: decides columns of URLs and returns columns of decisions.
 //!
-//! Owns the threads of a call and the memory that they keep from call to call. Python's lock is released
-//! while URLs are decided, and taken between stretches of some million rows, so that Ctrl-C ends a long
-//! call. Threads end with the call that started them, so a process may fork between calls.
+//! This module has the threads of a call and the memory that they reuse in later calls. Python's
+//! lock is released while URLs are decided, and acquired every million rows or so, so that Ctrl-C
+//! ends a long call. Threads end with the call that started them, so a process may fork between
+//! calls.
 //!
-//! A call asks about access, or also about labels of use, and needs rules and lines or not. Each such
-//! question has a classifier of its own over the same set, because those who ask less pay less.
+//! A call may or may not need usage labels, and rules and lines. Each combination has its own
+//! classifier over the same set, so that calls that need less cost less.
 //!
-//! What can fail: a damaged set, and arguments. A bad URL is a row that says `invalid`.
+//! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -34,7 +35,7 @@ use crate::policy_set::PyPolicySet;
 use crate::urls::{Urls, with_bytes};
 use crate::{Error, of_json, value_error};
 
-/// Who asks, and about what.
+/// A classifier with its assumed scheme and detail.
 struct Asked {
     classifier: batch::Classifier,
     assumed_scheme: Option<Vec<u8>>,
@@ -44,7 +45,7 @@ struct Asked {
 type AskedSession<'a> = batch::Session<'a>;
 
 self_cell!(
-    /// What one thread needs to decide.
+    /// The state that one thread needs to decide.
     struct Worker {
         owner: Arc<Asked>,
         #[not_covariant]
@@ -52,7 +53,7 @@ self_cell!(
     }
 );
 
-/// A question, and what threads have learnt about it for the next call.
+/// A classifier, and the memory of its threads for later calls.
 struct Question {
     asked: Arc<Asked>,
     idle: Mutex<Vec<Worker>>,
@@ -65,7 +66,7 @@ pub struct PyClassifier {
     agents: Vec<AgentChain>,
     names: Vec<String>,
     assumed_scheme: Option<Vec<u8>>,
-    /// By detail and labels, each made when it is asked first. They share the set.
+    /// The questions by detail and labels, each created on first use. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
 }
 
@@ -83,7 +84,7 @@ impl Question {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
     }
 
-    /// Decides all of `urls`, a stretch at a time.
+    /// Decides all of `urls`, one stretch of rows at a time.
     fn run<C: Collect>(
         &self,
         py: Python<'_>,
@@ -102,7 +103,7 @@ impl Question {
                 self.decide(py, &[Urls::of(&array)?], threads, collect, &mut pieces)?;
             }
             Some(Imported::Stream(mut stream)) => loop {
-                // Enough small chunks to employ every thread.
+                // Small chunks are collected until there are enough for every thread.
                 let (mut chunks, mut rows) = (Vec::new(), 0);
                 while rows < threads.saturating_mul(ARROW_PIECE_ROWS)
                     && let Some(array) = py.detach(|| stream.next())
@@ -145,7 +146,7 @@ impl Question {
         Ok(())
     }
 
-    /// Decides the rows of a stretch, each range of rows on one of `threads`.
+    /// Decides the rows of a stretch, with each range of rows on one of `threads`.
     fn decide_stretch<C: Collect>(
         &self,
         stretch: &[(&Urls, Range<usize>)],
@@ -183,11 +184,11 @@ impl Question {
 }
 
 impl PyClassifier {
-    /// A classifier for `agents`, of which there is at least one.
+    /// Returns a classifier for `agents`, which must not be empty.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it names robots.
+    /// If the names of robots in the set are damaged.
     pub fn new(
         set: Py<PyPolicySet>,
         agents: Vec<AgentChain>,
@@ -200,7 +201,7 @@ impl PyClassifier {
         Ok(classifier)
     }
 
-    /// The question about access and `labels`.
+    /// Returns the question about access and `labels`, and creates it on first use.
     fn question(&self, detail: Detail, labels: &[Label]) -> PyResult<Arc<Question>> {
         let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |it: &&Arc<Question>| {
@@ -219,7 +220,7 @@ impl PyClassifier {
         Ok(question)
     }
 
-    /// A table of `columns`.
+    /// Returns a table of `columns`.
     fn table(
         &self,
         py: Python<'_>,
@@ -252,19 +253,19 @@ fn decide_rows<C: Collect>(
 
 #[pymethods]
 impl PyClassifier {
-    /// The agents, as they were given.
+    /// Returns the agents, as they were given.
     #[getter]
     fn agents(&self) -> Vec<String> {
         self.names.clone()
     }
 
-    /// The set that is asked.
+    /// Returns the policy set.
     #[getter]
     fn policy_set(&self, py: Python<'_>) -> Py<PyPolicySet> {
         self.set.clone_ref(py)
     }
 
-    /// Where the policies come from.
+    /// Returns the provenance of the policies.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.set.get().provenance(py)
     }
@@ -274,7 +275,7 @@ impl PyClassifier {
         format!("<Classifier of {} for {}>", set.name(), self.names.join(", "))
     }
 
-    /// Decides a column of URLs: a table with the columns that are asked for, for each agent. `usage`
+    /// Decides a column of URLs. Returns a table with the requested columns for each agent. `usage`
     /// adds a column for each label.
     #[pyo3(signature = (urls, *, columns = "verdict", usage = Vec::new(), prefix = "", threads = 1))]
     fn classify(
@@ -292,8 +293,8 @@ impl PyClassifier {
         self.table(py, urls, columns, &labels, prefix, threads)
     }
 
-    /// What the pages of a column of URLs may be used for: a table with a column for each agent and label,
-    /// of `y`, `n`, `?` (not stated) and `-` (no access).
+    /// Returns what the pages of a column of URLs may be used for: a table with a column for each
+    /// agent and label, with `y`, `n`, `?` (not stated) and `-` (no access).
     #[pyo3(signature = (urls, labels = None, *, prefix = "", threads = 1))]
     fn usage(
         &self,
@@ -313,8 +314,9 @@ impl PyClassifier {
         self.table(py, urls, Columns::of_usage(&labels), &labels, prefix, threads)
     }
 
-    /// Decides a column of URLs: true where all agents are allowed, or any. With a purpose, they also
-    /// have to be permitted that use; `unstated` says whether one that is not stated is.
+    /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
+    /// With a purpose, the agents must also be permitted that use; `unstated` decides about uses
+    /// that are not stated.
     #[pyo3(signature = (urls, *, mode = "all", purpose = None, unstated = None, threads = 1))]
     fn allowed(
         &self,
@@ -373,7 +375,7 @@ impl PyClassifier {
     }
 }
 
-/// The label with this name.
+/// Returns the label with this name.
 fn label_of(name: &str) -> PyResult<Label> {
     Label::by_name(name).ok_or_else(|| {
         let names = Label::ALL.map(Label::as_str).join(", ");

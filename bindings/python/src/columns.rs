@@ -1,5 +1,5 @@
-//! Decisions as Arrow columns: those of `classify --columns` and `--usage`, with the same names, types and
-//! values. Words are dictionaries with keys of one byte per row.
+//! Builds decisions as Arrow columns: the columns of `classify --columns` and `--usage`, with the
+//! same names, types and values. Words are dictionaries with keys of one byte per row.
 //!
 //! Cost: a word is one byte written per row and agent. Rules and groups are looked up.
 
@@ -15,9 +15,9 @@ use portcullis_report::filter::Plan;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
-/// What becomes of the decisions on a block of URLs.
+/// Collects the decisions on blocks of URLs.
 pub trait Collect: Sync {
-    /// The values of some rows.
+    /// The values of a range of rows.
     type Rows;
 
     fn field(&self) -> FieldRef;
@@ -41,7 +41,7 @@ pub struct Table {
     added: Vec<columns::Field>,
     /// The columns in Arrow.
     fields: Fields,
-    /// By column: its words.
+    /// The words of each column.
     words: Vec<ArrayRef>,
 }
 
@@ -55,7 +55,7 @@ pub enum Builder {
 }
 
 impl Table {
-    /// The table of `columns` for agents with these names.
+    /// Returns the table of `columns` for agents with these names.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Table {
         }
     }
 
-    /// Adds the rules and groups of one agent, which are looked up once for both columns.
+    /// Adds the rules and groups of one agent. They are looked up once for both columns.
     fn add_texts(
         &self,
         decisions: &[Decision],
@@ -198,7 +198,7 @@ fn of_words(codes: Int8Array, words: &ArrayRef) -> ArrayRef {
     Arc::new(words.expect("codes are places in the list of all words"))
 }
 
-/// Whether each URL may be fetched, as `filter` decides it.
+/// Collects whether each URL may be fetched, as in `filter`.
 pub struct Allowed(pub Plan);
 
 impl Collect for Allowed {

@@ -1,18 +1,18 @@
 //! The extension module of the Python package `portcullis-robots`.
 //!
-//! Python calls the same [`Classifier`](portcullis_set::batch::Classifier) as the command line, over Arrow
-//! arrays that are not copied; the crate owns the bridge and nothing of what is decided.
+//! Python calls the same [`Classifier`](portcullis_set::batch::Classifier) as the command line,
+//! over Arrow arrays that are not copied. This crate is only the bridge and makes no decisions.
 //!
-//! | module | owns |
+//! | module | contents |
 //! |---|---|
-//! | `arrow` | arrays in and out, by the Arrow C data interface |
-//! | `urls` | what a row's bytes are |
+//! | `arrow` | import and export of arrays through the Arrow C data interface |
+//! | `urls` | the bytes of each row |
 //! | `columns` | decisions as Arrow columns |
 //! | `classifier` | bulk decisions: threads, memory from call to call |
 //! | `policy_set` | open, compile, verify |
 //! | `robots_txt` | one file |
 //!
-//! `python/portcullis_robots` has what is written in Python: facades for other packages, Spark, datatrove.
+//! `python/portcullis_robots` has the code in Python: facades for other packages, Spark, datatrove.
 //! Tests are in Python too: `scripts/python-check`.
 
 mod arrow;
@@ -40,12 +40,12 @@ impl Error {
     }
 }
 
-/// An argument that makes no sense.
+/// Converts an error about an argument to a `ValueError`.
 fn value_error(error: impl std::error::Error) -> PyErr {
     PyValueError::new_err(described(&error))
 }
 
-/// What failed, and why.
+/// Formats an error with its causes.
 fn described(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -56,7 +56,7 @@ fn described(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The Python object that a JSON text stands for.
+/// Converts a JSON text to a Python object.
 fn of_json<'py>(py: Python<'py>, json: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let json = PyString::from_bytes(py, json)?;
     py.import("json")?.call_method1("loads", (json,))
@@ -77,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use super::robots_txt::PyRobotsTxt;
 
-    /// Whether a name is an agent in a dialect, which not every product name is.
+    /// Whether a name is a valid agent in a dialect. Not every product name is.
     #[pyfunction]
     fn _is_agent(name: &str, dialect: &str) -> PyResult<bool> {
         Ok(super::AgentChain::parse(name, super::policy_set::dialect(dialect)?).is_ok())
@@ -86,7 +86,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        // Read in Python, whose standard library has a parser.
+        // Parsed in Python, whose standard library has a TOML parser.
         module.add("_AGENT_LISTS", include_str!("../../../src/cli/agents/lists.toml"))
     }
 }

@@ -1,10 +1,10 @@
-//! `PolicySet`: open, compile, and ask for agents.
+//! `PolicySet`: opens and compiles sets, and creates classifiers for agents.
 //!
-//! Cost: opening maps the file and reads its header. Compiling reads and parses every input, on as many
-//! threads as are asked for, which end with the call.
+//! Cost: opening maps the file and reads its header. Compiling reads and parses every input on
+//! `threads` threads, which end with the call.
 //!
-//! A mapped file must not be truncated or rewritten while the set lives; replace it by renaming another
-//! file over it, as `compile` does. Reading a part that was cut off ends the process.
+//! A mapped file must not be truncated or rewritten while the set is alive. Replace it by renaming
+//! another file over it, as `compile` does. Reading a truncated part ends the process.
 
 #![allow(unsafe_code, reason = "maps the sets that the caller names")]
 
@@ -34,15 +34,15 @@ use crate::{Error, of_json, value_error};
 #[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
 pub struct PyPolicySet {
     pub set: Arc<PolicySet>,
-    /// Where it is, if it is a file, and whether it is mapped.
+    /// The path of the file, and whether it is mapped. `None` for a set in memory.
     file: Option<(PathBuf, bool)>,
 }
 
-/// The dialect with this name.
+/// Returns the dialect with this name.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If there is no such dialect.
 pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
     Dialect::by_name(name).ok_or_else(|| {
         let names = Dialect::ALL.map(|dialect| dialect.name).join(", ");
@@ -62,14 +62,15 @@ fn set_error(error: SetError) -> PyErr {
 
 fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
     let set = match mapped {
-        // SAFETY: the module and its documentation ask callers not to change the file in place.
+        // SAFETY: the documentation of the package requires callers not to change the file in
+        // place.
         true => unsafe { PolicySet::map(&path) },
         false => PolicySet::open(&path),
     };
     Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file: Some((path, mapped)) })
 }
 
-/// What `compile` is asked for.
+/// The arguments of `compile`.
 struct Compiling {
     dialect: &'static Dialect,
     robots_bytes_max: Option<usize>,
@@ -78,7 +79,7 @@ struct Compiling {
 }
 
 impl Compiling {
-    /// Compiles captures; notes on what was left out are `warnings`.
+    /// Compiles captures. Notes on inputs that were left out are added to `warnings`.
     fn captures(&self, inputs: &[Input], warnings: &mut Vec<String>) -> PyResult<PyPolicySet> {
         let config = IngestConfig {
             strictness: self.strictness,
@@ -115,7 +116,7 @@ impl Compiling {
 
 #[pymethods]
 impl PyPolicySet {
-    /// Opens a compiled set; `mapped=False` reads it into memory.
+    /// Opens a compiled set. `mapped=False` reads it into memory.
     #[classmethod]
     #[pyo3(name = "open", signature = (path, *, mapped = true))]
     fn py_open(_: &Bound<'_, PyType>, path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
@@ -170,7 +171,8 @@ impl PyPolicySet {
         Ok(compiled)
     }
 
-    /// Joins sets that were compiled apart, to the set that compiling all inputs at once gives.
+    /// Merges sets that were compiled separately. The result is the same as compiling all inputs at
+    /// once.
     #[classmethod]
     #[pyo3(name = "merge", signature = (paths, output, *, threads = 0))]
     fn py_merge(
@@ -186,7 +188,8 @@ impl PyPolicySet {
         py.detach(|| pool.install(|| merge(&sets, output)))
     }
 
-    /// Asks for crawlers: product tokens, or `A+B` for one that follows B if no group names A.
+    /// Returns a classifier for crawlers: product tokens, or `A+B` for a crawler that follows the
+    /// groups of B if no group names A.
     #[pyo3(signature = (agents = Vec::new(), *, user_agents = Vec::new(), assume_scheme = None))]
     fn for_agents(
         self_: &Bound<'_, PyPolicySet>,
@@ -214,7 +217,7 @@ impl PyPolicySet {
         PyClassifier::new(self_.clone().unbind(), chains, scheme)
     }
 
-    /// Where the set comes from: hash, dialect, counts, and what became of each input.
+    /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.
     pub fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let provenance = self.set.provenance().map_err(Error::of)?;
         let found = of_json(py, provenance)?;
@@ -226,37 +229,37 @@ impl PyPolicySet {
         Ok(found)
     }
 
-    /// Verifies everything: checksums, structure, and that the compiled rules match the stored text.
+    /// Verifies the set: checksums, structure, and that the compiled rules match the stored text.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         let pool = rayon::ThreadPoolBuilder::new().build().map_err(value_error)?;
         py.detach(|| pool.install(|| self.set.verify())).map(|_| ()).map_err(set_error)
     }
 
-    /// What messages call it: the path, if it is a file.
+    /// Returns the name of the set in messages: its path, if it is a file.
     #[getter]
     fn name(&self) -> &str {
         self.set.name()
     }
 
-    /// The name of the dialect.
+    /// Returns the name of the dialect.
     #[getter]
     fn dialect(&self) -> &'static str {
         self.set.dialect().name
     }
 
-    /// The hash of the content, as the command line shows it.
+    /// Returns the hash of the content, as on the command line.
     #[getter]
     fn hash(&self) -> String {
         format!("{:016x}", self.set.hash())
     }
 
-    /// The number of hosts.
+    /// Returns the number of hosts.
     #[getter]
     fn hosts(&self) -> u64 {
         self.set.counts().hosts
     }
 
-    /// The number of origins.
+    /// Returns the number of origins.
     #[getter]
     fn origins(&self) -> u64 {
         self.set.counts().origins
@@ -266,7 +269,7 @@ impl PyPolicySet {
         format!("<PolicySet {}: {} origins>", self.set.name(), self.origins())
     }
 
-    /// A set that is a file is pickled as its path.
+    /// Pickles a set that is a file as its path.
     fn __reduce__<'py>(
         self_: &Bound<'py, PyPolicySet>,
     ) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
@@ -303,7 +306,7 @@ fn merge(sets: &[PyPolicySet], output: PathBuf) -> PyResult<PyPolicySet> {
     compiling.write(&merger.finish(settings.outages))
 }
 
-/// A set of texts by the URL of their robots.txt.
+/// Compiles a set from texts by the URL of their robots.txt.
 fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPolicySet> {
     let mut texts = BTreeMap::new();
     for (url, text) in files {

@@ -1,7 +1,8 @@
 //! `RobotsTxt`: one file, one URL at a time.
 //!
-//! Cost: parsing is linear in the file. The rules for an agent are compiled when it first asks and kept
-//! for the next URLs. Nothing fails: any bytes are a file, and a bad URL is not allowed.
+//! Cost: parsing is linear in the file. The rules for an agent are compiled on its first URL and
+//! kept for later URLs. No bytes are an error: any bytes are a valid file, and a bad URL is not
+//! allowed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,11 +32,11 @@ self_cell!(
     }
 );
 
-/// What is compiled for agents, by agent as it was given.
+/// Compiled rules by agent, with the agent as it was given.
 struct ByAgent<T>(Mutex<HashMap<String, T, RandomState>>);
 
 impl<T> ByAgent<T> {
-    /// Asks what is kept for `agent`, which `compile` makes when it asks first.
+    /// Calls `ask` with the stored value for `agent`, which `compile` creates on first use.
     fn ask<R>(
         &self,
         agent: &str,
@@ -75,7 +76,7 @@ fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A text from a file, cut if it is long.
+/// Returns a text from a file, cut if it is long.
 fn text_to_show(bytes: &[u8]) -> String {
     text_of(&cut_to_show(bytes))
 }
@@ -127,7 +128,8 @@ impl PyRobotsTxt {
         of_json(py, &json)
     }
 
-    /// What a page may be used for: the members that `portcullis classify --usage --format jsonl` adds.
+    /// Returns what a page may be used for: the members that `portcullis classify --usage --format
+    /// jsonl` adds.
     fn usage<'py>(
         &self,
         py: Python<'py>,
@@ -164,15 +166,15 @@ impl PyRobotsTxt {
         Ok(members)
     }
 
-    /// The seconds between two requests that the groups of `agent` ask for; the last value counts.
+    /// Returns the crawl-delay in the groups of `agent`, in seconds. The last value counts.
     fn crawl_delay(&self, agent: &str) -> Option<f64> {
         let seconds = |value: &[u8]| std::str::from_utf8(value).ok()?.parse().ok();
         let delays = self.robots().extensions(agent, "crawl-delay").filter_map(seconds);
         delays.filter(|delay: &f64| delay.is_finite() && *delay >= 0.0).last()
     }
 
-    /// The values of a field that the protocol does not define, such as `request-rate`: in the groups of
-    /// `agent`, or in the whole file.
+    /// Returns the values of a field that the protocol does not define, such as `request-rate`, in
+    /// the groups of `agent` or in the whole file.
     #[pyo3(signature = (field, agent = None))]
     fn values(&self, field: &str, agent: Option<&str>) -> Vec<String> {
         if let Some(agent) = agent {
@@ -183,13 +185,13 @@ impl PyRobotsTxt {
         named.map(|record| text_of(record.value)).collect()
     }
 
-    /// The values of the sitemap lines.
+    /// Returns the values of the sitemap lines.
     #[getter]
     fn sitemaps(&self) -> Vec<String> {
         self.robots().sitemaps().map(text_of).collect()
     }
 
-    /// The name of the dialect.
+    /// Returns the name of the dialect.
     #[getter]
     fn dialect(&self) -> &'static str {
         self.robots().dialect().name

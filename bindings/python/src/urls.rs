@@ -1,8 +1,8 @@
-//! URLs as Python hands them over: any Arrow array of texts, or Python strings.
+//! Reads URLs from Python: any Arrow array of strings, or Python strings.
 //!
-//! Owns what a row's bytes are. A row that is null has none, so it is no URL and its verdict is
-//! `invalid`. Reading a row copies nothing, except for Python strings, which are copied once because
-//! Python may change the list while its lock is released.
+//! This module returns the bytes of each row. A null row has no bytes, so it is not a URL and its
+//! verdict is `invalid`. Reading a row copies no bytes, except for Python strings. They are copied
+//! once, because Python may change the list while its lock is released.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// A column of texts.
+/// A column of URLs.
 pub enum Urls {
     Text(StringArray),
     LargeText(LargeStringArray),
@@ -26,9 +26,9 @@ pub enum Urls {
     LargeBytes(LargeBinaryArray),
     BytesView(BinaryViewArray),
     Dictionary {
-        /// The row itself: which ones are null.
+        /// The rows themselves, to find nulls.
         rows: ArrayRef,
-        /// By row: the place in `values`.
+        /// The place in `values` of each row.
         keys: Vec<usize>,
         values: Box<Urls>,
     },
@@ -36,11 +36,11 @@ pub enum Urls {
 }
 
 impl Urls {
-    /// The URLs of an array, or of the only column of a table.
+    /// Reads the URLs of an array, or of the only column of a table.
     ///
     /// # Errors
     ///
-    /// If it has several columns, or does not hold texts.
+    /// If there are several columns, or the column does not hold strings.
     pub fn of(array: &ArrayRef) -> PyResult<Urls> {
         Ok(match array.data_type() {
             DataType::Utf8 => Urls::Text(array.as_string().clone()),
@@ -53,7 +53,7 @@ impl Urls {
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
                 match dictionary.values().is_empty() {
-                    // Without values every row is null.
+                    // Without values, every row is null.
                     true => Urls::Nulls(array.len()),
                     false => Urls::Dictionary {
                         rows: Arc::clone(array),
@@ -80,11 +80,11 @@ impl Urls {
         })
     }
 
-    /// Python strings, or bytes, or `None`.
+    /// Reads an iterable of Python strings, bytes or `None`.
     ///
     /// # Errors
     ///
-    /// If `object` is no iterable, or has an item of another type.
+    /// If `object` is not iterable, or has an item of another type.
     pub fn of_strings(object: &Bound<'_, PyAny>) -> PyResult<Urls> {
         if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("urls is one text; pass a list: [url]"));
@@ -119,7 +119,7 @@ impl Urls {
         }
     }
 
-    /// Replaces `block` with the bytes of `rows`; of a row that is null there are none.
+    /// Replaces `block` with the bytes of `rows`. A null row has no bytes.
     pub fn read<'u>(&'u self, rows: std::ops::Range<usize>, block: &mut Vec<&'u [u8]>) {
         fn fill<'u, A: Array>(
             array: &'u A,
@@ -158,8 +158,8 @@ impl Urls {
     }
 }
 
-/// Calls `with` with the bytes of a str or of bytes. A str that is not UTF-8 because of lone surrogates
-/// has the bytes that UTF-8 would give them, so it is a bad URL and no exception.
+/// Calls `with` with the bytes of a str or bytes object. Lone surrogates in a str are encoded as
+/// UTF-8 would encode them, so such a str is a bad URL instead of an exception.
 ///
 /// # Errors
 ///

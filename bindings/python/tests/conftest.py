@@ -1,4 +1,4 @@
-"""What tests share: the sample corpus, and a set that is compiled from it."""
+"""Shared fixtures: the sample corpus, and a set compiled from it."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ AGENTS = ["GPTBot", "Googlebot", "CCBot"]
 
 @pytest.fixture(scope="session")
 def urls():
-    """The sample's URLs, some of which are none."""
+    """The records of the sample, some of which are not URLs."""
     return (SAMPLE / "urls.txt").read_text(encoding="utf-8", errors="replace").splitlines()
 
 

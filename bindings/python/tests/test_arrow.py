@@ -1,4 +1,4 @@
-"""Every form in which URLs arrive, and every library that takes the results."""
+"""Tests of every form of URLs, and every library that takes the results."""
 
 import pytest
 
@@ -85,7 +85,7 @@ def test_long_arrays_have_pieces_that_join(classifier):
         result = classifier.classify(pa.array(urls), threads=threads, columns="verdict,rule")
         assert pa.table(result)["CCBot"].num_chunks > 1
         assert pa.table(result)["CCBot"].to_pylist() == expected
-        # One array, of joined pieces.
+        # One array of joined pieces.
         assert pa.array(result["CCBot"]).to_pylist() == expected
         assert pa.array(result["CCBot_rule"]).null_count == expected.count("allow")
     many = pa.chunked_array([[url] for url in urls[:1000]])

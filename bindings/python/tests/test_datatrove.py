@@ -1,4 +1,4 @@
-"""The datatrove filter, in a pipeline."""
+"""Tests of the datatrove filter in a pipeline."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""One file, and the stand-ins for other parsers."""
+"""Tests of one file, and of the replacements for other parsers."""
 
 import datetime
 import pathlib
@@ -112,7 +112,7 @@ def test_protego():
 
 def test_robotparser():
     ours, original = RobotFileParser(), urllib.robotparser.RobotFileParser()
-    # Nothing may be fetched before a file was read.
+    # No URL may be fetched before a file was read.
     assert not ours.can_fetch("a", "/") and not original.can_fetch("a", "/")
     for parser in (ours, original):
         parser.parse(FILE.splitlines())
@@ -130,7 +130,7 @@ def test_robotparser():
 
 
 def differences(real_files, parse, ours):
-    """Decisions on real files, those that differ, and the hosts where they do."""
+    """Return the decisions on real files, the differing ones, and the hosts where they differ."""
     asked, different, hosts = 0, 0, set()
     agents = ["Googlebot", "GPTBot", "CCBot", "MJ12bot", "ExampleBot"]
     urls = {}

@@ -1,4 +1,4 @@
-"""Policy sets and classifiers, without any other library."""
+"""Tests of policy sets and classifiers, without any other library."""
 
 import json
 import os
@@ -207,7 +207,7 @@ def test_other_threads_run_meanwhile(policies):
             ticks.append(1)
 
     ticker = threading.Thread(target=tick)
-    # Encoded before, so that the call only decides.
+    # The strings are encoded before, so that the call only decides.
     table = pytest.importorskip("pyarrow").array(
         f"https://shop.example/cart/{row}?{row}" for row in range(300_000)
     )

@@ -1,4 +1,4 @@
-"""Every Python snippet of the README runs, in order, in a folder that has the files that it names."""
+"""Runs the README's Python snippets, in order, in a folder with the files that they name."""
 
 import os
 import pathlib

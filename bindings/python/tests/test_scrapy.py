@@ -1,4 +1,4 @@
-"""A Scrapy spider against a server on this machine."""
+"""Tests of a Scrapy spider with a server on this machine."""
 
 import http.server
 import json
@@ -15,7 +15,7 @@ HOSTILE += b"Disallow: /" + b"*a" * 50_000 + b"$\n"
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Answers by the name of the host, which is any of 127.0.0.0/8."""
+    """A server that answers by the name of the host, which is any of 127.0.0.0/8."""
 
     def do_GET(self):
         site = self.server.server_address[0]
@@ -107,7 +107,7 @@ def test_the_parser_follows_redirects_and_reads_hostile_files(sites):
     fetched = crawl(sites, PARSER)
     assert f"{moved}/open" in fetched and f"{moved}/private" not in fetched
     assert f"{hostile}/open" in fetched and f"{hostile}/private" not in fetched
-    # Scrapy does not tell a parser the status, so the page of a 404 counts as a file.
+    # Scrapy does not pass the status to a parser, so the page of a 404 counts as a file.
     assert f"{missing}/open" not in fetched
 
 

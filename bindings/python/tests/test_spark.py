@@ -1,4 +1,4 @@
-"""Spark for real: a driver and two executors, each a process of its own (local-cluster)."""
+"""Tests of real Spark: a driver and two executors in separate processes (local-cluster)."""
 
 import collections
 import json
@@ -64,14 +64,14 @@ def rows(frame):
 
 @pytest.fixture(scope="module")
 def expected(pages, set_path):
-    """What the classifier says without Spark."""
+    """Return the classifier's result without Spark."""
     table = pq.read_table(pages)
     decided = pa.table(PolicySet.open(set_path).for_agents(AGENTS).classify(table["url"]))
     return dict(zip(table["id"].to_pylist(), zip(*(decided[it].to_pylist() for it in AGENTS), strict=True), strict=True))
 
 
 def executors(session):
-    """By executor: how many tasks it finished."""
+    """Return the number of finished tasks by executor."""
     listed = session.sparkContext._jsc.sc().statusStore().executorList(False)
     found = [listed.apply(place) for place in range(listed.size())]
     return {it.id(): it.completedTasks() for it in found if it.id() != "driver"}
@@ -217,7 +217,7 @@ def test_an_executor_is_killed_mid_job(session, pages, distributed, expected, tm
 
 def test_a_damaged_set_fails_the_job(session, pages, set_path, tmp_path):
     whole = bytearray(set_path.read_bytes())
-    # Behind the header, which the driver reads.
+    # After the header, which the driver reads.
     for place in range(len(whole) // 3, len(whole)):
         whole[place] ^= 0x55
     damaged = tmp_path / "damaged.pcs"
@@ -273,7 +273,7 @@ def test_the_jobs_agents(set_path):
     assert len({name.lower() for name in names}) == len(names)
 
 
-# The last one: it ends the session.
+# The last test, because it ends the session.
 def test_the_job(session, pages, set_path, expected, tmp_path):
     output, counts = tmp_path / "out", tmp_path / "counts"
     asked = ["-p", str(set_path), "-a", ",".join(AGENTS), "-o", str(output), "--counts", str(counts)]

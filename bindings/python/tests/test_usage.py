@@ -1,4 +1,4 @@
-"""What pages may be used for, without any other library."""
+"""Tests of usage preferences, without any other library."""
 
 import itertools
 import json
@@ -50,7 +50,7 @@ def test_letters(classifier):
     assert letters == {
         "CCBot_train-ai": "nyn-?--",
         "CCBot_search": "y??-?--",
-        # Its own group states nothing.
+        # Its own group has no statement.
         "GPTBot_train-ai": "n?-??--",
         "GPTBot_search": "y?-??--",
     }

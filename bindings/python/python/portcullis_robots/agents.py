@@ -1,4 +1,4 @@
-"""The lists of crawlers that the command line knows as ``-a @NAME``.
+"""The lists of crawlers that the command line calls ``-a @NAME``.
 
 >>> "GPTBot" in agent_list("ai-training")
 True
@@ -21,12 +21,12 @@ def _tables() -> dict[str, Any]:
 
 
 def agent_lists() -> dict[str, str]:
-    """Return the name of each list and what is in it."""
+    """Return the name and the description of each list."""
     return {entry["name"]: entry["about"] for entry in _tables()["list"]}
 
 
 def agent_list(name: str, dialect: str = "rfc9309") -> list[str]:
-    """Return the names of a list, sorted; those that the dialect cannot express are left out."""
+    """Return the sorted names of a list, without names that the dialect cannot express."""
     found = next((entry for entry in _tables()["list"] if entry["name"] == name), None)
     if found is None:
         raise ValueError(f"no list {name!r}; the lists are {', '.join(agent_lists())}")

@@ -1,7 +1,8 @@
-"""A datatrove filter: documents whose URL robots.txt allows.
+"""A datatrove filter that keeps documents whose URL robots.txt allows.
 
-The reasons of what is dropped become datatrove's statistics: ``dropped_rule``, ``dropped_no-policy``,
-``dropped_bad-url`` and others, or what is stated about the purpose, as ``dropped_train-ai=n``.
+The reasons for dropped documents become datatrove's statistics: ``dropped_rule``,
+``dropped_no-policy``, ``dropped_bad-url`` and others, or the preference about the purpose, such as
+``dropped_train-ai=n``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["RobotsFilter"]
 
 
 class RobotsFilter(BaseFilter):
-    """Keeps documents that all agents, or any, may fetch; neither unknown nor invalid ones.
+    """Keeps documents that all agents, or any agent, may fetch, and no unknown or invalid ones.
 
     Args:
         policies: the path of a compiled set, which each worker maps
@@ -62,7 +63,7 @@ class RobotsFilter(BaseFilter):
         self.unstated = unstated
         self.url_key = url_key
         self._classifier: Classifier | None = None
-        # Wrong arguments fail here, where there may be no set yet.
+        # Wrong arguments fail here, even if the set does not exist yet.
         nothing = PolicySet.compile({}).for_agents(self.agents)
         nothing.allowed([], mode=mode, purpose=purpose, unstated=unstated)
 
@@ -77,7 +78,7 @@ class RobotsFilter(BaseFilter):
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
         """Decide a batch."""
         urls = [doc.metadata.get(self.url_key) for doc in batch]
-        # What is no text is no URL.
+        # A value that is not text is not a URL.
         return self._decide([url if isinstance(url, (str, bytes)) else None for url in urls])
 
     def _decide(self, urls: list[str | bytes | None]) -> list[bool | tuple[bool, str]]:
@@ -98,7 +99,7 @@ class RobotsFilter(BaseFilter):
     def _dropped(
         self, verdicts: list[str], reasons: list[str], uses: list[str]
     ) -> bool | tuple[bool, str]:
-        """Why a row is not kept; true if it is after all."""
+        """Return why a row is not kept, or true if it is kept as unknown."""
         for verdict in ("invalid", "unknown", "disallow"):
             if verdict in verdicts:
                 is_kept = verdict == "unknown" and self.keep_unknown

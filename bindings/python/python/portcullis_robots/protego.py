@@ -1,7 +1,7 @@
-"""A stand-in for Protego: ``from portcullis_robots.protego import Protego``.
+"""A replacement for Protego: ``from portcullis_robots.protego import Protego``.
 
-Decisions follow the dialect ``google``, the one that Protego comes nearest to. The README counts the
-differences on real files and says where they come from.
+Decisions follow the dialect ``google``, which is closest to Protego. The README lists the
+differences on real files and their causes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIMES = re.compile(r"(\d{4})(?:-|\s+)(\d{4})", re.ASCII)
 
 
 class RequestRate(NamedTuple):
-    """At most ``requests`` in ``seconds``, between two times of a day in UTC if they are given."""
+    """At most ``requests`` per ``seconds``, between two times of day (UTC) if they are given."""
 
     requests: int
     seconds: int
@@ -32,7 +32,7 @@ class RequestRate(NamedTuple):
 
 
 class VisitTime(NamedTuple):
-    """The part of a day, in UTC, in which a crawler should come."""
+    """The time of day (UTC) in which a crawler should visit."""
 
     start_time: time
     end_time: time
@@ -54,15 +54,15 @@ class Protego:
         return self._robots.can_fetch(user_agent, url)
 
     def crawl_delay(self, user_agent: str) -> float | None:
-        """Return the seconds between two requests that the file asks for."""
+        """Return the crawl-delay in seconds."""
         return self._robots.crawl_delay(user_agent)
 
     def request_rate(self, user_agent: str) -> RequestRate | None:
-        """Return the last Request-rate that can be read."""
+        """Return the last valid Request-rate."""
         return _last(_rate, self._robots.values("request-rate", user_agent))
 
     def visit_time(self, user_agent: str) -> VisitTime | None:
-        """Return the last Visit-time that can be read."""
+        """Return the last valid Visit-time."""
         return _last(_visit, self._robots.values("visit-time", user_agent))
 
     @property

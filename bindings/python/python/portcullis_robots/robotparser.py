@@ -1,7 +1,8 @@
-"""A stand-in for ``urllib.robotparser``: ``from portcullis_robots.robotparser import RobotFileParser``.
+"""A replacement for ``urllib.robotparser``.
 
-Decisions follow the dialect ``koster1996``, in which the first rule that matches decides, as in the
-original. The README counts the differences on real files and says where they come from.
+Use it as ``from portcullis_robots.robotparser import RobotFileParser``. Decisions follow the
+dialect ``koster1996``, in which the first matching rule decides, as in the original. The README
+lists the differences on real files and their causes.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ __all__ = ["RobotFileParser"]
 
 
 class RobotFileParser(urllib.robotparser.RobotFileParser):
-    """``urllib.robotparser.RobotFileParser`` that decides by Portcullis.
+    """A ``urllib.robotparser.RobotFileParser`` that uses Portcullis for decisions.
 
-    ``read``, ``set_url``, ``mtime`` and ``modified`` are the original's. So is the answer before a file
-    was read, which is that nothing may be fetched.
+    ``read``, ``set_url``, ``mtime`` and ``modified`` come from the original. As in the original, no
+    URL may be fetched before a file was read.
     """
 
-    # typeshed does not name them.
+    # typeshed lacks these attributes.
     allow_all: bool
     disallow_all: bool
 
@@ -43,11 +44,11 @@ class RobotFileParser(urllib.robotparser.RobotFileParser):
     def crawl_delay(self, useragent: str) -> str | None:
         """Return the seconds between two requests, if they are a whole number."""
         numbers = [value for value in self._values("crawl-delay", useragent) if value.isdigit()]
-        # An int, as in the original, whatever typeshed says.
+        # An int, as in the original, although typeshed says otherwise.
         return int(numbers[-1]) if numbers else None  # type: ignore[return-value]
 
     def request_rate(self, useragent: str) -> urllib.robotparser.RequestRate | None:
-        """Return the requests and seconds of the last Request-rate that can be read."""
+        """Return the requests and seconds of the last valid Request-rate."""
         pairs = [value.split("/") for value in self._values("request-rate", useragent)]
         rates = [pair for pair in pairs if len(pair) == 2 and all(it.strip().isdigit() for it in pair)]
         if not rates:
@@ -56,7 +57,7 @@ class RobotFileParser(urllib.robotparser.RobotFileParser):
         return urllib.robotparser.RequestRate(requests, seconds)
 
     def site_maps(self) -> list[str] | None:
-        """Return the sitemaps that the file names, ``None`` if there are none."""
+        """Return the sitemaps that the file names, or ``None`` if there are none."""
         return self._robots.sitemaps or None
 
     def _values(self, field: str, useragent: str) -> list[str]:

@@ -1,9 +1,9 @@
-"""robots.txt in Scrapy.
+"""A robots.txt parser and a middleware for Scrapy.
 
-``ROBOTSTXT_PARSER = "portcullis_robots.scrapy.PortcullisRobotParser"`` replaces the parser. Scrapy gives
-a parser the body alone, whatever the status of the answer: the page that comes with a 503 is parsed
-as if it were robots.txt, and a server that cannot be reached allows everything. To follow RFC 9309,
-section 2.3.1, there as well, replace the middleware too:
+``ROBOTSTXT_PARSER = "portcullis_robots.scrapy.PortcullisRobotParser"`` replaces the parser. Scrapy
+gives a parser only the body, without the status of the answer. So the page of a 503 is parsed as if
+it were robots.txt, and a server that cannot be reached allows everything. To follow RFC 9309,
+section 2.3.1, in these cases, replace the middleware too:
 
     DOWNLOADER_MIDDLEWARES = {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -34,7 +34,7 @@ _NOTHING_ALLOWED = b"User-agent: *\nDisallow: /\n"
 
 
 class PortcullisRobotParser(RobotParser):
-    """Scrapy's interface of a parser."""
+    """A parser with Scrapy's interface."""
 
     def __init__(self, robotstxt_body: bytes, dialect: str = "rfc9309") -> None:
         self._robots = RobotsTxt(robotstxt_body, dialect=dialect)
@@ -50,12 +50,12 @@ class PortcullisRobotParser(RobotParser):
         return self._robots.can_fetch(_text(user_agent), url)
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
-        """Return the seconds between two requests that the file asks for."""
+        """Return the crawl-delay in seconds."""
         return self._robots.crawl_delay(_text(user_agent))
 
 
 class PortcullisRobotsTxtMiddleware(RobotsTxtMiddleware):
-    """Scrapy's middleware that follows RFC 9309 where there is no file.
+    """Scrapy's middleware, changed to follow RFC 9309 if there is no file.
 
     A server error or no answer disallows everything (section 2.3.1.4), and a client error allows
     everything (section 2.3.1.3). Scrapy has retried and followed redirects by then.

@@ -1,9 +1,9 @@
-"""Columns of verdicts in Spark, by ``mapInArrow``: no shuffle, one open set per Python worker.
+"""Add verdict columns in Spark with ``mapInArrow``: no shuffle, one open set per Python worker.
 
 ``policies`` is the path of a compiled set that every worker sees, or the name of a file that
-``SparkContext.addFile`` distributed. Each Python worker maps it once and keeps it for its next tasks;
-workers of one machine share its memory. A worker whose set is not the driver's, or is damaged, fails
-the job. So does a set that is replaced while a job runs.
+``SparkContext.addFile`` distributed. Each Python worker maps the set once and keeps it for later
+tasks. Workers on one machine share its memory. The job fails if a worker's set differs from the
+driver's or is damaged, or if the set is replaced while the job runs.
 
 >>> spark.sparkContext.addFile("policies.pcs")                      # doctest: +SKIP
 >>> tagged = classify(pages, "url", "policies.pcs", ["GPTBot"])     # doctest: +SKIP
@@ -46,7 +46,7 @@ class _Plan(TypedDict):
 
 
 class _Asked(NamedTuple):
-    """What a worker needs to open the driver's classifier."""
+    """The arguments that a worker needs to open the driver's classifier."""
 
     policies: str
     agents: tuple[str, ...]
@@ -56,7 +56,7 @@ class _Asked(NamedTuple):
 
 
 def _path(policies: str) -> str:
-    """The set on this machine: a path, or a file that Spark distributed."""
+    """Return the path of the set on this machine, which Spark may have distributed."""
     from pyspark import SparkFiles
 
     if os.path.exists(policies):
@@ -84,7 +84,7 @@ def _opened(path: str, identity: tuple[int, ...], asked: _Asked) -> Classifier:
 
 
 def _classifier(asked: _Asked) -> Classifier:
-    """The classifier of this process, which is kept until another file has the path."""
+    """Return the classifier of this process. It is kept until another file has the path."""
     path = _path(asked.policies)
     status = os.stat(path)
     identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
@@ -103,7 +103,7 @@ def _ask(
 
 
 def _place(df: DataFrame, url: str) -> int:
-    """The place of the column of URLs."""
+    """Return the position of the column of URLs."""
     if url not in df.columns:
         raise ValueError(f"no column {url!r}; the columns are {', '.join(df.columns)}")
     kind = df.schema[url].dataType.simpleString()
@@ -114,7 +114,7 @@ def _place(df: DataFrame, url: str) -> int:
 
 
 def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the batches, each read while the one before is decided.
+    """Yield the batches. Each batch is read while the previous one is decided.
 
     Spark writes a batch no faster than its worker reads: without this thread, the JVM and Python take
     turns. Deciding releases Python's lock.
@@ -128,7 +128,7 @@ def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _numbers(decided: Table) -> list[pa.Array]:
-    """The columns, with the numbers of words where Arrow has dictionaries, which Spark does not read."""
+    """Return the columns, with numbers instead of dictionaries, which Spark does not read."""
     import pyarrow as pa
 
     columns = pa.record_batch(decided).columns
@@ -147,7 +147,7 @@ def classify(
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Add the columns of ``portcullis classify --columns --usage`` for each agent. No row is dropped."""
+    """Add the columns of ``portcullis classify`` for each agent. No row is dropped."""
     import pyarrow as pa
     from pyspark.sql import functions
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -158,7 +158,7 @@ def classify(
     question: _Question = {"columns": columns, "usage": list(usage), "prefix": prefix}
     empty = classifier.classify([], **question)
     added = empty.column_names
-    # Spark compares the names of columns without regard to case.
+    # Spark compares the names of columns case-insensitively.
     own = {name.lower() for name in df.columns}
     for name in added:
         if name.lower() in own:
@@ -172,7 +172,8 @@ def classify(
 
     types = pa.schema(zip(added, (column.type for column in _numbers(empty)), strict=True))
     decided = df.mapInArrow(add, StructType(df.schema.fields + from_arrow_schema(types).fields))
-    # Spark looks the words up itself: to read a string from Python costs more than to decide a URL.
+    # Spark looks the words up itself, because reading a string from Python costs more than deciding
+    # a URL.
     words = {}
     for name, column in zip(added, pa.record_batch(empty).columns, strict=True):
         if pa.types.is_dictionary(column.type):
@@ -194,10 +195,10 @@ def filter(
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Keep the rows whose URL all agents, or any, may fetch; neither unknown nor invalid ones.
+    """Keep the rows whose URL all agents, or any agent, may fetch, and no unknown or invalid ones.
 
-    With ``purpose``, they also have to be permitted that use; ``unstated`` says whether one that is
-    not stated is.
+    With ``purpose``, the agents must also be permitted that use. ``unstated`` decides about uses
+    that are not stated.
     """
     import pyarrow as pa
 
@@ -215,9 +216,10 @@ def filter(
 
 
 def counts(df: DataFrame, agents: Sequence[str], *, prefix: str = "") -> DataFrame:
-    """Count the verdicts of a classified frame: the columns agent, verdict and records.
+    """Count the verdicts of a classified frame, in the columns agent, verdict and records.
 
-    The frame is read again, so count what a job has written rather than what it still has to decide.
+    The frame is evaluated again, so count the output that a job has written instead of a frame that
+    is not decided yet.
     """
     names: list[Column | str] = [f"`{prefix}{agent}`" for agent in agents]
     verdicts = df.select(*names).unpivot([], names, "agent", "verdict")
@@ -235,14 +237,15 @@ def compile(
     dialect: str = "rfc9309",
     tasks: int | None = None,
 ) -> PolicySet:
-    """Compile captures in tasks, each to a set in the folder ``parts``, and merge them to ``output``.
+    """Compile captures in tasks, each to a set in ``parts``, and merge the sets to ``output``.
 
-    Workers and driver must see the inputs and ``parts``. The result is the set that compiling all
-    inputs at once gives.
+    Workers and driver must see the inputs and ``parts``. The result is the same as compiling all
+    inputs at once.
     """
     inputs = list(inputs)
     tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
-    # Neighbours stay together: of two captures of one date, the one in the later input counts.
+    # Adjacent inputs stay together, because of two captures with the same date, the one in the
+    # later input counts.
     bounds = [len(inputs) * number // tasks for number in range(tasks + 1)]
     shares = [(number, inputs[bounds[number] : bounds[number + 1]]) for number in range(tasks)]
     compiled = spark.sparkContext.parallelize(shares, tasks).map(_part(parts, dialect)).collect()

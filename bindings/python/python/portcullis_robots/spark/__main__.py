@@ -56,7 +56,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
 
 
 def _expanded(agents: list[str], policies: str) -> list[str]:
-    """Each agent once, with the names of lists in their place."""
+    """Return the agents without duplicates, with lists replaced by their names."""
     dialect = PolicySet.open(policies).dialect
     names: dict[str, str] = {}
     for agent in agents:
