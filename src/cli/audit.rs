@@ -1,17 +1,20 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
 
+use super::args::{AuditArgs, RunArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed};
-use super::plan::{AuditPlan, PolicyPlan};
+use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream::{self, Worked};
 use super::summary::{self, Clock};
 
-pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
+pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
+    let plan = &Plan::new(args)?;
     let started = Instant::now();
     let outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
@@ -46,7 +49,52 @@ pub fn run(plan: &AuditPlan) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-fn name_sources(plan: &AuditPlan, report: &mut Report) {
+/// The plan of a run.
+struct Plan {
+    policies: PolicyPlan,
+    questions: QuestionPlan,
+    stream: StreamPlan,
+    summary: SummaryPlan,
+    /// The destination of the page.
+    page: Option<Destination>,
+    /// The destination of the JSON report.
+    json: Option<Destination>,
+    /// The number of rows per list.
+    top: usize,
+}
+
+impl Plan {
+    fn new(args: AuditArgs) -> anyhow::Result<Plan> {
+        let policies = plan::policies(args.policies);
+        let destination = |path: Option<PathBuf>| path.map(|path| Destination::new(Some(path)));
+        let page = destination(args.output);
+        let json = destination(args.json);
+        let run = RunArgs {
+            threads: args.threads,
+            no_summary: args.no_summary,
+            json: false,
+            no_progress: args.no_progress,
+        };
+        let form = plan::summary_form(&run);
+        Ok(Plan {
+            questions: plan::questions(args.questions, policies.dialect())?,
+            policies,
+            stream: plan::stream(args.input, &run, false)?,
+            summary: SummaryPlan { form, census: false },
+            page,
+            json,
+            top: args.top,
+        })
+    }
+
+    /// Returns the path of the policies as given.
+    fn policies_name(&self) -> String {
+        let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { path, .. }) = &self.policies;
+        path.display().to_string()
+    }
+}
+
+fn name_sources(plan: &Plan, report: &mut Report) {
     report.source.name = plan.policies_name();
     if matches!(&plan.policies, PolicyPlan::Robots { path, .. } if path.is_dir()) {
         report.source.kind = "folder";
@@ -61,7 +109,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn open(plan: &AuditPlan) -> Result<Outputs, OutputFailed> {
+    fn open(plan: &Plan) -> Result<Outputs, OutputFailed> {
         let open =
             |destination: &Option<Destination>| destination.as_ref().map(Output::open).transpose();
         Ok(Outputs { page: open(&plan.page)?, json: open(&plan.json)? })

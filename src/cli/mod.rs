@@ -98,7 +98,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Lint(args)) => lint::run(args),
         Some(Command::Verify(args)) => inspect::verify(&args),
-        Some(Command::Audit(args)) => audit::run(&plan::audit(args)?),
+        Some(Command::Audit(args)) => audit::run(args),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),

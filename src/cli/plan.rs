@@ -3,8 +3,6 @@
 //! No code here reads a list of URLs or writes a file, so wrong usage is reported before any work
 //! starts. Plans for a single command are in that command's file.
 
-mod audit;
-
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,8 +27,6 @@ use super::args::{
 use super::lists::{self, Input};
 use super::output::{Destination, is_standard_output};
 use super::outputs::Destinations;
-
-pub use self::audit::{AuditPlan, audit};
 
 /// The policies to load.
 pub enum PolicyPlan {
