@@ -208,7 +208,7 @@ impl Header<'_> {
             Some((first, expected)) if !is_new => {
                 ensure!(
                     *expected == columns,
-                    "{}: its columns are not those of {first}; write one output per list with --out-dir",
+                    "{}: its columns differ from those of {first}; write one output per list with --out-dir",
                     list.name()
                 );
                 return Ok(Vec::new());

@@ -110,7 +110,10 @@ pub fn keeps_rows(
             true => ("call it .parquet", "rows"),
             false => ("call it .txt, or the output .parquet too", "lines"),
         };
-        bail!("{}: the output has {rows}, and so has what is set aside; {fix}", path.display());
+        bail!(
+            "{}: the output has {rows}, so records set aside must be {rows} too; {fix}",
+            path.display()
+        );
     }
     Ok(kept_rows)
 }

@@ -110,9 +110,9 @@ fn a_mirror_of_hosts() {
     folder.write("mirror/wget-log", "https://a.example/robots.txt\n");
     folder.write("mirror/Makefile", "all:\n");
     let notes = [
-        "file Makefile: left out: its name is no host; name it by the host, such as example.com.txt",
+        "file Makefile: left out: its name is not a host; name it by the host, such as example.com.txt",
         "file d.example: left out: a folder without a robots.txt",
-        "file wget-log: left out: its name is no host",
+        "file wget-log: left out: its name is not a host",
     ];
     assert_contains(&compiled(&folder, "mirror"), &notes);
     for (url, expected) in [
@@ -129,7 +129,7 @@ fn a_mirror_of_hosts() {
         assert_says(&output, &notes);
     }
     for line in ["check --robots mirror --strict -a Bot x", "compile --strict -o y.set mirror"] {
-        assert_fails(&folder.output(line), &["Makefile", "its name is no host"]);
+        assert_fails(&folder.output(line), &["Makefile", "its name is not a host"]);
     }
 }
 

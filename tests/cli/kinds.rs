@@ -248,7 +248,7 @@ fn strict_makes_an_error_of_what_is_noted() {
         lines.push((vec![format!("compile {hosts} --strict -o {file}.set")], "odd.example"));
     }
     // Of two files for one host the first by name counts, in both.
-    let same = "an earlier file, by name, is of the same host";
+    let same = "an earlier file, by name, is for the same host";
     lines.push((vec![format!("check --robots two -a Bot {URL}")], "disallow"));
     lines.push((vec![format!("check --robots two --strict -a Bot {URL}")], same));
     let check = format!("check -p two.set -a Bot {URL}");

@@ -73,7 +73,7 @@ fn what_an_outage_opens_is_shown() {
     assert_says(&output, &["outage-last-good-copy 1, outage-unavailable 1", "in an outage 5"]);
     let opened = "unreachable since 2024-01-02T00:00:00Z, more than 30 days: taken as unavailable, \
                   so everything is allowed";
-    let copy = "the last good copy serves, of 2024-01-01T00:00:00Z";
+    let copy = "the last good copy applies, of 2024-01-01T00:00:00Z";
     for (line, parts) in [
         ("inspect x.set https://none.example", &[opened, "outage-unavailable"][..]),
         (

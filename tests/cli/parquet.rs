@@ -371,7 +371,7 @@ fn what_cannot_be_read_names_the_place_and_the_fix() {
     for (list, words) in [
         ("cut.parquet", ["cut.parquet: cut short", "fetch it again"]),
         ("dark.parquet", ["dark.parquet: the file is encrypted", "decrypt it"]),
-        ("text.parquet", ["text.parquet: no Parquet file", "--input-format"]),
+        ("text.parquet", ["text.parquet: not a Parquet file", "--input-format"]),
         ("gz.parquet.gz", ["gz.parquet.gz: ", "decompress the file first"]),
         ("damaged.parquet", ["damaged.parquet: row group 2, column url: ", "fetch the file again"]),
         ("x.parquet --column link", ["x.parquet: no column link", columns]),

@@ -99,7 +99,7 @@ pub(super) fn status_of(number: f64) -> Result<u16, String> {
     let status = number as u16;
     match f64::from(status) == number || number.is_nan() {
         true if status <= STATUS_MAX => Ok(status),
-        _ => Err(format!("its status is {number}; at most three digits are wanted, or null")),
+        _ => Err(format!("its status is {number}; expected at most three digits, or null")),
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn status_of(number: f64) -> Result<u16, String> {
 pub(super) fn time_of(text: &[u8]) -> Result<UnixSeconds, String> {
     UnixSeconds::from_rfc3339(text).ok_or_else(|| {
         let text = String::from_utf8_lossy(text);
-        format!("its time is {text:?}; RFC 3339 is wanted: 2024-05-01T12:00:00Z")
+        format!("its time is {text:?}; expected RFC 3339: 2024-05-01T12:00:00Z")
     })
 }
 

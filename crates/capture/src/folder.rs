@@ -74,8 +74,8 @@ pub fn open(path: &Path) -> Result<Folder, CaptureError> {
 const NO_FILE: &str = "not a regular file";
 const NO_ROBOTS: &str = "a folder without a robots.txt";
 const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
-const NO_HOST: &str = "its name is no host; name it by the host, such as example.com.txt";
-const SAME_HOST: &str = "an earlier file, by name, is of the same host; keep one of them";
+const NO_HOST: &str = "its name is not a host; name it by the host, such as example.com.txt";
+const SAME_HOST: &str = "an earlier file, by name, is for the same host; keep one of them";
 
 /// A path in the folder, and the reason if it is not read.
 type Entry = (PathBuf, Option<&'static str>);

@@ -131,7 +131,7 @@ impl Schema {
                     "a JSON list; write one object per line, as jq -c '.[]' does".to_owned()
                 );
             }
-            _ => return Err("no JSON object; expected one object per line".to_owned()),
+            _ => return Err("not a JSON object; expected one object per line".to_owned()),
         }
         let mut line = Line::default();
         let mut parser = serde_json::Deserializer::from_slice(text);

@@ -143,7 +143,7 @@ impl StoredFile {
             );
         }
         if first != PARQUET {
-            return Err("no Parquet file: it does not begin with PAR1; name its format with \
+            return Err("not a Parquet file: it does not begin with PAR1; name its format with \
                         --input-format"
                 .to_owned());
         }

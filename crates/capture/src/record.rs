@@ -90,7 +90,7 @@ impl<'r> Record<'r> {
         let place = &mut self.values[field as usize];
         if let Some(found) = place {
             if found.rank == rank {
-                return Err(format!("`{}` is there twice", field.as_str()));
+                return Err(format!("`{}` occurs twice", field.as_str()));
             }
             let order = |rank, value: &FieldValue<'_>| (*value == FieldValue::Null, rank);
             if order(found.rank, &found.value) < order(rank, &value) {
@@ -145,7 +145,7 @@ impl<'r> Record<'r> {
             None if body.is_some() => (200, true),
             None => {
                 return Err(
-                    "no status, no body and no error: nothing says what came of it".to_owned()
+                    "no status, no body and no error, so its outcome is not known".to_owned()
                 );
             }
         };
@@ -242,5 +242,5 @@ fn decode(text: &[u8], config: &ReadConfig) -> Result<Vec<u8>, String> {
     // Four digits encode three bytes.
     let digits_max = (config.body_bytes_max() / 3 + 1) * 4;
     let counted = &text[..text.len().min(digits_max)];
-    BASE64.decode(counted).map_err(|error| format!("its body_base64 is no base64: {error}"))
+    BASE64.decode(counted).map_err(|error| format!("its body_base64 is not base64: {error}"))
 }

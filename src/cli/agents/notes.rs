@@ -87,7 +87,7 @@ impl AgentNotes {
 
     fn show_left_out(&self) {
         for name in &self.repeated {
-            say_plainly(format_args!("note: -a has {name} twice; it is asked once"));
+            say_plainly(format_args!("note: -a has {name} twice; it is evaluated once"));
         }
         for AgentList { name, skipped, .. } in &self.lists {
             if !skipped.is_empty() {

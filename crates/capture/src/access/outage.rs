@@ -55,12 +55,12 @@ impl fmt::Display for KnownOutage {
             (LongOutage::LastGoodCopy, Some(copy)) => {
                 write!(
                     f,
-                    ", more than 30 days: the last good copy serves, of {}",
+                    ", more than 30 days: the last good copy applies, of {}",
                     copy.to_rfc3339()
                 )
             }
             (LongOutage::LastGoodCopy, None) => {
-                f.write_str(", more than 30 days: the last good copy serves, which has no date")
+                f.write_str(", more than 30 days: the last good copy applies, which has no date")
             }
         }
     }

@@ -149,7 +149,7 @@ words! {
         FieldCount => "field-count":
             "not the number of fields of the first row; quote those with a delimiter",
         /// Text follows the closing quote of a field.
-        BadQuotes => "bad-quotes": "text behind the closing quote of a field",
+        BadQuotes => "bad-quotes": "text after the closing quote of a field",
         /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.

@@ -188,16 +188,16 @@ fn times() {
 #[test]
 fn what_is_wrong_is_said() {
     let bad_status =
-        |found| format!("its status is {found}; at most three digits are wanted, or null");
+        |found| format!("its status is {found}; expected at most three digits, or null");
     // @ is the column at which the parser stopped.
     let no_status = "its status is text; expected a number of at most three digits, or null";
-    let nothing = "no status, no body and no error: nothing says what came of it";
+    let nothing = "no status, no body and no error, so its outcome is not known";
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
                       field with --field url=NAME";
     let no_end = "the object does not end on its line; write one object per line, as jq -c does";
     let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
     let rows = [
-        ("nothing", "no JSON object; expected one object per line"),
+        ("nothing", "not a JSON object; expected one object per line"),
         (r#"["u", 404]"#, "a JSON list; write one object per line, as jq -c '.[]' does"),
         ("{", no_end),
         (r#"{"url": "u","#, no_end),
@@ -211,11 +211,11 @@ fn what_is_wrong_is_said() {
             "a body, but no status: name the status with --field status=NAME, or --field status= if \
              there is none",
         ),
-        (r#"{"url": "u", "url": "u", "status": 404}"#, "@: `url` is there twice"),
-        (r#"{"url": "u", "URL": "u", "status": 404}"#, "@: `url` is there twice"),
+        (r#"{"url": "u", "url": "u", "status": 404}"#, "@: `url` occurs twice"),
+        (r#"{"url": "u", "URL": "u", "status": 404}"#, "@: `url` occurs twice"),
         (
             r#"{"url": "u", "status": 404, "headers": {}, "headers": {}}"#,
-            "@: `headers` is there twice",
+            "@: `headers` occurs twice",
         ),
         (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
         (r#"{"url": "u", "status": "404"}"#, no_status),
@@ -244,15 +244,15 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"url": "u", "status": 200, "body_base64": "a"}"#,
-            "its body_base64 is no base64: Invalid input length: 1",
+            "its body_base64 is not base64: Invalid input length: 1",
         ),
         (
             r#"{"url": "u", "status": 200, "body_base64": "YQ\n=="}"#,
-            "its body_base64 is no base64: Invalid symbol 10, offset 2.",
+            "its body_base64 is not base64: Invalid symbol 10, offset 2.",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
-            "its time is \"today\"; RFC 3339 is wanted: 2024-05-01T12:00:00Z",
+            "its time is \"today\"; expected RFC 3339: 2024-05-01T12:00:00Z",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,

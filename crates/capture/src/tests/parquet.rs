@@ -93,7 +93,7 @@ fn every_row_is_a_capture_or_broken() {
     let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
                       field with --field url=NAME";
-    let bad_status = "its status is 1000; at most three digits are wanted, or null";
+    let bad_status = "its status is 1000; expected at most three digits, or null";
     let rows: [(Row, Found); 10] = [
         ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Answer::Status(200), b"\xff\0", EMPTY))),
         ((Some("b"), Some(200), None), Ok((Answer::BrokenBody, b"", EMPTY))),
@@ -189,7 +189,7 @@ fn times_in_every_layout() {
     assert_eq!(found(texts(&["today"])), None);
 
     let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
-    let said = "its time is \"today\"; RFC 3339 is wanted: 2024-05-01T12:00:00Z";
+    let said = "its time is \"today\"; expected RFC 3339: 2024-05-01T12:00:00Z";
     assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
 }
 
@@ -260,7 +260,7 @@ fn columns_within_structures() {
     let found = read_with(columns.clone(), &fields(&["body=answer.deep.text"]));
     let bodies: Vec<&[u8]> = found.captures.iter().map(|kept| &*kept.capture.body).collect();
     assert_eq!(bodies, [b"a", b"b"]);
-    let nothing = "no status, no body and no error: nothing says what came of it";
+    let nothing = "no status, no body and no error, so its outcome is not known";
     assert_eq!(found.broken[0].problem, nothing);
     assert!(found.captures[0].capture.notes.contains(CaptureNote::StatusAssumed));
     let whole = read_with(columns.clone(), &fields(&["body=answer\\.deep\\.x"]));

@@ -245,7 +245,7 @@ fn what_is_no_whole_parquet_file() {
     std::fs::write(&path, encrypted).unwrap();
     assert!(problem(&path, None).starts_with("the file is encrypted; decrypt it"));
     std::fs::write(&path, b"").unwrap();
-    assert!(problem(&path, None).starts_with("no Parquet file"));
+    assert!(problem(&path, None).starts_with("not a Parquet file"));
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(ParquetList::open(&path, None), Err(InputError::Open { .. })));
 }

@@ -116,7 +116,8 @@ impl Template {
             (Some(own), Some(list)) => schema(own) == schema(list),
             (own, list) => own.is_none() && list.is_none(),
         };
-        let problem = "its columns are not those of the lists before it; write one output per list";
+        let problem =
+            "its columns differ from those of the lists before it; write one output per list";
         is_same.then_some(()).ok_or_else(|| format!("{name}: {problem} with --out-dir"))
     }
 

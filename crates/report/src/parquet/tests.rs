@@ -444,7 +444,7 @@ fn accounts_of_earlier_runs_stay() {
     assert_eq!(template.check("a", Some(&again)), Ok(()));
     for other in [Some(&*list), None] {
         let problem = template.check("a", other).unwrap_err();
-        let expected = "a: its columns are not those of the lists before";
+        let expected = "a: its columns differ from those of the lists before";
         assert!(problem.starts_with(expected), "{problem}");
     }
 }

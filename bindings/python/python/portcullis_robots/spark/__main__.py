@@ -35,7 +35,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     add("--assume-scheme", metavar="SCHEME", help="the scheme of URLs without one")
     add("--filter", action="store_true", help="keep the rows that may be fetched, add no columns")
     add("--any", action="store_true", help="with --filter: at least one agent is allowed")
-    add("--purpose", metavar="LABEL", help="with --filter: pages that this use is permitted of")
+    add("--purpose", metavar="LABEL", help="with --filter: the use that pages must permit")
     add("--unstated", choices=["keep", "drop"], help="with --purpose: uses that are not stated")
     add("--counts", metavar="FOLDER", help="write the number of rows per agent and verdict as JSON")
     arguments = parser.parse_args(values)
