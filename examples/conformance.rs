@@ -1,4 +1,4 @@
-//! Compares verdicts and rule lines with those of another implementation, over a whole crawl.
+//! Compares verdicts and rule lines with another implementation, over a whole crawl.
 //!
 //! Usage: `conformance POLICIES VERDICTS.tsv.gz AGENT…`. POLICIES is a folder of files named by
 //! host, or a policy set compiled from such a folder. Each line of VERDICTS has a URL and one

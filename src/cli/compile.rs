@@ -150,7 +150,7 @@ fn ingest(
     let ingested = ingested.map_err(|error| {
         let reports = error.inputs();
         let is_readable = reports.iter().all(InputReport::is_readable);
-        // If no input was readable, skipping unreadable inputs would leave nothing to compile.
+        // --lenient is only suggested if there are captures left to compile.
         let skips = config.strictness == Strictness::Usual && !is_readable;
         match skips && reports.iter().any(|input| input.captures > 0) {
             true => anyhow!("{error}; nothing was compiled (--lenient skips unreadable inputs)"),

@@ -44,9 +44,10 @@ mod unix {
     pub(super) fn install() {
         let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = on_bus_error;
         // SAFETY: all zeros is a valid sigaction; the fields that matter are set. The handler has
-        // the signature that SA_SIGINFO asks for, and calls nothing but what is safe in a handler.
-        // Nobody else in this process sets one for SIGBUS after the standard library did at its
-        // start, whose alternate stacks SA_ONSTACK keeps in use. A signal may be ignored at any time.
+        // the signature that SA_SIGINFO asks for, and only calls functions that are safe in a
+        // handler. No other code in this process sets a handler for SIGBUS after the standard
+        // library's at startup, whose alternate stacks SA_ONSTACK keeps in use. A signal may be
+        // ignored at any time.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handler as libc::sighandler_t;
@@ -81,7 +82,8 @@ mod unix {
         let handler: extern "C" fn(c_int) = on_end;
         for signal in [SIGHUP, SIGINT, SIGTERM] {
             // SAFETY: all zeros is a valid sigaction; the fields that matter are set. The handler
-            // has the signature of one without SA_SIGINFO, and calls what is safe in a handler.
+            // has the signature of one without SA_SIGINFO, and only calls functions that are safe
+            // in a handler.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(signal, std::ptr::null(), &raw mut action);

@@ -2,7 +2,8 @@
 //!
 //! Another process may write to or truncate a mapped file. The program limits the damage:
 //!
-//! - users are asked to replace sets by renaming, as the program does with its own outputs;
+//! - the documentation tells users to replace sets by renaming, as the program does with its
+//!   outputs;
 //! - no output of a run is one of its inputs ([`files`](super::files));
 //! - reading a truncated part ends the program with a message and status 2 ([`fault`](super::fault));
 //! - results from a file that became shorter are discarded: its length is compared after every block of

@@ -4,7 +4,7 @@
 //! One row per record and agent, below [`HEADER`]. `robotstxt_url` is the URL of the robots.txt
 //! that applies to the record, `url_path` its path and query as written, and `can_fetch` is `True`
 //! or `False`. Without a known policy, `can_fetch` is empty. If the record is not a URL,
-//! `robotstxt_url` is empty too, and `url_path` is the text in place of the URL. So pandas reads
+//! `robotstxt_url` is empty too, and `url_path` has the text that should be a URL. So pandas reads
 //! both as missing values, never as false or true. Fields are quoted where RFC 4180 requires it,
 //! and lines end with LF.
 

@@ -15,7 +15,7 @@
 //! | `deciding` | the deciding rule, or `null` |
 //! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
 //! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
-//! | `usage_explained` | if labels are asked about: why each is stated as it is; `null` without access |
+//! | `usage_explained` | if labels are requested: the reasons for each preference; `null` without access |
 //!
 //! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern as
 //! written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence

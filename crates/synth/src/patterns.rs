@@ -102,7 +102,7 @@ fn write_rule(
     verdict
 }
 
-/// A value under construction.
+/// The value that is being written.
 struct Value<'a> {
     site: Site,
     /// The approximate end, never exceeded by much.

@@ -23,7 +23,7 @@ pub struct LintArgs {
     #[arg(long, value_name = "NAME", value_parser = values::dialect())]
     pub dialect: Option<&'static Dialect>,
 
-    /// Compare only the rules of these crawlers, separated by commas; by default those of every group
+    /// Compare only the rules for these crawlers, separated by commas; by default for every group
     ///
     /// Problems of single lines and patterns are reported in any case. This flag may be given multiple
     /// times.

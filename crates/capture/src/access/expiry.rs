@@ -277,7 +277,7 @@ mod tests {
                 CachingHeaders { date: Some(UnixSeconds(NOW.0 - 30)), age: 20, ..max_age(60) },
                 [(30, MaxAge); 3],
             ),
-            // The server's clock is ahead of ours.
+            // The server's clock is ahead of the client's.
             (CachingHeaders { date: Some(NOW.after(HOUR)), ..max_age(60) }, [(60, MaxAge); 3]),
             (
                 CachingHeaders { no_cache: true, ..SILENT },

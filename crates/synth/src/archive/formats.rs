@@ -203,8 +203,8 @@ pub(super) fn write_warc_head(mut random: SplitMix64, out: &mut Vec<u8>) {
     record.write(&mut random, out);
 }
 
-/// Appends an exchange as WARC records, sometimes with its request. Appends nothing if there is no
-/// response.
+/// Appends an exchange as WARC records, sometimes with its request. An exchange without a response
+/// has no records.
 pub(super) fn write_warc(
     exchange: &Exchange<'_>,
     has_requests: bool,
