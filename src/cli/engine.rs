@@ -44,7 +44,8 @@ impl Engine {
         self.pool.install(work)
     }
 
-    /// Loads the policies for the agents of `questions`, and shows notes on files that were left out.
+    /// Loads the policies for the agents of `questions`, and shows notes on files that were left
+    /// out.
     ///
     /// # Errors
     ///

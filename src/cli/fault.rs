@@ -1,16 +1,17 @@
 //! Signal handlers. None of these signals leaves an unfinished output.
 //!
-//! - SIGBUS is raised if a mapped list or set is truncated while it is read, or its disk fails. No code can
-//!   continue after that, so the handler writes a message, removes unfinished outputs, and exits with
-//!   status 2. A stack overflow that raises the same signal, as on macOS, ends with the same message.
-//! - SIGXFSZ, the limit on file sizes (`ulimit -f`), is ignored, so that the write fails instead: the
-//!   output is removed and the message names it.
+//! - SIGBUS is raised if a mapped list or set is truncated while it is read, or its disk fails. No
+//!   code can continue after that, so the handler writes a message, removes unfinished outputs, and
+//!   exits with status 2. A stack overflow that raises the same signal, as on macOS, ends with the
+//!   same message.
+//! - SIGXFSZ, the limit on file sizes (`ulimit -f`), is ignored, so that the write fails instead:
+//!   the output is removed and the message names it.
 //! - SIGINT, SIGTERM and SIGHUP end the program as usual, after unfinished outputs are removed. A
 //!   handler may not remove files, so it wakes a thread that does. A signal that was ignored from
 //!   the start (`nohup`, a shell's `&`) stays ignored.
 //!
-//! The standard library has no handlers, hence the `unsafe`. Other programs that use the library must guard
-//! their own mappings.
+//! The standard library has no handlers, hence the `unsafe`. Other programs that use the library
+//! must guard their own mappings.
 
 #![allow(unsafe_code, reason = "handles signals")]
 
@@ -125,8 +126,8 @@ mod unix {
                 libc::pause();
             }
             libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
-            // The interrupted code read mapped memory. It was not in a system function and held no lock, so
-            // more may be called here than in other handlers.
+            // The interrupted code read mapped memory. It was not in a system function and held no
+            // lock, so more may be called here than in other handlers.
             atomic_file::abandon();
             libc::_exit(ExitStatus::Failed as c_int);
         }

@@ -1,5 +1,5 @@
-//! Checks the paths of a run: that no file is both read and written, that outputs can be written, and that
-//! no path is a URL.
+//! Checks the paths of a run: that no file is both read and written, that outputs can be written,
+//! and that no path is a URL.
 //!
 //! The check is the same for all subcommands and runs before any file is opened. Every flag and
 //! argument with a path is an input, unless [`OUTPUTS`] names it. Files are compared by device and

@@ -1,5 +1,5 @@
-//! `portcullis inspect` and `verify`: the statistics of a set, the policies of one of its hosts, and whether it
-//! is intact.
+//! `portcullis inspect` and `verify`: the statistics of a set, the policies of one of its hosts,
+//! and whether it is intact.
 //!
 //! The JSON is the serialized form of the library's [`Stats`] and [`HostDetail`]. The text shows
 //! the same figures as lines and tables. Output is written only when it is complete.

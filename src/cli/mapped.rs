@@ -5,9 +5,10 @@
 //! - the documentation tells users to replace sets by renaming, as the program does with its
 //!   outputs;
 //! - no output of a run is one of its inputs ([`files`](super::files));
-//! - reading a truncated part ends the program with a message and status 2 ([`fault`](super::fault));
-//! - results from a file that became shorter are discarded: its length is compared after every block of
-//!   URLs and every chunk of a list.
+//! - reading a truncated part ends the program with a message and status 2
+//!   ([`fault`](super::fault));
+//! - results from a file that became shorter are discarded: its length is compared after every
+//!   block of URLs and every chunk of a list.
 
 #![allow(unsafe_code, reason = "maps files that the user names")]
 

@@ -1,7 +1,8 @@
 //! Outputs: standard output, or a file that appears under its name once it is complete.
 //!
-//! A file is an [`AtomicFile`], compressed by its extension; a run that fails leaves none. A path that
-//! exists and is not a regular file (a pipe, `/dev/null`) is written to in place instead of replaced.
+//! A file is an [`AtomicFile`], compressed by its extension; a run that fails leaves none. A path
+//! that exists and is not a regular file (a pipe, `/dev/null`) is written to in place instead of
+//! replaced.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};

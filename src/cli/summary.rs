@@ -79,8 +79,8 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
     }
 }
 
-/// Writes a summary to standard error. The data is complete by now, so a closed standard error is not a
-/// failure.
+/// Writes a summary to standard error. The data is complete by now, so a closed standard error is
+/// not a failure.
 pub fn show(
     form: SummaryForm,
     write_text: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,

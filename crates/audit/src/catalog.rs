@@ -1,9 +1,9 @@
 //! The policies of a set, the hosts that share them, and the positions of their counters.
 //!
 //! Agents that follow the same groups of a file get the same decisions from it, so they are counted
-//! once, as a *class*. Most files have one or two classes, whatever the number of agents. The counters
-//! of all rules are adjacent in two arrays: one counts the URLs that a rule decided for any class, the
-//! other counts them by class. Counting a decision is an addition at a known index.
+//! once, as a *class*. Most files have one or two classes, whatever the number of agents. The
+//! counters of all rules are adjacent in two arrays: one counts the URLs that a rule decided for
+//! any class, the other counts them by class. Counting a decision is an addition at a known index.
 //!
 //! Cost: every file is parsed once, in parallel. Fails if the set is damaged.
 

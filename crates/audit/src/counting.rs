@@ -43,7 +43,8 @@ pub(super) struct Tally {
     /// For each agent and label, the number of URLs by preference, in the order of
     /// [`Preference::ALL`].
     pub usage: Vec<[u64; Preference::ALL.len()]>,
-    /// The hosts of URLs with a known policy, by key: http or the only scheme of the key, then https.
+    /// The hosts of URLs with a known policy, by key: http or the only scheme of the key, then
+    /// https.
     pub hosts: Map<Text, [Option<OriginCounts>; 2]>,
     /// The number of records without text.
     pub empty: u64,

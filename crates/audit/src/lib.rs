@@ -82,8 +82,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Prepares an audit of `set` for `agents`. Parses every file once, on the calling thread's rayon
-    /// pool.
+    /// Prepares an audit of `set` for `agents`. Parses every file once, on the calling thread's
+    /// rayon pool.
     ///
     /// # Errors
     ///

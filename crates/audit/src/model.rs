@@ -34,7 +34,8 @@ pub struct Report {
     pub agents: Vec<String>,
     pub records: RecordCounts,
     pub verdicts: Vec<AgentVerdicts>,
-    /// Policies by state, in the order of [`PolicyState::ALL`](portcullis_dialect::decision::PolicyState::ALL).
+    /// Policies by state, in the order of
+    /// [`PolicyState::ALL`](portcullis_dialect::decision::PolicyState::ALL).
     pub states: Vec<StateCount>,
     pub hosts: HostFigures,
     pub rules: RuleFigures,
@@ -136,7 +137,8 @@ pub struct ReasonCount {
 /// The policies in one state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StateCount {
-    /// The [`PolicyState`](portcullis_dialect::decision::PolicyState): `rules`, `no-rules`, `unavailable`, ….
+    /// The [`PolicyState`](portcullis_dialect::decision::PolicyState): `rules`, `no-rules`,
+    /// `unavailable`, ….
     pub state: &'static str,
     /// The number of hosts in the set with a policy in this state. 0 for `unknown`.
     pub hosts: u64,

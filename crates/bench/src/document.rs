@@ -16,7 +16,8 @@ const SERIES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 
 /// A part of a document.
 pub enum Part {
-    /// Starts a section with an id and a title. Markdown has no headings: its tables follow each other.
+    /// Starts a section with an id and a title. Markdown has no headings: its tables follow each
+    /// other.
     Section(&'static str, &'static str),
     /// A paragraph.
     Text(String),

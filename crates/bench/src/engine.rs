@@ -1,9 +1,9 @@
 //! The definition of an engine: a row of data with a function that builds a matcher for all files.
 //!
 //! A [`Matcher`] answers one question at a time. Passes, batches and single timings are provided
-//! methods, compiled for each matcher, so that nothing is dispatched per question. A matcher for one
-//! file implements [`FileMatcher`], and [`PerFile`] keeps one per file. Programs outside this process
-//! are in `runner`. Panics of matchers are caught, counted and kept off the terminal.
+//! methods, compiled for each matcher, so that nothing is dispatched per question. A matcher for
+//! one file implements [`FileMatcher`], and [`PerFile`] keeps one per file. Programs outside this
+//! process are in `runner`. Panics of matchers are caught, counted and kept off the terminal.
 
 use std::cell::Cell;
 use std::hint::black_box;

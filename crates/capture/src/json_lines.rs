@@ -21,8 +21,8 @@
 //! | `body_base64` | the decoded body, in base64, if it is not UTF-8 |
 //! | `truncated` | set if the body was cut: anything but `null`, `false`, 0 and an empty text |
 //!
-//! Other members are ignored, and so are empty lines and a byte order mark at the start. Only a URL or a
-//! host is required.
+//! Other members are ignored, and so are empty lines and a byte order mark at the start. Only a URL
+//! or a host is required.
 //!
 //! A line that is not such an object is broken and reported with its number. So is an object that
 //! contradicts itself (two bodies, a member twice, a body but a `null` status) or has no answer (no

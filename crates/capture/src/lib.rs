@@ -5,8 +5,8 @@
 //! the capture of an origin and resolve redirects, [`access`] for the meaning of an answer, and
 //! [`syntax`](portcullis_robots::syntax) to parse a file.
 //!
-//! Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts a file
-//! into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
+//! Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts a
+//! file into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
 //!

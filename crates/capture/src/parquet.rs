@@ -12,8 +12,8 @@
 //! its status is 204 or 205. Without a column for the status, it is assumed to be 200 for rows with
 //! a body.
 //!
-//! Cost: other columns are not read. Decompression (Snappy, gzip, zstd) and decoding happen in order,
-//! in [`BatchReader::next_batch`]; memory holds [`PARQUET_BATCH_ROWS`] rows and their pages.
+//! Cost: other columns are not read. Decompression (Snappy, gzip, zstd) and decoding happen in
+//! order, in [`BatchReader::next_batch`]; memory holds [`PARQUET_BATCH_ROWS`] rows and their pages.
 //!
 //! A file that is encrypted, compressed in another way or damaged is an error. The batches before
 //! the damage are returned first. Damage to bytes without a checksum can go unnoticed, and a writer

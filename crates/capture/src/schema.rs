@@ -4,8 +4,8 @@
 //! which replaces names in the table. The readers look fields up; [`record`](super::record)
 //! interprets the values.
 //!
-//! Cost: a [`FieldMap`] is resolved once per file. A name that cannot be used is an error that says how
-//! to write it.
+//! Cost: a [`FieldMap`] is resolved once per file. A name that cannot be used is an error that says
+//! how to write it.
 //!
 //! ```
 //! use portcullis_capture::{FieldMap, FieldName};

@@ -411,8 +411,8 @@ pub fn bit_bytes(agents: usize) -> usize {
     agents.div_ceil(8)
 }
 
-/// Replaces the content of `bytes` with a bit for each decision: bit `i % 8` of byte `i / 8`, counted from
-/// the least significant, is set if agent `i` is allowed.
+/// Replaces the content of `bytes` with a bit for each decision: bit `i % 8` of byte `i / 8`,
+/// counted from the least significant, is set if agent `i` is allowed.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Writes CSV (RFC 4180): a header, then rows with the columns of the input and the added columns.
 //!
-//! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are not UTF-8
-//! are written as they are. A missing value is an empty field.
+//! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are
+//! not UTF-8 are written as they are. A missing value is an empty field.
 //!
 //! A row of a CSV or TSV list keeps its fields. An empty line, a row whose number of fields differs
 //! from the header, and a row with bad quotes have their whole text in the column of the URL. Their

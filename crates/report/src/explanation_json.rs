@@ -17,8 +17,8 @@
 //! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
 //! | `usage_explained` | if labels are requested: the reasons for each preference; `null` without access |
 //!
-//! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern as
-//! written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
+//! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern
+//! as written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
 //! compares). `why` is `fewer-bytes`, `allow-goes-first`, `later-line`, `after-first-match` or
 //! `always-allowed`.
 //!

@@ -236,8 +236,8 @@ pub fn bytes(value: u64) -> String {
 /// A table that is complete without a script, built column by column. The first column has the row
 /// headings.
 ///
-/// A script finds tables by their class, and sorts and filters them: columns of class `t` as text, the
-/// others as numbers.
+/// A script finds tables by their class, and sorts and filters them: columns of class `t` as text,
+/// the others as numbers.
 pub struct Table<'a, R> {
     id: String,
     caption: Html,

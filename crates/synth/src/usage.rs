@@ -8,11 +8,11 @@ use super::random::SplitMix64;
 use super::site::Site;
 
 // Shares of hosts, per ten thousand.
-/// Content-Signal: 271 of the 6,638 files of the Tranco top 10,000 that Thunderbit read in 2026 mention it
-/// (<https://thunderbit.com/blog/robots-txt-problems>).
+/// Content-Signal: 271 of the 6,638 files of the Tranco top 10,000 that Thunderbit read in 2026
+/// mention it (<https://thunderbit.com/blog/robots-txt-problems>).
 const CONTENT_SIGNAL: u64 = 408;
-/// License: 0.78 % of the hosts that the AI Discovery Radar asked in September 2026 serve `/rsl.xml`
-/// (doi:10.5281/zenodo.22294785).
+/// License: 0.78 % of the hosts that the AI Discovery Radar asked in September 2026 serve
+/// `/rsl.xml` (doi:10.5281/zenodo.22294785).
 const LICENSE: u64 = 78;
 /// Content-Usage: a tenth of Content-Signal. An assumption, because no count has been published.
 const CONTENT_USAGE: u64 = 41;

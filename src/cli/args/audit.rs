@@ -29,8 +29,9 @@ pub struct AuditArgs {
 
     /// Write the report as one HTML page; it needs no network
     ///
-    /// The page opens in any browser, in light and dark, and prints. It stays under 2 MB: if the lists
-    /// are too long for that, the page shows fewer rows. The file appears when it is complete.
+    /// The page opens in any browser, in light and dark, and prints. It stays under 2 MB: if the
+    /// lists are too long for that, the page shows fewer rows. The file appears when it is
+    /// complete.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 

@@ -11,8 +11,8 @@ use super::Color;
 
 /// Report problems in robots.txt files, line by line
 ///
-/// Each diagnostic has a code, shows how each dialect reads the line, and says how to fix it. The codes
-/// are listed in docs/lint.md; --explain prints one entry.
+/// Each diagnostic has a code, shows how each dialect reads the line, and says how to fix it. The
+/// codes are listed in docs/lint.md; --explain prints one entry.
 #[derive(Args)]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
@@ -25,8 +25,8 @@ pub struct LintArgs {
 
     /// Compare only the rules for these crawlers, separated by commas; by default for every group
     ///
-    /// Problems of single lines and patterns are reported in any case. This flag may be given multiple
-    /// times.
+    /// Problems of single lines and patterns are reported in any case. This flag may be given
+    /// multiple times.
     #[arg(
         short,
         long = "agents",
@@ -58,8 +58,9 @@ pub struct LintArgs {
 
     /// The least severity to report: info, warning or error
     ///
-    /// By default `human` and `github` report warnings and errors and count the notes (`info`); `json` and
-    /// `sarif` have every finding with its severity. A finding that --deny names is always reported.
+    /// By default `human` and `github` report warnings and errors and count the notes (`info`);
+    /// `json` and `sarif` have every finding with its severity. A finding that --deny names is
+    /// always reported.
     #[arg(long, value_enum, value_name = "SEVERITY", conflicts_with_all = ["statistics", "fix"], help_heading = "Codes")]
     pub level: Option<LintLevel>,
 

@@ -1,5 +1,5 @@
-//! The flags and arguments as clap's derived structs: one for each subcommand, one for each group of
-//! flags that several share. [`plan`](super::plan) checks combinations that clap cannot express.
+//! The flags and arguments as clap's derived structs: one for each subcommand, one for each group
+//! of flags that several share. [`plan`](super::plan) checks combinations that clap cannot express.
 
 mod audit;
 mod bench;
@@ -96,8 +96,8 @@ pub struct PolicyArgs {
 
     /// Stop at a file that would be skipped, or that is HTML, JSON or binary data
     ///
-    /// By default each such file is reported in a note or warning, and HTML, JSON and binary data are
-    /// parsed as the dialect says.
+    /// By default each such file is reported in a note or warning, and HTML, JSON and binary data
+    /// are parsed as the dialect says.
     #[arg(long, conflicts_with = "set")]
     pub strict: bool,
 
@@ -150,17 +150,17 @@ pub struct QuestionArgs {
 
     /// The scheme of URLs without one, such as `example.com/x` or `//example.com/x`
     ///
-    /// By default such records are invalid. Mail addresses and records with another scheme (`tel:911`)
-    /// are always invalid. A host before a port must be `localhost` or have a dot
+    /// By default such records are invalid. Mail addresses and records with another scheme
+    /// (`tel:911`) are always invalid. A host before a port must be `localhost` or have a dot
     /// (`example.com:8080`); for other hosts write `//myhost:8080`.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
 
     /// Memory per thread for lazily built automata
     ///
-    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with little
-    /// memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is a number
-    /// of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
+    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with
+    /// little memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is
+    /// a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
     pub automata_memory: usize,
 }
@@ -171,8 +171,9 @@ pub struct QuestionArgs {
 pub struct FreshnessArgs {
     /// The date or time (RFC 3339) as of which captures have expired [default: now]
     ///
-    /// The summary counts the URLs whose robots.txt had expired then. A capture expires as the headers
-    /// of its response and the dialect say: after 24 hours by default (RFC 9309, section 2.4).
+    /// The summary counts the URLs whose robots.txt had expired then. A capture expires as the
+    /// headers of its response and the dialect say: after 24 hours by default (RFC 9309, section
+    /// 2.4).
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub as_of: Option<UnixSeconds>,
 
@@ -232,8 +233,8 @@ pub struct ListArgs {
 
     /// The column of CSV, TSV and Parquet with the URL: its name, or its number from 1
     ///
-    /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a file
-    /// without a header the only one with a URL.
+    /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a
+    /// file without a header the only one with a URL.
     #[arg(long, value_name = "COLUMN")]
     pub column: Option<String>,
 
@@ -300,7 +301,8 @@ pub struct CheckArgs {
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<OsString>,
 
-    /// Show the group, the deciding rule and its line, the losing rules, and the clause of the standard
+    /// Show the group, the deciding rule and its line, the losing rules, and the clause of the
+    /// standard
     #[arg(long)]
     pub explain: bool,
 
@@ -356,8 +358,9 @@ pub struct ClassifyArgs {
 
     /// The output format; by default chosen by OUTPUT's extension, else tsv
     ///
-    /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the
-    /// record. csv: a header, the columns of the input (`url` if it has none), then the added columns.
+    /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then
+    /// the record. csv: a header, the columns of the input (`url` if it has none), then the added
+    /// columns.
     /// jsonl: one object per record and agent, with reason, line, rule and group.
     /// parquet: the columns of a Parquet input as they are, or `url`, then the added columns.
     /// advertools: CSV with a header, one row per record and agent: robotstxt_url, user_agent,
@@ -365,7 +368,8 @@ pub struct ClassifyArgs {
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group; or bits
+    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group; or
+    /// bits
     ///
     /// WORDS are separated by commas. `state` adds one column with the state of the origin (rules,
     /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all
@@ -445,8 +449,8 @@ impl Format {
 
 /// Print the allowed records of a list
 ///
-/// Records are printed byte for byte in the order of the input. By default, records of unknown origins
-/// and records that are not URLs, empty lines included, are dropped.
+/// Records are printed byte for byte in the order of the input. By default, records of unknown
+/// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
 pub struct FilterArgs {
     #[command(flatten)]
@@ -541,10 +545,10 @@ pub enum KeepOrDrop {
 
 /// Generate synthetic robots.txt files and a list of URLs
 ///
-/// The same seed gives the same corpus everywhere, and a larger corpus begins with the hosts of a smaller
-/// one. File sizes, groups, wildcards and shared templates follow the distribution on the web. Writes
-/// DIR/urls.txt and, depending on the format, DIR/robots/HOST for each host, DIR/robots.jsonl or
-/// DIR/robots.warc.gz.
+/// The same seed gives the same corpus everywhere, and a larger corpus begins with the hosts of a
+/// smaller one. File sizes, groups, wildcards and shared templates follow the distribution on the
+/// web. Writes DIR/urls.txt and, depending on the format, DIR/robots/HOST for each host,
+/// DIR/robots.jsonl or DIR/robots.warc.gz.
 #[derive(Args)]
 pub struct SynthArgs {
     /// The seed of the random numbers
@@ -565,11 +569,11 @@ pub struct SynthArgs {
 
     /// Simulate redirects, errors and broken responses
     ///
-    /// About three hosts in ten redirect (to https or another name, in chains, in loops, to nowhere).
-    /// Others have no file, are busy, send a page, or send a body that is chunked, compressed or cut
-    /// short. Some origins answer several times, and the newest answer counts. DIR/expected.tsv has a
-    /// line `scheme://host<TAB>state` for each captured origin, with its state by RFC 9309: rules,
-    /// no-rules, unavailable or unreachable.
+    /// About three hosts in ten redirect (to https or another name, in chains, in loops, to
+    /// nowhere). Others have no file, are busy, send a page, or send a body that is chunked,
+    /// compressed or cut short. Some origins answer several times, and the newest answer counts.
+    /// DIR/expected.tsv has a line `scheme://host<TAB>state` for each captured origin, with its
+    /// state by RFC 9309: rules, no-rules, unavailable or unreachable.
     #[arg(long)]
     pub answers: bool,
 

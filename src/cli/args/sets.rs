@@ -44,8 +44,8 @@ Input formats:
 pub struct CompileArgs {
     /// WARC files, JSON Lines, Parquet files, or folders of robots.txt files; `-` is standard input
     ///
-    /// The format is detected by the first bytes, then by name; gzip and zstd files are decompressed. The
-    /// formats are described below.
+    /// The format is detected by the first bytes, then by name; gzip and zstd files are
+    /// decompressed. The formats are described below.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -79,8 +79,8 @@ pub struct CompileArgs {
     )]
     pub fields: Vec<FieldName>,
 
-    /// Stop at a broken record, a file that would be skipped, a capture without a status, or HTML, JSON or
-    /// binary data
+    /// Stop at a broken record, a file that would be skipped, a capture without a status, or HTML,
+    /// JSON or binary data
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
 
@@ -102,18 +102,18 @@ pub struct CompileArgs {
 pub struct OutageArgs {
     /// The date or time (RFC 3339) as of which outages are judged
     ///
-    /// A host whose last capture failed counts as unreachable from its first failure until TIME, or by
-    /// default until its last captured failure. Captures after TIME still count. By default `merge` uses
-    /// the TIME of its sets, if they agree.
+    /// A host whose last capture failed counts as unreachable from its first failure until TIME, or
+    /// by default until its last captured failure. Captures after TIME still count. By default
+    /// `merge` uses the TIME of its sets, if they agree.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
     pub as_of: Option<UnixSeconds>,
 
     /// The effect of an outage of more than 30 days [default: no-change]
     ///
-    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything is
-    /// allowed. last-good-copy: the newest captured file applies; without one, no change. This flag is
-    /// for rfc9309 and draft2019, which leave the choice; google uses the last good copy, and without
-    /// one allows everything.
+    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything
+    /// is allowed. last-good-copy: the newest captured file applies; without one, no change. This
+    /// flag is for rfc9309 and draft2019, which leave the choice; google uses the last good copy,
+    /// and without one allows everything.
     #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages")]
     pub long_outage: Option<LongOutage>,
 }
@@ -143,19 +143,20 @@ pub struct MergeArgs {
 
 /// Compare two policy sets, or two robots.txt files
 ///
-/// For two robots.txt files, prints one line per crawler: `equal` if both files give the same verdict
-/// on every possible URL, or else the shortest path on which they differ, with both verdicts and rules.
-/// It prints `unknown` if a limit ended the comparison; if no crawler has a better answer, the exit
-/// status is 2.
+/// For two robots.txt files, prints one line per crawler: `equal` if both files give the same
+/// verdict on every possible URL, or else the shortest path on which they differ, with both
+/// verdicts and rules. It prints `unknown` if a limit ended the comparison; if no crawler has a
+/// better answer, the exit status is 2.
 ///
 /// With FILE, each file applies to every URL, and the output is that of two sets.
 ///
-/// For two sets without FILE, prints one line per changed origin in the order of hosts: added, gone,
-/// state or rules, the origin, its old and its new state. With FILE, prints the URLs whose verdict
-/// changed in the order of the input: the agent, both verdicts, both rules with their lines, the URL.
+/// For two sets without FILE, prints one line per changed origin in the order of hosts: added,
+/// gone, state or rules, the origin, its old and its new state. With FILE, prints the URLs whose
+/// verdict changed in the order of the input: the agent, both verdicts, both rules with their
+/// lines, the URL.
 ///
-/// With --usage, also reports what pages may be used for: per origin the old and the new statements, the
-/// agents and the label; with FILE, the URLs whose preference changed.
+/// With --usage, also reports what pages may be used for: per origin the old and the new
+/// statements, the agents and the label; with FILE, the URLs whose preference changed.
 #[derive(Args)]
 pub struct DiffArgs {
     /// The old policy set or robots.txt file
@@ -211,8 +212,8 @@ pub struct DiffArgs {
 
     /// Memory per thread for lazily built automata
     ///
-    /// Verdicts are the same for any SIZE: a number of bytes with an optional suffix K, KiB, M or MiB,
-    /// or `unlimited`.
+    /// Verdicts are the same for any SIZE: a number of bytes with an optional suffix K, KiB, M or
+    /// MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
     pub automata_memory: usize,
 

@@ -256,7 +256,8 @@ fn list(paths: &[PathBuf]) -> Vec<Source> {
     sources
 }
 
-/// Appends all files below `folder`. Links to folders are not followed, because they may form a loop.
+/// Appends all files below `folder`. Links to folders are not followed, because they may form a
+/// loop.
 fn walk(folder: &Path, sources: &mut Vec<Source>) {
     let listed = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());

@@ -37,8 +37,8 @@ pub struct ChunkConfig {
     pub chunk_bytes: usize,
     /// The most bytes in a record, without its terminator. By default [`RECORD_BYTES_MAX`].
     pub record_bytes_max: usize,
-    /// Whether the chunks of a Parquet file are its row groups, for outputs that have row groups. By
-    /// default they have about as many URLs as other chunks.
+    /// Whether the chunks of a Parquet file are its row groups, for outputs that have row groups.
+    /// By default they have about as many URLs as other chunks.
     pub by_row_group: bool,
 }
 

@@ -8,12 +8,12 @@
 //! chunk at a time. A regular uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and
 //! is then never copied. The same bytes give the same chunks either way.
 //!
-//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk for a
-//! stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record up to
-//! [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX).
+//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk
+//! for a stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record
+//! up to [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX).
 //!
-//! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or damaged
-//! is an error after the whole records before the damage, never a shorter list.
+//! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
+//! damaged is an error after the whole records before the damage, never a shorter list.
 //!
 //! ```
 //! use portcullis_capture::input::{ChunkConfig, OpenConfig, Records, Source, Terminator};

@@ -39,8 +39,8 @@ pub struct OpenConfig {
 }
 
 impl OpenConfig {
-    /// Returns the config that maps a regular uncompressed file: no byte of it is copied, and threads
-    /// take chunks without waiting for a reader.
+    /// Returns the config that maps a regular uncompressed file: no byte of it is copied, and
+    /// threads take chunks without waiting for a reader.
     ///
     /// # Safety
     ///

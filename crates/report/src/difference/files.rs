@@ -7,9 +7,9 @@
 //! or the reason if no rule decides. If a limit ended the search, `unknown` replaces `different`,
 //! and the verdicts are last.
 //!
-//! JSON Lines: `{"agent", "answer", "changes", "unknown"}`, where the answer is one of those words. A
-//! change is `{"path", "old", "new"}` with `{"verdict", "reason", "line", "rule"}` for both sides, and
-//! an unknown `{"old", "new", "bound"}` with two verdicts and the limit.
+//! JSON Lines: `{"agent", "answer", "changes", "unknown"}`, where the answer is one of those words.
+//! A change is `{"path", "old", "new"}` with `{"verdict", "reason", "line", "rule"}` for both
+//! sides, and an unknown `{"old", "new", "bound"}` with two verdicts and the limit.
 
 use serde::Serialize;
 

@@ -45,7 +45,8 @@ fn push_place(line: LineNumber, value: &[u8], out: &mut Vec<u8>) {
     push_text(&cut_to_show(value), out);
 }
 
-/// Appends text, with `%XX` for control and bidirectional characters and for bytes that are not UTF-8.
+/// Appends text, with `%XX` for control and bidirectional characters and for bytes that are not
+/// UTF-8.
 fn push_text(text: &[u8], out: &mut Vec<u8>) {
     for chunk in text.utf8_chunks() {
         for character in chunk.valid().chars() {

@@ -102,8 +102,8 @@ impl Template {
         })
     }
 
-    /// Checks that the records of a list called `name` fit the output. `list` is the file, if the list is
-    /// Parquet.
+    /// Checks that the records of a list called `name` fit the output. `list` is the file, if the
+    /// list is Parquet.
     ///
     /// # Errors
     ///
