@@ -1,27 +1,28 @@
 //! Chunks in, outputs out: in input order, in bounded memory, on any number of threads.
 //!
-//! Owns the threads of a batch and nothing of what they do: `work` turns a chunk of whole records
-//! into an output, and `sink` takes the outputs on the calling thread, in input order. What the sink
-//! sees is the same for any number of threads.
+//! Owns the threads of a batch, but not their work: `work` turns a chunk of whole records into an
+//! output, and `sink` receives the outputs on the calling thread, in input order. The sink receives
+//! the same outputs for any number of threads.
 //!
 //! The calling thread runs an event loop: it cuts mapped files (which costs next to nothing), hands
-//! chunks to the threads, puts the outputs in order and calls the sink. A stream (pipe, gzip, zstd)
-//! is read by a thread of its own, so that decompression runs beside the work. Of several inputs the
-//! next ones are opened ahead, and their first chunks are read side by side ([`Config::open_ahead`]).
-//! With one thread the work is done by the calling thread, and only a stream has a thread beside it.
+//! chunks to the threads, restores the order of the outputs and calls the sink. Each stream (pipe,
+//! gzip, zstd) has a reader thread, so that decompression runs in parallel with the work. Later
+//! inputs are opened ahead, and their first chunks are read in parallel ([`Config::open_ahead`]).
+//! With one thread, the calling thread does the work, and only a stream has another thread.
 //!
-//! Rows of a Parquet file are chunks too; the thread that works on them decodes their URLs first. A row
-//! group, for outputs that write row groups, is left to the work, and each thread has one.
+//! Rows of a Parquet file are chunks too; the thread that processes a chunk decodes its URLs first.
+//! For outputs that write row groups, a chunk is a row group, which `work` decodes itself; each
+//! thread has one at a time.
 //!
-//! Cost: one message and one boxed job a chunk. Memory: at most
-//! [`IN_FLIGHT_CHUNKS_PER_THREAD`] chunks a thread and
-//! their outputs, [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more of each open
-//! stream, and one scratch a thread. A record that is longer than a chunk counts as several.
+//! Cost: one message and one boxed job per chunk. Memory: at most [`IN_FLIGHT_CHUNKS_PER_THREAD`]
+//! chunks per thread with their outputs,
+//! [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more per open stream, and
+//! one scratch per thread. A record that is longer than a chunk counts as several.
 //!
-//! What can fail is in [`RunError`]. An input that fails ends the run after everything before the
-//! failure has been written; a sink that fails ends it at once, even while a stream's thread waits
-//! for a pipe (that thread is left behind and ends with its next read). A panic of `work`, `sink` or
-//! a reader becomes a panic of [`run`].
+//! Errors are in [`RunError`]. An input that fails ends the run after everything before the failure
+//! has been written. A sink that fails ends the run at once, even while a stream's thread waits for
+//! a pipe; that thread is left behind and ends with its next read. A panic of `work`, `sink` or a
+//! reader becomes a panic of [`run`].
 //!
 //! ```
 //! use portcullis_set::batch::runner::{self, Config};
@@ -48,11 +49,10 @@
 //! ```
 
 mod events;
-mod order;
+mod jobs;
 mod reader;
 #[cfg(test)]
 mod tests;
-mod workers;
 
 use std::io;
 use std::num::NonZero;
@@ -61,25 +61,25 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use events::EventLoop;
+use jobs::Workers;
 use portcullis_capture::input::{Chunk, ChunkConfig, InputError, Source};
 use portcullis_capture::list::ListConfig;
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-use workers::Workers;
 
-/// How a batch is run.
+/// Settings of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config<'a> {
-    /// Threads that work; 0, the default, is as many as the machine has.
+    /// The number of worker threads; 0, the default, means one per CPU.
     pub threads: usize,
-    /// Where the input is cut.
+    /// How inputs are split into chunks.
     pub chunks: ChunkConfig,
-    /// How the formats of the inputs are found; `None` if all are plain lines.
+    /// How the formats of the inputs are detected; `None` if all are plain lines.
     pub lists: Option<&'a Arc<ListConfig>>,
-    /// Whether inputs are opened before their turn, one for each thread. Only for regular files: a pipe
-    /// may be silent until an earlier one was read.
+    /// Whether inputs are opened ahead, one per thread. Only for regular files: a pipe may deliver
+    /// nothing until an earlier one is read.
     pub open_ahead: bool,
-    /// Counts up, while the batch runs, the bytes of the inputs that are done with, as they are
-    /// stored (before decompression): compare it with
+    /// A counter of the input bytes that have been processed so far, as stored (before
+    /// decompression): compare it with
     /// [`Source::stored_bytes`](portcullis_capture::input::Source::stored_bytes).
     pub progress: Option<&'a AtomicU64>,
 }
@@ -93,25 +93,25 @@ impl Config<'_> {
     }
 }
 
-/// What went through a batch that came to its end.
+/// The totals of a completed batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTotals {
-    /// Inputs that were opened.
+    /// The number of inputs that were opened.
     pub sources: u64,
-    /// Chunks that were worked on and written.
+    /// The number of chunks that were processed and written.
     pub chunks: u64,
-    /// Their bytes, after decompression.
+    /// The bytes of these chunks, after decompression.
     pub bytes: u64,
-    /// The bytes that were read for them, before decompression.
+    /// The bytes that were read for these chunks, before decompression.
     pub stored_bytes: u64,
 }
 
-/// Why a batch did not come to its end.
+/// An error that ended a batch.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An input could not be opened or read, or is surely no list of URLs. What came before has been
-    /// written.
+    /// An input could not be opened or read, or is certainly not a list of URLs. Everything before
+    /// it has been written.
     #[error(transparent)]
     Input(#[from] InputError),
     /// The sink failed: a closed pipe ([`io::ErrorKind::BrokenPipe`]), a full disk.
@@ -120,28 +120,30 @@ pub enum RunError {
     /// The threads could not be started.
     #[error("cannot start {threads} threads: ask for fewer")]
     Threads {
-        /// How many were asked for.
+        /// The requested number of threads.
         threads: usize,
-        /// What the system says.
+        /// The system's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// Runs every chunk of `sources`, in order, through `work` and its output to `sink`.
+/// Passes every chunk of `sources` to `work`, and the outputs to `sink`, in input order.
 ///
-/// - `scratch` makes what a thread keeps from chunk to chunk; it is called at most once a thread.
-/// - `work` is given a chunk of whole records, at least one of each input, and an output, which is new or comes back from the
-///   sink as the sink left it: one of the two clears it. Which chunks share a scratch or an output
-///   depends on the threads, so what is written must not depend on what was left in them.
-/// - `sink` is called on this thread, once a chunk, in input order.
+/// - `scratch` creates the state that a thread keeps from chunk to chunk. It is called at most once
+///   per thread.
+/// - `work` receives a chunk of whole records, at least one chunk per input, and an output. The
+///   output is new, or as the sink left it: either the sink or `work` must clear it. Which chunks
+///   share a scratch or an output depends on the threads, so results must not depend on what was
+///   left in them.
+/// - `sink` is called on this thread, once per chunk, in input order.
 ///
-/// A last record without an end is not joined with the first one of the next source; a sink that
-/// writes records has to put an end between them.
+/// A last record without a terminator is not joined with the first record of the next source. A
+/// sink that writes records has to add the terminator.
 ///
 /// # Errors
 ///
-/// See [`RunError`]; the first failure in input order is the one that is returned, but a failing
-/// sink comes before all.
+/// See [`RunError`]. The first failure in input order is returned, but a failure of the sink comes
+/// before all others.
 ///
 /// # Panics
 ///
@@ -173,7 +175,7 @@ where
     pool.in_place_scope(|scope| {
         let workers = &workers;
         let result = event_loop.run(|job| scope.spawn(move |_| workers.perform(job)));
-        // The scope waits for the jobs that are left; after a failure nobody wants their outputs.
+        // The scope waits for the remaining jobs; after a failure their outputs are not needed.
         workers.stop();
         result
     })

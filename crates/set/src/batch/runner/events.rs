@@ -1,8 +1,8 @@
-//! The event loop of a batch: one channel tells the calling thread all that happens elsewhere.
+//! The event loop of a batch: one channel carries everything that other threads report.
 //!
-//! Whatever the loop waits for, a chunk read or an output made, comes as an [`Event`], so it never
-//! waits for one thing while another would let it go on. Nothing elsewhere waits for a full channel
-//! either: the messages are as many as the chunks in flight and the credits of a reader.
+//! Every result that the loop waits for, a chunk or an output, arrives as an [`Event`], so the loop
+//! never waits for one while another is ready. Other threads never wait for a full channel: there
+//! are at most as many messages as chunks in flight and reader credits.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -12,24 +12,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::order::{Done, Order};
+use super::jobs::{Done, Job, Order};
 use super::reader::{Next, StreamReader};
-use super::workers::Job;
 use super::{Config, RunError, RunTotals};
 use portcullis_capture::input::{Chunk, Chunks, InputError, Source};
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 
-/// What happened on another thread.
+/// A report from another thread.
 pub(super) enum Event<O> {
     /// The thread of the stream with this number has read a chunk, its end or its failure.
     Read(u64, Option<Result<Chunk, InputError>>),
-    /// A job has made its output.
+    /// A job has processed its chunk.
     Done(Done<O>),
-    /// A job or a stream's thread has panicked, with this.
+    /// A job or a stream's thread has panicked with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
-/// An input that was opened, or that could not be.
+/// An opened input, or the error of opening it.
 enum Input {
     Mapped(Box<Chunks>),
     Stream(StreamReader),
@@ -41,23 +40,23 @@ pub(super) struct EventLoop<'run, Sources, Sink, O> {
     config: &'run Config<'run>,
     /// `None` once there are no more, or one failed.
     sources: Option<Sources>,
-    /// The input that is cut, and those behind it that were opened ahead.
+    /// The input that is being cut, and later inputs that were opened ahead.
     inputs: VecDeque<Input>,
     inputs_max: usize,
     /// The number of the next stream.
     next_stream: u64,
-    /// What ended the input, to be returned after everything before it is written.
+    /// The failure that ended the input, returned after everything before it is written.
     failure: Option<RunError>,
     /// The sequence number of the next job.
     next_sequence: u64,
-    /// Chunks handed out and not yet written, a long one counted as several.
+    /// Chunks handed out and not yet written. A long one counts as several.
     in_flight: usize,
     in_flight_max: usize,
     order: Order<O>,
     sink: Sink,
-    /// Outputs that the sink has given back.
+    /// Outputs that the sink has returned.
     outputs: Vec<O>,
-    /// Chunks that are written, for the reader to use their memory.
+    /// Written chunks, whose memory readers can reuse.
     spare: Vec<Chunk>,
     sender: Sender<Event<O>>,
     receiver: Receiver<Event<O>>,
@@ -97,7 +96,7 @@ where
         }
     }
 
-    /// Runs to the end. `submit` has a job performed, now or later, which sends one event.
+    /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event.
     pub(super) fn run(mut self, submit: impl Fn(Job<O>)) -> Result<RunTotals, RunError> {
         loop {
             while let Ok(event) = self.receiver.try_recv() {
@@ -111,7 +110,7 @@ where
             if self.in_flight == 0 && self.inputs.is_empty() && self.sources.is_none() {
                 return self.failure.map_or(Ok(self.totals), Err);
             }
-            // A job is in flight, or a reader has credit: either will send.
+            // A job is in flight or a reader has credit, so an event will come.
             let event = self.receiver.recv().expect("the loop has a sender itself");
             self.receive(event);
         }
@@ -128,7 +127,7 @@ where
                 });
                 match (streams.next(), self.sources.is_some()) {
                     (Some(reader), _) => reader.receive(read),
-                    // An input before it failed.
+                    // An earlier input failed.
                     (None, false) => {}
                     (None, true) => unreachable!("a stream stays until its end is received"),
                 }
@@ -153,7 +152,8 @@ where
         }
     }
 
-    /// How many usual chunks a chunk counts as. Of row groups, each thread has one.
+    /// Returns the number of usual chunks that a chunk counts as. A row group uses all the room of
+    /// one thread.
     fn weight(&self, chunk: &Chunk) -> usize {
         match chunk.is_row_group() {
             true => IN_FLIGHT_CHUNKS_PER_THREAD,
@@ -165,7 +165,7 @@ where
         self.config.chunks.chunk_bytes.max(1)
     }
 
-    /// The next chunk of the input, if there is one to be had without waiting for a reader.
+    /// Returns the next chunk of the input, if one is ready without waiting for a reader.
     fn next_chunk(&mut self) -> Option<Chunk> {
         loop {
             self.open_ahead();
@@ -187,7 +187,7 @@ where
             };
             match ended {
                 Ok(()) => drop(self.inputs.pop_front()),
-                // What came before is still written.
+                // Everything before it is still written.
                 Err(error) => {
                     self.failure = Some(error);
                     self.sources = None;
@@ -197,7 +197,7 @@ where
         }
     }
 
-    /// Opens inputs as long as there is room. Streams begin to read.
+    /// Opens inputs while there is room. Streams begin to read.
     fn open_ahead(&mut self) {
         while self.inputs.len() < self.inputs_max
             && let Some(sources) = &mut self.sources
@@ -238,7 +238,7 @@ where
         }
     }
 
-    /// Gives an output to the sink, and keeps what can be used again.
+    /// Passes an output to the sink, and keeps what can be reused.
     fn write(&mut self, mut done: Done<O>) -> Result<(), RunError> {
         done.chunk.check()?;
         if let Some(error) = done.failure {
@@ -252,7 +252,7 @@ where
         if let Some(progress) = self.config.progress {
             progress.fetch_add(done.chunk.stored_bytes(), Ordering::Relaxed);
         }
-        // The memory of a long record and its output is given back. Whole pages may pass the bound.
+        // Free the memory of a long record and its output. Whole pages may exceed the bound.
         if done.chunk.weight_bytes() <= 2 * self.usual_bytes() {
             self.outputs.push(done.output);
             if self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {

@@ -7,18 +7,19 @@ mod blocks;
 mod hostile;
 mod sample;
 mod verifying;
-mod zeros;
 
 use std::sync::Arc;
 
 use crate::batch::Classifier;
 use crate::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
-use portcullis_robots::policy::Detail;
+use portcullis_robots::policy::{AgentChain, Detail};
 
 use super::*;
 
-/// A classifier over a set that was compiled for all agents.
+/// Returns a classifier over a set that was compiled for all agents.
 fn asked(
     set: &Arc<PolicySet>,
     agents: Vec<AgentChain>,
@@ -86,13 +87,36 @@ impl Parts {
 #[test]
 fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
-    let hashes = [&portcullis_dialect::dialect::RFC_9309, &portcullis_dialect::dialect::GOOGLE]
-        .map(|dialect| set(sample::small(dialect)).hash());
+    let hashes = [&RFC_9309, &GOOGLE].map(|dialect| set(sample::small(dialect)).hash());
     assert_eq!(hashes, [16_399_133_945_093_748_565, 4_619_832_845_951_386_884]);
 }
 
 #[test]
-fn what_is_sealed_again_is_the_same_file() {
-    let bytes = sample::small(&portcullis_dialect::dialect::RFC_9309);
+fn sealing_again_gives_the_same_file() {
+    let bytes = sample::small(&RFC_9309);
     assert!(Parts::of(bytes.clone()).sealed() == bytes);
+}
+
+/// Zeros instead of the end of a policy, as read from a truncated mapped file.
+#[test]
+fn a_policy_without_its_end_has_no_group_to_miss() {
+    let whole = Parts::of(sample::small(&RFC_9309));
+    let ask = |parts: &Parts| -> Result<Vec<Decision>, Damage> {
+        let set = Arc::new(parts.open().unwrap());
+        let agents = vec![AgentChain::parse("Example", &RFC_9309).unwrap()];
+        let classifier = asked(&set, agents, Detail::Reason)?;
+        let mut memory = classifier.memory();
+        Ok(classifier.classify(&["http://b.example/~x"], None, &mut memory)?.to_vec())
+    };
+    assert_eq!(ask(&whole).unwrap()[0].verdict, Verdict::Disallow);
+    let mut damaged = 0;
+    for start in 0..whole.clone().section(SectionKind::POLICIES).len() {
+        let mut parts = whole.clone();
+        parts.section(SectionKind::POLICIES)[start..].fill(0);
+        match ask(&parts) {
+            Ok(decisions) => assert_ne!(decisions[0].reason, Reason::NoGroup, "{start}"),
+            Err(_) => damaged += 1,
+        }
+    }
+    assert!(damaged > 0);
 }
