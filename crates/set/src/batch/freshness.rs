@@ -1,18 +1,19 @@
 //! The age of the captures behind decisions.
 //!
-//! RFC 9309, section 2.4, says that a crawler should not use a copy of robots.txt for more than 24 hours. A
-//! list may be classified long after its policies were captured, so the age is judged as of a given time.
+//! RFC 9309, section 2.4, says that a crawler should not use a copy of robots.txt for more than 24
+//! hours. A list may be classified long after its policies were captured, so ages are computed for
+//! a given time.
 
 use portcullis_capture::access::UnixSeconds;
 
 use crate::CaptureFacts;
 
-/// How the age of captures is judged.
+/// Settings for the age of captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freshness {
     /// The time at which decisions are used.
     pub as_of: UnixSeconds,
-    /// Seconds after which a capture has expired; the time that its set has for it if `None`.
+    /// The age in seconds at which a capture expires; if `None`, the expiry that the set stores.
     pub seconds_max: Option<u64>,
     /// Whether decisions from captures that have expired or have no date become unknown.
     pub withdraws: bool,
@@ -23,7 +24,7 @@ pub struct Freshness {
 pub(super) enum Age {
     Fresh,
     Expired,
-    /// It is not known when it was made.
+    /// The capture has no date, or no known expiry.
     Undated,
 }
 
@@ -34,7 +35,7 @@ pub struct AgeCounts {
     pub fresh: u64,
     /// The capture has expired.
     pub expired: u64,
-    /// The capture has no date, or nothing says when it expires.
+    /// The capture has no date, or no known expiry.
     pub undated: u64,
 }
 
@@ -87,7 +88,7 @@ mod tests {
             (109, Some(10), &facts, Age::Fresh),
             (110, Some(10), &facts, Age::Expired),
             (100, Some(0), &facts, Age::Expired),
-            // Captured after the time as of which it is judged.
+            // Captured after `as_of`.
             (50, Some(10), &facts, Age::Fresh),
             (u64::MAX, Some(u64::MAX), &facts, Age::Expired),
             (0, None, &undated, Age::Undated),

@@ -85,14 +85,14 @@ impl<'c> Session<'c> {
         self.classifier.provenance(record, agent, &mut self.memory)
     }
 
-    /// Returns what is stated about the last block, by record, agent and label of
+    /// Returns the preferences for the last block, by record, agent and label of
     /// [`Classifier::with_usage`].
     pub fn preferences(&self) -> &[Preference] {
         self.memory.preferences()
     }
 
-    /// Returns where a preference is stated, for an agent and a label on a record of the last block;
-    /// see [`Classifier::stated_at`].
+    /// Returns the place of the statement behind a preference, for an agent and a label on a record
+    /// of the last block; see [`Classifier::stated_at`].
     ///
     /// # Errors
     ///
@@ -124,7 +124,8 @@ impl<'c> Session<'c> {
         self.classifier.licenses(record, agent, &self.memory)
     }
 
-    /// Returns what is known of the origin of a record of the last block; see [`Classifier::state`].
+    /// Returns the policy state of the origin of a record of the last block; see
+    /// [`Classifier::state`].
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ impl<'c> Session<'c> {
     ///
     /// # Panics
     ///
-    /// If `records` are others.
+    /// If `records` are not those of the last block.
     pub fn origins<'p, R: AsRef<[u8]>>(
         &'p self,
         records: &'p [R],

@@ -1,4 +1,4 @@
-//! The thread of a stream: reads and decompresses beside the work, as far ahead as it has credit.
+//! The thread of a stream, which reads and decompresses ahead of the work, as far as it has credit.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,34 +10,34 @@ use super::events::Event;
 use portcullis_capture::input::{Chunk, Chunks, InputError};
 use portcullis_dialect::limits::READ_AHEAD_CHUNKS;
 
-/// Leave to read one more chunk, with a used one whose memory may serve again.
+/// Permission to read one more chunk, with a used chunk whose memory can be reused.
 type Credit = Option<Chunk>;
 
 /// The event loop's side of a stream that is being read.
 pub(super) struct StreamReader {
-    /// Tells its events from those of other streams.
+    /// The number that distinguishes its events from those of other streams.
     id: u64,
     credits: Sender<Credit>,
     credits_out: usize,
-    /// Read and not yet handed on.
+    /// Chunks that were read and not yet handed out.
     waiting: VecDeque<Chunk>,
     /// Set after the last chunk.
     end: Option<Result<(), InputError>>,
 }
 
-/// What a stream has for the event loop.
+/// The next item of a stream.
 pub(super) enum Next {
     Chunk(Chunk),
-    /// Nothing yet; an event will come.
+    /// Not read yet; an event will follow.
     Pending,
     End(Result<(), InputError>),
 }
 
 impl StreamReader {
-    /// Starts a thread that tells `events` of every chunk.
+    /// Starts a thread that sends every chunk to `events`.
     ///
-    /// Nobody waits for the thread to end: it may be held by a pipe that delivers nothing, and a
-    /// run that has failed must not be. It ends with the first read after the loop is gone.
+    /// The thread is never joined: a pipe that delivers nothing may block it, and must not block a
+    /// run that has failed. It ends with its first read after the loop is gone.
     pub(super) fn start<O: Send + 'static>(
         id: u64,
         chunks: Chunks,
@@ -54,7 +54,7 @@ impl StreamReader {
         self.id
     }
 
-    /// Takes note of what the thread has read.
+    /// Stores what the thread has read.
     pub(super) fn receive(&mut self, read: Option<Result<Chunk, InputError>>) {
         self.credits_out -= 1;
         match read {
@@ -64,7 +64,7 @@ impl StreamReader {
         }
     }
 
-    /// The next chunk in order; gives leave to read another in its place.
+    /// Returns the next chunk in order, and lets the thread read another one.
     pub(super) fn next(&mut self, spare: &mut Vec<Chunk>) -> Next {
         let chunk = self.waiting.pop_front();
         self.grant(spare);
@@ -74,17 +74,17 @@ impl StreamReader {
         }
     }
 
-    /// Gives leave to read as far ahead as the bound allows.
+    /// Lets the thread read as far ahead as the bound allows.
     pub(super) fn grant(&mut self, spare: &mut Vec<Chunk>) {
         while self.end.is_none() && self.credits_out + self.waiting.len() < READ_AHEAD_CHUNKS {
-            // A thread that is gone has sent its end or its panic, which will be received.
+            // A thread that has ended sent its end or its panic, which will be received.
             self.credits.send(spare.pop()).ok();
             self.credits_out += 1;
         }
     }
 }
 
-/// The thread's side.
+/// Reads chunks, one per credit.
 fn read_on_credit<O>(
     id: u64,
     mut chunks: Chunks,

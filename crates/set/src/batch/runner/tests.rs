@@ -15,7 +15,7 @@ use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 
-/// Chunks of a few records, so that a short list makes many.
+/// Chunks of a few records, so that a short list has many.
 const SMALL: ChunkConfig = ChunkConfig {
     terminator: Terminator::LineFeed,
     chunk_bytes: 32,
@@ -43,7 +43,7 @@ fn source(bytes: &[u8]) -> Opened {
     Ok(Source::from_reader("list", reader, OpenConfig::default()))
 }
 
-/// Tags every record with its length, and takes longer over some chunks than over later ones.
+/// Tags every record with its length, and takes longer for some chunks than for later ones.
 fn tag(counter: &mut usize, chunk: &Chunk, out: &mut Vec<u8>) {
     *counter += 1;
     std::thread::sleep(Duration::from_micros(
@@ -58,7 +58,7 @@ fn tag(counter: &mut usize, chunk: &Chunk, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// What the sink saw, byte for byte and call for call.
+/// Returns everything that the sink received, byte for byte and call by call, and the result.
 fn tagged(sources: Vec<Opened>, config: &Config<'_>) -> (Vec<u8>, Result<RunTotals, RunError>) {
     let mut written = Vec::new();
     let result = run(sources, config, || 0, tag, |out: &mut Vec<u8>| written.write_all(out));
@@ -153,7 +153,7 @@ fn a_slow_pipe() {
 }
 
 #[test]
-fn what_is_read_is_written_while_a_later_pipe_is_silent() {
+fn chunks_are_written_while_a_later_pipe_is_silent() {
     for threads in [1, 2] {
         let (reader, writer) = io::pipe().unwrap();
         let silent = Source::from_reader("pipe", reader, OpenConfig::default());
@@ -166,7 +166,7 @@ fn what_is_read_is_written_while_a_later_pipe_is_silent() {
             |(), _, _: &mut ()| {},
             |()| {
                 seen += 1;
-                // Only now does the pipe end: a run that waited for it would never come here.
+                // The pipe ends only now: a run that waited for it would never get here.
                 writer = None;
                 Ok(())
             },
@@ -192,7 +192,7 @@ fn memory_is_bounded_by_chunks_in_flight() {
                 begun.fetch_add(1, Ordering::SeqCst);
             },
             |()| {
-                // A slow sink lets the threads run as far ahead as they may.
+                // A slow sink lets the threads run as far ahead as the bound allows.
                 std::thread::sleep(Duration::from_micros(300));
                 in_flight_most = in_flight_most.max(begun.load(Ordering::SeqCst) - written);
                 written += 1;
@@ -241,7 +241,7 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
             },
         )
         .unwrap();
-        // In flight, read ahead, and the one being put together.
+        // In flight, read ahead, and the one being assembled.
         let at_once = threads * IN_FLIGHT_CHUNKS_PER_THREAD + READ_AHEAD_CHUNKS + 1;
         let bound = at_once * (CHUNK_BYTES + 1);
         assert!(bound < list.len() && ahead_most <= bound, "{ahead_most} of {bound}");

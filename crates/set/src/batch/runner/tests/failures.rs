@@ -1,4 +1,4 @@
-//! Runs that fail: the sink, a reader, the work.
+//! Runs that fail in the sink, in a reader or in the work.
 
 use std::sync::mpsc;
 
@@ -47,7 +47,7 @@ fn a_sink_that_fails_does_not_wait_for_a_silent_pipe() {
     }
 }
 
-/// Bytes, and then a failure of the system.
+/// Bytes, followed by an error of the system.
 fn failing_source(bytes: &[u8]) -> Opened {
     struct Broken;
     impl Read for Broken {
@@ -60,7 +60,7 @@ fn failing_source(bytes: &[u8]) -> Opened {
 }
 
 #[test]
-fn a_read_error_comes_after_what_was_read() {
+fn a_read_error_follows_the_chunks_before_it() {
     let whole = list(100);
     let cut_short = &whole[..whole.len() - 3];
     let last = whole[..whole.len() - 1].iter().rposition(|&byte| byte == b'\n');
@@ -74,7 +74,7 @@ fn a_read_error_comes_after_what_was_read() {
 }
 
 #[test]
-fn a_source_that_does_not_open_comes_after_those_before_it() {
+fn an_open_error_follows_the_sources_before_it() {
     let missing = || Source::open("no/such/list".as_ref(), OpenConfig::default());
     let (expected, _) = tagged(vec![source(&list(50))], &config(1));
     for threads in THREADS {
@@ -87,7 +87,7 @@ fn a_source_that_does_not_open_comes_after_those_before_it() {
     }
 }
 
-/// The message of the panic that `run` ends with.
+/// Returns the message of the panic that `run` ends with.
 fn panic_message(run: impl FnOnce() + Send + 'static) -> String {
     // On a thread of its own, so that a run that hangs fails the test.
     let (sender, receiver) = mpsc::channel::<()>();
