@@ -1,13 +1,15 @@
 //! Robots.txt files, compiled into memory for `--robots`.
 //!
-//! Owns the way from a file, or a folder of files named by host, to a [`PolicySet`] that no file holds.
-//! The readers and sections are those of `compile`, so both give the same verdicts. If the agents are
-//! known ([`LoadConfig::agents`]), only their groups are compiled, and the set refuses other agents.
+//! Owns compiling a file, or a folder of files named by host, to a [`PolicySet`] in memory. The
+//! readers and sections are those of `compile`, so both give the same verdicts. If the agents are
+//! known ([`LoadConfig::agents`]), only their groups are compiled, and the set refuses other
+//! agents.
 //!
-//! Cost: each file is read and parsed once, identical files are stored once, identical rule sets compiled
-//! once; some 10 µs per file of a crawl and agent. A file that cannot be read is an error that names it,
-//! unless [`Strictness`] says otherwise. Files of a folder that are not named by a host are left out with a
-//! [`LoadNote`]. A file that looks like HTML, JSON or binary data is parsed, and has a note too.
+//! Cost: each file is read and parsed once, identical files are stored once, identical rule sets
+//! compiled once; some 10 µs per file of a crawl and agent. A file that cannot be read is an error
+//! that names it, unless [`Strictness`] is lenient. Files of a folder that are not named by a host
+//! are left out with a [`LoadNote`]. A file that looks like HTML, JSON or binary data is parsed,
+//! and has a note too.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -39,14 +41,14 @@ use super::{
     BlobPool, CaptureFacts, Content, HostStanding, IngestError, PolicySet, Standing, Strictness,
 };
 
-/// How files are read and compiled.
+/// Settings for reading and compiling files.
 #[derive(Clone, Debug)]
 pub struct LoadConfig {
-    /// The behaviour that policies will follow.
+    /// The dialect that policies follow.
     pub dialect: &'static Dialect,
-    /// Bytes of a file that count; all, if there is no limit.
+    /// The number of bytes of a file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
-    /// The agents to compile for; all if `None`.
+    /// The agents to compile for; `None` for all.
     pub agents: Option<Arc<[AgentChain]>>,
     /// Which notes and faults are errors.
     pub strictness: Strictness,
@@ -86,11 +88,11 @@ pub struct Loaded {
 pub struct LoadNote {
     /// The file or host.
     pub place: String,
-    /// What was noticed.
+    /// The kind of note.
     pub kind: LoadNoteKind,
 }
 
-/// What a note is about.
+/// The kind of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadNoteKind {
     /// The file was left out, for this reason.
@@ -104,16 +106,16 @@ impl std::fmt::Display for LoadNote {
         match &self.kind {
             LoadNoteKind::LeftOut(problem) => write!(f, "{}: left out: {problem}", self.place),
             LoadNoteKind::Appearance(kind) => {
-                write!(f, "{}: {}; read all the same, without a rule", self.place, kind.describe())
+                write!(f, "{}: {}; read anyway, without a rule", self.place, kind.describe())
             }
         }
     }
 }
 
-/// Policies could not be loaded.
+/// An error of loading policies.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file could not be read, or is surely no robots.txt.
+    /// A file could not be read, or is certainly not robots.txt.
     #[error(transparent)]
     Input(#[from] InputError),
     /// A folder could not be read.
@@ -122,7 +124,7 @@ pub enum LoadError {
     /// A file of a folder could not be read.
     #[error("{problem} (--lenient leaves it out)")]
     Unreadable {
-        /// Which one, and what the system says.
+        /// The file and the system's error.
         problem: String,
     },
     /// A folder has no file named by a host.
@@ -133,7 +135,7 @@ pub enum LoadError {
         }
     )]
     NoPolicy {
-        /// Where it is.
+        /// The folder.
         path: PathBuf,
         /// Whether it holds a `robots.txt`.
         holds_one: bool,
@@ -152,7 +154,7 @@ pub enum LoadError {
 }
 
 impl Loaded {
-    /// The number of files with a note or left out.
+    /// Returns the number of files with a note or left out.
     pub fn odd(&self) -> u64 {
         let is_appearance = |note: &&LoadNote| matches!(note.kind, LoadNoteKind::Appearance(_));
         self.left_out + self.notes.iter().filter(is_appearance).count() as u64
@@ -169,11 +171,12 @@ impl Loaded {
 }
 
 impl PolicySet {
-    /// Reads a robots.txt file, which then applies to every URL, or a folder of files named by host, each
-    /// of which applies to http and https on the default ports of its host.
-    /// [`capture::folder`](portcullis_capture::folder) has the names. `-` is standard input.
+    /// Reads a robots.txt file, which then applies to every URL, or a folder of files named by
+    /// host, each of which applies to http and https on the default ports of its host.
+    /// [`capture::folder`](portcullis_capture::folder) lists the possible names. `-` is standard
+    /// input.
     ///
-    /// It runs on the calling thread's rayon pool.
+    /// Runs on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
@@ -188,7 +191,7 @@ impl PolicySet {
         Ok(Loaded { set, notes: note.into_iter().collect(), left_out: 0 })
     }
 
-    /// A set of one file that applies to every URL.
+    /// Compiles one file that applies to every URL.
     ///
     /// # Panics
     ///
@@ -198,7 +201,7 @@ impl PolicySet {
         of_text("the file in memory", text, config).expect("one file fits a set")
     }
 
-    /// A set of one file that applies to `origins`; without origins, every URL is unknown.
+    /// Compiles one file that applies to `origins`; without origins, every URL is unknown.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
@@ -223,7 +226,7 @@ impl PolicySet {
         PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
     }
 
-    /// A set of files, each of which applies to its origin. The first file of an origin counts.
+    /// Compiles files, each of which applies to its origin. The first file of an origin counts.
     ///
     /// # Panics
     ///
@@ -234,7 +237,7 @@ impl PolicySet {
     ) -> PolicySet {
         let mut pool = BlobPool::default();
         let mut hosts: BTreeMap<Box<[u8]>, HostStanding> = BTreeMap::new();
-        // Half of the files of a crawl are what some software writes for everybody.
+        // Half of the files of a crawl are identical files that some software writes.
         let mut known: HashMap<&[u8], Standing, foldhash::fast::RandomState> = HashMap::default();
         for (origin, text) in files {
             let (scheme, host) = (origin.scheme().as_bytes(), origin.key());
@@ -255,18 +258,18 @@ impl PolicySet {
     }
 }
 
-/// Reads a robots.txt file, and says what it looks like if it has no rule and does not look like
+/// Reads a robots.txt file. Also returns a note if it has no rule and does not look like
 /// robots.txt.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is odd and [`LoadConfig::strictness`] makes that an error.
+/// If the file cannot be read, or is odd and [`LoadConfig::strictness`] makes that an error.
 pub fn read_text(
     path: &Path,
     config: &LoadConfig,
 ) -> Result<(Vec<u8>, Option<LoadNote>), LoadError> {
     let text = read_robots_txt(path, config.robots_bytes_max)?;
-    // Most files do, and need not be parsed to see it.
+    // Most files look like robots.txt, and need not be parsed to see it.
     let notes = appearance(&text).map_or(NoteSet::EMPTY, |_| {
         let file = RobotsTxt::parse(&text, config.dialect, config.robots_bytes_max);
         file.notes().iter().map(|note| note.kind).fold(NoteSet::EMPTY, NoteSet::with)
@@ -290,7 +293,7 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
     Ok(of_hosts(name, vec![host], pool, config)?.speaking_for_everything())
 }
 
-/// The standing of an origin that has this file.
+/// Returns the standing of an origin that has this file.
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
@@ -302,7 +305,8 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
     Standing { content: Content::File { extract, others }, facts }
 }
 
-/// What a file with these notes looks like, if it has no rule and does not look like robots.txt.
+/// Returns what a file with these notes looks like, if it has no rule and does not look like
+/// robots.txt.
 fn appearance_in(notes: NoteSet) -> Option<NoteKind> {
     NoteKind::APPEARANCES.into_iter().find(|&kind| notes.contains(kind))
 }

@@ -9,8 +9,8 @@
 //!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
 //!
-//! `outages` records the time for which outages were judged, if given, and what was asked for where
-//! the dialect leaves the choice.
+//! `outages` records the time for which outages were judged, if given, and the requested judgement
+//! where the dialect leaves the choice.
 //!
 //! The reader ignores unknown fields, because a later version or another program may have written
 //! the set.
@@ -43,7 +43,7 @@ struct Outages<'r> {
     asked: Option<Cow<'r, str>>,
 }
 
-/// What was read from one input.
+/// The report on one input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProvenanceInput<'r> {
     #[serde(borrow)]
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_comes_back() {
+    fn provenance_survives_a_round_trip() {
         let whole = InputReport {
             name: "a \"quoted\"\n name".into(),
             format: Some(CaptureFormat::Warc),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_taken_as_far_as_it_goes() {
+    fn json_of_other_versions_is_read_as_far_as_it_goes() {
         let later = br#"{"inputs": [{"name": "x", "format": "tape", "colour": 1}], "more": []}"#;
         let read = Provenance::read(later).expect("it names an input");
         let inputs: Vec<InputReport> = read.inputs().collect();

@@ -1,4 +1,4 @@
-//! What is known about one origin, before it is stored in a set.
+//! Standings of origins, before they are stored in a set.
 
 use portcullis_capture::CaptureNotes;
 use portcullis_capture::access::{KnownOutage, UnixSeconds};
@@ -8,7 +8,7 @@ use portcullis_robots::syntax::NoteSet;
 use super::layout::NONE;
 use super::pool::{BlobID, BlobPool};
 
-/// A host and what is known about its origins. http and https have a field each, because nearly all
+/// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostStanding {
@@ -16,13 +16,13 @@ pub struct HostStanding {
     /// any scheme other than http and https, the scheme precedes it (`ftp://host`) and the policy
     /// is in `http`.
     pub key: Box<[u8]>,
-    /// What is known about the http origin.
+    /// The standing of the http origin.
     pub http: Option<Standing>,
-    /// What is known about the https origin.
+    /// The standing of the https origin.
     pub https: Option<Standing>,
 }
 
-/// What is known about one origin.
+/// The standing of one origin: its content and capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The content of its robots.txt, or the access that follows from its absence.

@@ -1,10 +1,10 @@
-//! Merging: what was ingested apart becomes what ingesting all of it at once would have found.
+//! Merging: joins separate ingests into the result of ingesting all captures at once.
 //!
-//! What a set serves for an origin is settled: redirects were followed, confirmations led back to
-//! files, outages were judged. A merge settles anew, so it needs the captures as they were read.
-//! Most of them follow from what the set serves: a file, or an answer without one. The *history* of
-//! a set stores the resources of which that is not true, and the targets of redirects, which are no
-//! origin's robots.txt. `FORMAT.md`, section 21, draws it byte by byte.
+//! A set stores the settled standing of an origin: redirects were followed, confirmations were
+//! resolved to files, outages were judged. A merge settles again, so it needs the captures as they
+//! were read. Most of them follow from the standing: a file, or an answer without one. The
+//! *history* of a set stores the remaining resources, and the targets of redirects that are not the
+//! robots.txt of an origin. `FORMAT.md`, section 21, defines it byte by byte.
 //!
 //! Cost of a merge: one look-up per resource, and one copy of each distinct blob. A history may be
 //! any bytes: [`check`] finds every problem before a merge reads it.
@@ -24,31 +24,31 @@ use super::place::{self, Place, Slot};
 use super::settle::settle;
 use super::{Ingested, InputReport, OutageConfig};
 
-/// What is known from one source.
+/// A source of a merge.
 #[derive(Debug)]
 pub struct Part<'p> {
     /// The hosts, sorted by key.
     pub hosts: &'p [HostStanding],
-    /// Their blobs.
+    /// The blobs of the hosts.
     pub pool: &'p BlobPool,
-    /// What the source keeps beside that for merging.
+    /// The history, which only merging needs.
     pub history: &'p [u8],
-    /// The inputs that the facts point to.
+    /// The inputs that the facts refer to.
     pub inputs: Vec<InputReport>,
 }
 
 impl<'p> Part<'p> {
-    /// What was ingested, as a part.
+    /// Returns ingested captures as a part.
     pub fn of(ingested: &'p Ingested) -> Part<'p> {
         let Ingested { hosts, pool, history, inputs, .. } = ingested;
         Part { hosts, pool, history, inputs: inputs.clone() }
     }
 }
 
-/// Joins parts of one dialect. The result equals that of ingesting all their captures at once; of
-/// two captures that are equally new (or have no date) that of the later part counts.
+/// Joins parts of one dialect. The result equals that of ingesting all their captures at once. Of
+/// two captures that are equally new (or undated), that of the later part counts.
 ///
-/// It runs on the calling thread's rayon pool.
+/// Runs on the calling thread's rayon pool.
 ///
 /// # Panics
 ///
@@ -63,7 +63,7 @@ pub fn merge<'p>(
     merger.finish(outages)
 }
 
-/// Joins parts as [`merge`] does, one after another, so that a part can be dropped before the next
+/// Joins parts as [`merge`] does, but one at a time, so that a part can be dropped before the next
 /// one is read.
 #[derive(Debug)]
 pub struct Merger {
@@ -81,7 +81,7 @@ impl Merger {
     ///
     /// # Panics
     ///
-    /// If it is neither ingested nor read from a set.
+    /// If the part is neither ingested nor read from a set.
     pub fn add(&mut self, part: Part<'_>) {
         let Merger { newest, inputs } = self;
         let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
@@ -116,40 +116,41 @@ impl Merger {
         inputs.extend(part.inputs);
     }
 
-    /// Returns what is known from all parts, outages judged anew.
+    /// Returns the standings from all parts, with outages judged again.
     pub fn finish(self, outages: OutageConfig) -> Ingested {
         settle(self.newest, self.inputs, outages)
     }
 }
 
-/// Flags in the byte behind a key.
+/// Flags in the byte after a key.
 const HTTPS: u8 = 1;
 const HAS_FILE: u8 = 2;
 const HAS_FAILURES: u8 = 4;
 
-/// What a capture holds.
+/// The kinds of content of a capture.
 const NOTHING: u8 = 0;
 const LOCATION: u8 = 1;
 /// The file that the set serves for this origin.
 const SERVED: u8 = 2;
 const FILE: u8 = 3;
 
-/// Positions instead of those in the input, which are not kept: a file is older than what is newest.
+/// Positions that replace those in the input, which are not stored: a file is older than the newest
+/// capture.
 const OF_FILE: Position = Position { piece: 0, index: 0 };
 const OF_NEWEST: Position = Position { piece: 0, index: 1 };
 
-/// Bytes of a part.
+/// The bytes of a capture in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartBytes<'p> {
     /// In the pool.
     Pooled(BlobID),
     /// In the history.
     Kept(&'p [u8]),
-    /// Those of the file that the set serves; only until that is looked up.
+    /// Those of the file that the set serves. Replaced as soon as that file is looked up.
     Served,
 }
 
-/// What a part knows of one resource.
+/// The captures of one resource in a part.
 #[derive(Debug)]
 struct Resource<'p> {
     newest: Known<PartBytes<'p>>,
@@ -166,7 +167,7 @@ fn pooled<'p>(content: Content) -> Held<PartBytes<'p>> {
     }
 }
 
-/// The one capture that `standing` comes from, if there is no more to know.
+/// Returns the one capture that `standing` comes from, for an origin without history.
 fn plain<'p>(standing: &Standing) -> Known<PartBytes<'p>> {
     let facts = CaptureFacts { outage: None, ..standing.facts };
     Known { facts, position: OF_NEWEST, held: pooled(standing.content) }
@@ -190,8 +191,8 @@ impl<'n> HistoryWriter<'n> {
         self.out
     }
 
-    /// Appends the captures of a host that do not follow from `standings`. Hosts come in the order of
-    /// their keys.
+    /// Appends the captures of a host that do not follow from `standings`. Hosts come in the order
+    /// of their keys.
     pub(super) fn push_host(
         &mut self,
         key: &[u8],
@@ -283,11 +284,11 @@ fn push_time(out: &mut Vec<u8>, time: Option<UnixSeconds>) {
     push_varint(out, number as u32);
 }
 
-/// Why bytes are no history of a set.
+/// A problem of the bytes of a history.
 pub(super) type Problem = &'static str;
 
-/// Checks all of `history`, which is that of a set with these hosts and, if the set reports any, so
-/// many inputs.
+/// Checks all of `history` against a set with these hosts and, if the set reports any, this many
+/// inputs.
 ///
 /// # Errors
 ///
@@ -307,11 +308,11 @@ pub(crate) fn check(
     if is_known { Ok(()) } else { Err("a capture is of an input that the set does not tell of") }
 }
 
-/// Hands out what a part with these hosts and this history knows of each resource.
+/// Passes each resource of a part with these hosts and this history to `take`.
 ///
 /// # Errors
 ///
-/// If the history is not that of the hosts. Some resources may have been handed out by then.
+/// If the history does not belong to the hosts. Some resources may have been passed by then.
 fn resources<'p>(
     hosts: &'p [HostStanding],
     history: &'p [u8],
@@ -332,7 +333,7 @@ fn resources<'p>(
         let both = Slot::BOTH.into_iter().zip([&host.http, &host.https]);
         both.filter_map(|(slot, it)| Some(((&*host.key, slot), Some(it.as_ref()?))))
     });
-    // What stands behind the last origin comes before no origin.
+    // After the last origin, every remaining resource is taken.
     let end = ((&[][..], Slot::Http), None);
     for (origin, standing) in origins.chain([end]) {
         let is_before = |at: &(&[u8], Slot)| standing.is_none() || *at < origin;
@@ -358,7 +359,8 @@ fn resources<'p>(
 }
 
 impl<'p> Resource<'p> {
-    /// The resource with the bytes of the file that the set serves, if a capture holds that.
+    /// Returns the resource with the bytes of the file that the set serves, if a capture refers to
+    /// them.
     fn with_served(mut self, served: Option<Content>) -> Result<Resource<'p>, Problem> {
         for known in [Some(&mut self.newest), self.file.as_mut()].into_iter().flatten() {
             if matches!(known.held, Held::File { extract: PartBytes::Served, .. }) {
@@ -379,14 +381,14 @@ struct Reader<'p, 'r> {
     rest: &'p [u8],
     blobs: Vec<&'p [u8]>,
     rules: &'r AccessRules,
-    /// The key and slot of the resource before.
+    /// The key and slot of the previous resource.
     last: Option<(&'p [u8], Slot)>,
 }
 
 type KeptResource<'p> = ((&'p [u8], Slot), Resource<'p>);
 
 impl<'p> Reader<'p, '_> {
-    /// The next resource; `None` at the end.
+    /// Returns the next resource; `None` at the end.
     fn next(&mut self) -> Result<Option<KeptResource<'p>>, Problem> {
         if self.rest.is_empty() {
             return Ok(None);

@@ -1,34 +1,39 @@
 //! Ingests archives of answers: one standing per origin.
 //!
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
-//! files; the newest capture of each origin counts. [`merge`] joins what was ingested apart. Use
+//! files; the newest capture of each origin counts. [`merge`] joins separate ingests. Use
 //! [`compile`](super::compile) to make a set of the result, [`capture`] to read the formats, and
-//! [`access`](portcullis_capture::access) for what an answer means.
+//! [`access`](portcullis_capture::access) for the meaning of an answer.
 //!
-//! What counts:
+//! The captures that count:
 //!
 //! - The newest capture of an origin, by date. A capture without a date is older than any with one;
 //!   among equals the later input counts, and the later position in it. So the result is the same
 //!   with any number of threads.
 //! - The robots.txt of a host without a scheme applies to http and https, each on its default port
 //!   unless the host has a port.
-//! - A redirect is followed to the newest capture of its target, as often as the dialect allows. What
-//!   is found applies to the origin of the first request. Captures of URLs other than an origin's
-//!   `/robots.txt` serve only as such targets.
-//! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and its date
-//!   counts.
-//! - A host whose newest capture is a failure is in an outage since the first failure after its last
-//!   answer; [`serving`](portcullis_capture::access::serving) and [`OutageConfig`] say what follows.
+//! - A redirect is followed to the newest capture of its target, as often as the dialect allows.
+//!   The result applies to the origin of the first request. Captures of URLs other than an origin's
+//!   `/robots.txt` serve only as targets of redirects.
+//! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and the
+//!   date of the confirmation counts.
+//! - A host whose newest capture is a failure is in an outage since the first failure after its
+//!   last answer. [`serving`](portcullis_capture::access::serving) and [`OutageConfig`] define the
+//!   effect.
 //!
-//! † A redirect to a resource that was not captured, or to no URL, and a "not modified" without a
-//! file, are the dialect's [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a
-//! failure in each dialect. A broken record, and an input that cannot be read to its end, is reported
-//! and skipped. An older capture may count instead; otherwise the origin is unknown. An input or
-//! file that cannot be read is an error unless [`strictness`](IngestConfig::strictness) is lenient; if
-//! it is strict, so is a broken record.
+//! † A redirect to a resource that was not captured, a redirect to no URL, and a "not modified"
+//! without a file count as the dialect's
+//! [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a failure in
+//! each dialect.
 //!
-//! Cost: each capture is parsed once, on any thread. Memory: what the newest captures say, equal
-//! files once, some hundred bytes per resource, and the dates of failures in ongoing outages.
+//! A broken record, and an input that cannot be read to its end, are reported and skipped. An older
+//! capture may count instead; otherwise the origin is unknown. An input or file that cannot be read
+//! is an error unless [`strictness`](IngestConfig::strictness) is lenient. If it is strict, a
+//! broken record is an error too.
+//!
+//! Cost: each capture is parsed once, on any thread. Memory: the content of the newest captures
+//! (identical files once), some hundred bytes per resource, and the dates of failures in ongoing
+//! outages.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -71,12 +76,12 @@ pub use settle::StandingCounts;
 pub struct Input {
     /// A file, or a folder of files named by host.
     pub path: PathBuf,
-    /// The format, if it need not be detected.
+    /// The format; `None` to detect it.
     pub format: Option<CaptureFormat>,
 }
 
 impl Input {
-    /// The input at `path`, whose format is detected.
+    /// Creates the input at `path`, whose format is detected.
     pub fn new(path: impl Into<PathBuf>) -> Input {
         Input { path: path.into(), format: None }
     }
@@ -90,29 +95,29 @@ impl Input {
     }
 }
 
-/// What became of an input.
+/// A report on one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputReport {
-    /// Its name.
+    /// The name of the input.
     pub name: String,
-    /// Its format, if it was given or follows from the name.
+    /// The format, if it was given or follows from the name.
     pub format: Option<CaptureFormat>,
-    /// Stored bytes that were read.
+    /// The number of stored bytes that were read.
     pub bytes: u64,
-    /// Captures in it.
+    /// The number of captures.
     pub captures: u64,
-    /// Records that could not be read and were skipped.
+    /// The number of records that could not be read and were skipped.
     pub broken: u64,
-    /// The broken records that the system could not read, such as files of a folder.
+    /// The number of broken records that the system could not read, such as files of a folder.
     pub unreadable: u64,
-    /// Captures without a status, for which 200 was assumed.
+    /// The number of captures without a status, for which 200 was assumed.
     pub status_assumed: u64,
-    /// The dates of its oldest and its newest capture, if any of them has one.
+    /// The dates of the oldest and the newest capture, if any has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The first broken records, at most
     /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
     pub broken_named: Vec<BrokenRecord>,
-    /// Why it could not be read to its end; `None` if it was.
+    /// Why the input could not be read to its end; `None` if it was.
     pub failure: Option<String>,
 }
 
@@ -128,12 +133,12 @@ impl InputReport {
     }
 }
 
-/// How captures are ingested.
+/// Settings for ingesting.
 #[derive(Clone, Debug)]
 pub struct IngestConfig {
-    /// The behaviour that policies will follow.
+    /// The dialect that policies follow.
     pub dialect: &'static Dialect,
-    /// Bytes of a file that count; all, if there is no limit.
+    /// The number of bytes of a file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
     /// How inputs are opened.
     pub capture: CaptureConfig,
@@ -144,26 +149,27 @@ pub struct IngestConfig {
     pub outages: OutageConfig,
 }
 
-/// How outages are judged: when, and what follows a long one.
+/// How outages are judged: until when they last, and the effect of a long one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutageConfig {
-    /// The time up to which an outage lasts whose end was not captured; its last captured failure if it
-    /// is not set, so that a host that was not requested again does not count as failing until today.
-    /// It decides nothing else: later captures count.
+    /// The end of an outage whose end was not captured; its last captured failure if `None`, so
+    /// that a host that was not requested again does not count as failing until today. Nothing else
+    /// depends on it: later captures count.
     pub as_of: Option<UnixSeconds>,
-    /// What follows an outage of more than 30 days, where the dialect leaves the choice.
+    /// The effect of an outage of more than 30 days, where the dialect leaves the choice.
     pub long_outage: LongOutage,
 }
 
 impl OutageConfig {
-    /// The time that is set, clamped as in the provenance of a set, which has no year after 9999.
+    /// Returns the time, clamped as in the provenance of a set, which has no year after 9999.
     pub fn time(&self) -> Option<UnixSeconds> {
         self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
     }
 }
 
 impl IngestConfig {
-    /// The defaults: formats are detected, unreadable inputs are errors, broken records are skipped.
+    /// Returns the defaults: formats are detected, unreadable inputs are errors, broken records are
+    /// skipped.
     pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> IngestConfig {
         IngestConfig {
             dialect,
@@ -182,10 +188,10 @@ pub struct Ingested {
     pub hosts: Vec<HostStanding>,
     /// The bytes of their files.
     pub pool: BlobPool,
-    /// What a later merge needs in addition, in the form that a set stores
+    /// The history, which a later merge needs in addition, in the form that a set stores
     /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
     pub history: Vec<u8>,
-    /// What became of each input.
+    /// A report on each input.
     pub inputs: Vec<InputReport>,
     /// How outages were judged.
     pub outages: OutageConfig,
@@ -193,13 +199,13 @@ pub struct Ingested {
     pub counts: StandingCounts,
 }
 
-/// Ingesting failed.
+/// An error of ingesting.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// Something could not be read, or a note is an error by the strictness.
+    /// Something could not be read, or strictness makes a note an error.
     #[error("{}", describe(inputs, describe_assumed))]
     Broken {
-        /// What became of each input.
+        /// A report on each input.
         inputs: Vec<InputReport>,
     },
     /// A file is HTML, JSON or binary data, and strictness makes that an error.
@@ -208,23 +214,23 @@ pub enum IngestError {
          to read them as the dialect says)"
     )]
     NotRobotsTxt {
-        /// The first host that has such a file.
+        /// The first host with such a file.
         host: String,
         /// The number of such origins.
         origins: u64,
-        /// What became of each input.
+        /// A report on each input.
         inputs: Vec<InputReport>,
     },
     /// No input has a capture.
     #[error("{}", describe(inputs, describe_nothing))]
     NothingCaptured {
-        /// What became of each input.
+        /// A report on each input.
         inputs: Vec<InputReport>,
     },
 }
 
 impl IngestError {
-    /// What became of each input.
+    /// Returns a report on each input.
     pub fn inputs(&self) -> &[InputReport] {
         let (IngestError::Broken { inputs }
         | IngestError::NotRobotsTxt { inputs, .. }
@@ -233,11 +239,12 @@ impl IngestError {
     }
 }
 
-/// The first problem of the inputs, and how many more there are; `otherwise` if all were read.
+/// Describes the first problem of the inputs, and how many more there are. Calls `otherwise` if all
+/// were read.
 fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> String {
     let failures = || inputs.iter().filter_map(|input| input.failure.clone());
     let broken = inputs.iter().flat_map(|input| {
-        // An unreadable file is what stopped it, if there is one.
+        // If there is an unreadable file, it is the cause of the error.
         let first = input.broken_named.iter().find(|broken| broken.kind == BrokenKind::Unreadable);
         let first = first.or(input.broken_named.first())?;
         Some(format!("{}: {}: {}", input.name, first.place, first.problem))
@@ -252,7 +259,7 @@ fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> 
     }
 }
 
-/// Which captures have no status.
+/// Describes the captures without a status.
 fn describe_assumed(inputs: &[InputReport]) -> String {
     let first = inputs.iter().find(|input| input.status_assumed > 0);
     let name = first.map_or("", |input| input.name.as_str());
@@ -264,7 +271,7 @@ fn describe_assumed(inputs: &[InputReport]) -> String {
     )
 }
 
-/// Why there is no capture of a robots.txt.
+/// Describes why there is no capture of a robots.txt.
 fn describe_nothing(inputs: &[InputReport]) -> String {
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
     let names = names.join(", ");
@@ -283,7 +290,7 @@ fn describe_nothing(inputs: &[InputReport]) -> String {
 
 /// Receives the progress of reading. `()` ignores it.
 pub trait IngestObserver: Sync {
-    /// A piece of an input was read. It is called on any thread, some thousand times a second at
+    /// Called after a piece of an input is read: on any thread, some thousand times a second at
     /// most.
     fn progressed(&self, progress: &Progress);
 }
@@ -295,17 +302,17 @@ impl IngestObserver for () {
 /// The contents of a piece of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Its bytes, as they are stored.
+    /// The bytes, as stored.
     pub bytes: u64,
-    /// Captures in it.
+    /// The number of captures.
     pub captures: u64,
-    /// Records that could not be read.
+    /// The number of records that could not be read.
     pub broken: u64,
 }
 
 /// Reads `inputs`, which may have different formats, and settles the standing of each origin.
 ///
-/// It runs on the calling thread's rayon pool.
+/// Runs on the calling thread's rayon pool.
 ///
 /// # Errors
 ///
@@ -324,7 +331,7 @@ pub fn ingest(
     ingest_from(reports, &open, config, observer)
 }
 
-/// As [`ingest`], from whatever `open` opens.
+/// Like [`ingest`], for the inputs that `open` opens.
 fn ingest_from(
     reports: Vec<InputReport>,
     open: &read::Open<'_>,

@@ -1,13 +1,13 @@
-//! The captures that may still count, of all that have been read so far.
+//! The captures read so far that may still count.
 //!
-//! Per resource that is the newest capture. If it has no file, the newest file is kept too: a
-//! "not modified" that is newer than both may follow, and a long outage may end with the last good
-//! copy. The date of every failure in an outage is kept, because an answer may follow that is newer
-//! than only some of them. Everything else is released at once, so memory grows with the resources
-//! and the failures of ongoing outages, not with the captures.
+//! These are the newest capture of each resource and, if it has no file, the newest file: a "not
+//! modified" that is newer than both may follow, and a long outage may end with the last good copy.
+//! The date of every failure in an outage is kept, because an answer may follow that is newer than
+//! only some of them. Everything else is released at once, so memory grows with the resources and
+//! the failures of ongoing outages, not with the captures.
 //!
-//! The outcome does not depend on the order in which captures are taken. Cost: one look-up per
-//! capture. Nothing here can fail.
+//! The result does not depend on the order of the captures. Cost: one look-up per capture. Nothing
+//! here can fail.
 
 use std::collections::BTreeSet;
 
@@ -66,8 +66,8 @@ pub(super) struct Position {
 }
 
 impl<B> Known<B> {
-    /// Of two captures the newer has the greater rank: the later date (no date is oldest), then the
-    /// later input, then the later position in it.
+    /// Returns the rank of the capture, which is greater for a newer one: by date (no date is
+    /// oldest), then by input, then by position in the input.
     fn rank(&self) -> (Option<UnixSeconds>, u32, Position) {
         (self.facts.captured_at, self.facts.input, self.position)
     }
@@ -76,7 +76,7 @@ impl<B> Known<B> {
         matches!(self.held, Held::File { .. })
     }
 
-    /// The answer, as far as it matters to a dialect.
+    /// Returns the answer, as far as it matters to a dialect.
     pub(super) fn answer(&self) -> Answer {
         match self.facts.status {
             0 if self.facts.capture_notes.contains(CaptureNote::RedirectToNowhere) => {
@@ -91,15 +91,15 @@ impl<B> Known<B> {
         resolve(self.answer(), self.facts.redirects_followed.into(), rules)
     }
 
-    /// Whether the server failed, so that the capture may be part of an outage. A redirect to
-    /// nowhere is an answer.
+    /// Returns whether the server failed, so that the capture may be part of an outage. A redirect
+    /// to nowhere is an answer.
     fn is_failure(&self, rules: &AccessRules) -> bool {
         self.answer() != Answer::RedirectToNowhere
             && matches!(self.access(rules),
                 Access::Outcome(outcome) if outcome.state == PolicyState::Unreachable)
     }
 
-    /// Whether the answer can have the bytes that the capture holds.
+    /// Returns whether the answer can have the bytes that the capture holds.
     pub(super) fn is_consistent(&self, rules: &AccessRules) -> bool {
         match (&self.held, self.access(rules)) {
             (Held::File { .. }, access) => access == Access::File,
@@ -112,14 +112,14 @@ impl<B> Known<B> {
 /// The dated failures since the last answer. A failure without a date is older than any answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Failures {
-    /// The date of the newest answer that is no failure, if one has a date.
+    /// The date of the newest answer that is not a failure, if one has a date.
     pub(super) answered_at: Option<UnixSeconds>,
     /// The dates of the failures after it.
     pub(super) dates: BTreeSet<UnixSeconds>,
 }
 
 impl Failures {
-    /// The failures that one capture shows.
+    /// Returns the failures that one capture shows.
     pub(super) fn of<B>(known: &Known<B>, rules: &AccessRules) -> Failures {
         let date = known.facts.captured_at;
         match known.is_failure(rules) {
@@ -137,7 +137,7 @@ impl Failures {
     }
 }
 
-/// What is known of one resource.
+/// The captures of one resource that may count.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) newest: Known<BlobID>,
@@ -147,12 +147,12 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The newest captured file.
+    /// Returns the newest captured file.
     pub(super) fn newest_file(&self) -> Option<&Known<BlobID>> {
         if self.newest.is_file() { Some(&self.newest) } else { self.file.as_deref() }
     }
 
-    /// Takes a capture if it may count. Returns the captures that no longer do.
+    /// Keeps a capture if it may count. Returns the captures that no longer do.
     fn offer(&mut self, known: Known<BlobID>) -> [Option<Known<BlobID>>; 2] {
         if known.rank() > self.newest.rank() {
             let before = std::mem::replace(&mut self.newest, known);
@@ -172,7 +172,7 @@ impl Target {
         }
     }
 
-    /// Releases what the captures hold.
+    /// Releases the blobs that the captures hold.
     pub(super) fn release(&self, pool: &mut BlobPool) {
         for known in [Some(&self.newest), self.file.as_deref()].into_iter().flatten() {
             release(known, pool);
@@ -184,10 +184,10 @@ fn release(known: &Known<BlobID>, pool: &mut BlobPool) {
     known.held.map(|&blob| pool.release(blob));
 }
 
-/// What is known of the resources under one key, by [`Slot`].
+/// The resources under one key, by [`Slot`].
 pub(super) type Targets = [Option<Box<Target>>; 2];
 
-/// What is known of each resource.
+/// The captures of all resources.
 #[derive(Debug)]
 pub(super) struct Newest {
     pub(super) targets: HashMap<Box<[u8]>, Targets, foldhash::fast::RandomState>,
@@ -200,7 +200,7 @@ impl Newest {
         Newest { targets: HashMap::default(), pool: BlobPool::default(), rules }
     }
 
-    /// Takes a capture, whose blobs are held for it, and the failures that are known with it.
+    /// Adds a capture, whose blobs are held for it, and the failures that are known with it.
     pub(super) fn take(
         &mut self,
         key: &[u8],

@@ -13,8 +13,8 @@ use portcullis_capture::Subject;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::target::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split};
 
-/// Which of the two origins of a host. Every scheme except https uses the first; the key contains
-/// the scheme unless it is http.
+/// One of the two origins of a host. Every scheme except https uses the first; the key contains the
+/// scheme unless it is http.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Slot {
     Http = 0,
@@ -65,7 +65,7 @@ impl Place {
     fn of_host(scheme: &[u8], host: &[u8]) -> Result<Place, BadUrl> {
         let url = [scheme, b"://", host, b"/"].concat();
         let parts = split(&url, RFC_9309.paths.path_start)?;
-        // The host has to stand alone, without user information or a path.
+        // The host must be alone, without user information or a path.
         if parts.path != b"/" || memchr(b'@', host).is_some() {
             return Err(BadUrl::BadHost);
         }
@@ -87,11 +87,11 @@ fn scheme_prefix(scheme: &[u8]) -> Vec<u8> {
     [&scheme.to_ascii_lowercase(), &b"://"[..]].concat()
 }
 
-/// Whether `key` is the key of an origin, not of another resource.
+/// Returns whether `key` is the key of an origin, not of another resource.
 pub(super) fn is_origin(key: &[u8]) -> bool {
     match memchr(b'/', key) {
         None => true,
-        // Behind the second slash of `://` a resource has the slash of its path.
+        // After the second slash of `://`, a resource has the slash of its path.
         Some(slash) => key.get(slash + 2..).is_some_and(|behind| memchr(b'/', behind).is_none()),
     }
 }

@@ -5,8 +5,8 @@
 //! takes up an unopened input only if it has nothing else to do, so no more inputs are open than
 //! there are threads, and each thread holds one piece.
 //!
-//! Captures are parsed where they are read; the lock is held only to compare them with what is known
-//! already. What can fail is an input, which its report names.
+//! A capture is parsed on the thread that reads it; the lock is held only to compare it with
+//! earlier captures. An input that fails is reported in its [`InputReport`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +58,7 @@ pub(super) fn read_all(
     (newest, reports.into_iter().map(OpenReport::close).collect())
 }
 
-/// What all threads work on.
+/// The state that all threads share.
 struct Reading<'r> {
     open: &'r Open<'r>,
     config: &'r IngestConfig,
@@ -68,7 +68,7 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// Reads the next piece of an input, and has the rest read by another task.
+    /// Reads the next piece of an input, and spawns a task for the rest.
     fn read<'s>(
         &'s self,
         input: u32,
@@ -168,7 +168,8 @@ impl Blob {
     }
 }
 
-/// What a body says. Half of the files of a crawl equal another, and parsing is most of the work.
+/// The parsed content of a body. Half of the files of a crawl equal another, and parsing is most of
+/// the work.
 #[derive(Clone)]
 struct ParsedBody {
     extract: Blob,
@@ -177,7 +178,7 @@ struct ParsedBody {
     bytes: u32,
 }
 
-/// Bodies that were parsed, up to [`PARSED_BODIES_BYTES_MAX`]; then it is emptied.
+/// Parsed bodies, up to [`PARSED_BODIES_BYTES_MAX`]; then the cache is emptied.
 #[derive(Default)]
 struct ParsedBodies {
     of_bodies: HashMap<Box<[u8]>, ParsedBody, RandomState>,
@@ -210,7 +211,7 @@ struct Digest<'c> {
     /// The first broken records.
     broken: Vec<(Position, BrokenRecord)>,
     broken_count: u64,
-    /// The broken records that the system would not give.
+    /// The number of broken records that the system could not read.
     unreadable_count: u64,
 }
 
@@ -320,8 +321,8 @@ impl CaptureSink for Digest<'_> {
     }
 }
 
-/// Parses a file, of which `bytes_max` bytes count if there is a limit, and adds what is known of
-/// it to `facts`.
+/// Parses a file, of which `bytes_max` bytes count (all if `None`), and adds its notes and its size
+/// to `facts`.
 pub(crate) fn file_of<'b>(
     body: &'b [u8],
     dialect: &Dialect,

@@ -8,10 +8,10 @@
 //! † A redirect to a resource that was not captured, or to no URL, is the dialect's `other_status`:
 //! an unknown answer never allows.
 //!
-//! † An outage is that of the resource at the end of the redirects. Its last good copy is the newest
-//! file of all resources on the way, even if an answer without a file came after it; of two equally
-//! new files that of the later resource. A resource that was not captured, a redirect to nowhere and
-//! a "not modified" without a file are no outages.
+//! † An outage is that of the resource at the end of the redirects. Its last good copy is the
+//! newest file of all resources on the way, even if an answer without a file came after it. Of two
+//! equally new files, that of the later resource counts. A resource that was not captured, a
+//! redirect to nowhere and a "not modified" without a file are no outages.
 //!
 //! Cost: one sort of the keys, and one binary search per redirect, on all threads. Nothing can fail.
 
@@ -32,11 +32,11 @@ use super::newest::{Held, Known, Newest, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::{Ingested, InputReport, OutageConfig};
 
-/// Hosts that one thread counts before it looks for other work.
+/// The number of hosts that one thread counts before it looks for other work.
 const HOSTS_AT_ONCE: usize = 4_096;
 
-/// Finds what is known of each captured origin. The hosts are sorted by key, and the pool holds what
-/// their standings need and nothing else.
+/// Settles the standing of each captured origin. The hosts are sorted by key, and the pool holds
+/// only what their standings need.
 pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Ingested {
     let Newest { targets, mut pool, rules } = newest;
     let mut captured: Vec<(Box<[u8]>, Targets)> = targets.into_iter().collect();
@@ -72,33 +72,33 @@ pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageCo
     Ingested { hosts, pool, history, inputs, outages, counts }
 }
 
-/// The standings of a host's origins.
+/// Returns the standings of a host's origins.
 pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> {
     [&host.http, &host.https].into_iter().flatten()
 }
 
-/// Finds what is known of an origin.
+/// Settles the standing of an origin.
 struct Resolver<'n> {
     /// All resources, sorted by key.
     captured: &'n [(Box<[u8]>, Targets)],
     pool: &'n BlobPool,
     rules: &'static AccessRules,
-    /// When outages are judged; if `None`, each at its last captured failure.
+    /// The time for which outages are judged; if `None`, each at its last captured failure.
     as_of: Option<UnixSeconds>,
     long_outage: LongOutage,
 }
 
-/// A capture on the way, and how it was reached.
+/// A capture on the way along redirects, and how it was reached.
 struct Step<'n> {
     target: &'n Target,
-    /// Redirects followed so far, those within the capture included.
+    /// The number of redirects followed so far, including those within the capture.
     followed: u32,
     /// The newest file of all targets so far.
     copy: Option<&'n Known<BlobID>>,
 }
 
 impl<'n> Resolver<'n> {
-    /// Returns what is known of the origin at `slot` under `key`, whose own captures are `first`.
+    /// Returns the standing of the origin at `slot` under `key`, whose own captures are `first`.
     fn standing(&self, key: &[u8], slot: Slot, first: &'n Target) -> Standing {
         let rules = self.rules;
         let (followed, copy) = (redirects_within(first), first.newest_file());
@@ -128,7 +128,7 @@ impl<'n> Resolver<'n> {
         Standing { facts: CaptureFacts { captured_at, input, ..standing.facts }, ..standing }
     }
 
-    /// What `outcome` of the last answer means, which may be part of a long outage.
+    /// Returns the standing for `outcome` of the last answer, which may be part of a long outage.
     fn failed(&self, step: &Step<'_>, outcome: AccessOutcome) -> Standing {
         let mut standing = step.outcome(outcome, self.rules);
         let as_of = self.as_of.or(step.target.newest.facts.captured_at);
@@ -163,7 +163,7 @@ impl<'n> Resolver<'n> {
         standing
     }
 
-    /// The URL that a redirect leads to and its place, if it is a URL.
+    /// Returns the URL that a redirect leads to, and its place; `None` if it is not a URL.
     fn location(&self, redirect: &Known<BlobID>, base: &[u8]) -> Option<(Vec<u8>, Place)> {
         let Held::Location(location) = redirect.held else { return None };
         let url = location::resolve(base, self.pool.get(location))?;
@@ -178,7 +178,7 @@ impl<'n> Resolver<'n> {
 }
 
 impl Step<'_> {
-    /// What `file` says.
+    /// Returns the standing for `file`.
     fn file(&self, file: &Known<BlobID>) -> Standing {
         let content = match file.held {
             Held::File { extract, others } => Content::File { extract, others },
@@ -189,7 +189,7 @@ impl Step<'_> {
         Standing { content, facts: self.facts(file) }
     }
 
-    /// What the file says that the newest capture confirms.
+    /// Returns the standing for the file that the newest capture confirms.
     fn confirmed(&self, rules: &AccessRules) -> Standing {
         let Some(file) = self.target.newest_file() else {
             return self.outcome(rules.other_status, rules);
@@ -211,7 +211,7 @@ impl Step<'_> {
         Standing { content: Content::Access(outcome), facts }
     }
 
-    /// What a redirect means that leads to nothing.
+    /// Returns the standing for a redirect that leads to nothing.
     fn without_end(&self, note: CaptureNote, rules: &AccessRules) -> Standing {
         let mut standing = self.outcome(rules.other_status, rules);
         standing.facts.capture_notes = standing.facts.capture_notes.with(note);
@@ -231,15 +231,15 @@ fn redirects_within(target: &Target) -> u32 {
 /// Counts of origins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StandingCounts {
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u64,
-    /// Origins of which something is known.
+    /// The number of known origins.
     pub origins: u64,
-    /// Origins whose file, or whose answer, was found behind a redirect.
+    /// The number of origins whose file or answer was found behind a redirect.
     pub redirected: u64,
-    /// Origins that are in an outage.
+    /// The number of origins in an outage.
     pub in_outage: u64,
-    /// The dates of the oldest and the newest capture that counts, if any of them has one.
+    /// The dates of the oldest and the newest capture that counts, if any has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     states: [u64; PolicyState::ALL.len()],
     capture_notes: [u64; CaptureNote::ALL.len()],
@@ -268,17 +268,17 @@ impl StandingCounts {
         parts.reduce(StandingCounts::default, StandingCounts::plus)
     }
 
-    /// Origins in this state.
+    /// Returns the number of origins in this state.
     pub fn in_state(&self, state: PolicyState) -> u64 {
         self.states[state as usize]
     }
 
-    /// Origins whose answer has this note.
+    /// Returns the number of origins whose answer has this note.
     pub fn with_capture_note(&self, note: CaptureNote) -> u64 {
         self.capture_notes[note as usize]
     }
 
-    /// Origins whose file has this note.
+    /// Returns the number of origins whose file has this note.
     pub fn with_file_note(&self, note: NoteKind) -> u64 {
         self.file_notes[note as usize]
     }
@@ -310,7 +310,7 @@ impl StandingCounts {
     }
 }
 
-/// By blob: whether it is the extract of some host and has a rule.
+/// Returns for each blob whether it is the extract of some host and has a rule.
 fn rule_marks(hosts: &[HostStanding], pool: &BlobPool) -> Vec<bool> {
     let mut extracts: Vec<BlobID> = Vec::new();
     let mut marks = vec![false; pool.places()];
@@ -332,7 +332,7 @@ fn rule_marks(hosts: &[HostStanding], pool: &BlobPool) -> Vec<bool> {
 
 type Dates = (UnixSeconds, UnixSeconds);
 
-/// The shortest span that contains both.
+/// Returns the shortest span that contains both.
 fn span(one: Option<Dates>, other: Option<Dates>) -> Option<Dates> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),

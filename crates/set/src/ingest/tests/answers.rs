@@ -1,8 +1,8 @@
-//! What an answer means: by itself, as a redirect, and as a confirmation.
+//! The meaning of an answer: by itself, as a redirect, and as a confirmation.
 
 use super::*;
 
-/// The dialect's outcome as [`Ingested::says`] has it.
+/// Returns the dialect's outcome in the form of [`Ingested::says`].
 fn other_status(dialect: &Dialect) -> String {
     let outcome = dialect.access.other_status;
     format!("{} {}", outcome.state, outcome.verdict)
@@ -37,7 +37,7 @@ fn each_answer_is_what_the_dialect_says() {
 }
 
 #[test]
-fn what_is_no_robots_txt_is_a_file_without_rules_and_with_a_note() {
+fn a_page_instead_of_a_file_is_a_file_without_rules_and_with_a_note() {
     use portcullis_dialect::decision::PolicyState;
     use portcullis_robots::syntax::NoteKind;
     let page = |url: &str, body: &str| Made { body: body.into(), ..status(url, 1, 200) };
@@ -111,13 +111,13 @@ fn other_answers_between_them_change_nothing() {
 }
 
 #[test]
-fn a_confirmation_of_nothing_is_no_permission() {
+fn a_confirmation_without_a_file_allows_nothing() {
     for dialect in Dialect::ALL {
         for captures in [
             vec![status(A, 50, 304)],
             vec![status(A, 50, 304), status(A, 40, 404)],
             vec![redirect(A, 10, "/b"), status(A, 50, 304).noted(CaptureNote::Revisit)],
-            // The file is a later one's, or another's.
+            // The file is newer, or that of another resource.
             vec![status(A, 50, 304), file("http://a.example/robots.txt", 40, "/http")],
         ] {
             let found = ingest_made(&captures, dialect);
@@ -128,7 +128,7 @@ fn a_confirmation_of_nothing_is_no_permission() {
 }
 
 #[test]
-fn without_dates_the_place_says_what_is_newer() {
+fn without_dates_the_later_place_is_newer() {
     let captures = [file(A, 0, "/0").undated(), status(A, 0, 304).undated()];
     let found = ingest_made(&captures, &RFC_9309);
     assert_eq!(found.says(ORIGIN), "-/0");
@@ -148,14 +148,14 @@ fn the_target_of_a_redirect_can_be_confirmed() {
     assert_eq!(facts.captured_at, Some(UnixSeconds(9)));
 }
 
-/// Hosts `h0`, `h1` …, each of which leads to the next.
+/// Returns captures of the hosts `h0`, `h1` …, each of which redirects to the next.
 fn chain(redirects: u64) -> Vec<Made> {
     let host = |number| format!("h{number}");
     (0..redirects).map(|hop| redirect(&url(host(hop)), hop + 1, &url(host(hop + 1)))).collect()
 }
 
 #[test]
-fn what_is_found_speaks_for_the_first_origin() {
+fn the_result_applies_to_the_first_origin() {
     for dialect in Dialect::ALL {
         let mut captures = chain(3);
         captures.push(file(&url("h3"), 100, "/3").noted(CaptureNote::HtmlContentType));
@@ -228,7 +228,7 @@ fn loops_end() {
 }
 
 #[test]
-fn what_leads_nowhere_is_no_permission() {
+fn a_redirect_to_nowhere_allows_nothing() {
     let nowhere = [CaptureNote::RedirectToNowhere];
     let missing = [CaptureNote::RedirectTargetMissing];
     for dialect in Dialect::ALL {
@@ -257,7 +257,7 @@ fn what_leads_nowhere_is_no_permission() {
 }
 
 #[test]
-fn places_that_are_no_origin_are_found_by_their_whole_url() {
+fn other_resources_are_found_by_their_whole_url() {
     let captures = [
         redirect(&url("a"), 1, "/folder/robots.txt?v=1#top"),
         file("https://A.example:443/folder/robots.txt?v=1", 1, "/v1"),

@@ -1,4 +1,4 @@
-//! Which capture counts, within one ingest and over a merge, and what is reported of each input.
+//! The choice among captures, within one ingest and over a merge, and the reports on inputs.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use crate::{IngestObserver, OutageConfig, Part, Progress, StandingCounts, merge}
 use portcullis_dialect::limits::BROKEN_RECORDS_NAMED;
 
 #[test]
-fn a_host_speaks_for_both_schemes_and_a_url_for_one() {
+fn a_host_applies_to_both_schemes_and_a_url_to_one() {
     let captures = [
         host_file("a.example", "/host"),
         host_file("b.example:443", "/443"),
@@ -43,7 +43,7 @@ fn a_host_speaks_for_both_schemes_and_a_url_for_one() {
     assert_eq!(keys[5..], ["ftp://e.example"]);
 }
 
-/// An order that means nothing, the same for a seed.
+/// Shuffles the items, in the same way for the same seed.
 fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut state = seed;
     for last in (1..items.len()).rev() {
@@ -91,7 +91,7 @@ fn among_equals_the_later_place_then_the_later_input() {
     }
 }
 
-/// Captures of some hosts in which every way to be known occurs.
+/// Returns captures of some hosts that together have every kind of standing.
 fn mixture() -> Vec<Made> {
     let mut captures = Vec::new();
     for host in 0..40_u64 {
@@ -116,7 +116,7 @@ fn mixture() -> Vec<Made> {
 
 #[test]
 fn neither_threads_nor_order_change_anything() {
-    // The dates are all different within a host, but for those that are not known.
+    // All known dates of a host are different.
     let (undated, dated): (Vec<Made>, Vec<Made>) =
         mixture().into_iter().partition(|made| made.is_host);
     let records = |made: Vec<Made>| made.into_iter().map(Record::Capture).collect::<Vec<_>>();
@@ -185,7 +185,7 @@ fn memory_is_bounded_by_what_counts() {
     let capture = |host: u64, date: u64| {
         let url = format!("https://h{host}.example/robots.txt");
         match date % 10 {
-            // A file that is older, which may be confirmed yet, stays beside what is newer.
+            // An older file, which may still be confirmed, is kept beside newer captures.
             3 => status(&url, date, 404),
             4 => redirect(&url, date, &format!("https://h{host}.example/{date}")),
             _ => file(&url, date, &format!("/{host}/{date}/{}", "x".repeat(1_000))),
@@ -203,7 +203,7 @@ fn memory_is_bounded_by_what_counts() {
         if captures == 1 {
             (places, bytes) = (found.pool.places(), found.pool.bytes());
         } else {
-            // A few bytes more: the dates in the paths have two digits.
+            // A few bytes more, because the dates in the paths have two digits.
             assert!(found.pool.bytes() < bytes + 500, "{}", found.pool.bytes());
             assert!(found.pool.places() < places * 2, "{places} {}", found.pool.places());
         }
@@ -267,7 +267,7 @@ fn one_part_stays_as_it_is_and_shares_what_it_shared() {
 }
 
 #[test]
-fn what_does_not_count_is_given_up() {
+fn captures_that_do_not_count_are_released() {
     let long = |number: u32| format!("/{number}{}", "x".repeat(5_000));
     let parts: Vec<Ingested> = (0..100)
         .map(|date| ingest_made(&[file(&url("a"), u64::from(date), &long(date))], &RFC_9309))
@@ -298,7 +298,7 @@ fn pieces() -> Vec<(Pieces, bool)> {
 }
 
 #[test]
-fn what_is_broken_is_named_in_order_and_passed_over() {
+fn broken_records_are_named_in_order_and_skipped() {
     for threads in [1, 2, 8] {
         let found = ingest_pieces(&pieces(), &config(&RFC_9309), threads).unwrap();
         assert_eq!(found.says("https://a.example"), "-/a70");
@@ -345,7 +345,7 @@ fn nothing_at_all_is_an_error() {
         vec![(vec![], false)],
         vec![(vec![], true)],
         vec![(vec![vec![Record::Broken("line 1")]], false)],
-        // It serves redirects only, and there is none.
+        // A capture that serves only as a target of redirects, of which there are none.
         vec![(vec![vec![Record::Capture(file("https://a.example/x", 1, "/x"))]], false)],
     ] {
         let error = ingest_pieces(&inputs, &config(&RFC_9309), 2).unwrap_err();
@@ -398,7 +398,7 @@ fn an_observer_sees_every_piece() {
 }
 
 #[test]
-fn a_panic_ends_the_whole_and_leaves_nobody_waiting() {
+fn a_panic_ends_the_run_and_blocks_no_thread() {
     struct Panics;
     impl BatchReader for Panics {
         fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {

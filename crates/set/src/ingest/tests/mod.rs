@@ -1,4 +1,4 @@
-//! Ingests captures that are made here, without an archive format between.
+//! Ingests captures that the tests create, without an archive format.
 
 mod answers;
 mod choice;
@@ -26,7 +26,7 @@ enum Record {
     Broken(&'static str),
 }
 
-/// A capture that owns everything.
+/// A capture that owns its data.
 #[derive(Clone, Debug)]
 struct Made {
     subject: String,
@@ -68,13 +68,13 @@ impl Made {
     }
 }
 
-/// A file that disallows `path`.
+/// Returns a file that disallows `path`.
 fn file(url: &str, captured_at: u64, path: &str) -> Made {
     let body = format!("User-agent: *\nDisallow: {path}\nSitemap: https://s.example{path}\n");
     Made { body, ..Made::new(url, captured_at, Answer::Status(200)) }
 }
 
-/// A file of the host without a scheme, and without a date.
+/// Returns a file of the host without a scheme, and without a date.
 fn host_file(host: &str, path: &str) -> Made {
     Made { is_host: true, ..file(host, 0, path) }.undated()
 }
@@ -148,7 +148,7 @@ fn config(dialect: &'static Dialect) -> IngestConfig {
     IngestConfig { strictness: Strictness::Lenient, ..IngestConfig::new(dialect, None) }
 }
 
-/// Ingests inputs, each with whether it ends with an error.
+/// Ingests inputs, each with a flag for whether it ends with an error.
 fn ingest_pieces(
     inputs: &[(Pieces, bool)],
     config: &IngestConfig,
@@ -171,7 +171,7 @@ fn ingest_made(captures: &[Made], dialect: &'static Dialect) -> Ingested {
 }
 
 impl Ingested {
-    /// What is known of an origin.
+    /// Returns the standing of an origin.
     fn find(&self, origin: &str) -> Option<Standing> {
         let origin = Origin::of_url(origin.as_bytes()).unwrap();
         let key = match origin.scheme() {
@@ -183,8 +183,8 @@ impl Ingested {
         if origin.scheme() == "https" { *https } else { *http }
     }
 
-    /// What is known of an origin, in short: `-/a` for a file that disallows `/a`, else the state
-    /// and the verdict.
+    /// Returns the standing of an origin, in short: `-/a` for a file that disallows `/a`, otherwise
+    /// the state and the verdict.
     fn says(&self, origin: &str) -> String {
         match self.find(origin).map(|standing| standing.content) {
             None => "nothing".into(),
@@ -200,7 +200,7 @@ impl Ingested {
         }
     }
 
-    /// Every origin and all that is known of it, apart from how bytes are numbered.
+    /// Returns every origin with its standing, independent of the numbers of blobs.
     fn all(&self) -> Vec<String> {
         let text = |id| String::from_utf8_lossy(self.pool.get(id)).into_owned();
         let tell = |standing: &Option<Standing>| match standing {
