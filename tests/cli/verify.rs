@@ -1,8 +1,8 @@
-//! `portcullis verify`, and sets that do not hold wherever a set is asked for.
+//! `portcullis verify`, and damaged sets wherever a set is expected.
 
 use super::*;
 
-/// A folder with the compiled set of its policies.
+/// Returns a folder with the compiled set of its policies.
 fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::new();
     folder.ok("compile robots -o a.set");
@@ -11,7 +11,7 @@ fn folder() -> (Folder, Vec<u8>) {
 }
 
 #[test]
-fn a_set_that_holds() {
+fn a_sound_set() {
     let (folder, bytes) = folder();
     let output = folder.ok("verify a.set");
     assert_stdout(&output, "");
@@ -22,7 +22,7 @@ fn a_set_that_holds() {
 }
 
 #[test]
-fn a_set_that_does_not_hold_names_itself_and_the_fix() {
+fn a_damaged_set_is_named_with_the_fix() {
     let (folder, bytes) = folder();
     let flipped = |at: usize| {
         let mut bytes = bytes.clone();
@@ -31,7 +31,7 @@ fn a_set_that_does_not_hold_names_itself_and_the_fix() {
     };
     let cases: [(&str, Vec<u8>, &[&str]); 7] = [
         ("cut", bytes[..bytes.len() - 1].to_vec(), &["is cut short", "fetch the file again"]),
-        ("longer", [&bytes[..], b"x"].concat(), &["something was written behind it"]),
+        ("longer", [&bytes[..], b"x"].concat(), &["bytes were appended"]),
         ("header", flipped(16), &["header", "portcullis compile"]),
         ("data", flipped(5_000), &["byte 4096", "portcullis compile"]),
         ("checksums", flipped(bytes.len() - 1), &["checksums", "portcullis compile"]),
@@ -48,9 +48,9 @@ fn a_set_that_does_not_hold_names_itself_and_the_fix() {
     assert_fails(&folder.output("verify missing"), &["missing"]);
 }
 
-/// A damaged set gives no answer, and what was written of an output is taken away.
+/// A damaged set gives no answer, and an unfinished output is removed.
 #[test]
-fn a_set_that_does_not_hold_is_not_asked() {
+fn a_damaged_set_gives_no_answer() {
     let (folder, mut bytes) = folder();
     bytes[4_096..].iter_mut().step_by(97).for_each(|byte| *byte ^= 1);
     folder.write("bad.set", bytes);

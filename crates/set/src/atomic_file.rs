@@ -287,7 +287,7 @@ fn sync_file_system_of(_: &Path) -> io::Result<()> {
 pub(crate) mod tests {
     use super::*;
 
-    /// The names of what is in a folder, sorted.
+    /// Returns the names of the entries of a folder, sorted.
     pub fn names(folder: &Path) -> Vec<OsString> {
         let mut names: Vec<_> =
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -296,7 +296,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_dropped_leaves_nothing() {
+    fn dropping_removes_unfinished_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, "before").unwrap();

@@ -76,7 +76,7 @@ impl BlobPool {
     /// If the blob has no reference.
     pub fn release(&mut self, id: BlobID) {
         let blob = &mut self.blobs[id.index()];
-        blob.holders = blob.holders.checked_sub(1).expect("a blob is released once a holder");
+        blob.holders = blob.holders.checked_sub(1).expect("a blob is released once per holder");
         if blob.holders > 0 {
             return;
         }

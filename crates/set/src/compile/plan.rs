@@ -26,26 +26,26 @@ pub struct PolicyPlan<'p> {
     /// The entry of the default groups, and the record that names the first of them.
     pub default: Option<(u32, u32)>,
     pub entries: Vec<PlannedEntry>,
-    /// Nothing if the file has no usage record.
+    /// `None` if the file has no usage record.
     pub usage: Option<UsagePlan<'p>>,
 }
 
-/// What pages may be used for, by a file with usage records.
+/// The usage preferences of a file with usage records.
 pub struct UsagePlan<'p> {
     pub records: Vec<PlannedRecord<'p>>,
-    /// By record: what it states.
+    /// The packed preferences of each record.
     pub preferences: Vec<u8>,
-    /// The robots that the file names; the speaker is the number of a user-agent line.
+    /// The robots that the file names. The speaker is the number of a user-agent line.
     pub robots: Vec<PlannedRobot>,
     /// The entry of robots that the file does not name.
     pub default_entry: u32,
     pub entries: Vec<PlannedUsage>,
 }
 
-/// What those get for whom the same usage records hold.
+/// The entry of all robots for which the same usage records hold.
 pub struct PlannedUsage {
-    /// By label: its statements, whose order is that of usage records. Nothing if they are left to be
-    /// ordered when somebody asks, as for [`PlannedEntry`].
+    /// The statements about each label, whose order refers to usage records. `None` if they are
+    /// ordered lazily, as for [`PlannedEntry`].
     pub labels: Option<Vec<PlannedRules>>,
     /// The usage records that are licences.
     pub licenses: Vec<u32>,
@@ -166,7 +166,7 @@ fn of_file<'p>(
     plan
 }
 
-/// The robots of an audience that may ask.
+/// Returns the audience without the robots that `agents` do not match.
 fn audience_among(
     mut audience: Audience,
     agents: Option<&[AgentChain]>,
@@ -213,7 +213,7 @@ fn rule_record(group: &Group, rule: u32) -> u32 {
 }
 
 impl<'p> Planner<'_, 'p> {
-    /// Plans what an audience may fetch.
+    /// Plans the entries of an audience.
     fn access(&mut self, plan: &mut PolicyPlan<'_>, audience: Audience) {
         for NamedRobot { name, groups, line } in audience.robots {
             let speaker = user_agent_record(self.file, groups[0], line);
@@ -226,7 +226,7 @@ impl<'p> Planner<'_, 'p> {
         plan.entries = std::mem::take(&mut self.entries);
     }
 
-    /// Plans what pages may be used for.
+    /// Plans the usage preferences of the file.
     fn usage(&mut self, extract: &'p [u8], agents: Option<&[AgentChain]>) -> UsagePlan<'p> {
         let records = self.file.usage_records();
         let groups = UsageGroups::new(self.file);
@@ -256,7 +256,7 @@ impl<'p> Planner<'_, 'p> {
         plan
     }
 
-    /// The entry of those for whom these usage records hold.
+    /// Returns the entry of the robots for which these usage records hold.
     fn usage_entry(
         &mut self,
         in_force: Vec<u32>,
@@ -286,7 +286,7 @@ impl<'p> Planner<'_, 'p> {
         entry
     }
 
-    /// Whether so many more rules, with values of so many bytes, are ordered now.
+    /// Returns whether this many more rules, with values of this many bytes, are ordered eagerly.
     fn is_ordered(&mut self, rules: usize, bytes: usize) -> bool {
         let ordered = (self.ordered.0 + rules, self.ordered.1 + bytes);
         let within = ordered.0 <= POLICY_PATTERNS_MAX && ordered.1 <= POLICY_PATTERN_BYTES_MAX;
@@ -316,8 +316,8 @@ impl<'p> Planner<'_, 'p> {
     }
 }
 
-/// The statements about a label as rules, whose verdicts mean nothing: labels that state other things
-/// about the same paths share a rule set.
+/// Returns the statements about a label as rules. Their verdicts have no meaning, so that labels
+/// share a rule set if they state different things about the same paths.
 fn usage_rules(label: LabelRules) -> PlannedRules {
     let LabelRules { patterns, records, .. } = label;
     let rules = OrderedRules {
@@ -356,8 +356,8 @@ mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
 
-    /// A file whose first half is one rule. The other half names robots that have it and one rule
-    /// of their own.
+    /// Returns a file whose first half is one rule. The other half names robots, each with that
+    /// rule and one of its own.
     fn long_rule_of_many(file_bytes: usize) -> Vec<u8> {
         let mut text = Vec::new();
         let robots = file_bytes / 2 / "user-agent:r99999\n".len() / 2;

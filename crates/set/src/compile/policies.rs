@@ -19,9 +19,9 @@ pub struct PolicySections {
     pub words: Vec<U32>,
     /// The position of each policy.
     pub index: Vec<U32>,
-    /// The usage of policies, end to end.
+    /// The usage of policies, concatenated.
     pub usage: Vec<U32>,
-    /// By policy: where its usage stands, or none.
+    /// The position of the usage of each policy, or none.
     pub usage_index: Vec<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists<u8>,
@@ -64,8 +64,8 @@ impl Tokens {
 }
 
 impl PolicySections {
-    /// For a set that is used once, compiled from `bytes` bytes of extracts. Only equal rule sets
-    /// are deduplicated; for anything else the search costs more than it saves.
+    /// Creates sections for a set that is used once, compiled from `bytes` bytes of extracts. Only
+    /// equal rule sets are deduplicated; for anything else the search costs more than it saves.
     pub fn plain(bytes: usize) -> PolicySections {
         let texts = Texts::plain(bytes);
         let mut sections = PolicySections { texts, ..PolicySections::default() };
@@ -106,7 +106,7 @@ impl PolicySections {
         push(&mut self.usage_index, usage);
     }
 
-    /// Files what pages of a policy may be used for, and returns where it stands.
+    /// Adds the usage of a policy, and returns its position.
     fn add_usage(&mut self, plan: UsagePlan<'_>) -> u32 {
         let start = position(&self.usage);
         let list = self.texts.add_usage(&plan.records);
@@ -159,7 +159,7 @@ impl PolicySections {
         push_numbered(&mut self.words, &robots);
     }
 
-    /// Robots by the numbers of their names, ascending.
+    /// Returns robots with the numbers of their names, ascending.
     fn numbered(&mut self, robots: Vec<PlannedRobot>) -> Vec<(u32, u32, u32)> {
         let number =
             |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.speaker);
@@ -218,7 +218,7 @@ impl PolicySections {
     }
 }
 
-/// Appends the numbers of names, and then for each its entry and who speaks.
+/// Appends the numbers of names, then the entry and the speaker of each.
 fn push_numbered(words: &mut Vec<U32>, robots: &[(u32, u32, u32)]) {
     robots.iter().for_each(|&(token, ..)| push(words, token));
     for &(_, entry, speaker) in robots {

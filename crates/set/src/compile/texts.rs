@@ -48,7 +48,7 @@ impl Texts {
         start
     }
 
-    /// Files the usage records of a policy, and returns where they stand.
+    /// Adds the usage records of a policy, and returns their position.
     pub fn add_usage(&mut self, records: &[PlannedRecord<'_>]) -> u32 {
         let start = position(&self.usage);
         let words = records.iter().map(|planned| self.intern(planned.text, planned.value.len()));
@@ -134,7 +134,7 @@ pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32], kind_bits: u32) {
     }
 }
 
-/// For each record of a file, the text word of the pattern text that it equals, if any.
+/// The text word of each record of a file that equals a pattern text.
 pub struct PatternWords<'r, 'f> {
     records: &'r [PlannedRecord<'f>],
     /// The record of each rule.

@@ -1,5 +1,5 @@
-//! The origins that changed between two sets: added, gone, in another state, with other rules, or with
-//! other usage preferences.
+//! The origins that changed between two sets: added, gone, in another state, with other rules, or
+//! with other usage preferences.
 //!
 //! Owns the comparison of two sets. To find the URLs whose verdict changed, query two
 //! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if:
@@ -78,7 +78,7 @@ pub struct Difference {
 pub struct OriginChange {
     /// The origin: `https://a.example:8443`.
     pub origin: Vec<u8>,
-    /// What changed.
+    /// The change.
     pub kind: Change,
 }
 
@@ -107,8 +107,8 @@ pub enum Change {
         /// The agents with other rules, by position; empty if no agent was given.
         agents: Vec<usize>,
     },
-    /// Both have a file, and what the files state about a label differs. An origin may have several of
-    /// these, after another change.
+    /// Both have a file, and the files state different preferences for a label. An origin may have
+    /// several of these, after another change.
     Usage(UsageChange),
 }
 
@@ -250,7 +250,8 @@ impl Difference {
         Ok(Difference { old: old_set, new: new_set, asked })
     }
 
-    /// Also compares what files state about these labels, for the agents; none for rules alone.
+    /// Also compares what files state about these labels, for the agents. An empty list changes
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -267,7 +268,7 @@ impl Difference {
         Ok(self)
     }
 
-    /// The labels whose preferences are compared.
+    /// Returns the labels whose preferences are compared.
     fn labels(&self) -> &[Label] {
         self.asked.as_ref().map_or(&[], |(old, _)| old.labels())
     }
@@ -504,8 +505,8 @@ fn compare(
 }
 
 /// Returns whether both have the same patterns with the same verdicts, except for the order and
-/// number of adjacent rules with one verdict. Whichever of those matches first, the verdict is the
-/// same.
+/// number of adjacent rules with one verdict. The verdict is the same whichever of these matches
+/// first.
 fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
     // Often two files differ only for other agents.
     (old.patterns == new.patterns && old.verdicts == new.verdicts)

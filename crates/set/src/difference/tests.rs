@@ -22,7 +22,7 @@ enum Known {
     Access(AccessOutcome),
 }
 
-/// What is known, by host key and whether the scheme is https.
+/// The known origins, by host key and whether the scheme is https.
 type World = BTreeMap<(String, bool), Known>;
 
 const DOWN: Known =
@@ -343,7 +343,7 @@ fn what_counts_depends_on_the_dialects() {
     let old = "User-agent: ABot\nDisallow: /a\n";
     let new = "User-agent: ABot\nDisallow: /a\n\nUser-agent: Other\nDisallow:\n";
     assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
-    // Each set is read by its own.
+    // Each set is read in its own dialect.
     let text = "User-agent: *\nDisallow: /a*b\n";
     assert_eq!(changed_for((text, &RFC_9309), (text, &GOOGLE)), NOBODY);
     assert_eq!(changed_for((text, &RFC_9309), (text, &KOSTER_1996)), [0, 1]);
@@ -398,7 +398,8 @@ fn hosts_out_of_order_are_damage_and_end_it() {
     }
 }
 
-/// What is not reported is the same on every path, by the oracle; what is reported was written differently.
+/// Unreported preferences are the same on every path, by the oracle; reported ones are written
+/// differently.
 #[test]
 fn preferences_that_are_not_reported_are_the_same() {
     let files = [
@@ -413,7 +414,7 @@ fn preferences_that_are_not_reported_are_the_same() {
         "User-agent: *\nContent-Usage: /a* train-ai=y\nContent-Usage: /*b train-ai=n\nDisallow:\n",
         "User-agent: *\nContent-Usage: /*b train-ai=n\nContent-Usage: /a* train-ai=y\nDisallow:\n",
     ];
-    // Too long to be kept.
+    // Too long to cache.
     let paths: String = (0..200).map(|it| format!("Content-Usage: /{it} search=n\n")).collect();
     let long = format!("User-agent: *\nContent-Usage: train-ai=n\n{paths}");
     let files = [&files[..], &[long.as_str()]].concat();

@@ -14,11 +14,11 @@ use super::{Run, runs};
 use crate::Damage;
 use crate::stored::{PolicyNumber, Query};
 
-/// What changed about a label, for the agents for which it changed alike.
+/// A change of the statements about a label, with the agents for which the change is the same.
 ///
-/// Statements are shown in order of precedence, with a space between: `/art/=n y` is `n` for paths of
-/// `/art/` and `y` for all others; paths are as written. `?` alone is no statement. Those after
-/// [`SHOWN_BYTES_MAX`] are left out.
+/// Statements are shown in order of precedence, separated by spaces: `/art/=n y` is `n` for paths
+/// of `/art/` and `y` for all others. Paths are as written. `?` alone means no statement.
+/// Statements after [`SHOWN_BYTES_MAX`] are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageChange {
     /// The label.
@@ -32,18 +32,18 @@ pub struct UsageChange {
 }
 
 impl UsageChange {
-    /// Bytes of memory.
+    /// Returns the size in bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.before.len() + self.after.len();
         size_of::<UsageChange>() + size_of_val(&*self.agents) + texts
     }
 }
 
-/// What a policy states about a label for an agent.
+/// The statements of a policy about a label, for an agent.
 #[derive(Clone)]
 struct Stated {
     patterns: PatternList,
-    /// By pattern.
+    /// The preference of each pattern.
     preferences: Vec<Preference>,
     shown: Vec<u8>,
 }
@@ -82,7 +82,7 @@ pub(super) fn changes(
     Ok(changes)
 }
 
-/// By agent, then by label.
+/// Returns the statements by agent, then by label.
 fn stated((query, policy): (&Query, PolicyNumber)) -> Result<Vec<Vec<Stated>>, Damage> {
     let dialect = query.set().dialect();
     query.set().policy(policy)?.with_file(|file, _| {

@@ -58,7 +58,7 @@ impl CheckedBlocks {
     }
 }
 
-/// The bytes of a file, and what is needed to compare them.
+/// The bytes of a file, with the data needed to compare them.
 #[derive(Clone, Copy)]
 pub(super) struct BlockReader<'f> {
     pub(super) name: &'f Arc<str>,

@@ -32,7 +32,7 @@ pub enum SetError {
     NotASet(#[from] WrongKind),
     /// The file begins like a set that was converted as text.
     #[error(
-        "{name} is a policy set that was changed on its way as if it were text; \
+        "{name} is a policy set that was converted as text; \
          fetch the file again, as binary data"
     )]
     ChangedAsText {
@@ -54,7 +54,7 @@ pub enum SetError {
     },
     /// The file is longer than when it was written.
     #[error(
-        "{name} has {has} bytes where its header gives {of}: something was written behind it; \
+        "{name} has {has} bytes, {of} by its header: bytes were appended; \
          fetch the file again, or run `portcullis compile` again"
     )]
     TooLong {
@@ -116,7 +116,7 @@ pub enum SetError {
     Damaged(#[from] Damage),
 }
 
-/// Bytes of a set's file that differ from what was written, or that violate the format.
+/// Bytes of a set's file that differ from the written ones, or that violate the format.
 ///
 /// One pointer in size, so that a fallible lookup costs no more than an infallible one.
 #[derive(Debug)]
@@ -205,7 +205,10 @@ impl fmt::Display for Fault {
                 write!(f, "the checksum of the block is {found:016x}, expected {expected:016x}")
             }
             Fault::OutOfBounds { bytes, has } => {
-                write!(f, "{bytes} bytes are referred to there, and the section has {has} in all")
+                write!(
+                    f,
+                    "a reference to {bytes} bytes there is out of bounds: the section has {has} in all"
+                )
             }
             Fault::Malformed(what) => f.write_str(what),
             Fault::Shrunk => f.write_str("became shorter while it was in use"),

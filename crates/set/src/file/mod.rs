@@ -195,8 +195,8 @@ impl SetFile {
         Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
     }
 
-    /// Fails if the file became shorter after it was opened; what was read since then may be wrong.
-    /// It costs a system call if the file is mapped, and nothing otherwise.
+    /// Fails if the file became shorter after it was opened; data read since then may be wrong. It
+    /// costs a system call if the file is mapped, and nothing otherwise.
     #[inline]
     pub fn is_whole(&self) -> Result<(), Damage> {
         if self.storage.is_whole() {

@@ -44,9 +44,9 @@ impl SectionKind {
     /// The texts of patterns.
     pub const PATTERN_TEXTS: SectionKind = SectionKind(18);
 
-    /// What pages may be used for, by policy.
+    /// Usage preferences, by policy.
     pub const USAGE: SectionKind = SectionKind(19);
-    /// Where the usage of each policy begins.
+    /// The start of the usage of each policy.
     pub const USAGE_INDEX: SectionKind = SectionKind(20);
     /// The usage records of policies.
     pub const USAGE_RECORDS: SectionKind = SectionKind(21);

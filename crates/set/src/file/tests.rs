@@ -1,4 +1,4 @@
-//! Round trips: a file contains what was written, and appears complete or not at all.
+//! Round trips: a file contains the written bytes, and appears complete or not at all.
 
 mod damage;
 mod hostile;
@@ -58,7 +58,7 @@ fn small() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn written_sections_are_read() {
     let (file, words, text) = small();
     assert_eq!(file.len(), (1 + 3 + 1) * SET_BLOCK_BYTES);
     for set in [opened(file.clone()).unwrap(), SetFile::trusted("a set", file[..].into()).unwrap()]
@@ -99,7 +99,7 @@ fn numbers_are_read_in_place_without_alignment() {
 }
 
 #[test]
-fn what_a_section_does_not_have_is_damage() {
+fn reads_past_a_section_are_damage() {
     let set = opened(small().0).unwrap();
     let section = set.section(TEXT).unwrap();
     for (start, bytes) in

@@ -17,7 +17,7 @@ use super::section::Section;
 pub struct Verification {
     /// The number of blocks of the file, including the header.
     pub blocks: u64,
-    /// The number of blocks that differ from what was written.
+    /// The number of blocks that differ from the written ones.
     pub damaged: u64,
     /// The number of blocks that cannot be compared, because the block with their checksums is
     /// damaged.

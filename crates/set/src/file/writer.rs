@@ -84,7 +84,7 @@ pub struct Written<F> {
     pub content_hash: u64,
     /// The size of the file, in bytes.
     pub file_bytes: u64,
-    /// What the destination returned: the bytes, if it was written to memory.
+    /// The result of the destination: the bytes, if it was written to memory.
     pub finished: F,
 }
 

@@ -26,12 +26,12 @@ pub struct HostQuery {
 }
 
 impl HostQuery {
-    /// Reads a host, with its port unless that is the default, for its http and https origins; or a
-    /// URL for its own origin.
+    /// Parses a host, which selects its http and https origins, or a URL, which selects its own
+    /// origin. A host has its port unless that is the default.
     ///
     /// # Errors
     ///
-    /// If the text is neither.
+    /// If the text is neither a host nor a URL.
     ///
     /// ```
     /// use portcullis_set::stats::HostQuery;
@@ -51,13 +51,13 @@ impl HostQuery {
         Ok(HostQuery { origins })
     }
 
-    /// The origins, one or two.
+    /// Returns the origins, one or two.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
     }
 }
 
-/// What a set holds about the origins of a query.
+/// The policies of a set for the origins of a query.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostDetail<'s> {
     /// The policies. Origins with one capture share one.
@@ -201,11 +201,11 @@ fn as_lossy_list<S: Serializer>(names: &[Vec<u8>], serializer: S) -> Result<S::O
 }
 
 impl<'s> HostDetail<'s> {
-    /// Reads what `set` holds about the origins of `query`.
+    /// Reads the policies of the origins of `query` in `set`.
     ///
     /// # Errors
     ///
-    /// If what is read is damaged.
+    /// If the data read is damaged.
     pub fn of(set: &'s PolicySet, query: &HostQuery) -> Result<HostDetail<'s>, Damage> {
         let mut detail = HostDetail { policies: Vec::new(), unknown: Vec::new() };
         for origin in query.origins() {

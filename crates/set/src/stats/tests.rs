@@ -1,4 +1,4 @@
-//! Compares the statistics of a synthetic archive with a naive recount of what was ingested.
+//! Compares the statistics of a synthetic archive with a naive recount of the ingested standings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn stored(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
     PolicySet::of_bytes("made up", bytes(ingested, dialect)).unwrap()
 }
 
-/// An archive of 2,000 hosts, and the set of it.
+/// Returns an archive of 2,000 hosts, and the set of it.
 fn archive(dialect: &'static Dialect) -> (Ingested, PolicySet) {
     let ingested = ingested(2_000, dialect);
     let set = stored(&ingested, dialect);

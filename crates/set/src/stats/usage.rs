@@ -1,4 +1,5 @@
-//! What the files of a set state about uses, and the statements that hold for the robots of one file.
+//! Statistics of usage preferences in a set, and the usage records that hold for the robots of one
+//! file.
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ use portcullis_robots::syntax::{RobotsTxt, Statement};
 /// The number of policies that one task reads.
 const POLICIES_PER_TASK: usize = 256;
 
-/// What a statement may say about a label.
+/// The values that a statement can give a label.
 const STATED: [Preference; 2] = [Preference::Yes, Preference::No];
 
 /// How common a statement or licence is. A policy counts once, however many origins share it.
@@ -54,11 +55,11 @@ pub struct UsageStats {
     pub all: UsageCount,
     /// By kind of record: `content-usage`, `content-signal` and `license`.
     pub sources: Named<UsageCount>,
-    /// By label, then by what is stated: `y` or `n`.
+    /// By label, then by preference: `y` or `n`.
     pub labels: Named<Named<UsageCount>>,
     /// The number of distinct licences.
     pub licenses: u64,
-    /// The licences of the most origins.
+    /// The licences that most origins have.
     pub most_common_licenses: Vec<LicenseCount>,
 }
 
@@ -91,7 +92,8 @@ struct Counts {
 }
 
 impl UsageStats {
-    /// Counts the usage records of `set`; `None` if it stores none. `uses` has the origins of each policy.
+    /// Counts the usage records of `set`; `None` if it stores none. `uses` holds the origins of
+    /// each policy.
     pub(super) fn of(
         set: &PolicySet,
         uses: &ByPosition<PolicyNumber, PolicyUse<'_>>,
@@ -185,7 +187,7 @@ pub struct HostUsage {
     pub name: Option<Vec<u8>>,
     /// The lines of the records.
     pub lines: Vec<LineNumber>,
-    /// By label: what the records state on some path, `y` and `n`; empty if nothing is stated.
+    /// The values that the records give each label on some path, `y` and `n`; empty if none.
     pub stated: Named<Vec<&'static str>>,
     /// The number of licences among the records.
     pub licenses: usize,

@@ -1,7 +1,7 @@
 //! Which sets can be merged, and how the result is compiled.
 //!
-//! Sets that were compiled by other rules cannot be joined: the texts of one would be read as the
-//! other's. Merging itself is [`Merger`]'s.
+//! Sets that were compiled with different settings cannot be joined: the texts of one would be read
+//! with the settings of the other. [`Merger`] does the merging.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -22,7 +22,7 @@ use super::super::file::Damage;
 use super::super::{Merger, OutageConfig};
 use super::{AskError, PolicySet};
 
-/// How all sets of a merge were compiled, and how their merger is.
+/// The settings with which the sets of a merge were compiled, and those of their merger.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeSettings {
     /// The dialect.
@@ -33,14 +33,14 @@ pub struct MergeSettings {
     pub outages: OutageConfig,
 }
 
-/// Sets cannot be merged.
+/// An error that prevents a merge.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// There are none.
+    /// There are no sets.
     #[error("no sets to merge; name at least one")]
     NoSets,
-    /// They were compiled with different settings.
+    /// Two sets were compiled with different settings.
     #[error("{first} was compiled {one}, {other} {two}; {fix}")]
     Unlike {
         /// The first set.
@@ -51,7 +51,7 @@ pub enum MergeError {
         other: String,
         /// How that set was compiled.
         two: String,
-        /// What to do about it.
+        /// The fix.
         fix: &'static str,
     },
     /// A set is damaged where its settings are read.
@@ -97,7 +97,7 @@ impl MergeSettings {
     }
 }
 
-/// The settings that sets of a merge share, as flags, each with what to do if they differ.
+/// Returns the settings that all sets of a merge share, as flags, each with the fix if they differ.
 fn described(set: &PolicySet, outages: OutageConfig) -> [(String, &'static str); 4] {
     let bytes = set.robots_bytes_max().map_or("unlimited".to_owned(), |bytes| bytes.to_string());
     let time = match outages.as_of {
@@ -113,7 +113,7 @@ fn described(set: &PolicySet, outages: OutageConfig) -> [(String, &'static str);
 }
 
 impl Merger {
-    /// Joins a set, which is read into memory for that.
+    /// Joins a set, which is read into memory first.
     ///
     /// # Errors
     ///

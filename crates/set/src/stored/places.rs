@@ -35,7 +35,7 @@ impl Query {
             NONE => pattern,
             order => self.set.record_of(order, pattern)?,
         };
-        let malformed = || policy.malformed("a rule stands in none of its groups");
+        let malformed = || policy.malformed("a rule is in none of its groups");
         let groups = policy.groups(rules.entry)?;
         let first = groups[1].get();
         let record = first.checked_add(offset).ok_or_else(malformed)?;

@@ -19,7 +19,7 @@ impl PolicyNumber {
         PolicyNumber(number)
     }
 
-    /// The number, as an index.
+    /// Returns the number, as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -34,7 +34,7 @@ pub struct StoredPolicy<'s> {
     pub(super) words: &'s [U32],
 }
 
-/// What applies to an agent according to a policy.
+/// The part of a policy that applies to an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Selected {
     /// The same for every path: the [`fixed`] decision with this number.
@@ -205,7 +205,7 @@ impl<'s> StoredPolicy<'s> {
         groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
     }
 
-    /// Returns what applies to an agent.
+    /// Returns the part of the policy that applies to an agent.
     #[inline]
     pub(super) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
         let word = self.words[policy::STATE].get();

@@ -1,4 +1,5 @@
-//! Rule sets: the prefilter that decides most paths, and the input of the automaton behind it.
+//! Rule sets: the prefilter that decides most paths, and the input of the automaton for the other
+//! paths.
 
 use std::ops::Range;
 

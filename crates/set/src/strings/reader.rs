@@ -28,7 +28,7 @@ impl Strings {
         let strings = Strings { bytes, bucket_starts, count };
         let starts = u64::from(strings.buckets()) + 1;
         if bucket_starts.bytes() != starts * size_of::<U64>() as u64 {
-            return Err(odd("it has not as many buckets as the strings need"));
+            return Err(odd("the number of buckets does not fit the number of strings"));
         }
         Ok(strings)
     }
@@ -47,7 +47,7 @@ impl Strings {
     #[inline]
     pub fn get(&self, file: &SetFile, id: StringID, string: &mut Vec<u8>) -> Result<(), Damage> {
         if id.0 >= self.count {
-            return Err(file.malformed(self.bytes, 0, "a string is asked for that it has not"));
+            return Err(file.malformed(self.bytes, 0, "there is no string with this number"));
         }
         let (bucket, place) = (id.0 / BUCKET_STRINGS as u32, id.0 as usize % BUCKET_STRINGS);
         let (start, mut rest) = self.bucket(file, bucket)?;
@@ -96,13 +96,13 @@ impl Strings {
                     return Err(odd("the strings are not in order"));
                 }
                 if id > first && shared != shared_bytes(&last, &string) {
-                    return Err(odd("a string is not coded as shortly as it can be"));
+                    return Err(odd("a string is not coded as briefly as possible"));
                 }
                 each(&string).map_err(odd)?;
                 last.clone_from(&string);
             }
             if !rest.is_empty() {
-                return Err(odd("something stands behind the strings of a bucket"));
+                return Err(odd("there are bytes after the strings of a bucket"));
             }
         }
         // A table without strings has one start, which the loop has not compared.
@@ -120,7 +120,7 @@ impl Strings {
 ///
 /// # Errors
 ///
-/// What is wrong with the coding.
+/// A description of the problem in the coding.
 #[inline]
 fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<usize, &'static str> {
     let lengths = take_varint(rest).zip(take_varint(rest));

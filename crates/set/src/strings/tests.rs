@@ -22,7 +22,7 @@ fn file_of(table: &StringTable) -> SetFile {
     SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
 }
 
-/// A file with these sections, valid or not.
+/// Returns a file with these sections, valid or not.
 fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
     let mut writer = SetFileWriter::in_memory(0).unwrap();
     writer.begin(SectionKind::STRINGS).unwrap();
@@ -114,7 +114,7 @@ fn sections_that_do_not_fit_the_number_of_strings() {
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");
 }
 
-/// The damage that reading each string reports, and the damage that verifying reports.
+/// Returns the damage that reading each string reports, and the damage that verifying reports.
 fn damages(file: &SetFile, count: u32) -> (Vec<Damage>, Option<Damage>) {
     let strings = Strings::open(file, u64::from(count)).unwrap();
     let mut found = Vec::new();
@@ -135,9 +135,9 @@ fn malformed_tables_are_damage() {
         ("has no length", b"\0\x80\0", &[0, 3], 1),
         ("has no length", b"\0\xFF\xFF\xFF\xFF\xFF", &[0, 6], 1),
         ("has no length", b"", &[0, 0], 1),
-        ("bytes are referred to", b"\0\x01a", &[0, 4], 1),
-        ("bytes are referred to", b"\0\x01a", &[0, u64::MAX], 1),
-        ("bytes are referred to", b"\0\x01a", &[u64::MAX - 1, u64::MAX], 1),
+        ("is out of bounds", b"\0\x01a", &[0, 4], 1),
+        ("is out of bounds", b"\0\x01a", &[0, u64::MAX], 1),
+        ("is out of bounds", b"\0\x01a", &[u64::MAX - 1, u64::MAX], 1),
         ("ends before it begins", b"\0\x01a", &[3, 0], 1),
     ];
     for &(expected, bytes, starts, count) in cases {
@@ -155,8 +155,8 @@ fn tables_out_of_order_are_found_by_verifying() {
     let cases: &[(&str, &[u8], &[u64], u32)] = &[
         ("not in order", b"\0\x01b\0\x01a", &[0, 6], 2),
         ("not in order", b"\0\x01b\x01\0", &[0, 5], 2),
-        ("as shortly", b"\0\x01a\0\x02ab", &[0, 7], 2),
-        ("stands behind", b"\0\x01ax", &[0, 4], 1),
+        ("as briefly", b"\0\x01a\0\x02ab", &[0, 7], 2),
+        ("there are bytes after", b"\0\x01ax", &[0, 4], 1),
         ("where the one before it ends", b"x\0\x01a", &[1, 4], 1),
         ("where the strings end", b"\0\x01ax", &[0, 3], 1),
         ("where the strings end", b"x", &[0], 0),

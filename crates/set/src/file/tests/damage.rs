@@ -93,7 +93,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn what_is_written_behind_is_an_error() {
+fn appended_bytes_are_an_error() {
     let (mut file, ..) = small();
     file.push(b'\n');
     let error = opened(file).unwrap_err();
@@ -101,7 +101,7 @@ fn what_is_written_behind_is_an_error() {
 }
 
 #[test]
-fn what_is_no_set_says_so() {
+fn other_files_are_named_by_kind() {
     let message = |bytes: &[u8]| opened(bytes.to_vec()).unwrap_err().to_string();
     let text = "a.set: text, not a policy set (make one with portcullis compile; --robots reads a \
                 robots.txt)";
@@ -128,7 +128,7 @@ fn a_conversion_of_text_is_recognised() {
 }
 
 #[test]
-fn what_is_no_file_cannot_be_opened() {
+fn folders_missing_and_empty_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let error = Storage::open(folder.path()).unwrap_err();
     assert!(matches!(error, SetError::NotASet { .. }), "{error}");
@@ -161,7 +161,7 @@ fn a_file_that_became_shorter_is_noticed() {
 }
 
 #[test]
-fn a_set_that_is_replaced_stays_what_it_was() {
+fn a_mapped_set_is_unchanged_when_it_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.set");
     let (file, _, text) = small();

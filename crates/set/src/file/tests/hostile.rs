@@ -47,7 +47,7 @@ fn headers_that_do_not_fit_their_file() {
         ("do not fill the file", at::SECTIONS, &[1]),
         ("do not fill the file", at::SECTIONS, &[2]),
         ("is cut short", at::FILE_BYTES, &huge),
-        ("something was written behind", at::FILE_BYTES, &[0; 8]),
+        ("bytes were appended", at::FILE_BYTES, &[0; 8]),
         ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
         ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
         ("not zero", entry(0) + 4, &[1]),
@@ -119,7 +119,7 @@ fn sealed(mut file: Vec<u8>, sections: &[Section]) -> Vec<u8> {
 }
 
 #[test]
-fn what_hides_behind_right_checksums_is_found_by_verifying() {
+fn verifying_finds_changes_behind_right_checksums() {
     let (whole, words, text) = small();
     let sections = opened(whole.clone()).unwrap().sections().to_vec();
     assert!(sealed(whole.clone(), &sections) == whole);

@@ -23,7 +23,7 @@ fn the_format_stays_as_it_is() {
 const GOLDEN: u64 = 5_213_045_825_003_020_331;
 
 #[test]
-fn how_it_is_cut_into_writes_makes_no_difference() {
+fn the_sizes_of_writes_make_no_difference() {
     let content = noise(20_000, 7);
     let whole = written(&[(TEXT, &content)]);
     let mut writer = SetFileWriter::in_memory(0).unwrap();

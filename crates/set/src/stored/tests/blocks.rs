@@ -18,7 +18,7 @@ const FILES: [&[u8]; 5] = [
     b"# nothing\n",
 ];
 
-/// Every path of up to six bytes, longer paths with those prefixes, and some edge cases.
+/// Returns every path of up to six bytes, longer paths with those prefixes, and some edge cases.
 fn paths() -> Vec<Vec<u8>> {
     let mut paths = vec![b"/".to_vec()];
     let mut from = 0;

@@ -78,7 +78,7 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     Ok(asked)
 }
 
-/// Whether preferences are what the usage records say that the set has for these URLs.
+/// Returns whether the preferences match the usage records that the set stores for these URLs.
 fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&str]) -> bool {
     let agents = agents(names, set.dialect());
     let questions = urls.iter().flat_map(|url| agents.iter().map(move |agent| (url, agent)));

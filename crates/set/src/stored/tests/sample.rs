@@ -36,14 +36,14 @@ Sitemap: https://a.example/sitemap.xml
 const B: &str = "License: https://l.example/b\nContent-Signal: ai-train=no\nUser-agent: Third\nDisallow:\n\n\
     User-agent: Example\nContent-Usage: train-ai=y\nUser-agent: Nobody\nDisallow: /%7Ex\n";
 
-/// Rules with several stars each.
+/// Returns rules with several stars each.
 fn many_stars() -> String {
     let rules = (0..12).map(|n| format!("Disallow: /*{n}*x*{}*y\nAllow: /*{n}*z\n", n * 7 % 12));
     format!("User-agent: *\n{}", rules.collect::<String>())
 }
 
-/// More rules than are ordered eagerly, in few bytes: a large group whose rules match nothing
-/// applies together with each of many small groups.
+/// Returns more rules than are ordered eagerly, in few bytes: a large group whose rules match
+/// nothing applies together with each of many small groups.
 fn many_groups() -> String {
     let rules = 4_096;
     let robots = POLICY_PATTERNS_MAX / rules + 4;
@@ -96,8 +96,8 @@ impl Archive {
     }
 }
 
-/// Every kind of policy and of stored rule set, and every kind of capture that is stored for
-/// merging.
+/// Returns a set with every kind of policy and of stored rule set, and every kind of capture that
+/// is stored for merging.
 pub fn small(dialect: &'static Dialect) -> Vec<u8> {
     let mut archive = Archive::default();
     for scheme in ["http", "https"] {
@@ -122,7 +122,7 @@ pub fn small(dialect: &'static Dialect) -> Vec<u8> {
     archive.compile(dialect)
 }
 
-/// One policy with more combinations of groups than are ordered eagerly.
+/// Returns a set of one policy with more combinations of groups than are ordered eagerly.
 pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
     let mut archive = Archive::default();
     for scheme in ["http", "https"] {
@@ -132,7 +132,7 @@ pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
     archive.compile(dialect)
 }
 
-/// URLs that together match rules of every policy.
+/// Returns URLs that together match rules of every policy.
 pub fn urls() -> Vec<String> {
     let hosts = [
         "http://a.example",

@@ -1,4 +1,4 @@
-//! What verifying finds and reports.
+//! The damage that verifying finds and reports.
 
 use crate::layout::{LINE_SLOTS, SlotLine, capture, host, policy, record, usage};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
@@ -208,7 +208,7 @@ fn a_faulty_writer_is_found_out() {
         ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
         ("ends within a word", |parts| parts.section(SectionKind::OTHERS).push(0)),
         ("the usage of a policy stands at another place", |parts| {
-            // The second usage stands behind the first.
+            // The second usage follows the first.
             let second = parts.word(SectionKind::USAGE, usage::WORDS);
             parts.set_word(SectionKind::USAGE_INDEX, 0, second);
         }),
@@ -222,7 +222,7 @@ fn a_faulty_writer_is_found_out() {
             index[last * 4..][..4].fill(0xff);
         }),
         ("the usage records state something else", |parts| {
-            // What the first record states: `n` becomes `y`.
+            // The preference of the first record: `n` becomes `y`.
             let word = usage::HEAD_WORDS;
             let old = parts.word(SectionKind::USAGE, word);
             parts.set_word(SectionKind::USAGE, word, old ^ 3);
