@@ -1,11 +1,12 @@
-//! The words of an answer: verdict, reason, policy state, and the decision that combines them.
+//! The vocabulary of an answer: verdict, reason, policy state, and the decision that combines them.
 //!
-//! The engine and the oracle share these types and no code, so their answers can be compared.
+//! The engine and the oracle share these types but no code, so their answers can be compared.
 
 use crate::id::{LineNumber, RuleID};
 
 /// Defines an enum with one word per value: `ALL`, `as_str`, `Display` and, with the feature
-/// `serde` of this crate, `Serialize`. With a text for people behind each word also `describe`.
+/// `serde` of this crate, `Serialize`. If each word is followed by a text for people, also
+/// `describe`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -87,7 +88,7 @@ macro_rules! serialize_as_str {
 words! {
     /// Whether a URL may be fetched.
     ///
-    /// There is no default value, and nothing turns "not known" into "allowed".
+    /// There is no default value, and no code turns "not known" into "allowed".
     pub enum Verdict {
         /// The crawler may fetch the URL.
         Allow = 0 => "allow",
@@ -123,13 +124,13 @@ words! {
         NoPolicy = 8 => "no-policy",
         /// The record is not a URL.
         BadUrl = 9 => "bad-url",
-        /// The policy was captured too long ago, or it is not known when.
+        /// The policy was captured too long ago, or has no known capture date.
         Expired = 10 => "expired",
     }
 }
 
 words! {
-    /// What is known about one origin's robots.txt.
+    /// The state of one origin's robots.txt.
     pub enum PolicyState {
         /// The file was read and has at least one rule in a group.
         Rules = 0 => "rules",
@@ -141,7 +142,7 @@ words! {
         Unreachable = 3 => "unreachable",
         /// The dialect defers the visit.
         Deferred = 4 => "deferred",
-        /// Nothing is known.
+        /// The origin has no known policy.
         Unknown = 5 => "unknown",
     }
 }
@@ -172,7 +173,7 @@ impl Decision {
     pub const INVALID: Decision = Decision::without_rule(Verdict::Invalid, Reason::BadUrl);
     /// No policy is known for the URL's origin.
     pub const UNKNOWN: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoPolicy);
-    /// The policy of the URL's origin is too old to be used.
+    /// The policy of the URL's origin is too old to be used, or undated.
     pub const EXPIRED: Decision = Decision::without_rule(Verdict::Unknown, Reason::Expired);
     /// The dialect always allows the URL of robots.txt itself.
     pub const ROBOTS_TXT: Decision = Decision::without_rule(Verdict::Allow, Reason::RobotsTxt);

@@ -1,4 +1,4 @@
-//! What each standard or crawler does at each decision point, as plain data.
+//! The behaviour of each standard or crawler at each decision point, as plain data.
 //!
 //! A [`Dialect`] holds one value per decision point. Parsing, grouping, normalisation, precedence
 //! and access read these values; no code tests which dialect it serves. A new dialect is a new
@@ -21,7 +21,7 @@ pub use crate::presets::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_930
 pub struct Dialect {
     /// The name on the command line.
     pub name: &'static str,
-    /// The document it follows.
+    /// The document that it follows.
     pub source: &'static str,
     /// How bytes become lines and records.
     pub lines: LineRules,
@@ -112,7 +112,7 @@ pub enum Field {
     Sitemap,
     /// States what pages may be used for (IETF AIPREF); see [`usage`](crate::usage).
     ContentUsage,
-    /// The same in the words of Cloudflare's Content Signals Policy.
+    /// The same, with the keys of Cloudflare's Content Signals Policy.
     ContentSignal,
     /// The URI of a licence (RSL 1.0).
     License,

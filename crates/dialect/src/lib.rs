@@ -1,13 +1,13 @@
 //! The vocabulary of the Robots Exclusion Protocol: dialects, decisions and limits, as data.
 //!
-//! Owns what each standard or crawler does at each decision point ([`Dialect`]), the words of an
-//! answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]), the vocabulary of usage preferences
-//! ([`usage`]) and every bound of the project
-//! ([`limits`]). Nothing here parses or matches: the engine is `portcullis-robots`, and
-//! `portcullis-oracle` is a second, independent implementation that checks it.
+//! Owns the behaviour of each standard or crawler at each decision point ([`Dialect`]), the
+//! vocabulary of an answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]), the vocabulary
+//! of usage preferences ([`usage`]) and every bound of the project ([`limits`]). Nothing here
+//! parses or matches: the engine is `portcullis-robots`, and `portcullis-oracle` is a second,
+//! independent implementation that checks it.
 //!
-//! The crate has no dependencies and runs no code of note: dialects are constants. The feature
-//! `serde` adds `Serialize` for decisions and their words.
+//! The crate has no dependencies and almost no code: dialects are constants. The feature `serde`
+//! adds `Serialize` for decisions and their words.
 //!
 //! ```
 //! use portcullis_dialect::{Decision, Dialect, GOOGLE, Precedence, Reason, Verdict};
@@ -30,7 +30,7 @@ pub use dialect::*;
 pub use id::{LineNumber, RuleID};
 pub use usage::{Label, Preference, Stated, Usage, UsageSource};
 
-/// For the code that [`words`] expands to.
+/// Used by the code that [`words`] expands to.
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub use serde;

@@ -1,6 +1,6 @@
 //! The five dialects as constants. Each lists only the fields that differ from its predecessor.
 //!
-//! A dagger (†) marks a decision of ours that no document settles, with its reason.
+//! A dagger (†) marks our own decision on a point that no document settles, with its reason.
 
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{
@@ -22,7 +22,7 @@ const fn outcome(state: PolicyState, verdict: Verdict) -> AccessOutcome {
 const UNAVAILABLE: AccessOutcome = outcome(PolicyState::Unavailable, Verdict::Allow);
 const UNREACHABLE: AccessOutcome = outcome(PolicyState::Unreachable, Verdict::Disallow);
 const DEFERRED: AccessOutcome = outcome(PolicyState::Deferred, Verdict::Disallow);
-/// The server refuses the file; in the older documents that closes the whole site.
+/// The server refuses the file, which closes the whole site in the older documents.
 const FORBIDDEN: AccessOutcome = outcome(PolicyState::Unavailable, Verdict::Disallow);
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
@@ -195,7 +195,7 @@ pub const RFC_9309: Dialect = Dialect {
     clauses: RFC_9309_CLAUSES,
 };
 
-/// Google's page on robots.txt, and what google/robotstxt does.
+/// Google's page on robots.txt, and the behaviour of google/robotstxt.
 pub const GOOGLE: Dialect = Dialect {
     name: "google",
     source: "How Google interprets the robots.txt specification; google/robotstxt",

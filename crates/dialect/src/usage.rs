@@ -1,11 +1,11 @@
 //! Usage preferences as data: labels, values, and the words that records use for them.
 //!
-//! Owns the vocabulary of [`VOCABULARY`] and what `Content-Signal` calls the same labels. How a
-//! record is read, which group it is in and which statement decides are the engine's
-//! (`portcullis-robots`) and, a second time, the oracle's.
+//! Owns the vocabulary of [`VOCABULARY`], and the keys of `Content-Signal` for the same labels. The
+//! engine (`portcullis-robots`) and, independently, the oracle own how a record is read, which
+//! group it is in and which statement decides.
 //!
-//! Labels change while the vocabulary is a draft. A label that is gone stands in
-//! [`RETIRED_LABELS`], which a linter reports; it never takes the meaning of another label.
+//! Labels change while the vocabulary is a draft. A removed label is in [`RETIRED_LABELS`], which a
+//! linter reports; it never takes the meaning of another label.
 
 use crate::decision::{Decision, Verdict};
 use crate::dialect::{Field, FieldSpelling};
@@ -39,13 +39,13 @@ impl Label {
 }
 
 words! {
-    /// What a file says about one use of one URL.
+    /// The preference of a file for one use of one URL.
     ///
-    /// There is no default that permits: what nobody states is [`Preference::Unstated`].
+    /// There is no default that permits: a label that no record states is [`Preference::Unstated`].
     pub enum Preference {
-        /// There is no preference, because access is not allowed, or not known.
+        /// There is no preference, because access is not allowed or not known.
         NoAccess = 0 => "-",
-        /// The use is fine.
+        /// The use is permitted.
         Yes = 1 => "y",
         /// The use is not wanted.
         No = 2 => "n",
@@ -87,7 +87,7 @@ impl UsageSource {
     }
 }
 
-/// What a file says about one label.
+/// The statement of a file about one label.
 ///
 /// `source` and `line` are `Some` only if the preference is `y` or `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,12 +116,12 @@ impl Stated {
 pub struct Usage {
     /// Whether the URL may be fetched.
     pub access: Decision,
-    /// By label, in the order of [`Label::ALL`].
+    /// The statement about each label, in the order of [`Label::ALL`].
     pub stated: [Stated; Label::ALL.len()],
 }
 
 impl Usage {
-    /// Returns the usage of a URL; where access is not allowed there is no preference.
+    /// Returns the usage of a URL. Where access is not allowed there is no preference.
     pub fn new(access: Decision, stated: [Stated; Label::ALL.len()]) -> Usage {
         let stated = match access.verdict {
             Verdict::Allow => stated,
@@ -132,7 +132,7 @@ impl Usage {
         Usage { access, stated }
     }
 
-    /// Returns what is stated about a label.
+    /// Returns the statement about a label.
     pub fn of(&self, label: Label) -> Stated {
         self.stated[label as usize]
     }
@@ -154,6 +154,6 @@ pub const SIGNAL_KEYS: [(&str, Label); 3] =
 /// no preference about a [`Label`].
 pub const SIGNAL_USE: (&str, [&str; 3]) = ("use", ["immediate", "reference", "full"]);
 
-/// Labels of earlier drafts, which mean nothing now.
+/// Labels of earlier drafts, which have no meaning now.
 pub const RETIRED_LABELS: [&str; 8] =
     ["bots", "all", "tdm", "ai", "genai", "inference", "train-genai", "ai-output"];

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn varints_come_back() {
+    fn varints_survive_a_round_trip() {
         for number in [0, 1, 127, 128, 255, 16_383, 16_384, 1 << 21, 1 << 28, u32::MAX] {
             let mut bytes = Vec::new();
             push_varint(&mut bytes, number);

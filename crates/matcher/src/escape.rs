@@ -20,7 +20,7 @@
 use crate::bytes::{percent_triplet, push_percent_triplet};
 use portcullis_dialect::dialect::Escapes;
 
-/// What happens to a byte.
+/// The treatment of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Treatment {

@@ -1,8 +1,8 @@
 //! Path patterns: the literal bytes and wildcards of a rule's value, in normal form.
 //!
-//! This module owns what a value means under a dialect: which bytes are compared, where `*` stands,
-//! whether `$` anchors the end, and how many bytes count for precedence. It matches nothing; that
-//! is [`automaton`](crate::automaton).
+//! This module owns the meaning of a value in a dialect: which bytes are compared, where the stars
+//! are, whether `$` anchors the end, and how many bytes count for precedence. It does not match;
+//! that is [`automaton`](crate::automaton).
 //!
 //! [`normal_text`] turns a value into its normal text. [`PatternList`] parses normal texts and
 //! keeps the patterns of one rule set in three allocations. Their order is the caller's; the
@@ -95,7 +95,7 @@ pub fn index_page_text(text: &[u8], rules: &PathRules) -> Option<Vec<u8>> {
     text[slash..].starts_with(b"/index.htm").then(|| [&text[..=slash], b"$"].concat())
 }
 
-/// The patterns of one rule set, end to end.
+/// The patterns of one rule set, concatenated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PatternList {
     /// The literal bytes of all patterns.
@@ -155,7 +155,7 @@ impl Eq for PathPattern<'_> {}
 impl Hash for PathPattern<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.bytes.hash(state);
-        // Few patterns differ in nothing else.
+        // Few patterns differ only in their bytes.
         (self.anchored, self.stars.len()).hash(state);
     }
 }
@@ -189,7 +189,7 @@ impl PatternList {
         self.ends.is_empty()
     }
 
-    /// Returns the literal bytes of all patterns, end to end.
+    /// Returns the literal bytes of all patterns, concatenated.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -262,7 +262,7 @@ impl PatternList {
         self.end_pattern(anchored);
     }
 
-    /// Appends a pattern of these literals, between which stars stand.
+    /// Appends a pattern of these literals, separated by stars.
     pub fn push_literals<'l>(
         &mut self,
         mut literals: impl Iterator<Item = &'l [u8]>,
@@ -318,7 +318,8 @@ impl PatternList {
     }
 }
 
-/// A position in a list; [`limits`](portcullis_dialect::limits) keeps rule sets far below 4 GiB.
+/// Converts a position in a list; [`limits`](portcullis_dialect::limits) keeps rule sets far below
+/// 4 GiB.
 fn offset(position: usize) -> u32 {
     u32::try_from(position).expect("a rule set is smaller than 4 GiB")
 }
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_stand_between_stars() {
+    fn literals_are_between_stars() {
         let mut list = PatternList::new();
         list.push(b"*ab*c*", true);
         let literals: Vec<&[u8]> = list.get(0).literals().collect();

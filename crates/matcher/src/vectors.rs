@@ -1,10 +1,10 @@
 //! Runtime dispatch to the vector instructions of the processor.
 //!
 //! A portable binary must not execute an instruction that the processor lacks. [`Vectors::detect`]
-//! asks the processor once, and the answer is a proof: a function that takes an [`Avx512`] may use
-//! AVX-512. [`Vectors::run`] runs [`Work`] with the widest kind. Work is compiled once per kind as
-//! a whole, so steps on single bytes are inlined into loops over many texts, and dispatch happens
-//! once per loop.
+//! queries the processor once, and its result is a proof: a function that takes an [`Avx512`] may
+//! use AVX-512. [`Vectors::run`] runs [`Work`] with the widest kind. Work is compiled once per kind
+//! as a whole, so steps on single bytes are inlined into loops over many texts, and dispatch
+//! happens once per loop.
 //!
 //! This module owns the kinds and the operations that several modules share. Operations of a single
 //! module live there, for example in `automaton/prefilter/x86.rs`. Nothing can fail: [`Portable`]

@@ -1,4 +1,4 @@
-//! Records to groups, and the groups that apply to an agent.
+//! Turns records into groups, and selects the groups that apply to an agent.
 
 use portcullis_dialect::{
     BlankLine, DefaultName, Dialect, Field, FileToken, GroupRules, LineNumber, NamesAgent, RuleID,
@@ -7,7 +7,7 @@ use portcullis_dialect::{
 
 use crate::lines::Record;
 
-/// User-agent lines and the lines that follow them: the rules of access, or those of usage.
+/// User-agent lines and the lines that follow them: access rules, or usage lines.
 pub(super) struct Group<'t, R> {
     /// The values of the user-agent lines.
     user_agents: Vec<&'t [u8]>,
@@ -17,7 +17,7 @@ pub(super) struct Group<'t, R> {
 
 /// A line in a group.
 pub(super) trait GroupLine {
-    /// Whether a user-agent line behind it starts another group.
+    /// Returns whether a user-agent line after it starts another group.
     fn ends_run(&self) -> bool;
 }
 
@@ -54,8 +54,8 @@ pub(super) fn groups<'t>(rules: &GroupRules, records: &[Record<'t>]) -> Vec<Grou
     groups
 }
 
-/// Returns the groups of a file, in file order, and the lines outside groups. `read` gives the line
-/// that a record is, or nothing if it is none.
+/// Returns the groups of a file, in file order, and the lines outside groups. `read` returns the
+/// line of a record, or `None` if the record is of another kind.
 pub(super) fn groups_by<'t, R: GroupLine>(
     rules: &GroupRules,
     records: &[Record<'t>],

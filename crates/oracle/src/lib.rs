@@ -59,8 +59,8 @@ pub fn decide(
     Access::new(dialect, &records, agents).decide(dialect, url)
 }
 
-/// Returns the decision for an agent and `url`, what `robots` states about each use of `url`, and the
-/// licences, as written. The arguments are those of [`decide`].
+/// Returns the decision for an agent and `url`, the preference that `robots` states for each use of
+/// `url`, and the licences, as written. The arguments are those of [`decide`].
 pub fn usage(
     dialect: &Dialect,
     robots: &[u8],
@@ -238,8 +238,9 @@ pub fn compared_path(dialect: &Dialect, url: &[u8]) -> Option<Vec<u8>> {
     url::compared_path(&dialect.paths, url)
 }
 
-/// Returns the members of a dictionary (RFC 9651, section 4.2.2) in order, each value as written and without
-/// its parameters, or `None` if `text` is no dictionary. Of equal keys the last counts.
+/// Returns the members of a dictionary (RFC 9651, section 4.2.2) in order, each value as written
+/// and without its parameters, or `None` if `text` is not a dictionary. Of equal keys the last
+/// counts.
 ///
 /// ```
 /// let members = portcullis_oracle::dictionary(b"train-ai=n;note, search").unwrap();

@@ -1,4 +1,4 @@
-//! Bytes of a file to lines, and lines to records.
+//! Splits the bytes of a file into lines, and reads lines as records.
 
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
@@ -54,7 +54,8 @@ fn ends_line(byte: u8) -> bool {
     byte == b'\r' || byte == b'\n'
 }
 
-/// CR, LF and CRLF each end one line. The text after the last line end is a line too.
+/// Splits `text` into lines. CR, LF and CRLF each end one line. The text after the last line end is
+/// a line too.
 fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while let Some(length) = text.iter().position(|&byte| ends_line(byte)) {
@@ -66,7 +67,7 @@ fn split_lines(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Reads one line; `None` if it affects nothing.
+/// Reads one line; `None` if it has no effect.
 fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<Record<'t>> {
     let line = &line[..rules.line_bytes_max.unwrap_or(line.len()).min(line.len())];
     let line = match rules.nul {
@@ -85,7 +86,8 @@ fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<R
     let control_drops = rules.control == ControlByte::DropsLine;
     let drops = |byte: &u8| if *byte == 0 { nul_drops } else { control_drops && is_control(byte) };
     let value = match field {
-        // Cut instead of dropped: without the line, its rules would join the group before it.
+        // The value is cut instead of dropping the line, because without the line its rules would
+        // join the group before it.
         Field::UserAgent => trim(value.split(drops).next()?, rules.white_space),
         _ if nul_drops && line.contains(&0) || value.iter().any(drops) => return None,
         _ => value,

@@ -1,5 +1,5 @@
-//! What the case suite does not reach: size limits, URLs and patterns on their own, and wildcards
-//! compared with their definition. Lines, groups and precedence are in `tests/data`.
+//! Tests beyond the case suite: size limits, URLs and patterns on their own, and wildcards compared
+//! with their definition. Lines, groups and precedence are in `tests/data`.
 
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::{
@@ -166,7 +166,8 @@ fn patterns_match_as_the_dialect_says() {
     }
 }
 
-/// The definition of wildcards, one line per case. Exponential, for patterns of a few bytes.
+/// Returns whether `pattern` matches `path` by the definition of wildcards, one line per case.
+/// Exponential, for patterns of a few bytes.
 fn matches_by_definition(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,

@@ -45,13 +45,14 @@ fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
     Some(Parts { scheme, authority, path })
 }
 
-/// A letter, then letters, digits, `+`, `-` and `.` (RFC 3986, section 3.1).
+/// Returns whether `text` is a letter, then letters, digits, `+`, `-` and `.` (RFC 3986, section
+/// 3.1).
 fn is_scheme(text: &[u8]) -> bool {
     let may_follow = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     text.first().is_some_and(u8::is_ascii_alphabetic) && text.iter().all(may_follow)
 }
 
-/// Optional user information, a host and an optional port.
+/// Returns whether `authority` is optional user information, a host and an optional port.
 ///
 /// This rejects the hosts that no standard allows. The engine rejects more, because it needs a key
 /// for each host.
@@ -83,7 +84,7 @@ fn never_in_host(byte: &u8) -> bool {
     *byte <= b' ' || *byte == 0x7f || b"<>\\^|\"{}`".contains(byte)
 }
 
-/// Empty, or decimal digits of a 16-bit number, without a sign.
+/// Returns whether `text` is empty, or decimal digits of a 16-bit number, without a sign.
 fn is_port(text: &[u8]) -> bool {
     let digits = std::str::from_utf8(text).unwrap_or("none");
     text.is_empty() || (text.iter().all(u8::is_ascii_digit) && digits.parse::<u16>().is_ok())

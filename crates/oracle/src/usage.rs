@@ -1,4 +1,4 @@
-//! Usage preferences, naively: every statement is tried on every path.
+//! Usage preferences, naively: every statement is matched with every path.
 
 use portcullis_dialect::usage::{Label, Preference, SIGNAL_KEYS, Stated, UsageSource};
 use portcullis_dialect::{Dialect, Field, LineNumber, PathRules};
@@ -7,8 +7,8 @@ use crate::groups::{GroupLine, applying, groups_by};
 use crate::lines::{Record, trim};
 use crate::pattern;
 
-/// A line of a group as usage has it: Content-Usage ends a run of user-agent lines, and so do access
-/// rules, which state nothing.
+/// A line of a usage group. Content-Usage ends a run of user-agent lines, and so do access rules,
+/// which state no preference.
 struct UsageLine<'t> {
     field: Field,
     value: &'t [u8],
@@ -27,7 +27,7 @@ pub(super) struct InForce<'t> {
     licences: Vec<&'t [u8]>,
 }
 
-/// What a line states about the paths that its pattern matches.
+/// The preferences that a line states for the paths that its pattern matches.
 struct Statement {
     /// In normal form; `None` if the line is about every path.
     pattern: Option<Vec<u8>>,
@@ -37,7 +37,7 @@ struct Statement {
 }
 
 impl<'t> InForce<'t> {
-    /// The lines for the first of `agents` that a group names.
+    /// Returns the lines for the first of `agents` that a group names.
     pub(super) fn new(dialect: &Dialect, records: &[Record<'t>], agents: &[&str]) -> InForce<'t> {
         let lines = lines_in_force(dialect, records, agents);
         let licences = lines.iter().filter(|line| line.field == Field::License);
@@ -47,7 +47,7 @@ impl<'t> InForce<'t> {
         }
     }
 
-    /// What is stated about each label for `path`.
+    /// Returns the statement about each label for `path`.
     pub(super) fn stated(&self, rules: &PathRules, path: &[u8]) -> [Stated; Label::ALL.len()] {
         let matching: Vec<(usize, &Statement)> = self
             .statements
@@ -71,14 +71,14 @@ impl<'t> InForce<'t> {
         })
     }
 
-    /// The values of the licences.
+    /// Returns the values of the licences.
     pub(super) fn licences(&self) -> Vec<Vec<u8>> {
         self.licences.iter().map(|licence| licence.to_vec()).collect()
     }
 }
 
 impl Statement {
-    /// What a line states; nothing if it is of another kind.
+    /// Returns the statement of a line; `None` if the line is of another kind.
     fn of(dialect: &Dialect, line: &UsageLine<'_>) -> Option<Statement> {
         let (path, text) = path_and_rest(line.value);
         let preferences = match line.field {
@@ -91,7 +91,8 @@ impl Statement {
         Some(Statement { pattern, source, line: line.line, preferences })
     }
 
-    /// The length of the pattern if it matches; without one, every path is matched by nothing.
+    /// Returns the length of the pattern if it matches `path`. A statement without a pattern
+    /// matches every path with length 0.
     fn bytes_matched(&self, rules: &PathRules, path: &[u8]) -> Option<usize> {
         match &self.pattern {
             None => Some(0),
@@ -100,7 +101,7 @@ impl Statement {
     }
 }
 
-/// The usage lines that hold for the agents, in file order.
+/// Returns the usage lines that hold for the agents, in file order.
 fn lines_in_force<'t>(
     dialect: &Dialect,
     records: &[Record<'t>],
@@ -124,7 +125,7 @@ fn lines_in_force<'t>(
     lines
 }
 
-/// Splits a value into the path that it begins with, if it does, and what follows.
+/// Splits a value into the path at its start, if there is one, and the rest.
 fn path_and_rest(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
     if !value.starts_with(b"/") {
         return (None, value);
@@ -161,7 +162,7 @@ fn in_dictionary(text: &[u8], label: Label) -> Preference {
     }
 }
 
-/// See [`crate::dictionary`].
+/// Parses a dictionary; see [`crate::dictionary`].
 pub(super) fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
     let text: Vec<char> = text.iter().map(|&byte| char::from(byte)).collect();
     let mut at = spaces(&text, 0, " ");
@@ -192,7 +193,8 @@ pub(super) fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
     Some(members)
 }
 
-// Each of these takes the place where something has to begin, and gives the place behind it.
+// Each of these functions takes the position where something has to begin, and returns the position
+// after it.
 
 fn spaces(text: &[char], from: usize, set: &str) -> usize {
     (from..text.len()).find(|&at| !set.contains(text[at])).unwrap_or(text.len())
@@ -277,7 +279,7 @@ fn quoted(text: &[char], from: usize) -> Option<usize> {
     }
 }
 
-/// Base64 with its padding, without some of it, or without all of it.
+/// Reads base64 with its padding, without some of it, or without all of it.
 fn bytes(text: &[char], from: usize) -> Option<usize> {
     let digits = run(text, from, |c| c.is_ascii_alphanumeric() || "+/".contains(c)) - from;
     let padding = run(text, from + digits, |c| c == '=') - from - digits;

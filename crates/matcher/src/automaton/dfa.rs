@@ -16,7 +16,7 @@ use super::nfa::{Nfa, Position, PositionSet};
 use super::program::{Program, RUN_BYTES_MAX, Slot, Target, Walk, walk};
 use super::{Detail, Outcome};
 
-/// The work of a node besides the positions read, in positions.
+/// The work of a node in addition to the positions read, in positions.
 const NODE_WORK: u64 = 8;
 
 /// An arc that may be unbuilt: its slot, and the step to the set of its target.
@@ -46,7 +46,7 @@ pub(super) struct LazyDfa {
     scratch: Scratch,
 }
 
-/// What building has cost since [`LazyDfa::take_cost`].
+/// The cost of building since [`LazyDfa::take_cost`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BuildCost {
     /// NFA positions read, and a charge per node.

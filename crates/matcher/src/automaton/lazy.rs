@@ -2,9 +2,9 @@
 //!
 //! An [`Automaton`] builds a state when a path first walks to it. A hostile rule set has more
 //! states than anyone can build, so building has a budget: [`Limits::positions_per_byte`] NFA
-//! positions for each byte of the rule set and of the paths asked so far. A path that needs a state
-//! beyond the budget is answered by a [`scan`](super::scan), whose work is bounded. Its bytes still
-//! add to the budget, so a rule set that is asked often gets its states later.
+//! positions for each byte of the rule set and of the paths queried so far. A path that needs a
+//! state beyond the budget is answered by a [`scan`](super::scan), whose work is bounded. Its bytes
+//! still add to the budget, so a rule set that is queried often gets its states later.
 //!
 //! [`Automata`] holds the automata of one thread. The states of one automaton are cleared when they
 //! take more than a sixteenth of the memory budget; all automata are cleared when they exceed it
@@ -164,7 +164,7 @@ pub struct Automata {
     clearings: u64,
 }
 
-/// What a thread holds for one rule set.
+/// The state of a thread for one rule set.
 #[derive(Clone, Debug)]
 enum Held {
     Automaton(Box<Automaton>),

@@ -1,6 +1,6 @@
 //! The patterns of a rule set as one nondeterministic finite automaton (NFA), and its step.
 //!
-//! A state of the NFA is a *position*: how many bytes of which pattern have matched. A pattern with
+//! A state of the NFA is a *position*: the number of matched bytes of one pattern. A pattern with
 //! *n* bytes owns *n* + 1 consecutive positions, and patterns follow one another in order of
 //! precedence. So an ascending list of positions is also ordered by precedence, and each pruning of
 //! a [`PositionSet`] is one comparison.
@@ -20,7 +20,7 @@ use super::Outcome;
 /// A position of the NFA.
 pub(super) type Position = u32;
 
-/// What can happen at a position.
+/// The kind of a position: its possible steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
@@ -37,14 +37,14 @@ enum Kind {
 /// The positions of all patterns, and the outcomes of the patterns.
 #[derive(Clone, Debug)]
 pub(super) struct Nfa {
-    /// By position: the byte that advances; 0 at the end of a pattern.
+    /// For each position: the byte that advances; 0 at the end of a pattern.
     bytes: Vec<u8>,
-    /// By position.
+    /// The kind of each position.
     kinds: Vec<Kind>,
-    /// By pattern.
+    /// The outcome of each pattern.
     outcomes: Vec<Outcome>,
-    /// By pattern: its first position. The owner of a position is found by binary search, only at
-    /// stars and ends; storing it per position would triple the memory.
+    /// The first position of each pattern. The owner of a position is found by binary search, only
+    /// at stars and ends; storing it per position would triple the memory.
     starts: Vec<Position>,
 }
 

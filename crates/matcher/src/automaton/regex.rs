@@ -1,8 +1,8 @@
 //! regex-automata over the same patterns, for tests and measurements.
 //!
-//! [`RegexEngine`] answers the question of [`Automaton`](super::Automaton) by the `regex` crate's
-//! own determinization. It shares the patterns with our automaton but no code, so it finds our
-//! faults and shows what a general engine costs. No answer to a user comes from it.
+//! [`RegexEngine`] computes the same outcomes as [`Automaton`](super::Automaton), by the `regex`
+//! crate's own determinization. It shares the patterns with our automaton but no code, so it finds
+//! our faults and shows the cost of a general engine. Users never see its answers.
 //!
 //! The patterns become one alternation, best first, with leftmost-first semantics: the match that a
 //! search reports is the first pattern of the list that matches.
@@ -27,7 +27,7 @@ use super::Outcome;
 #[derive(Debug)]
 pub struct RegexEngine {
     kind: Kind,
-    /// By pattern.
+    /// The outcome of each pattern.
     outcomes: Vec<Outcome>,
 }
 
@@ -41,7 +41,7 @@ enum Kind {
 #[derive(Clone, Debug)]
 pub struct RegexCache(Option<hybrid::dfa::Cache>);
 
-/// regex-automata cannot compile the patterns.
+/// An error of regex-automata compiling the patterns.
 #[derive(Debug, thiserror::Error)]
 pub enum RegexError {
     /// The NFA has too many states.

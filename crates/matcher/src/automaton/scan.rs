@@ -33,11 +33,11 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Scanner {
     /// The distinct literals, ascending.
     literals: Vec<Literal>,
-    /// By first byte: the first literal with it; then the number of literals.
+    /// For each first byte: the first literal that starts with it; then the number of literals.
     starts: Vec<u32>,
     /// The distinct patterns, in order of precedence.
     waiters: Vec<Waiter>,
-    /// By waiter, then by literal: numbers of literals.
+    /// The numbers of the literals, by waiter, then by literal.
     sequences: Vec<u32>,
     /// The number of paths so far; marks per-path state as current.
     round: u32,
@@ -45,7 +45,7 @@ pub(super) struct Scanner {
 
 #[derive(Clone, Copy, Debug)]
 struct Literal {
-    /// Its position in the bytes of all patterns.
+    /// The literal's position in the bytes of all patterns.
     start: u32,
     length: u32,
     /// The longest other literal that is a prefix of this one.
@@ -54,9 +54,9 @@ struct Literal {
     beginning: u32,
     /// The first waiter that starts with this literal anywhere in the path.
     first: u32,
-    /// In this round: the first waiter that waits for it now.
+    /// In this round: the first waiter that currently waits for the literal.
     waiting: u32,
-    /// In this round: whether it was found.
+    /// In this round: whether the literal was found.
     is_found: bool,
     round: u32,
 }
@@ -183,7 +183,7 @@ impl Scanner {
         scanner
     }
 
-    /// Files each waiter under its first literal.
+    /// Adds each waiter to the list of its first literal.
     fn file_waiters(&mut self) {
         for (waiter, number) in self.waiters.iter_mut().zip(0_u32..) {
             let prefix = &mut self.literals[self.sequences[waiter.first as usize] as usize];
@@ -366,7 +366,8 @@ pub(super) fn literals_match<'l>(
     }
 }
 
-/// The longest text that is searched without preparation: preparing a linear search takes longer.
+/// The longest text that is searched without preparation, which takes longer than searching so
+/// little.
 const SHORT_BYTES: usize = 128;
 
 /// Returns the position of the first occurrence of `literal` in `text`.

@@ -109,7 +109,7 @@ impl VectorWork for Filter<'_> {
     }
 }
 
-/// Both engines of regex-automata.
+/// Returns both engines of regex-automata.
 fn regex_engines(patterns: &PatternList, outcomes: &[Outcome]) -> [RegexEngine; 2] {
     [
         RegexEngine::dense(patterns, outcomes, 64 * 1024 * 1024).expect("a small table"),
@@ -218,7 +218,7 @@ pub(super) const PATTERNS: &[&[u8]] = &[
     b"/*/$",
 ];
 
-/// Paths of three letters, short and long, and some with other bytes.
+/// Returns paths of three letters, short and long, and some with other bytes.
 pub(super) fn odd_paths(length_max: usize) -> Vec<Vec<u8>> {
     let mut paths = words(b"ab/", length_max);
     let long =
