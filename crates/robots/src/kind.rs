@@ -32,7 +32,8 @@ pub const POLICY_SET: &[u8; 8] = b"\xDBPCS\r\n\x1A\n";
 pub const WARC: &[u8] = b"WARC/";
 /// A Parquet file.
 pub const PARQUET: &[u8] = b"PAR1";
-/// A tar archive, behind the first file's name and attributes (POSIX, ustar interchange format).
+/// A tar archive; the magic follows the first file's name and attributes (POSIX, ustar interchange
+/// format).
 const TAR: &[u8] = b"ustar";
 const TAR_AT: usize = 257;
 /// A Parquet file whose metadata is encrypted.
@@ -144,7 +145,7 @@ impl FileKind {
     }
 }
 
-/// What follows white space and byte order marks.
+/// Returns the text after white space and byte order marks.
 fn behind_space(first: &[u8]) -> &[u8] {
     let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
     &first[first.iter().take_while(|byte| is_before(byte)).count()..]
@@ -245,7 +246,7 @@ impl WrongKind {
         }
     }
 
-    /// The name without the ending of a compression.
+    /// Returns the name without the extension of a compression.
     fn stem(&self) -> &str {
         let stem = [".gz", ".zst"].into_iter().find_map(|ending| self.name.strip_suffix(ending));
         stem.unwrap_or(&self.name)

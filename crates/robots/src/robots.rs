@@ -18,7 +18,7 @@
 //! assert_eq!(gptbot.decide("/private/a").line.unwrap().get(), 2);
 //! ```
 //!
-//! [`AgentUsage`] adds what pages may be used for:
+//! [`AgentUsage`] adds usage preferences:
 //!
 //! ```
 //! use portcullis_dialect::{Label, Preference};
@@ -94,8 +94,8 @@ impl<'t> Robots<'t> {
         self.rules(Some(agent.clone()))
     }
 
-    /// Returns whether `agent`, as in [`Robots::agent`], may fetch `url`, and what the file says
-    /// about each use of it. For more than one URL, keep what [`Robots::agent_usage`] returns.
+    /// Returns whether `agent`, as in [`Robots::agent`], may fetch `url`, and the preference of the
+    /// file for each use of it. For more than one URL, keep the result of [`Robots::agent_usage`].
     pub fn usage(&self, agent: &str, url: impl AsRef<[u8]>) -> Usage {
         self.agent_usage(agent).decide(url)
     }
@@ -249,26 +249,27 @@ pub struct AgentUsage {
     rules: AgentRules,
     /// The distinct lists of patterns that labels have.
     automata: Vec<Mutex<Automaton>>,
-    /// By label, in the order of [`Label::ALL`].
+    /// The statements about each label, in the order of [`Label::ALL`].
     labels: [LabelUsage; Label::ALL.len()],
     licenses: Vec<Vec<u8>>,
 }
 
-/// What an agent's statements say about one label.
+/// The statements about one label that hold for an agent.
 #[derive(Debug, Default)]
 struct LabelUsage {
-    /// Which automaton has its patterns.
+    /// The position of the automaton of its patterns.
     automaton: usize,
-    /// By pattern.
+    /// The statement of each pattern.
     stated: Vec<Stated>,
 }
 
 impl AgentUsage {
-    /// Returns whether the agent may fetch `url`, and what the file says about each use of it. The
-    /// URL is absolute or a path, as for [`AgentRules::is_allowed`].
+    /// Returns whether the agent may fetch `url`, and the preference of the file for each use of
+    /// it. The URL is absolute or a path, as for [`AgentRules::is_allowed`].
     ///
-    /// Where access is not allowed, or the URL is invalid, there is no preference. What the file does
-    /// not state is [`Preference::Unstated`](portcullis_dialect::Preference::Unstated).
+    /// Where access is not allowed, or the URL is invalid, there is no preference. Where the file
+    /// states no preference, it is
+    /// [`Preference::Unstated`](portcullis_dialect::Preference::Unstated).
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Usage {
         let url = url.as_ref();
         let access = self.rules.decide(url);
@@ -302,7 +303,7 @@ pub struct AgentRules {
     dialect: &'static Dialect,
     /// The decision if no rule matches.
     otherwise: Decision,
-    /// By pattern: its rule and line.
+    /// The rule and line of each pattern.
     lines: Vec<(RuleID, LineNumber)>,
     automaton: Mutex<Automaton>,
 }

@@ -1,10 +1,11 @@
 //! Untrusted text made safe to show: characters that control a terminal are escaped, long text is
 //! cut.
 //!
-//! File names, hosts, agents, rules and URLs come from untrusted sources. Owns which characters are
-//! [hidden](is_hidden), how [text](visible) shows them, and how long text is [`cut`]. With the feature
-//! `serde`, `json` writes JSON that escapes them. All output for people goes through here; exact records (TSV, the output of `filter`) do
-//! not. Nothing fails, and each function takes one pass over the text.
+//! File names, hosts, agents, rules and URLs come from untrusted sources. This module owns which
+//! characters are [hidden](is_hidden), how [text](visible) shows them, and how long text is
+//! [`cut`]. With the feature `serde`, `json` writes JSON that escapes them. All output for people
+//! goes through here; exact records (TSV, the output of `filter`) do not. Nothing fails, and each
+//! function takes one pass over the text.
 //!
 //! ```
 //! use portcullis_robots::visible::{cut, visible};

@@ -1,7 +1,7 @@
 //! Agents: the product tokens of a crawler, given directly or as a User-Agent header.
 //!
 //! RFC 9309, section 2.2.1, requires the product token to occur in the User-Agent header, so a
-//! header stands for its words. All of them form the chain, longest first, because a longer name is
+//! header is read as its words. All of them form the chain, longest first, because a longer name is
 //! more specific (`Googlebot-News` before `Googlebot`); a file then selects the first that it
 //! names. In the 1994 dialect, names are compared by occurrence and the whole header is the name.
 //!
@@ -27,8 +27,8 @@ const BETWEEN_PARTS: &[char] = &[' ', '\t', ',', ';', '(', ')', '[', ']', '{', '
 
 /// One crawler: its product tokens, most specific first.
 ///
-/// The groups of the first token that a file names apply, or else the default groups. Most crawlers
-/// have one token; Googlebot-News falls back to the groups of Googlebot.
+/// The groups of the first token that a file names apply, otherwise the default groups. Most
+/// crawlers have one token; Googlebot-News falls back to the groups of Googlebot.
 ///
 /// ```
 /// use portcullis_dialect::GOOGLE;

@@ -1,4 +1,4 @@
-//! Explanations: why a decision is what it is, and why a use is stated as it is.
+//! Explanations of decisions and of usage preferences.
 //!
 //! Tries every rule and every usage statement of the groups that apply, one by one; use
 //! [`Robots`](crate::Robots) or a policy set for decisions alone.
@@ -17,7 +17,7 @@ use portcullis_matcher::pattern::{PatternList, index_page_text, normal_text};
 use super::select::naming_line;
 use super::{AgentChain, OrderedRules, Selection, UsageGroups};
 
-/// Why a decision is what it is.
+/// An explanation of a decision.
 ///
 /// Serialized with bytes as text: bytes that are not UTF-8 become U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +37,11 @@ pub struct Explanation {
     pub rules: Vec<ExplainedRule>,
     /// The number of rules in the groups.
     pub rules_in_groups: usize,
-    /// What the file states about the uses of the path.
+    /// The usage preferences for the path.
     pub usage: UsageExplanation,
 }
 
-/// Why a file states what it does about the uses of a path. It holds where access is allowed.
+/// An explanation of the usage preferences for a path. They hold where access is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct UsageExplanation {
@@ -51,8 +51,8 @@ pub struct UsageExplanation {
     pub groups: Vec<ExplainedGroup>,
     /// The number of statements that hold for the agent, on any path.
     pub statements: usize,
-    /// By label, in the order of [`Label::ALL`]: the matching statements in order of precedence. The
-    /// first one decides.
+    /// For each label, in the order of [`Label::ALL`]: the matching statements in order of
+    /// precedence. The first one decides.
     pub labels: [Vec<ExplainedStatement>; Label::ALL.len()],
     /// The licences that hold for the agent.
     pub licenses: Vec<ExplainedLicense>,
@@ -69,7 +69,7 @@ impl UsageExplanation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ExplainedStatement {
-    /// What it states about the label.
+    /// The preference that it states for the label.
     pub preference: Preference,
     /// The kind of record.
     pub source: UsageSource,
@@ -85,7 +85,7 @@ pub struct ExplainedStatement {
     /// is about every path.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub pattern: Vec<u8>,
-    /// Whether the value can be read. If not, nothing is stated.
+    /// Whether the value can be read. If not, the record states no preference.
     pub is_readable: bool,
     /// Why the statement loses; `None` for the deciding one.
     pub loss: Option<Loss>,
@@ -157,8 +157,8 @@ words! {
         AfterFirstMatch = 3 => "after-first-match",
         /// The dialect always allows the URL of robots.txt.
         AlwaysAllowed = 4 => "always-allowed",
-        /// Its pattern has as many bytes, and what the deciding statement states goes first: `n`,
-        /// then `y`, then nothing.
+        /// Its pattern has as many bytes, and the preference of the deciding statement goes first:
+        /// `n`, then `y`, then none.
         PreferenceGoesFirst = 5 => "preference-goes-first",
     }
 }

@@ -1,13 +1,12 @@
 //! Policies: which groups apply to an agent, and which rule decides.
 //!
 //! Owns the meaning of a parsed file: the groups that apply ([`Selection`], [`Audience`]), their
-//! rules in order of precedence ([`OrderedRules`]), what pages may be used for ([`UsageRules`]),
-//! explanations ([`explain`]) and the batch
-//! decision over many policies ([`Block`]). For one file and one agent, use
-//! [`Robots`](crate::Robots); policy sets store policies and use this module.
+//! rules in order of precedence ([`OrderedRules`]), usage preferences ([`UsageRules`]),
+//! explanations ([`explain`]) and the batch decision over many policies ([`Block`]). For one file
+//! and one agent, use [`Robots`](crate::Robots); policy sets store policies and use this module.
 //!
-//! Cost: selection is linear in the user-agent lines, ordering sorts the rules, and a rule set
-//! costs what [`automaton`](portcullis_matcher::automaton) says. Only [`AgentChain`] can fail.
+//! Cost: selection is linear in the user-agent lines, ordering sorts the rules, and matching costs
+//! what [`automaton`](portcullis_matcher::automaton) documents. Only [`AgentChain`] can fail.
 //!
 //! ```
 //! use portcullis_dialect::RFC_9309;

@@ -1,4 +1,4 @@
-//! Rules in order of precedence, and how much of a site they leave.
+//! Rules in order of precedence, and how much of a site they allow.
 
 use std::hash::BuildHasher;
 
@@ -18,11 +18,11 @@ use portcullis_matcher::pattern::{PathPattern, PatternList, index_page_text, nor
 pub struct OrderedRules {
     /// The patterns, in order of precedence. Rules that can match nothing are left out.
     pub patterns: PatternList,
-    /// By pattern: its verdict.
+    /// The verdict of each pattern.
     pub verdicts: Vec<Verdict>,
-    /// By pattern: its rule in the file. A rule may have two patterns.
+    /// The rule of each pattern in the file. A rule may have two patterns.
     pub rules: Vec<RuleID>,
-    /// By pattern: whether it is the directory of the index page that the rule names.
+    /// For each pattern: whether it is the directory of the index page that the rule names.
     pub directories: Vec<bool>,
 }
 
@@ -41,9 +41,9 @@ impl OrderedRules {
         OrderedRules::of(file, groups, paths, None)
     }
 
-    /// Like [`OrderedRules::new`], without patterns that equal an earlier one: those decide nothing.
-    /// This is what matchers are compiled from. Files have been made of thousands of copies of a
-    /// rule, each of which would cost time and memory.
+    /// Like [`OrderedRules::new`], without patterns that equal an earlier one, which decide
+    /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
+    /// copies of a rule, each of which would cost time and memory.
     pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
         OrderedRules::of(file, groups, paths, Some(KnownPatterns::default()))
     }
@@ -77,7 +77,7 @@ impl OrderedRules {
         OrderedRules::collect(&entries, &texts, paths, known)
     }
 
-    /// Parses the patterns in order; leaves out those that `known` has, if it is given.
+    /// Parses the patterns in order; leaves out those in `known`, if it is given.
     fn collect(
         entries: &[Entry],
         texts: &[u8],
@@ -165,12 +165,12 @@ pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
     numbered.map(|(number, &verdict)| Outcome::new(number, verdict == Verdict::Allow)).collect()
 }
 
-/// Returns how much of a site the rules of `groups` leave, or `None` if that takes more than
+/// Returns how much of a site the rules of `groups` allow, or `None` if that takes more than
 /// [`REACH_POSITIONS_MAX`].
 ///
-/// Nearly always one path that is disallowed and one that is allowed are enough. Candidates are
-/// made from the patterns, with `-` for each star. An automaton is built only if no example is
-/// found and no rule that matches every path explains why.
+/// Nearly always one disallowed and one allowed path are enough. Candidates are made from the
+/// patterns, with `-` for each star. An automaton is built only if no example is found and no rule
+/// that matches every path explains why.
 pub fn reach(file: &RobotsTxt<'_>, groups: &[usize], dialect: &Dialect) -> Option<Reach> {
     let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
     let disallows = |rule: &&Rule<'_>| rule.verdict == Verdict::Disallow && !rule.value.is_empty();
@@ -229,7 +229,7 @@ fn disallows_all(rules: &OrderedRules) -> bool {
         let stars = pattern.stars().len();
         match pattern.bytes {
             b"" => stars > 0,
-            // Stars on either side change nothing, unless the pattern is anchored and has no final
+            // Stars on either side have no effect, unless the pattern is anchored and has no final
             // star.
             b"/" => !pattern.anchored || pattern.stars().any(|star| star == 1),
             _ => false,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn distinct_rules_leave_out_what_equals_an_earlier_pattern() {
+    fn distinct_rules_leave_out_repeated_patterns() {
         let text = b"User-agent: *\nDisallow: /a\nAllow: /a*\nAllow: /b/index.html\nAllow: /a\n\
             Disallow: /b/$\nDisallow: /c**d\nDisallow: /c*d*\nDisallow: /c*d$\n";
         let lines = |dialect: &Dialect, order: fn(&_, &[usize], &_) -> OrderedRules| {

@@ -1,4 +1,4 @@
-//! Which groups of a file apply to an agent (RFC 9309, section 2.2.1).
+//! Selects the groups of a file that apply to an agent (RFC 9309, section 2.2.1).
 
 use hashbrown::HashMap;
 
@@ -38,7 +38,7 @@ impl Selection {
         }
     }
 
-    /// As [`Selection::of`], for what groups say beside rules: it never is [`Selection::NoRules`].
+    /// Like [`Selection::of`], for records other than rules: never returns [`Selection::NoRules`].
     pub fn among_groups<'a>(
         file: &RobotsTxt<'_>,
         agent: impl Into<Option<&'a AgentChain>>,
@@ -125,7 +125,7 @@ pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
 
 /// The robots that a file names, with their groups: [`Selection`] for all agents at once.
 ///
-/// The groups of the first token in an agent's chain that matches a robot here apply, or else the
+/// The groups of the first token in an agent's chain that matches a robot here apply, otherwise the
 /// default groups. If several names occur in a token ([`NamesAgent::OccursInName`]), the first
 /// counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,17 +1,18 @@
 //! Usage preferences: which statements hold for an agent, and which of them decides.
 //!
-//! Owns how usage records are grouped ([`UsageGroups`]) and ordered ([`UsageRules`]). Matching is
-//! the [`automaton`](portcullis_matcher::automaton)'s, as for access: the statements about one label
-//! are patterns in order of precedence, and the first that matches decides. A statement without a
-//! path is the last pattern and matches every path, so an agent that no statement with a path
-//! concerns has a constant.
+//! Owns how usage records are grouped ([`UsageGroups`]) and ordered ([`UsageRules`]). The
+//! [`automaton`](portcullis_matcher::automaton) does the matching, as for access: the statements
+//! about one label are patterns in order of precedence, and the first one that matches decides. A
+//! statement without a path is the last pattern and matches every path, so an agent without
+//! statements for paths has a constant.
 //!
-//! Groups of usage are not always those of access. A Content-Usage record is a rule and ends a run
-//! of user-agent lines, but access does not change: to access, the lines around it are one group.
+//! The groups of usage records are not always those of access. A Content-Usage record is a rule and
+//! ends a run of user-agent lines. Access does not change: for access, the lines around the record
+//! are one group.
 //!
-//! Labels differ only in the order of patterns of one length that can match the same path, where `n`
-//! goes before `y` and `y` before nothing. Such patterns are rare, so the labels of an agent mostly
-//! share one list of patterns, and one walk answers for all of them.
+//! Labels differ only in the order of patterns of one length that can match the same path, where
+//! `n` goes before `y` and `y` before no preference. Such patterns are rare, so the labels of an
+//! agent mostly share one list of patterns, and one walk answers for all of them.
 //!
 //! Cost: linear in the records, and one sort per label. Nothing fails.
 
@@ -27,16 +28,16 @@ use portcullis_matcher::pattern::{PatternList, normal_text};
 use super::select::Audience;
 use super::{AgentChain, Selection};
 
-/// The usage records of a file, by the groups that they are in.
+/// The usage records of a file, by group.
 #[derive(Clone, Debug, Default)]
 pub struct UsageGroups<'t> {
-    /// The user-agent lines of the file, in groups as usage divides them. It has no rules.
+    /// The user-agent lines of the file, in the groups of usage records. It has no rules.
     file: RobotsTxt<'t>,
-    /// By group: positions in [`RobotsTxt::usage_records`].
+    /// The records of each group: positions in [`RobotsTxt::usage_records`].
     records: Vec<Vec<u32>>,
     /// The records outside every group.
     outside: Vec<u32>,
-    /// By record.
+    /// The field of each record.
     fields: Vec<Field>,
 }
 
@@ -94,7 +95,7 @@ impl<'t> UsageGroups<'t> {
         Audience::of(&self.file, dialect)
     }
 
-    /// Returns the file's user-agent lines, in groups as usage divides them.
+    /// Returns the file's user-agent lines, in the groups of usage records.
     pub fn file(&self) -> &RobotsTxt<'t> {
         &self.file
     }
@@ -120,7 +121,7 @@ impl<'t> UsageGroups<'t> {
 /// The statements that hold for an agent, by label in order of precedence, and its licences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageRules {
-    /// By label, in the order of [`Label::ALL`].
+    /// The statements about each label, in the order of [`Label::ALL`].
     pub labels: [LabelRules; Label::ALL.len()],
     /// The licences: positions in [`RobotsTxt::usage_records`].
     pub licenses: Vec<u32>,
@@ -131,9 +132,9 @@ pub struct UsageRules {
 pub struct LabelRules {
     /// The patterns. Labels with equal patterns can share an automaton.
     pub patterns: PatternList,
-    /// By pattern: its record, a position in [`RobotsTxt::usage_records`].
+    /// The record of each pattern: a position in [`RobotsTxt::usage_records`].
     pub records: Vec<u32>,
-    /// By pattern: what the record states.
+    /// The preference of each pattern's record.
     pub preferences: Vec<Preference>,
 }
 
@@ -141,7 +142,7 @@ pub struct LabelRules {
 struct Pattern {
     /// The normal text; empty if the statements are about every path.
     text: Vec<u8>,
-    /// By label: what decides among them, and its record.
+    /// For each label: the deciding preference among them, and its record.
     best: [(Preference, u32); Label::ALL.len()],
 }
 
@@ -176,7 +177,7 @@ impl UsageRules {
 }
 
 impl Pattern {
-    /// Adds what a later statement with the same pattern states.
+    /// Adds the preferences of a later statement with the same pattern.
     fn add(&mut self, stated: [(Preference, u32); Label::ALL.len()]) {
         for (best, new) in self.best.iter_mut().zip(stated) {
             if new.0.rank() < best.0.rank() {
@@ -192,8 +193,8 @@ impl Pattern {
 
 impl LabelRules {
     fn new(patterns: &[Pattern], label: Label, paths: &PathRules) -> LabelRules {
-        // Without a star, two patterns of one length never match the same path, and their order
-        // means nothing: in file order, more labels have equal lists.
+        // Without a star, two patterns of one length never match the same path, so their order has
+        // no meaning. In file order, more labels have equal lists.
         let starred = patterns.iter().filter(|pattern| pattern.has_star(paths));
         let starred: HashSet<usize, foldhash::fast::RandomState> =
             starred.map(|pattern| pattern.text.len()).collect();
@@ -209,7 +210,7 @@ impl LabelRules {
         let mut rules = LabelRules::default();
         for pattern in sorted {
             match pattern.text.is_empty() {
-                // Whatever the dialect, this matches every path.
+                // This matches every path in every dialect.
                 true => rules.patterns.push(b"*", true),
                 false => rules.patterns.push(&pattern.text, paths.wildcards),
             }
@@ -221,7 +222,7 @@ impl LabelRules {
     }
 }
 
-/// Returns what a file states by a record and its preference.
+/// Returns the statement of a record with this preference.
 pub fn stated(preference: Preference, source: UsageSource, line: LineNumber) -> Stated {
     match preference {
         Preference::Yes | Preference::No => {

@@ -1,18 +1,19 @@
 //! RFC 9651 dictionaries: the value of a Content-Usage record.
 //!
-//! Owns whether a value is a dictionary and which members are plain tokens, and keeps nothing else:
-//! the vocabulary gives no other type a meaning. [`statement`](super::statement) reads the members.
+//! Owns whether a value is a dictionary and which members are plain tokens. It keeps nothing else,
+//! because the vocabulary gives no other type a meaning. [`statement`](super::statement) reads the
+//! members.
 //!
 //! Cost: one pass, no allocation and no recursion, so a line of any length takes time linear in its
-//! bytes; inner lists do not nest (RFC 9651, section 3.1.1). Nothing fails: a value that is no
+//! bytes; inner lists do not nest (RFC 9651, section 3.1.1). Nothing fails: a value that is not a
 //! dictionary gives `None`.
 //!
-//! Own code, because the crates that parse structured fields bring more dependencies than the core
-//! may have. Tests compare every short text with `sfv`.
+//! This is our own code, because the crates that parse structured fields bring more dependencies
+//! than the core may have. Tests compare every short text with `sfv`.
 
-/// Calls `member` with the key of each member of a dictionary and its value if that is a token, in
+/// Calls `member` with the key of each member of a dictionary, and its value if that is a token, in
 /// order. A key that occurs twice is reported twice; the later member counts (RFC 9651, section
-/// 3.2). Returns `None` if `text` is no dictionary; members before the error have been reported.
+/// 3.2). Returns `None` if `text` is not a dictionary; members before the error have been reported.
 pub(super) fn read_dictionary<'t>(
     text: &'t [u8],
     mut member: impl FnMut(&'t [u8], Option<&'t [u8]>),
@@ -43,7 +44,7 @@ pub(super) fn read_dictionary<'t>(
     Some(())
 }
 
-/// What is left to read.
+/// The unread text.
 struct Input<'t>(&'t [u8]);
 
 impl<'t> Input<'t> {
@@ -58,7 +59,7 @@ impl<'t> Input<'t> {
         taken
     }
 
-    /// Takes `byte` if it is next.
+    /// Consumes `byte` if it is next, and returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
         match self.0.split_first() {
             Some((&first, rest)) if first == byte => {
@@ -137,7 +138,7 @@ impl<'t> Input<'t> {
         Some(None)
     }
 
-    /// Reads an integer, or a decimal where one may stand (RFC 9651, section 4.2.4).
+    /// Reads an integer, or a decimal where one is allowed (RFC 9651, section 4.2.4).
     fn number(&mut self, may_be_decimal: bool) -> Option<()> {
         const INTEGER_DIGITS: usize = 15;
         const DECIMAL_DIGITS: usize = 12;
@@ -219,7 +220,7 @@ impl<'t> Input<'t> {
     }
 }
 
-/// Whether bytes that come one by one are UTF-8: the character that is not complete yet.
+/// A check that bytes, given one by one, are UTF-8: the incomplete character so far.
 #[derive(Default)]
 struct Utf8 {
     bytes: [u8; 4],
@@ -227,7 +228,7 @@ struct Utf8 {
 }
 
 impl Utf8 {
-    /// Adds a byte; `None` if no character goes on with it.
+    /// Adds a byte; `None` if no character continues with it.
     fn push(&mut self, byte: u8) -> Option<()> {
         self.bytes[self.length] = byte;
         self.length += 1;
@@ -279,7 +280,7 @@ mod tests {
         Some(members)
     }
 
-    /// Every text of up to so many pieces is read as `sfv` reads it.
+    /// Checks that every text of up to this many pieces is read as `sfv` reads it.
     fn compare(pieces: &[&str], length_max: usize) -> usize {
         let mut texts = vec![String::new()];
         let mut start = 0;

@@ -7,8 +7,8 @@
 //! Each record is a kind (see [`RecordKind`]), then as varints the lines since the previous record,
 //! the bytes of the record and the bytes of its value, then the record. The usage records of the
 //! file follow in the same form, with lines counted from the beginning again: few files have any,
-//! and rules are read without them. Other records are written separately, because they vary where
-//! rules do not: lines since the previous one, bytes, record.
+//! and rules are read without them. Other records are written separately, because they vary even
+//! where rules are the same: lines since the previous one, bytes, record.
 
 use super::{Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine};
 use portcullis_dialect::{Field, LineNumber, Verdict};
@@ -38,8 +38,8 @@ impl RecordKind {
     ];
 }
 
-/// The role of a usage record: its field, and whether it is in a group. Parsing decides that, and
-/// blank lines may count for it, so it does not follow from the lines.
+/// The role of a usage record: its field, and whether it is in a group. Parsing determines the
+/// group, and blank lines may count for it, so it does not follow from the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UsageKind {
     /// [`Field::ContentUsage`], [`Field::ContentSignal`] or [`Field::License`].
@@ -102,7 +102,7 @@ impl<'o> ExtractWriter<'o> {
         self.push_record(kind as u8, line, record, value_start)
     }
 
-    /// Appends a usage record, behind all other records. Returns `None`, and appends nothing, if its
+    /// Appends a usage record, after all other records. Returns `None`, and appends nothing, if its
     /// line precedes that of the usage record before it.
     pub fn push_usage(
         &mut self,

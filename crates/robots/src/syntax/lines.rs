@@ -1,7 +1,7 @@
-//! Bytes to lines: byte order mark, line ends, the size limits, and spans.
+//! Splits bytes into lines: byte order mark, line ends, the size limits, and spans.
 //!
 //! Owns positions only and copies nothing; the cost is one vectorised search per line end.
-//! [`record`](super::record) reads what a line holds.
+//! [`record`](super::record) reads the content of a line.
 
 use std::ops::Range;
 
@@ -102,7 +102,8 @@ impl<'t> Lexer<'t> {
         self.byte_order_mark
     }
 
-    /// Returns what the size limit leaves unread, including the line it cuts; `None` if nothing.
+    /// Returns the text that the size limit leaves unread, including the line that it cuts; `None`
+    /// if everything is read.
     pub fn ignored(&self) -> Option<Span> {
         self.ignored
     }
@@ -171,8 +172,8 @@ fn mark_bytes(text: &[u8], rule: ByteOrderMark) -> usize {
 
 /// Returns the lines of `text`, read by `dialect`, without building lists.
 ///
-/// If the limit of `bytes_max` bytes leaves something unread, the last item is [`Content::Ignored`]
-/// with [`NoteKind::FileCut`] and spans everything unread.
+/// If the limit of `bytes_max` bytes leaves text unread, the last item is [`Content::Ignored`] with
+/// [`NoteKind::FileCut`] and spans all unread text.
 ///
 /// ```
 /// use portcullis_dialect::{Field, RFC_9309};

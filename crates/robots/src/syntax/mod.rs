@@ -91,8 +91,8 @@ pub struct Rule<'t> {
     pub span: Span,
 }
 
-/// A record about what pages may be used for: Content-Usage, Content-Signal or License. It has no
-/// effect on access. [`Statement`] reads the first two.
+/// A usage record: Content-Usage, Content-Signal or License. It has no effect on access.
+/// [`Statement`] reads the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UsageRecord<'t> {
     /// [`Field::ContentUsage`], [`Field::ContentSignal`] or [`Field::License`].
@@ -155,7 +155,7 @@ impl<'t> RobotsTxt<'t> {
         &self.user_agents
     }
 
-    /// Returns the records about usage, in file order.
+    /// Returns the usage records, in file order.
     pub fn usage_records(&self) -> &[UsageRecord<'t>] {
         &self.usage_records
     }

@@ -1,16 +1,16 @@
-//! Notes: what was odd, ignored or lost in a file.
+//! Notes on odd, ignored or lost parts of a file.
 //!
-//! Notes never stop parsing and never change a decision; they report what would otherwise be lost
-//! silently. The same file gets different notes in different dialects.
+//! Notes never stop parsing and never change a decision; they report text that would otherwise be
+//! lost silently. The same file gets different notes in different dialects.
 
 use super::Span;
 use crate::kind::FileKind;
 use portcullis_dialect::{LineNumber, words};
 
-/// A note on one line or, for the kinds that say so, on the whole file.
+/// A note on one line or, for some kinds, on the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
-    /// What is noted.
+    /// The kind of note.
     pub kind: NoteKind,
     /// The line; the first line for a note on the whole file.
     pub line: LineNumber,
@@ -19,7 +19,7 @@ pub struct Note {
 }
 
 words! {
-    /// What a note reports. [`NoteKind::describe`] says what is odd and how to fix it.
+    /// The kind of a note. [`NoteKind::describe`] names the problem and the fix.
     pub enum NoteKind {
         /// The file starts with a byte order mark, which was skipped. The span is the mark.
         ByteOrderMark = 0 => "byte-order-mark":
@@ -50,7 +50,7 @@ words! {
             "a control character in the value: the line, or what follows in it, is ignored",
         /// The line is longer than the dialect reads; its end was ignored.
         LineCut = 10 => "line-cut": "the line is too long: its end is ignored",
-        /// The file is longer than the limit. The span is what was ignored: from the limit, or from
+        /// The file is longer than the limit. The span is the ignored part: from the limit, or from
         /// the start of the line that the limit cuts, to the end of the file.
         FileCut = 11 => "file-cut": "the file is longer than the limit: its end is ignored",
         /// The file has no rule and looks like HTML or XML. The span is the file.
@@ -68,7 +68,7 @@ words! {
 }
 
 impl NoteKind {
-    /// What a file that does not look like robots.txt may look like.
+    /// The kinds of notes on files that look like something other than robots.txt.
     pub const APPEARANCES: [NoteKind; 3] =
         [NoteKind::LooksLikeHtml, NoteKind::LooksBinary, NoteKind::LooksLikeJson];
 }

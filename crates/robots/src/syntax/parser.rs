@@ -1,4 +1,4 @@
-//! Records to groups.
+//! Builds groups from records.
 
 use super::note::appearance;
 use super::record::{Content, Line, Record};

@@ -1,4 +1,4 @@
-//! One line to a record: comment, white space, colon, field.
+//! Reads one line as a record: comment, white space, colon, field.
 //!
 //! Owns every decision that depends on a single line. [`parser`](super::parser) puts records into
 //! groups.
@@ -15,8 +15,8 @@ use portcullis_dialect::{
 /// Fields, in lower case, that a published convention defines and that have no effect on access.
 /// They are not reported as unknown.
 pub const EXTENSIONS: &[&str] = &[
-    // Preferences about use by a proposal that nothing reads: draft-canel-robots-ai-control. Those
-    // with a meaning are `USAGE_FIELDS`.
+    // Usage preferences of a proposal that nothing reads: draft-canel-robots-ai-control. Fields
+    // with a meaning are in `USAGE_FIELDS`.
     "disallowaitraining",
     "allowaitraining",
     // S. Conner, An Extended Standard for Robot Exclusion (1996).
@@ -59,11 +59,11 @@ pub struct Line<'t> {
     pub span: Span,
     /// The notes on the line.
     pub notes: NoteSet,
-    /// What the line holds.
+    /// The content of the line.
     pub content: Content<'t>,
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'t> {
     /// Only white space.

@@ -1,11 +1,11 @@
-//! What one Content-Usage or Content-Signal record states.
+//! The statement of one Content-Usage or Content-Signal record.
 //!
-//! Owns the values of usage records: the path in front, and the preference about each label. Which
-//! statements hold for an agent and which one decides is [`policy`](crate::policy)'s.
+//! Owns the values of usage records: the path at the start, and the preference for each label.
+//! [`policy`](crate::policy) owns which statements hold for an agent and which one decides.
 //!
-//! A Content-Usage value that is no dictionary still has its path: the record is a rule that states
-//! nothing, and a shorter rule does not decide in its place. Content-Signal has no formal grammar,
-//! so parts that say nothing are skipped; a part never changes what another one says.
+//! A Content-Usage value that is not a dictionary still has its path: the record is a rule without
+//! preferences, and a shorter rule does not decide instead. Content-Signal has no formal grammar,
+//! so unreadable parts are skipped; a part never changes the meaning of another.
 
 use portcullis_dialect::usage::{SIGNAL_KEYS, UsageSource};
 use portcullis_dialect::{Label, Preference};
@@ -13,18 +13,18 @@ use portcullis_dialect::{Label, Preference};
 use super::UsageRecord;
 use super::dictionary::read_dictionary;
 
-/// What a usage record states.
+/// The content of a usage record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement<'t> {
     /// Content-Usage or Content-Signal.
     pub source: UsageSource,
     /// The path pattern, as written; `None` if the statement is about every path.
     pub path: Option<&'t [u8]>,
-    /// What stands behind the path, as written.
+    /// The text after the path, as written.
     pub text: &'t [u8],
-    /// By label, in the order of [`Label::ALL`].
+    /// The preference for each label, in the order of [`Label::ALL`].
     pub preferences: [Preference; Label::ALL.len()],
-    /// Whether `text` can be read. If not, nothing is stated.
+    /// Whether `text` can be read. If not, no preference is stated.
     pub is_readable: bool,
 }
 
@@ -41,7 +41,7 @@ impl<'t> Statement<'t> {
         Some(Statement { source, path, text, preferences, is_readable: read.is_some() })
     }
 
-    /// Returns what is stated about a label.
+    /// Returns the preference for a label.
     pub fn of_label(&self, label: Label) -> Preference {
         self.preferences[label as usize]
     }
@@ -71,7 +71,8 @@ fn trim(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// Returns what a dictionary states, or `None` if `text` is none. Of equal keys the last counts.
+/// Returns the preferences of a dictionary, or `None` if `text` is not one. Of equal keys the last
+/// counts.
 fn of_dictionary(text: &[u8]) -> Option<Preferences> {
     let mut preferences = NOTHING;
     read_dictionary(text, |key, value| {
@@ -87,7 +88,7 @@ fn of_dictionary(text: &[u8]) -> Option<Preferences> {
     Some(preferences)
 }
 
-/// Returns what a list of `key=value` states. Of equal keys `no` counts.
+/// Returns the preferences of a list of `key=value`. Of equal keys `no` counts.
 fn of_signal(text: &[u8]) -> Preferences {
     let mut preferences = NOTHING;
     for (key, value) in signals(text) {
@@ -105,8 +106,8 @@ fn of_signal(text: &[u8]) -> Preferences {
     preferences
 }
 
-/// Returns the parts of a Content-Signal value as key and value, without blanks; the value of a part
-/// without `=` is empty.
+/// Returns the parts of a Content-Signal value as key and value, without blanks. The value of a
+/// part without `=` is empty.
 pub fn signals(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     text.split(|&byte| byte == b',').map(|part| {
         let equals = part.iter().position(|&byte| byte == b'=');
@@ -119,7 +120,7 @@ pub fn signals(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 pub type UsageMember<'t> = (&'t [u8], Option<&'t [u8]>);
 
 /// Returns the members of a Content-Usage dictionary, with the values that are tokens, or `None` if
-/// `text` is no dictionary.
+/// `text` is not a dictionary.
 pub fn usage_members(text: &[u8]) -> Option<Vec<UsageMember<'_>>> {
     let mut members = Vec::new();
     read_dictionary(text, |key, value| members.push((key, value)))?;
@@ -132,7 +133,8 @@ mod tests {
     use crate::syntax::RobotsTxt;
     use portcullis_dialect::{LineNumber, RFC_9309};
 
-    /// Returns the path of a record and what it states about train-ai, ai-use and search.
+    /// Returns the path of a record, its preferences for train-ai, ai-use and search, and whether
+    /// it can be read.
     fn read(line: &str) -> (Option<String>, String, bool) {
         let text = format!("User-agent: *\n{line}\n");
         let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);

@@ -67,7 +67,8 @@ fn check(rows: &[Row]) {
     }
 }
 
-/// Lines and groups on their own are in the case suite; these rows have other records and odd values.
+/// Lines and groups on their own are in the case suite; these rows have other records and odd
+/// values.
 #[test]
 fn shapes() {
     check(&[

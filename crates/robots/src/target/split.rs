@@ -1,7 +1,7 @@
-//! A record to the parts of a URL: scheme, host, port and path, as written.
+//! Splits a record into the parts of a URL: scheme, host, port and path, as written.
 //!
-//! One pass over the authority finds its end, the host, the port, and whether the host is a key
-//! already. A table classifies bytes; nine in ten are [`Class::Plain`] and need nothing.
+//! One pass over the authority finds its end, the host, the port, and whether the host is already a
+//! key. A table classifies bytes; nine in ten are [`Class::Plain`] and need no work.
 
 use memchr::{memchr, memrchr};
 
@@ -60,7 +60,7 @@ pub struct SplitUrl<'u> {
     pub path: &'u [u8],
     /// Host and port without user information.
     pub(super) host_and_port: &'u [u8],
-    /// What the host needs to become a key.
+    /// The work that turns the host into a key.
     pub(super) host_form: HostForm,
 }
 
@@ -185,10 +185,10 @@ fn split_after<'u>(
     })
 }
 
-/// What it takes to turn a host into a key.
+/// The work that turns a host into a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostForm {
-    /// Nothing: it is a name in lower case.
+    /// None: it is a name in lower case.
     Key,
     /// Lower case: it is a name with ASCII letters in upper case.
     UpperCase,

@@ -249,7 +249,7 @@ fn compared_paths() {
 }
 
 #[test]
-fn what_needs_no_change_is_not_copied() {
+fn urls_without_changes_are_not_copied() {
     for url in ["http://example.com/a?b", "http://127.0.0.1:81/", "http://[::1]:81/a"] {
         let url = split(url.as_bytes(), PLAIN).unwrap();
         let mut scratch = Vec::new();
