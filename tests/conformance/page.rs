@@ -52,7 +52,7 @@ struct Document {
     checks: Vec<Check>,
 }
 
-/// Returns the page of the project at `root`, or what is wrong with its sources.
+/// Returns the page of the project at `root`, or a problem of its sources.
 pub fn page(root: &Path) -> Result<String, String> {
     let documents = documents(root)?;
     let text = read(&root.join("docs/decisions.toml"))?;
@@ -73,9 +73,9 @@ const INTRODUCTION: &str = "\
 
 # Conformance
 
-The checks by dialect and clause. A case is one robots.txt; a check asks one URL for one agent in one dialect, and expects a verdict, a
-reason and the line of the deciding rule. `cargo test --test suite` runs every check through every engine. The cases are in
-[tests/data](../tests/data/README.md).
+The checks by dialect and clause. A case is one robots.txt. A check is one URL for one agent in one
+dialect, with the expected verdict, reason and line of the deciding rule. `cargo test --test suite`
+runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
 
 ";
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A runner of benches/RUNNERS.md that knows no robots.txt: it says of every URL what its argument
-# says, or breaks the protocol in the way that it names.
+# A runner of benches/RUNNERS.md that reads no robots.txt. It gives every URL the answer in its argument,
+# or breaks the protocol in the named way.
 mode=$1
 count=0
 
