@@ -1,7 +1,8 @@
-//! The codes of diagnostics and their catalogue: what each means, why it matters and how to fix it.
+//! The codes of diagnostics and their catalogue: for each, its meaning, why it matters and how to
+//! fix it.
 //!
-//! The texts are in `catalogue.toml`, next to this file; formats, `--explain` and `docs/lint.md` read
-//! them here. How each dialect reads an example is not written down but computed.
+//! The texts are in `catalogue.toml`, next to this file; formats, `--explain` and `docs/lint.md`
+//! read them here. How each dialect reads an example is computed, not written down.
 
 use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
@@ -21,19 +22,19 @@ words! {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Severity {
-        /// Crawlers agree on the line, and it could be written better.
+        /// Crawlers agree on the line, but it could be written better.
         Info => "info",
-        /// The line probably does not do what was meant, or not for all crawlers.
+        /// The line probably does not have the intended effect, or not for all crawlers.
         Warning => "warning",
-        /// The line, or the file, does not do what was meant.
+        /// The line, or the file, does not have the intended effect.
         Error => "error",
     }
 }
 
-/// A problem by its number, which is stable: a retired number is not used again.
+/// A problem by its number, which is stable: the number of a removed problem is not used again.
 ///
-/// The tens are the subject: the file (000), a line (010), a group (020), a path pattern (030), several
-/// rules (040), other records (050), preferences about use (060).
+/// The tens stand for the subject: the file (000), a line (010), a group (020), a path pattern
+/// (030), several rules (040), other records (050), usage preferences (060).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u16)]
@@ -90,33 +91,33 @@ pub enum Code {
 }
 
 impl Code {
-    /// The number after `PC`.
+    /// Returns the number after `PC`.
     pub fn number(self) -> u16 {
         self as u16
     }
 
-    /// The entry of the catalogue.
+    /// Returns the entry of the catalogue.
     pub fn entry(self) -> &'static Entry {
         &CATALOGUE[self.position()]
     }
 
-    /// The position of the entry in the catalogue.
+    /// Returns the position of the entry in the catalogue.
     pub(super) fn position(self) -> usize {
         let found = CATALOGUE.binary_search_by_key(&self, |entry| entry.code);
         found.expect("the catalogue has every code, as its test shows")
     }
 
-    /// The name in lower case with hyphens.
+    /// Returns the name in lower case with hyphens.
     pub fn name(self) -> &'static str {
         &self.entry().name
     }
 
-    /// How serious it is.
+    /// Returns the severity.
     pub fn severity(self) -> Severity {
         self.entry().severity
     }
 
-    /// Returns the code that is written so (`PC012`, in any case) or has this name.
+    /// Returns the code with this number (`PC012`, in any case) or this name.
     ///
     /// ```
     /// use portcullis_lint::Code;
@@ -148,19 +149,19 @@ pub struct Entry {
     pub name: String,
     /// How serious it is.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub summary: String,
     /// Why it matters.
     pub why: String,
     /// How to fix it.
     pub remedy: String,
-    /// A file in which it is found.
+    /// A file in which the problem is found.
     pub example: Vec<u8>,
-    /// Bytes of the example that are read.
+    /// The number of bytes of the example that are read.
     pub example_bytes_max: usize,
 }
 
-/// An entry as the file has it.
+/// An entry as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawEntry {
@@ -200,7 +201,7 @@ impl Entry {
             name: raw.name,
             severity: raw.severity,
             summary: raw.summary,
-            // Line ends are for the reader of the file.
+            // Line ends only format the file.
             why: raw.why.replace('\n', " "),
             remedy: raw.remedy.replace('\n', " "),
             example,
@@ -208,7 +209,7 @@ impl Entry {
         }
     }
 
-    /// The diagnostic of the example.
+    /// Returns the diagnostic of the example.
     fn diagnostic(&self) -> Option<Diagnostic> {
         let bytes_max = Some(self.example_bytes_max);
         let config = LintConfig { bytes_max, ..LintConfig::new(&RFC_9309) };
@@ -217,7 +218,7 @@ impl Entry {
     }
 }
 
-/// All entries by code.
+/// Returns all entries by code.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     CATALOGUE.iter()
 }
@@ -283,7 +284,7 @@ fn push_entry(page: &mut String, entry: &Entry) {
     }
 }
 
-/// Text with hidden characters escaped and long lines cut.
+/// Returns text with hidden characters escaped and long lines cut.
 fn printable(text: &[u8]) -> String {
     /// Longer lines do not show more.
     const CHARACTERS_MAX: usize = 60;

@@ -1,4 +1,4 @@
-//! Diagnostics: a code at a place, how each dialect reads the line, and a fix; and where bytes are in
+//! Diagnostics: a code at a place, how each dialect reads the line, and a fix. Also maps bytes to
 //! lines and columns as editors count them.
 
 use bstr::ByteSlice as _;
@@ -14,26 +14,26 @@ use portcullis_robots::syntax::Span;
 pub struct Diagnostic {
     /// The kind of problem.
     pub code: Code,
-    /// What is wrong here, in one sentence without full stop.
+    /// The problem, in one sentence without full stop.
     pub message: String,
     /// Where.
     pub place: Place,
-    /// Other places that belong to it, in file order.
+    /// Related places, in file order.
     pub related: Vec<Related>,
     /// How each dialect reads it, in the order of [`Dialect::ALL`].
     pub effects: Vec<Effect>,
-    /// An edit that fixes it, if there is one.
+    /// An edit that fixes the problem, if there is one.
     pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
-    /// How serious it is.
+    /// Returns the severity of the code.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 }
 
-/// A span of bytes and its place for people.
+/// A span of bytes, with lines and columns.
 ///
 /// Columns are counted from 1. Columns in characters count UTF-8 characters; a byte outside any
 /// character counts as one.
@@ -43,7 +43,7 @@ pub struct Place {
     pub span: Span,
     /// The line of the first byte.
     pub line: LineNumber,
-    /// That line in the file, without its end.
+    /// The span of that line in the file, without its end.
     pub line_span: Span,
     /// The column of the first byte, in characters.
     pub column: u32,
@@ -53,12 +53,12 @@ pub struct Place {
     pub byte_column: u32,
 }
 
-/// Another place that belongs to a diagnostic.
+/// A related place of a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
     /// Where.
     pub place: Place,
-    /// What is there.
+    /// The role of the place.
     pub message: String,
 }
 
@@ -67,27 +67,27 @@ pub struct Related {
 pub struct Effect {
     /// The dialect.
     pub dialect: &'static Dialect,
-    /// Its reading.
+    /// The reading in words.
     pub text: String,
 }
 
 /// An edit that fixes a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as an instruction.
+    /// The effect of the edit, as an instruction.
     pub title: String,
     /// Whether it may be applied without asking.
     pub safety: Safety,
-    /// What is replaced, in file order, without overlaps.
+    /// The replacements, in file order, without overlaps.
     pub edits: Vec<Edit>,
 }
 
 words! {
     /// Whether an edit may be applied without asking.
     pub enum Safety {
-        /// It should change no verdict; [`fix`](super::fix) applies it if that is proved.
+        /// The edit should change no verdict; [`fix`](super::fix) applies it if that is proved.
         ToBeProved => "safe-if-proved",
-        /// It changes verdicts to what was probably meant. The owner of the file decides.
+        /// The edit changes verdicts to what was probably meant. The owner of the file decides.
         Suggestion => "suggestion",
     }
 }
@@ -95,7 +95,7 @@ words! {
 /// Bytes to replace. An empty span inserts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced.
+    /// The bytes to replace.
     pub span: Span,
     /// The new bytes.
     pub replacement: Vec<u8>,
@@ -123,8 +123,8 @@ impl<'t> LineIndex<'t> {
         LineIndex { text, starts }
     }
 
-    /// The line with the byte at `position` (a line end belongs to its line), and its bytes without the
-    /// line end.
+    /// Returns the line with the byte at `position` (a line end belongs to its line), and its bytes
+    /// without the line end.
     pub fn line_at(&self, position: u32) -> (LineNumber, Span) {
         let index = self.starts.partition_point(|&start| start <= position) - 1;
         let start = self.starts[index];
@@ -135,13 +135,13 @@ impl<'t> LineIndex<'t> {
         (number.unwrap_or(LineNumber::FIRST), span)
     }
 
-    /// The line and the column, in characters from 1, of the byte at `position`.
+    /// Returns the line and the column, in characters from 1, of the byte at `position`.
     pub fn position(&self, position: u32) -> (LineNumber, u32) {
         let (number, line) = self.line_at(position);
         (number, 1 + self.characters(Span { end: position.max(line.start), ..line }))
     }
 
-    /// The place of `span`.
+    /// Returns the place of `span`.
     pub fn place(&self, span: Span) -> Place {
         let (line, line_span) = self.line_at(span.start);
         let start = span.start.min(line_span.end);

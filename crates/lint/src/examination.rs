@@ -1,7 +1,7 @@
-//! A file as each dialect parses it, from which the effects of a diagnostic are computed.
+//! The parses of a file by each dialect, from which the effects of a diagnostic are computed.
 //!
-//! Owns the parses, and what checks ask of them: the reading of a line, and the place of bytes. Cost: one
-//! parse of the file per dialect.
+//! Owns the parses and the queries that checks need: the reading of a line, and the place of bytes.
+//! Cost: one parse of the file per dialect.
 
 use super::LineIndex;
 use super::diagnostic::{Effect, Place, Related};
@@ -21,9 +21,10 @@ use portcullis_robots::visible::visible;
 pub(super) struct Examination<'t> {
     /// The file.
     pub(super) text: &'t [u8],
-    /// Bytes of it that are read; all if `None`.
+    /// The number of bytes that are read; `None` for all.
     pub(super) bytes_max: Option<usize>,
-    /// One for each of [`Dialect::ALL`], in that order, and the chosen dialect's if it is another.
+    /// One reading for each of [`Dialect::ALL`], in that order, and one for the chosen dialect if
+    /// it is another.
     pub(super) readings: Vec<Reading<'t>>,
     chosen: usize,
     index: LineIndex<'t>,
@@ -50,7 +51,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The record on the line at `index`, if there is one.
+    /// Returns the record on the line at `index`, if there is one.
     pub(super) fn record(&self, index: usize) -> Option<&Record<'t>> {
         match &self.lines.get(index)?.content {
             Content::Record(record) => Some(record),
@@ -58,18 +59,18 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The position of the rule on `line` among the file's rules.
+    /// Returns the position of the rule on `line` among the file's rules.
     pub(super) fn rule_on(&self, line: LineNumber) -> Option<usize> {
         self.file.rules().binary_search_by_key(&line, |rule| rule.line).ok()
     }
 
-    /// The position of the group of the rule at `rule` among the file's groups.
+    /// Returns the position of the group of the rule at `rule` among the file's groups.
     pub(super) fn group_of_rule(&self, rule: usize) -> usize {
         let groups = self.file.groups();
         groups.partition_point(|group| group.rules.end as usize <= rule)
     }
 
-    /// The line at `index` in words.
+    /// Returns the line at `index` in words.
     fn words(&self, index: usize) -> String {
         let Some(line) = self.lines.get(index) else {
             return "not read".into();
@@ -171,24 +172,24 @@ impl<'t> Examination<'t> {
         Examination { text, bytes_max, readings, chosen, index: LineIndex::new(text) }
     }
 
-    /// The reading of the chosen dialect.
+    /// Returns the reading of the chosen dialect.
     pub(super) fn chosen(&self) -> &Reading<'t> {
         &self.readings[self.chosen]
     }
 
-    /// The notes of all dialects on the line at `index`.
+    /// Returns the notes of all dialects on the line at `index`.
     pub(super) fn notes(&self, index: usize) -> NoteSet {
         let lines = self.readings.iter().filter_map(|reading| reading.lines.get(index));
         let kinds = lines.flat_map(|line| line.notes.kinds());
         kinds.fold(NoteSet::EMPTY, NoteSet::with)
     }
 
-    /// The bytes of `span`.
+    /// Returns the bytes of `span`.
     pub(super) fn bytes(&self, span: Span) -> &'t [u8] {
         &self.text[span.range()]
     }
 
-    /// The line at `index` without the white space around it.
+    /// Returns the line at `index` without the white space around it.
     pub(super) fn written(&self, index: usize) -> Span {
         let line = self.chosen().lines[index].span;
         let bytes = self.bytes(line);
@@ -197,30 +198,30 @@ impl<'t> Examination<'t> {
         Span { start, end: start + text.len() as u32 }
     }
 
-    /// How each dialect reads the line at `index`.
+    /// Returns how each dialect reads the line at `index`.
     pub(super) fn line_effects(&self, index: usize) -> Vec<Effect> {
         self.effects(|reading| reading.words(index))
     }
 
-    /// The effect in each dialect, in the words of `describe`.
+    /// Returns the effect in each dialect, in the words of `describe`.
     pub(super) fn effects(&self, describe: impl Fn(&Reading<'t>) -> String) -> Vec<Effect> {
         let effect =
             |reading: &Reading<'t>| Effect { dialect: reading.dialect, text: describe(reading) };
         self.readings.iter().map(effect).collect()
     }
 
-    /// The place of `span`.
+    /// Returns the place of `span`.
     pub(super) fn place(&self, span: Span) -> Place {
         self.index.place(span)
     }
 
-    /// A related place with a message.
+    /// Returns a related place with a message.
     pub(super) fn related(&self, span: Span, message: impl Into<String>) -> Related {
         Related { place: self.place(span), message: message.into() }
     }
 }
 
-/// Text in backquotes for a message, made visible and cut if it is long.
+/// Returns text in backquotes for a message, made visible and cut if it is long.
 pub(super) fn quoted(text: &[u8]) -> String {
     /// Longer quotes would hide the message.
     const CHARACTERS_MAX: usize = 60;

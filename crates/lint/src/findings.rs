@@ -14,7 +14,7 @@ pub(super) struct Findings<'e, 't> {
     per_code_max: usize,
     keeps_fixes: bool,
     diagnostics: Vec<Diagnostic>,
-    /// Findings of each code.
+    /// The number of findings of each code.
     counts: BTreeMap<Code, Count>,
     /// Whether the last diagnostic is beyond the maximum, and kept only if it has a fix.
     is_last_past_max: bool,
@@ -75,7 +75,7 @@ impl<'e, 't> Findings<'e, 't> {
         self.is_last_past_max = false;
     }
 
-    /// Reports a check that a limit ended.
+    /// Reports that a limit ended a check.
     pub(super) fn unknown(&mut self, words: String) {
         let has_room = self.unknown.len() < self.per_code_max;
         if has_room && !self.unknown.contains(&words) {
@@ -83,7 +83,7 @@ impl<'e, 't> Findings<'e, 't> {
         }
     }
 
-    /// The report, in file order.
+    /// Returns the report, in file order.
     pub(super) fn finish(mut self) -> Report {
         self.settle_last();
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
@@ -97,7 +97,7 @@ impl<'e, 't> Findings<'e, 't> {
     }
 }
 
-/// The diagnostic that was reported last, to add to.
+/// The diagnostic that was reported last, to add details to.
 pub(super) struct Finding<'f, 'e, 't> {
     examination: &'e Examination<'t>,
     diagnostic: &'f mut Diagnostic,

@@ -1,9 +1,9 @@
-//! Applying the edits that are proved to change no verdict.
+//! Applies the edits that are proved to change no verdict.
 //!
-//! Two files give the same verdicts if the rules of each robot that either file names, and of one that
-//! neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the analysis's limits
-//! there is no proof, and the edit is not made. Many edits are proved together; if that fails, half by
-//! half.
+//! Two files give the same verdicts if the rules of each robot that either file names, and of a
+//! robot that neither names, are equivalent ([`analysis`](crate::analysis)). If that exceeds the
+//! limits of the analysis, there is no proof and the edit is not applied. Many edits are proved
+//! together; if that fails, each half is tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,26 +21,26 @@ use portcullis_matcher::bytes::seeded_hash;
 use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, RobotsTxt, is_extension};
 
-/// How files are fixed.
+/// Settings for fixing files.
 #[derive(Clone, Debug)]
 pub struct FixConfig {
     /// The dialects in which no verdict may change.
     pub dialects: Vec<&'static Dialect>,
-    /// Bytes of a file that are read; all if `None`.
+    /// The number of bytes of a file that are read; `None` for all.
     pub bytes_max: Option<usize>,
     /// The limits of one comparison. All comparisons of a file together may spend
     /// [`FIX_ANALYSES`](portcullis_dialect::limits::FIX_ANALYSES) times as much.
     pub limits: Limits,
 }
 
-/// A file that was fixed.
+/// A fixed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
     /// The text with all proved edits.
     pub text: Vec<u8>,
     /// The fixed diagnostics, by position in the report.
     pub fixed: Vec<usize>,
-    /// The diagnostics whose edits were not made, with the reason.
+    /// The diagnostics whose edits were not applied, with the reason.
     pub left: Vec<(usize, Unproved)>,
 }
 
@@ -75,16 +75,16 @@ pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
     Fixed { text, fixed, left: work.left }
 }
 
-/// Edits that are made together, and the diagnostics that propose them.
+/// Edits that are applied together, and the diagnostics that propose them.
 struct Candidate<'d> {
     edits: &'d [Edit],
     diagnostics: Vec<usize>,
 }
 
-/// The edits to prove, each once. Of overlapping edits only the first is tried.
+/// Returns the edits to prove, each once. Of overlapping edits only the first is tried.
 fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     let mut candidates: Vec<Candidate<'_>> = Vec::new();
-    // By the start of an edit: its end and its candidate.
+    // The end and the candidate of each edit, by its start.
     let mut taken: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
     for (position, diagnostic) in diagnostics.iter().enumerate() {
         let fix = diagnostic.fix.as_ref().filter(|fix| fix.safety == Safety::ToBeProved);
@@ -102,7 +102,7 @@ fn candidates(diagnostics: &[Diagnostic]) -> Vec<Candidate<'_>> {
     candidates
 }
 
-/// Whether `edit` overlaps one of `taken`.
+/// Returns whether `edit` overlaps one of `taken`.
 fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
     let before = taken.range(..edit.span.end).next_back();
     before.is_some_and(|(_, &(end, _))| end > edit.span.start)
@@ -117,7 +117,8 @@ struct Work<'w, 't> {
 }
 
 impl Work<'_, '_> {
-    /// Accepts candidates of `start..end`: all at once if that can be proved, else half by half.
+    /// Accepts candidates of `start..end`: all at once if that can be proved, otherwise each half
+    /// in turn.
     fn settle(&mut self, start: usize, end: usize, accepted: &mut Vec<usize>) {
         if start == end {
             return;
@@ -146,7 +147,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// `text` with `edits`, which do not overlap.
+/// Applies `edits`, which do not overlap, to `text`.
 pub fn apply<'e>(text: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Vec<u8> {
     let mut edits: Vec<&Edit> = edits.collect();
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
@@ -161,14 +162,14 @@ pub fn apply<'e>(text: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Vec<u8> 
     out
 }
 
-/// Why an edit was not proved to change no verdict.
+/// The reason why an edit was not proved to change no verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
     /// The verdict on a URL changes.
     Differs {
         /// The dialect.
         dialect: &'static Dialect,
-        /// The robot's name in the file; `None` for one that it does not name.
+        /// The robot's name in the file; `None` for a robot that the file does not name.
         robot: Option<String>,
         /// The path.
         path: Vec<u8>,
@@ -178,7 +179,8 @@ pub enum Unproved {
         /// The dialect.
         dialect: &'static Dialect,
     },
-    /// Other robots are named, in a dialect in which a name applies to every agent that contains it.
+    /// The file names other robots, in a dialect in which a name applies to every agent that
+    /// contains it.
     OtherNames {
         /// The dialect.
         dialect: &'static Dialect,
@@ -190,7 +192,7 @@ pub enum Unproved {
         /// The limit.
         bound: Bound,
     },
-    /// Too many edits were tried before.
+    /// Too many edits were tried already.
     NotTried,
 }
 
@@ -221,10 +223,10 @@ impl fmt::Display for Unproved {
     }
 }
 
-/// A file with which its edits are compared.
+/// The original file, with which edited files are compared.
 struct Prover<'t> {
     bytes_max: Option<usize>,
-    /// What is left for all comparisons.
+    /// The remaining budget of all comparisons.
     budget: Budget,
     readings: Vec<(&'static Dialect, Side<'t>)>,
 }
@@ -246,14 +248,14 @@ impl<'t> Side<'t> {
         Side { file, audience, by_name }
     }
 
-    /// The groups of the robot with this name, or else the default groups.
+    /// Returns the groups of the robot with this name, otherwise the default groups.
     fn groups(&self, robot: Option<&[u8]>) -> &[usize] {
         let named = robot.and_then(|name| self.by_name.get(name));
         named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
     }
 
-    /// The records of other conventions with a hash of the robots named above them. They have no effect
-    /// on access, but they apply to these robots.
+    /// Returns the records of other conventions with a hash of the robots named above them. They
+    /// have no effect on access, but they apply to these robots.
     fn extensions(&self, dialect: &Dialect) -> impl Iterator<Item = (Vec<u8>, &'t [u8], u64)> {
         let (file, groups) = (&self.file, self.file.groups());
         let names = move |group: &Group| {
@@ -264,7 +266,7 @@ impl<'t> Side<'t> {
             seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
         };
         let names: Vec<u64> = groups.iter().map(names).collect();
-        // Usage records have a meaning, which is compared by itself.
+        // Usage records have a meaning, which is compared separately.
         let records = file.other_records().iter().filter(|record| is_extension(record.name));
         records.map(move |record| {
             let line = file.user_agents().partition_point(|agent| agent.line < record.line);
@@ -335,7 +337,7 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Whether the same usage records hold for every robot, in the same order.
+    /// Returns whether the same usage records hold for every robot, in the same order.
     fn same_usage(&self) -> bool {
         let is_empty = |side: &Side<'_>| side.file.usage_records().is_empty();
         if is_empty(self.old) && is_empty(self.new) {
@@ -456,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_limit_lets_in_is_seen() {
+    fn lines_that_move_within_the_limit_are_compared() {
         let old = b"User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /b\n";
         let new = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
         let mut prover = Prover::new(old, &[&RFC_9309], Some(42), Limits::default());

@@ -1,7 +1,8 @@
 //! Reports for programs: JSON, SARIF, and workflow commands of GitHub Actions.
 //!
-//! Each format has a beginning, entries, and an end, so that the files of a large folder can be written
-//! while others are still being checked. The format for people is part of the command line.
+//! Each format has a beginning, entries and an end, so that the results of some files of a large
+//! folder can be written while others are still being checked. The format for people is part of the
+//! command line.
 
 use std::collections::BTreeMap;
 
@@ -22,20 +23,20 @@ use portcullis_robots::visible::visible;
 pub struct Linted<'f> {
     /// The file's name.
     pub name: &'f str,
-    /// Its text.
+    /// The file's text.
     pub text: &'f [u8],
-    /// Its report.
+    /// The report on the file.
     pub report: &'f Report,
 }
 
 impl<'f> Linted<'f> {
-    /// The lines of the file, which are needed only if there is a diagnostic.
+    /// Returns the lines of the file, which are needed only if there is a diagnostic.
     fn index(&self) -> LineIndex<'f> {
         LineIndex::new(if self.report.diagnostics.is_empty() { b"" } else { self.text })
     }
 }
 
-/// Findings of one code in one file that are not listed, because there are too many.
+/// The number of findings of one code in one file that are not listed, because there are too many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Omitted {
     /// The file's name.
@@ -48,13 +49,13 @@ pub struct Omitted {
 }
 
 impl Omitted {
-    /// The findings that a report left out.
+    /// Returns the findings that a report left out.
     pub fn of(file: &str, report: &Report) -> Vec<Omitted> {
         let of = |(&code, &findings)| Omitted { file: file.to_owned(), code, findings };
         report.omitted.iter().map(of).collect()
     }
 
-    /// The number of findings in words.
+    /// Returns the number of findings in words.
     pub fn sentence(&self) -> String {
         let plural = if self.findings == 1 { "" } else { "s" };
         let (findings, code, name) = (self.findings, self.code, self.code.name());
@@ -68,20 +69,20 @@ fn as_text<S: Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error>
 
 /// A format of reports.
 pub trait ReportFormat: Sync {
-    /// The text before the first entry.
+    /// Returns the text before the first entry.
     fn begin(&self, _dialect: &Dialect) -> String {
         String::new()
     }
 
-    /// The entries of a file, with separators between them.
+    /// Returns the entries of a file, with separators between them.
     fn entries(&self, linted: &Linted<'_>) -> String;
 
-    /// The text between the entries of two files.
+    /// Returns the text between the entries of two files.
     fn separator(&self) -> &'static str {
         ""
     }
 
-    /// The text after the last entry, with the findings of all files that have no entry.
+    /// Returns the text after the last entry, with the findings of all files that have no entry.
     fn end(&self, omitted: &[Omitted]) -> String;
 }
 
@@ -159,7 +160,7 @@ struct JsonEdit<'d> {
     replacement_base64: Option<String>,
 }
 
-/// The readings of the dialects by name.
+/// Returns the readings of the dialects by name.
 fn dialects(diagnostic: &Diagnostic) -> BTreeMap<&'static str, &str> {
     let effects = diagnostic.effects.iter();
     effects.map(|Effect { dialect, text }| (dialect.name, text.as_str())).collect()
@@ -289,7 +290,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A result (section 3.27).
+/// Returns a result (section 3.27).
 fn sarif_result(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Value {
     let mut result = json!({
         "ruleId": found.code.to_string(),
@@ -313,7 +314,7 @@ fn sarif_result(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Value {
     result
 }
 
-/// A location (section 3.28).
+/// Returns a location (section 3.28).
 fn sarif_location(uri: &str, place: &Place) -> Value {
     json!({
         "physicalLocation": {
@@ -327,7 +328,8 @@ fn sarif_location(uri: &str, place: &Place) -> Value {
     })
 }
 
-/// A fix (section 3.55). `None` if an edit inserts bytes that are not UTF-8, which SARIF cannot hold.
+/// Returns a fix (section 3.55). `None` if an edit inserts bytes that are not UTF-8, which SARIF
+/// cannot hold.
 fn sarif_fix(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Option<Value> {
     let fix = found.fix.as_ref()?;
     // A replacement (section 3.57).
@@ -358,7 +360,7 @@ fn sarif_fix(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Option<Val
         .then(|| json!({ "description": { "text": title }, "artifactChanges": [change] }))
 }
 
-/// A file name as a URI reference (RFC 3986, section 4.2).
+/// Returns a file name as a URI reference (RFC 3986, section 4.2).
 fn uri_of(name: &str) -> String {
     let mut uri = Vec::new();
     for byte in name.bytes() {
@@ -409,12 +411,12 @@ fn github_title(code: Code) -> String {
     github_property(&format!("{code} {}", code.name()))
 }
 
-/// Text after the second `::`. [`visible`] leaves no line ends in it.
+/// Escapes text after the second `::`. [`visible`] leaves no line ends in it.
 fn github_data(text: &str) -> String {
     visible(text).to_string().replace('%', "%25")
 }
 
-/// Text of a property, which colons and commas end.
+/// Escapes text of a property, which colons and commas end.
 fn github_property(text: &str) -> String {
     github_data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,16 +1,16 @@
 //! Problems in a robots.txt, line by line.
 //!
-//! Owns the [`catalogue`] of problems by [`Code`], the checks that find them, the proved edits ([`fix`])
-//! and the [formats](mod@format) for programs. Parsing never fails and silently accepts what a dialect accepts; the
-//! linter reports it. If the parser's own observations are enough, use the [notes](portcullis_robots::syntax::Note) of a
-//! parsed file.
+//! Owns the [`catalogue`] of problems by [`Code`], the checks that find them, the proved edits
+//! ([`fix`]) and the [formats](mod@format) for programs. Parsing never fails and silently accepts
+//! what a dialect accepts; the linter reports it. If the parser's own observations are enough, use
+//! the [notes](portcullis_robots::syntax::Note) of a parsed file.
 //!
-//! A [`Diagnostic`] is for one dialect, the one the file is written for, and shows how each of the others
-//! reads the same line. These readings are computed by parsing the file as each dialect does.
+//! A [`Diagnostic`] is for one dialect, the one that the file is written for. It also shows how
+//! each other dialect reads the line, which is computed by parsing the file in each dialect.
 //!
-//! Cost: one parse per dialect, and an [`analysis`] of the rules. Limits that are reached
-//! are reported in [`Report::unknown`], findings beyond [`LintConfig::findings_per_code_max`] are counted in
-//! [`Report::omitted`]. Nothing fails: any bytes are a file.
+//! Cost: one parse per dialect, and an [`analysis`] of the rules. Limits that are reached are
+//! reported in [`Report::unknown`]; findings beyond [`LintConfig::findings_per_code_max`] are
+//! counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -49,18 +49,18 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX};
 use portcullis_robots::policy::AgentChain;
 
-/// How files are checked.
+/// Settings for checking files.
 #[derive(Clone, Debug)]
 pub struct LintConfig {
     /// The dialect that the files are written for.
     pub dialect: &'static Dialect,
-    /// Bytes of a file that are read; all if `None`.
+    /// The number of bytes of a file that are read; `None` for all.
     pub bytes_max: Option<usize>,
-    /// The agents whose rules are compared. If there are none, those of each robot that the file names
-    /// and of one that it does not.
+    /// The agents whose rules are compared. If empty, the rules of each robot that the file names
+    /// are compared, and those of a robot that it does not name.
     pub agents: Vec<AgentChain>,
-    /// Whether rules are compared in each dialect, so that the effects show whether they decide there.
-    /// If not, the effects show each rule alone.
+    /// Whether rules are compared in each dialect, so that the effects show whether they decide
+    /// there. Otherwise the effects show each rule alone.
     pub compares_dialects: bool,
     /// The limits of comparing the rules of one robot.
     pub limits: Limits,
@@ -71,7 +71,7 @@ pub struct LintConfig {
 }
 
 impl LintConfig {
-    /// The default limits for `dialect`.
+    /// Returns the default limits for `dialect`.
     pub fn new(dialect: &'static Dialect) -> LintConfig {
         LintConfig {
             dialect,
@@ -92,11 +92,11 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// The number of findings of a code that are left out.
     pub omitted: BTreeMap<Code, usize>,
-    /// Checks that a limit ended, in words.
+    /// The checks that a limit ended, in words.
     pub unknown: Vec<String>,
 }
 
-/// Checks `text`.
+/// Checks `text` and returns its problems.
 pub fn lint(text: &[u8], config: &LintConfig) -> Report {
     let examination = Examination::new(text, config.dialect, config.bytes_max);
     let mut findings = Findings::new(&examination, config);

@@ -1,4 +1,4 @@
-//! The effect of each rule of a file beside the others, in one dialect.
+//! The effect of each rule of a file together with the others, in one dialect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 
-/// Computes standings, each once: dialects often read a group alike.
+/// Computes standings, each once, because dialects often read a group alike.
 pub(super) struct Analyst {
     limits: Limits,
     known: Vec<(PathRules, Answers)>,
 }
 
-/// Standings by the rules in order of precedence.
+/// Standings, by the rules in order of precedence.
 type Answers = HashMap<OrderedRules, Rc<[RuleStanding]>, foldhash::fast::RandomState>;
 
 impl Analyst {
@@ -47,15 +47,15 @@ impl Analyst {
     }
 }
 
-/// The groups that apply to a robot together, each combination once.
+/// The combinations of groups that apply to robots, each once.
 pub(super) struct Selections {
     groups: Vec<Vec<usize>>,
     is_cut: bool,
 }
 
 impl Selections {
-    /// The selections of `agents`; if there are none, those of every robot that the file names and of one
-    /// that it does not.
+    /// Returns the selections of `agents`; if there are none, those of every robot that the file
+    /// names and of a robot that it does not name.
     pub(super) fn of(reading: &Reading<'_>, agents: &[AgentChain]) -> Selections {
         let mut known = BTreeSet::new();
         if agents.is_empty() {
@@ -89,7 +89,7 @@ impl Selections {
         self.groups.iter().map(Vec::as_slice)
     }
 
-    /// The message if not all selections fit the limit.
+    /// Returns the message if not all selections fit the limit.
     pub(super) fn unknown(&self) -> Option<String> {
         self.is_cut.then(|| {
             format!(
@@ -100,13 +100,13 @@ impl Selections {
     }
 }
 
-/// By line: the standing of its rule in words.
+/// The standing of the rule on each line, in words.
 pub(super) struct Standings {
     by_line: BTreeMap<u32, (u8, String)>,
 }
 
 impl Standings {
-    /// The standings of the selections that have a rule on one of `lines`.
+    /// Returns the standings of the selections that have a rule on one of `lines`.
     pub(super) fn of(
         reading: &Reading<'_>,
         agents: &[AgentChain],
@@ -132,7 +132,7 @@ impl Standings {
                 let line = own.line.get();
                 let found = words(&reading.file, standing, idle.condition(own.verdict));
                 let known = by_line.entry(line).or_default();
-                // For several robots, the one for which the rule does most counts.
+                // The robot for which the rule has the largest effect counts.
                 if known.1.is_empty() || found.0 > known.0 {
                     *known = found;
                 }
@@ -141,7 +141,7 @@ impl Standings {
         Standings { by_line }
     }
 
-    /// The words for the rule on the line at `index`; `None` if there is no rule.
+    /// Returns the words for the rule on the line at `index`; `None` if there is no rule.
     pub(super) fn words(&self, index: usize) -> Option<&str> {
         let line = u32::try_from(index + 1).ok()?;
         self.by_line.get(&line).map(|(_, words)| words.as_str())
@@ -150,7 +150,7 @@ impl Standings {
 
 /// The verdicts of rules that never decide.
 ///
-/// A redundant rule is so because of the rules that decide. If it alone is removed, a rule that never
+/// A rule is redundant because of rules that decide. If it alone is removed, a rule that never
 /// decided may decide instead.
 pub(super) struct Idle {
     allows: bool,
@@ -170,14 +170,14 @@ impl Idle {
         idle
     }
 
-    /// The condition on which a rule with this verdict is redundant.
+    /// Returns the condition on which a rule with this verdict is redundant.
     pub(super) fn condition(&self, verdict: Verdict) -> &'static str {
         let is_opposed = if verdict == Verdict::Allow { self.disallows } else { self.allows };
         if is_opposed { ", once the rules that never decide are removed" } else { "" }
     }
 }
 
-/// A standing in words, with a rank by how much the rule does.
+/// Returns a standing in words, with a rank by the size of the rule's effect.
 fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, String) {
     let decides =
         |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));

@@ -1,8 +1,8 @@
-//! Whether two rule sets give every URL the same verdict, and if not, the shortest paths that differ.
+//! Whether two rule sets give every URL the same verdict; if not, the shortest paths that differ.
 //!
-//! Both automata are searched together. A pair of states cannot lead to a difference if only rules can still
-//! match that both sides have in the same order. It is not followed, so that two large files with few
-//! differences are compared fast.
+//! Both automata are searched together. A pair of states cannot lead to a difference if the only
+//! rules that can still match are on both sides, in the same order. Such a pair is not followed, so
+//! two large files with few differences are compared fast.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,16 +14,16 @@ use super::machine::{Machine, Owner, Question};
 use super::search::{Product, Visit};
 use super::{Bound, Budget, Example, Limits, Rules};
 
-/// Whether two rule sets give every URL the same verdict.
+/// The result of comparing the verdicts of two rule sets on every URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Equivalence {
     /// Every URL has the same verdict.
     Equal,
     /// Some URL has different verdicts. At least one of the two searches found a path.
     Different {
-        /// A shortest path that the first allows and the second disallows.
+        /// A shortest path that the first rule set allows and the second disallows.
         first_allows: Search,
-        /// A shortest path that the first disallows and the second allows.
+        /// A shortest path that the first rule set disallows and the second allows.
         second_allows: Search,
     },
     /// A limit ended the search before a difference was found.
@@ -35,14 +35,14 @@ pub enum Equivalence {
 pub enum Search {
     /// A shortest path.
     Found(Example),
-    /// There is none.
+    /// There is no such path.
     Nothing,
     /// A limit ended the search.
     Unknown(Bound),
 }
 
 impl Search {
-    /// The example, if one was found.
+    /// Returns the example, if one was found.
     pub fn example(&self) -> Option<&Example> {
         match self {
             Search::Found(example) => Some(example),
@@ -55,7 +55,7 @@ impl Search {
 ///
 /// # Panics
 ///
-/// If the two compare paths in different normal forms.
+/// If the rule sets compare paths in different normal forms.
 ///
 /// ```
 /// use portcullis_lint::analysis::{Equivalence, Limits, Rules, equivalence};
@@ -120,8 +120,8 @@ pub(crate) fn difference(
     }
 }
 
-/// Returns a shortest path that the first allows and the second does not, and one the other way, until
-/// there are enough; and the limit that ended the search.
+/// Returns a shortest path that the first rule set allows and the second does not, and one for the
+/// reverse, until `are_enough` is satisfied; and the limit that ended the search.
 fn differences(
     first: Rules<'_>,
     second: Rules<'_>,
@@ -159,10 +159,12 @@ fn differences(
     (found, bound)
 }
 
-/// By pattern of each side: whether a path that it decides may have another verdict on the other side.
+/// For each pattern of each side: whether a path that it decides may have another verdict on the
+/// other side.
 ///
-/// If the verdicts on a path differ, so do the deciding rules. If both rules were on both sides in the same
-/// order, the same one would win on both; so at least one of the two counts.
+/// If the verdicts on a path differ, so do the deciding rules. If both deciding rules were on both
+/// sides in the same order, the same rule would decide on both sides. So at least one of the two
+/// counts.
 struct Counts {
     first: Vec<bool>,
     second: Vec<bool>,
@@ -175,7 +177,7 @@ impl Counts {
             second: vec![true; second.patterns().count()],
         };
         let ranks = ranks(second, &mut counts.second);
-        // By verdict: the largest rank on the second side of the rules before.
+        // For each verdict: the largest rank on the second side of the earlier rules.
         let mut passed = [None; 2];
         let mut own = HashMap::new();
         for ((pattern, owner), rank) in first.patterns().zip(0..) {
@@ -197,7 +199,7 @@ impl Counts {
     }
 }
 
-/// The rank and verdict of each pattern. Of equal patterns only the first counts.
+/// Returns the rank and verdict of each pattern. Of equal patterns only the first counts.
 fn ranks<'r>(rules: Rules<'r>, counts: &mut [bool]) -> HashMap<PathPattern<'r>, (usize, bool)> {
     let mut ranks = HashMap::new();
     for ((pattern, owner), rank) in rules.patterns().zip(0..) {

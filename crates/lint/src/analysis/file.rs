@@ -18,7 +18,7 @@ use super::{Example, Limits, RuleStanding, Standing, standings};
 /// The rules that apply to one agent, and the dialect that reads them.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'r> {
-    /// The rules, ordered by the same `paths`.
+    /// The rules, ordered by `paths`.
     pub ordered: &'r OrderedRules,
     /// The dialect's path rules.
     pub paths: &'r PathRules,
@@ -27,7 +27,7 @@ pub struct Rules<'r> {
 /// A placeholder for a rule: the dialect always allows the URL of robots.txt.
 pub(super) const ROBOTS_TXT_RULE: u32 = u32::MAX;
 
-/// The pattern of that rule.
+/// The pattern of [`ROBOTS_TXT_RULE`].
 static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
     let mut patterns = PatternList::new();
     patterns.push(&[ROBOTS_TXT_PATH, b"$"].concat(), true);
@@ -35,8 +35,8 @@ static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
 });
 
 impl<'r> Rules<'r> {
-    /// All patterns in order of precedence, with their rules. A dialect that always allows the URL of
-    /// robots.txt has a pattern for it before all others.
+    /// Returns all patterns in order of precedence, with their rules. A dialect that always allows
+    /// the URL of robots.txt has a pattern for it before all others.
     pub(super) fn patterns(self) -> impl Iterator<Item = (PathPattern<'r>, Owner)> {
         let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
         let owner = Owner { rule: ROBOTS_TXT_RULE, allows: true, counts: true };
@@ -56,7 +56,7 @@ impl<'r> Rules<'r> {
 pub enum Robot<'a> {
     /// A given crawler.
     Agent(&'a AgentChain),
-    /// Any that no user-agent line names, to which the default groups apply.
+    /// Any crawler that no user-agent line names, to which the default groups apply.
     Unnamed,
 }
 
@@ -101,17 +101,17 @@ impl<'f> AgentRules<'f> {
         AgentRules { file, dialect, selection, ordered }
     }
 
-    /// The rules, for comparison.
+    /// Returns the rules, for comparison.
     pub fn rules(&self) -> Rules<'_> {
         Rules { ordered: &self.ordered, paths: &self.dialect.paths }
     }
 
-    /// The groups that apply to the robot.
+    /// Returns the groups that apply to the robot.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// A rule of the file.
+    /// Returns the rule with this number.
     ///
     /// # Panics
     ///
@@ -146,8 +146,8 @@ impl<'f> AgentRules<'f> {
         }
     }
 
-    /// The standing of each rule for the robot, in file order. A rule with an empty value, or that starts
-    /// where no path does, never matches.
+    /// Returns the standing of each rule for the robot, in file order. A rule with an empty value,
+    /// or that starts where no path does, never matches.
     pub fn standings(&self, limits: &Limits) -> Vec<RuleStanding> {
         let Selection::Groups { groups, .. } = &self.selection else { return Vec::new() };
         let mut known = standings(self.rules(), limits).into_iter().peekable();
@@ -160,7 +160,7 @@ impl<'f> AgentRules<'f> {
     }
 }
 
-/// The groups that apply to a robot that no line names.
+/// Returns the groups that apply to a robot that no line names.
 fn of_unnamed(file: &RobotsTxt<'_>, dialect: &Dialect) -> Selection {
     if file.rules().is_empty() {
         return Selection::NoRules;
@@ -172,8 +172,8 @@ fn of_unnamed(file: &RobotsTxt<'_>, dialect: &Dialect) -> Selection {
     }
 }
 
-/// The robots that `files` name, each once, in the order and the spelling of their first lines. A name that
-/// is not an agent in `dialect` is left out.
+/// Returns the robots that `files` name, each once, in the order and the spelling of their first
+/// lines. A name that is not an agent in `dialect` is left out.
 pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentChain> {
     let mut robots: Vec<AgentChain> = Vec::new();
     let mut known = HashSet::new();
@@ -182,7 +182,7 @@ pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentCha
         if let Some(name) = name
             && known.insert(name.to_ascii_lowercase())
             && let Ok(robot) = AgentChain::parse(name, dialect)
-            // A `+` in a name would make two robots.
+            // A `+` in a name would stand for two robots.
             && robot.tokens().count() == 1
         {
             robots.push(robot);

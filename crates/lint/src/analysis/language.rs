@@ -1,7 +1,7 @@
-//! The paths that rules are compared with: which bytes can follow each other, and how to write the URL of
-//! a path.
+//! The language of paths that rules are compared with: which bytes can follow each other, and how
+//! to write the URL of a path.
 //!
-//! They are derived from the normaliser itself:
+//! The language is derived from the normaliser itself:
 //!
 //! - every path starts with `/`, because [`compared_path`] adds one;
 //! - a byte occurs if it is unchanged and does not end the path, as `#` does, or if its escape is decoded;
@@ -14,7 +14,7 @@ use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_matcher::escape::normalise;
 use portcullis_robots::target::compared_path;
 
-/// What must not follow the last bytes of a path.
+/// The bytes that must not follow the last bytes of a path.
 pub(super) type Mark = u8;
 
 /// Anything may follow.
@@ -26,7 +26,8 @@ const UPPER_DIGIT: Mark = 2;
 /// After a `%` and a digit in lower case: no digit.
 const LOWER_DIGIT: Mark = 3;
 
-/// Bytes that represent those that no rule names, the readable ones first.
+/// The bytes in the order in which they are chosen to represent all unnamed bytes, readable ones
+/// first.
 const OTHERS: [u8; 256] = others();
 
 const fn others() -> [u8; 256] {
@@ -59,12 +60,12 @@ pub(super) struct Language {
     triplets_stay: bool,
 }
 
-/// The normal form of `text`.
+/// Returns the normal form of `text`.
 fn normal(text: &[u8], escapes: Escapes) -> Vec<u8> {
     normalise(text, escapes, &mut Vec::new()).to_vec()
 }
 
-/// The escape of `byte`.
+/// Returns the escape of `byte`.
 fn triplet(byte: u8) -> Vec<u8> {
     let mut triplet = Vec::new();
     push_percent_triplet(&mut triplet, byte);
@@ -82,7 +83,7 @@ impl Language {
         Language { escapes, occurs, triplets_stay }
     }
 
-    /// The mark after `byte`; `None` if it cannot occur here.
+    /// Returns the mark after `byte`; `None` if it cannot occur here.
     pub(super) fn after(&self, mark: Mark, byte: u8) -> Option<Mark> {
         if !self.occurs[usize::from(byte)] {
             return None;
@@ -101,8 +102,8 @@ impl Language {
         }
     }
 
-    /// Writes the bytes that can follow with their marks: each that is `named`, and one that represents all
-    /// others.
+    /// Writes the bytes that can follow to `moves`, with their marks: each `named` one, and one
+    /// that represents all others.
     pub(super) fn moves(
         &self,
         mark: Mark,
@@ -121,7 +122,7 @@ impl Language {
         for &byte in OTHERS.iter().filter(|&&byte| !is_named[usize::from(byte)]) {
             let Some(next) = self.after(mark, byte) else { continue };
             if next == FREE {
-                // Everything that may follow another byte may follow this one.
+                // Every byte that may follow another one may follow this one.
                 moves.truncate(named);
                 moves.push((byte, next));
                 break;
@@ -130,11 +131,11 @@ impl Language {
                 moves.push((byte, next));
             }
         }
-        // So that the plainest path is found first.
+        // The plainest path is found first.
         moves.rotate_left(named);
     }
 
-    /// Whether a URL can have `path`.
+    /// Returns whether a URL can have `path`.
     pub(super) fn contains(&self, path: &[u8]) -> bool {
         let mut marks = path.iter().scan(FREE, |mark, &byte| {
             let next = self.after(*mark, byte);
@@ -166,8 +167,8 @@ impl Language {
         written
     }
 
-    /// Writes a `%` before two digits so that it normalises to itself, with as many of the digits as that
-    /// takes. Returns the rest of the path.
+    /// Writes a `%` before two digits so that the text normalises to itself, escaping as few of the
+    /// digits as possible. Returns the rest of the path.
     fn write_triplet<'p>(&self, path: &'p [u8], written: &mut Vec<u8>) -> &'p [u8] {
         if normal(&path[..3], self.escapes) == path[..3] {
             written.extend_from_slice(&path[..3]);
@@ -200,24 +201,25 @@ pub(super) const PATH_BYTES_MAX: usize = URL_BYTES_MAX - HOST_BYTES_MAX - b"http
 pub struct Example(Vec<u8>);
 
 impl Example {
-    /// The example with `path`, which starts with `/` and has no `#`.
+    /// Returns the example with `path`, which starts with `/` and has no `#`.
     pub fn of(path: &[u8]) -> Example {
         Example(path.to_vec())
     }
 
-    /// Path and query as they are written in a URL.
+    /// Returns path and query as written in a URL.
     pub fn path(&self) -> &[u8] {
         &self.0
     }
 
-    /// The path with which the rules of a dialect are compared.
+    /// Returns the path with which the rules of a dialect are compared.
     pub fn compared(&self, escapes: Escapes) -> Vec<u8> {
         compared_path(&self.0, escapes, &mut Vec::new()).as_bytes().to_vec()
     }
 
-    /// The URL at `origin` (`https://example.com`).
+    /// Returns the URL at `origin` (`https://example.com`).
     ///
-    /// A `#` follows white space at the end, which would not be part of the URL otherwise.
+    /// A `#` follows white space at the end; otherwise the white space would not be part of the
+    /// URL.
     pub fn url(&self, origin: &str) -> Vec<u8> {
         let ends_in_space = self.0.last().is_some_and(|byte| b" \t\r".contains(byte));
         let end: &[u8] = if ends_in_space { b"#" } else { b"" };
@@ -232,7 +234,7 @@ mod tests {
     use portcullis_robots::target::split;
     use std::collections::HashSet;
 
-    /// All words over `alphabet` of up to `length` bytes, each behind a slash.
+    /// Returns all words over `alphabet` of up to `length` bytes, each behind a slash.
     fn words(alphabet: &[u8], length: usize) -> Vec<Vec<u8>> {
         let mut words = vec![b"/".to_vec()];
         let mut start = 0;
@@ -252,7 +254,7 @@ mod tests {
     const ALPHABET: &[u8] = b"%24fFgA/*$#\xe3 ";
 
     #[test]
-    fn it_has_the_paths_of_urls_and_no_other() {
+    fn the_language_is_that_of_url_paths() {
         for dialect in Dialect::ALL {
             let escapes = dialect.paths.escapes;
             let language = Language::new(escapes);
@@ -284,7 +286,7 @@ mod tests {
         let mut moves = Vec::new();
         language.moves(FREE, b"x%#".iter().copied(), &mut moves);
         assert_eq!(moves, [(b'y', FREE), (b'x', FREE), (b'%', PERCENT)]);
-        // If no plain byte is left, each kind has its own.
+        // Without plain bytes, each kind of byte has its own representative.
         let digits = |byte: &u8| byte.is_ascii_hexdigit();
         let named = (0..=255u8).filter(|byte| !digits(byte));
         language.moves(PERCENT, named, &mut moves);

@@ -1,14 +1,15 @@
 //! The rules of a set as a lazily built deterministic automaton, whose states distinguish no more than an
 //! analysis needs.
 //!
-//! A *position* is a number of matched bytes of one pattern. Patterns are in order of precedence, so an
-//! ascending list of positions is ordered by precedence too. A state is a [`Set`]: the best rules that match
-//! whatever follows, and the positions of those that may still beat one of them. Equal sets are one state,
-//! which closes the loops of stars.
+//! A *position* is a number of matched bytes of one pattern. Patterns are in order of precedence,
+//! so an ascending list of positions is ordered by precedence too. A state is a [`Set`]: the best
+//! rules that match any continuation, and the positions of rules that may still beat one of them.
+//! Equal sets are one state, which closes the loops of stars.
 //!
-//! The matcher's NFA ([`automaton`](portcullis_matcher::automaton)) drops every pattern behind the best one, because one
-//! outcome is all that a decision needs. Here the second best rule may count too, since it takes over if a
-//! rule is removed; or only the verdict counts, since that is what two rule sets have in common.
+//! The matcher's NFA ([`automaton`](portcullis_matcher::automaton)) drops every pattern after the
+//! best one, because a decision needs only one outcome. An analysis differs in two ways: the
+//! second-best rule may count, because it takes over if a rule is removed; or only the verdict
+//! counts, because it is what two rule sets have in common.
 
 use std::hash::BuildHasher;
 
@@ -31,10 +32,10 @@ const UNBUILT: State = u32::MAX;
 /// The cost of a state beside its positions, in positions.
 const STATE_WORK: u64 = 8;
 
-/// The best two patterns that match, of different rules; [`NO_PATTERN`] fills the rest.
+/// The best two matching patterns, of different rules; [`NO_PATTERN`] fills the rest.
 pub(super) type Best = [u32; 2];
 
-/// What states distinguish. The less it is, the fewer states there are.
+/// What states distinguish. The less they distinguish, the fewer states there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// The verdict.
@@ -66,7 +67,7 @@ enum Kind {
     AnchoredEnd,
 }
 
-/// What is known after some bytes.
+/// The state after some bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Set {
     best: Best,
@@ -74,21 +75,21 @@ struct Set {
     positions: Vec<Position>,
 }
 
-/// All patterns, position by position.
+/// All patterns, by position.
 #[derive(Debug)]
 struct Patterns {
     question: Question,
-    /// By position: the byte that leads to the next one; 0 at the end of a pattern.
+    /// For each position: the byte that leads to the next one; 0 at the end of a pattern.
     bytes: Vec<u8>,
-    /// By position.
+    /// The kind of each position.
     kinds: Vec<Kind>,
-    /// By position: its pattern.
+    /// The pattern of each position.
     patterns: Vec<u32>,
-    /// By pattern: its first position.
+    /// The first position of each pattern.
     starts: Vec<Position>,
-    /// By pattern.
+    /// The rule of each pattern.
     owners: Vec<Owner>,
-    /// By `allows` and `counts` of an owner: the last such pattern.
+    /// For each value of `allows` and `counts`: the last pattern whose owner has them.
     stand_ins: [[u32; 2]; 2],
 }
 
@@ -96,7 +97,7 @@ struct Patterns {
 struct Node {
     set: Set,
     best_at_end: Best,
-    /// By byte, ascending: the target of each byte that a position asks for.
+    /// The target of each byte that some position asks for, ascending by byte.
     arcs: Vec<(u8, State)>,
     /// The target of all other bytes.
     other: State,
@@ -116,7 +117,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// The automaton of `patterns`, which are in order of precedence.
+    /// Returns the automaton of `patterns`, which are in order of precedence.
     pub(super) fn new<'l>(
         question: Question,
         patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>,
@@ -135,47 +136,49 @@ impl Machine {
         new
     }
 
-    /// Positions that were looked at, plus a charge per state. Time and memory are proportional to it.
+    /// Returns the number of positions that were read, plus a charge per state. Time and memory are
+    /// proportional to it.
     pub(super) fn work(&self) -> u64 {
         self.work
     }
 
-    /// The bytes that some position of `state` asks for, ascending. All others lead to one state.
+    /// Returns the bytes that some position of `state` asks for, ascending. All others lead to one
+    /// state.
     pub(super) fn named(&self, state: State) -> impl Iterator<Item = u8> {
         self.nodes[state as usize].arcs.iter().map(|&(byte, _)| byte)
     }
 
-    /// Whether no further byte changes the result.
+    /// Returns whether no further byte changes the result.
     pub(super) fn is_settled(&self, state: State) -> bool {
         self.nodes[state as usize].set.positions.is_empty()
     }
 
-    /// Whether a rule of interest has matched, or may match.
+    /// Returns whether a rule of interest has matched, or may match.
     pub(super) fn counts(&self, state: State) -> bool {
         self.nodes[state as usize].counts
     }
 
-    /// The best patterns if the path ends here.
+    /// Returns the best patterns if the path ends here.
     pub(super) fn best_at_end(&self, state: State) -> Best {
         self.nodes[state as usize].best_at_end
     }
 
-    /// Whether the path is allowed if it ends here.
+    /// Returns whether the path is allowed if it ends here.
     pub(super) fn allows_at_end(&self, state: State) -> bool {
         self.allows(self.best_at_end(state)[0])
     }
 
-    /// Whether a path is allowed that this pattern decides.
+    /// Returns whether a path is allowed that this pattern decides.
     pub(super) fn allows(&self, pattern: u32) -> bool {
         self.patterns.allows(pattern)
     }
 
-    /// The rule of a pattern.
+    /// Returns the rule of a pattern.
     pub(super) fn owner(&self, pattern: u32) -> Owner {
         self.patterns.owners[pattern as usize]
     }
 
-    /// The state after `byte`.
+    /// Returns the state after `byte`.
     pub(super) fn step(&mut self, state: State, byte: u8) -> State {
         let node = &self.nodes[state as usize];
         let arc = node.arcs.binary_search_by_key(&byte, |&(named, _)| named);
@@ -194,12 +197,12 @@ impl Machine {
         target
     }
 
-    /// The state after all of `bytes`.
+    /// Returns the state after all of `bytes`.
     pub(super) fn walk(&mut self, bytes: &[u8]) -> State {
         bytes.iter().fold(self.start, |state, &byte| self.step(state, byte))
     }
 
-    /// The state of `set`: a known one or a new one.
+    /// Returns the state of `set`: a known one or a new one.
     fn state_of(&mut self, set: Set) -> State {
         let Machine { patterns, nodes, known, hasher, .. } = self;
         let hash = hasher.hash_one(&set);
@@ -261,13 +264,13 @@ impl Patterns {
         pattern == NO_PATTERN || self.owners[pattern as usize].allows
     }
 
-    /// The byte that leads on from `position`; `None` at the end of a pattern.
+    /// Returns the byte that leads on from `position`; `None` at the end of a pattern.
     fn byte(&self, position: Position) -> Option<u8> {
         let position = position as usize;
         matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.bytes[position])
     }
 
-    /// The set before the first byte.
+    /// Returns the set before the first byte.
     fn start(&self) -> Set {
         let mut set = Set { best: [NO_PATTERN; 2], positions: Vec::new() };
         // Stops at the first pattern that cannot matter.
@@ -275,7 +278,7 @@ impl Patterns {
         self.reduce(set)
     }
 
-    /// The set after `byte`, or after any byte that no position asks for.
+    /// Returns the set after `byte`, or after any byte that no position asks for.
     fn step(&self, set: &Set, byte: Option<u8>) -> Set {
         let mut next = Set { best: set.best, positions: Vec::new() };
         for &position in &set.positions {
@@ -291,8 +294,8 @@ impl Patterns {
         self.reduce(next)
     }
 
-    /// Adds `position`, which is not less than those in the set. Returns false if no later pattern can
-    /// matter.
+    /// Adds `position`, which is not less than those in the set. Returns false if no later pattern
+    /// can matter.
     fn push(&self, position: Position, set: &mut Set) -> bool {
         let pattern = self.patterns[position as usize];
         let last_remembered = match self.question {
@@ -304,7 +307,7 @@ impl Patterns {
         }
         match self.kinds[position as usize] {
             Kind::Plain | Kind::AnchoredEnd => {}
-            // A star that is reached can do all that earlier positions of its pattern can.
+            // A reached star subsumes all earlier positions of its pattern.
             Kind::Looping => self.drop_pattern(pattern, set),
             Kind::OpenEnd => {
                 self.drop_pattern(pattern, set);
@@ -326,7 +329,8 @@ impl Patterns {
         }
     }
 
-    /// Adds `pattern`, which matches, to the best ones. Of each rule only the best pattern is kept.
+    /// Adds `pattern`, which matches, to the best ones. For each rule, only the best pattern is
+    /// kept.
     fn remember(&self, pattern: u32, best: &mut Best) {
         let [first, second] = *best;
         let rule = |pattern: u32| self.owners[pattern as usize].rule;
@@ -341,12 +345,12 @@ impl Patterns {
         }
     }
 
-    /// Forgets what states do not distinguish.
+    /// Removes from a set what states do not distinguish.
     fn reduce(&self, mut set: Set) -> Set {
         if self.question != Question::Verdict {
             return set;
         }
-        // The last positions only repeat the verdict that holds without them.
+        // The last positions only repeat the current verdict.
         let allows = self.allows(set.best[0]);
         let repeats = |&last: &Position| self.allows(self.patterns[last as usize]) == allows;
         while set.positions.last().is_some_and(repeats) {
@@ -364,7 +368,7 @@ impl Patterns {
         set
     }
 
-    /// The best patterns if the path ends in `set`.
+    /// Returns the best patterns if the path ends in `set`.
     fn best_at_end(&self, set: &Set) -> Best {
         let mut best = set.best;
         for &position in &set.positions {

@@ -1,9 +1,10 @@
-//! Exact answers about rules over all URLs: whether two rule sets are equivalent, and which rules of one
-//! have an effect.
+//! Exact answers about rules over all URLs: whether two rule sets are equivalent, and which rules
+//! of a rule set have an effect.
 //!
-//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one, for example that a rule never
-//! decides because another wins wherever it matches. [`AgentRules`] finds the rules of a robots.txt that apply
-//! to one robot. To decide given URLs use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
+//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one. A standing
+//! says, for example, that a rule never decides because another rule wins wherever it matches.
+//! [`AgentRules`] finds the rules of a robots.txt that apply to one robot. To decide given URLs,
+//! use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
 //!
 //! # How
 //!
@@ -58,12 +59,12 @@ pub use file::{AgentRules, Robot, Rules, robots_named};
 pub use language::Example;
 pub use standing::{RuleStanding, Standing, Successor, never_deciding, standings};
 
-/// The bounds of one analysis. Reaching one gives an answer that says so, never a wrong one.
+/// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Pattern positions to look at, plus a charge per state.
+    /// The maximum number of pattern positions to read, plus a charge per state.
     pub positions_max: u64,
-    /// States, or pairs of states, to visit.
+    /// The maximum number of states, or pairs of states, to visit.
     pub states_max: usize,
 }
 
@@ -77,7 +78,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The bound that is exceeded by so many positions and states.
+    /// Returns the bound that these numbers of positions and states exceed.
     fn reached(&self, positions: u64, states: usize) -> Option<Bound> {
         if positions > self.positions_max {
             return Some(Bound::Positions(self.positions_max));
@@ -111,23 +112,23 @@ impl fmt::Display for Bound {
     }
 }
 
-/// What several searches may still spend together.
+/// The shared budget of several searches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     limits: Limits,
     left: Limits,
-    /// One search may spend the rest divided by this, so that a hard search leaves something for the
-    /// others.
+    /// One search may spend the remaining budget divided by this, so that a hard search leaves
+    /// something for the others.
     searches: u32,
 }
 
 impl Budget {
-    /// Creates a budget of `limits`, of which the first search may spend the part of one in `searches`.
+    /// Creates a budget of `limits`. A search may spend one part in `searches` of the rest.
     pub(crate) fn new(limits: &Limits, searches: u32) -> Budget {
         Budget { limits: *limits, left: *limits, searches }
     }
 
-    /// The limits of one search.
+    /// Returns the limits of one search.
     fn share(&self) -> Limits {
         Limits {
             positions_max: self.left.positions_max / u64::from(self.searches),
@@ -152,7 +153,7 @@ impl Budget {
         self.left.states_max = self.left.states_max.saturating_sub(states);
     }
 
-    /// The bound of the whole analysis for that of a share.
+    /// Returns the bound of the whole analysis that corresponds to the bound of a share.
     fn bound(&self, reached: Bound) -> Bound {
         match reached {
             Bound::Positions(_) => Bound::Positions(self.limits.positions_max),

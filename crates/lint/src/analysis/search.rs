@@ -14,13 +14,13 @@ use portcullis_matcher::pattern::PathPattern;
 pub(super) struct Product<'l, const N: usize> {
     pub(super) machines: [Machine; N],
     language: &'l Language,
-    /// The places met, in order, each once.
+    /// The places that were reached, in order, each once.
     met: Vec<Met<N>>,
     known: HashTable<u32>,
     hasher: foldhash::fast::RandomState,
 }
 
-/// The states after a path, and what may follow it.
+/// The states after a path, and a mark for what may follow.
 type Place<const N: usize> = ([State; N], Mark);
 
 struct Met<const N: usize> {
@@ -28,15 +28,15 @@ struct Met<const N: usize> {
     parent: u32,
     /// The byte that leads here from the parent.
     byte: u8,
-    /// The bytes of the path after its slash.
+    /// The number of bytes of the path after its slash.
     depth: u32,
 }
 
 /// How a search continues after a place.
 pub(super) enum Visit {
-    /// It ends.
+    /// The search ends.
     Stop,
-    /// It does not follow this place.
+    /// The search does not continue from this place.
     Skip,
     Follow,
 }
@@ -47,17 +47,18 @@ impl<'l, const N: usize> Product<'l, N> {
         Product { machines, language, met: Vec::new(), known: HashTable::new(), hasher }
     }
 
-    /// Positions that the machines looked at.
+    /// Returns the number of positions that the machines read.
     fn work(&self) -> u64 {
         self.machines.iter().map(Machine::work).sum()
     }
 
-    /// Takes what was looked at and visited from the budget.
+    /// Charges the positions read and the places visited to the budget.
     pub(super) fn charge(&self, budget: &mut Budget) {
         budget.spend(self.work(), self.met.len());
     }
 
-    /// Visits the places of all paths, the shortest first. Returns the limit that cut the search short.
+    /// Visits the places of all paths, the shortest first. Returns the limit that ended the search
+    /// early.
     pub(super) fn run(
         &mut self,
         limits: &Limits,
@@ -107,7 +108,7 @@ impl<'l, const N: usize> Product<'l, N> {
         known.insert_unique(hash, index, |&index| hasher.hash_one(met[index as usize].place));
     }
 
-    /// The path of the place at `index`.
+    /// Returns the path of the place at `index`.
     pub(super) fn path(&self, index: usize) -> Vec<u8> {
         let mut path = Vec::new();
         let mut met = &self.met[index];
@@ -124,15 +125,15 @@ impl<'l, const N: usize> Product<'l, N> {
 /// The path to find.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'s, 'r> {
-    /// It matches this.
+    /// A pattern that matches the path.
     pub one: PathPattern<'r>,
-    /// It also matches this.
+    /// Another pattern that matches the path.
     pub other: Option<PathPattern<'r>>,
-    /// It does not match any of these.
+    /// Patterns that do not match the path.
     pub avoided: &'s [PathPattern<'r>],
 }
 
-/// Finds a shortest path of a URL as wanted; `None` if there is none.
+/// Finds a shortest path of a URL that meets the conditions; `None` if there is none.
 ///
 /// # Errors
 ///
@@ -148,7 +149,7 @@ pub(super) fn find(
     if let Some(path) = wanted.plain_path(language) {
         return Ok(Some(path));
     }
-    // A machine disallows what its patterns match. Without patterns it allows everything.
+    // A machine disallows the paths that its patterns match. Without patterns it allows everything.
     let owner = Owner { rule: 0, allows: false, counts: true };
     let machine = |patterns: &[PathPattern<'_>]| {
         Machine::new(Question::Verdict, patterns.iter().map(|&pattern| (pattern, owner)))
@@ -181,7 +182,7 @@ pub(super) fn find(
 }
 
 impl Wanted<'_, '_> {
-    /// Whether the bytes before the first star exclude every path.
+    /// Returns whether the bytes before the first star exclude every path.
     fn is_impossible(&self) -> bool {
         let start = |pattern: &PathPattern<'_>| pattern.literals().next().unwrap_or_default().len();
         let one = &self.one.bytes[..start(&self.one)];
@@ -196,7 +197,8 @@ impl Wanted<'_, '_> {
         !self.other.as_ref().is_none_or(agrees) || self.avoided.iter().any(covers)
     }
 
-    /// The pattern without its stars, if nothing else is wanted and it is a path of a URL.
+    /// Returns the pattern without its stars, if there is no other condition and the result is a
+    /// path of a URL.
     fn plain_path(&self, language: &Language) -> Option<Vec<u8>> {
         if self.other.is_some() || !self.avoided.is_empty() {
             return None;

@@ -1,13 +1,15 @@
 //! The effect of each rule of a rule set: whether it decides, and whether its verdict depends on it.
 //!
-//! For most rules one path is enough, the shortest that they match: the rule decides it, and the verdict
-//! changes without the rule. For the others, paths are searched that avoid the winners so far. If one is
-//! left that the rule decides, it is a shortest one; if none is, the avoided rules shadow the rule.
+//! For most rules one path is enough, the shortest that they match: the rule decides it, and the
+//! verdict changes without the rule. For the other rules, paths that avoid the winners so far are
+//! searched. If the rule decides such a path, it is a shortest one. If there is no such path, the
+//! avoided rules shadow the rule.
 //!
-//! A rule that decides is *needed* if on some path the next best rule has the other verdict, or there is no
-//! next rule and the rule disallows. Each of these rules is tried in turn: a path is searched that both match, and
-//! rules that win before the two, or in between with the same verdict, are avoided from then on. Few rules
-//! are avoided, so the automata stay small for any rule set.
+//! A rule that decides is *needed* if on some path the next best rule has the other verdict, or
+//! there is no next rule and the rule disallows. Each of these next rules is tried in turn, by
+//! searching a path that both rules match. Rules that win before both, or between them with the
+//! same verdict, are avoided from then on. Few rules are avoided, so the automata stay small for
+//! any rule set.
 
 use std::collections::HashMap;
 
@@ -23,41 +25,43 @@ use super::{Bound, Budget, Example, Limits, Rules};
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It decides some URL, and some verdict changes without it.
+    /// The rule decides some URL, and some verdict changes without it.
     Decides {
         /// A shortest path that it decides.
         example: Example,
-        /// A path whose verdict changes without it, the example if possible. Or the limit that ended the
-        /// search; then the rule may be redundant.
+        /// A path whose verdict changes without the rule, the example if possible; or the limit
+        /// that ended the search, in which case the rule may be redundant.
         needed: Result<Example, Bound>,
     },
-    /// It decides some URL, but no verdict changes without it.
+    /// The rule decides some URL, but no verdict changes without it.
     ///
-    /// Rules that never decide are removed before, so one of two equal rules is needed. Of several redundant
-    /// rules only one may be removed before the next analysis.
+    /// Rules that never decide are removed first, so one of two equal rules is needed. Of several
+    /// redundant rules, only one may be removed before the next analysis.
     Redundant {
         /// A shortest path that it decides.
         example: Example,
         /// The rules that would decide instead, as far as found.
         taken_over_by: Vec<Successor>,
     },
-    /// It matches no path of a URL.
+    /// The rule matches no path of a URL.
     NeverMatches,
-    /// It never decides, because a rule before it matches the same paths with the same verdict.
+    /// The rule never decides, because an earlier rule matches the same paths with the same
+    /// verdict.
     Equal {
-        /// That rule.
+        /// The earlier rule.
         to: RuleID,
     },
-    /// It never decides, because other rules win wherever it matches.
+    /// The rule never decides, because other rules win wherever it matches.
     Shadowed {
-        /// One rule, if it matches wherever this one does; else the rules that win on some of its paths.
+        /// One rule, if it matches wherever this one does; otherwise the rules that win on some of
+        /// its paths.
         by: Vec<Successor>,
     },
-    /// A limit ended the search for a path that it decides.
+    /// A limit ended the search for a path that the rule decides.
     Unknown(Bound),
 }
 
-/// What decides instead of a rule.
+/// The decision that takes over if a rule is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Successor {
     /// Another rule.
@@ -73,11 +77,12 @@ pub enum Successor {
 pub struct RuleStanding {
     /// The rule.
     pub rule: RuleID,
-    /// Its standing.
+    /// The effect of the rule.
     pub standing: Standing,
 }
 
-/// The standing of each rule among `rules`, in file order. Rules without a pattern are not among them.
+/// Returns the standing of each rule among `rules`, in file order. Rules without a pattern are left
+/// out.
 ///
 /// ```
 /// use portcullis_lint::analysis::{Limits, Rules, Standing, Successor, standings};
@@ -104,8 +109,9 @@ pub fn standings(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
     ids.zip(standings).map(|(rule, standing)| RuleStanding { rule, standing }).collect()
 }
 
-/// The [`standings`] of rules that never decide, or of which this is unknown, in file order. This costs less
-/// than all standings, because it does not find out whether the other rules are needed.
+/// Returns the [`standings`] of rules that never decide, or for which this is unknown, in file
+/// order. Cheaper than computing all standings, because it does not determine whether the other
+/// rules are needed.
 pub fn never_deciding(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
     let mut analysis = Analysis::new(rules, limits);
     let mut found = Vec::new();
@@ -131,32 +137,33 @@ struct Unit {
 /// A pattern and its rule.
 type Owned<'r> = (PathPattern<'r>, Owner);
 
-/// Whether a rule decides.
+/// The result of asking whether a rule decides.
 enum Fate {
-    /// It decides this path, and no shorter one.
+    /// The rule decides this path, and no shorter one.
     Decides(Vec<u8>),
-    /// It never decides.
+    /// The rule never decides.
     Never(Standing),
     Unknown(Bound),
 }
 
-/// Where a pattern wins.
+/// The paths on which a pattern wins.
 enum Outcome {
-    /// On this path, and on no shorter one.
+    /// It wins on this path, and on no shorter one.
     Wins(Vec<u8>),
-    /// Nowhere: one of these patterns wins wherever it matches. Empty if it matches nowhere.
+    /// It wins nowhere, because one of these patterns wins wherever it matches. Empty if it matches
+    /// nowhere.
     Loses(Vec<usize>),
 }
 
-/// A search for an example may spend this part of what is left.
+/// A search for an example may spend one part in this many of the remaining budget.
 const SEARCHES: u32 = 16;
 
 struct Analysis<'r> {
     patterns: Vec<Owned<'r>>,
     units: Vec<Unit>,
-    /// By rule: its unit.
+    /// The unit of each rule.
     unit_of: HashMap<u32, usize>,
-    /// By pattern: the first that is equal.
+    /// For each pattern: the first equal one.
     first_equal: HashMap<PathPattern<'r>, usize>,
     language: Language,
     machine: Machine,
@@ -192,7 +199,7 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// Whether a rule decides.
+    /// Determines whether a rule decides.
     fn fate(&mut self, unit: usize) -> Fate {
         if let Some(to) = self.repeated(unit) {
             return Fate::Never(Standing::Equal { to: RuleID(to) });
@@ -218,7 +225,7 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// The rule before this one with the same patterns and verdict, if there is one.
+    /// Returns an earlier rule with the same patterns and verdict, if there is one.
     fn repeated(&mut self, unit: usize) -> Option<u32> {
         let first_of = |&index: &usize| {
             let (pattern, owner) = &self.patterns[index];
@@ -233,7 +240,7 @@ impl<'r> Analysis<'r> {
         (all_same && as_many && self.can_match(&own)).then_some(rule)
     }
 
-    /// Whether one of the patterns matches a path of a URL, or this is unknown.
+    /// Returns whether one of the patterns matches a path of a URL, or this is unknown.
     fn can_match(&mut self, patterns: &[usize]) -> bool {
         patterns.iter().any(|&index| {
             let wanted = Wanted { one: self.patterns[index].0, other: None, avoided: &[] };
@@ -241,7 +248,7 @@ impl<'r> Analysis<'r> {
         })
     }
 
-    /// Where the pattern `own`, or another one of its rule, wins.
+    /// Determines where the pattern `own`, or another pattern of its rule, wins.
     fn outcome(&mut self, own: usize) -> Result<Outcome, Bound> {
         let (one, owner) = self.patterns[own];
         let (mut avoided, mut winners) = (Vec::new(), Vec::new());
@@ -259,7 +266,7 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// The pattern that decides `path`, which matches one.
+    /// Returns the pattern that decides `path`, which at least one pattern matches.
     fn winner(&mut self, path: &[u8]) -> Result<usize, Bound> {
         self.budget.check()?;
         let before = self.machine.work();
@@ -268,7 +275,8 @@ impl<'r> Analysis<'r> {
         Ok(self.machine.best_at_end(state)[0] as usize)
     }
 
-    /// The standing of a rule that loses to one of the patterns `winners` wherever it matches.
+    /// Returns the standing of a rule that loses to one of the patterns `winners` wherever it
+    /// matches.
     fn shadowed(&mut self, unit: usize, winners: &[usize]) -> Standing {
         let alone = winners.iter().find(|&&winner| self.covers(winner, unit)).copied();
         let Some(winner) = alone else {
@@ -294,8 +302,8 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// Whether the pattern `covering` is before those of `unit` and matches wherever one of them does, as far
-    /// as the limits show.
+    /// Returns whether the pattern `covering` is before those of `unit` and matches wherever one of
+    /// them does, as far as the limits show.
     fn covers(&mut self, covering: usize, unit: usize) -> bool {
         let own = self.units[unit].patterns.clone();
         covering < own[0] && own.iter().all(|&own| self.covers_pattern(covering, own))
@@ -307,7 +315,7 @@ impl<'r> Analysis<'r> {
         find(wanted, &self.language, &mut self.budget) == Ok(None)
     }
 
-    /// The standings, once it is known which rules decide.
+    /// Returns the standings, given which rules decide.
     fn needs(&mut self, fates: Vec<Fate>) -> Vec<Standing> {
         let lives: Vec<bool> = fates.iter().map(|fate| !matches!(fate, Fate::Never(_))).collect();
         let is_kept =
@@ -344,22 +352,22 @@ impl<'r> Analysis<'r> {
     }
 }
 
-/// Whether a rule that decides is needed.
+/// The result of asking whether a rule that decides is needed.
 enum Need {
     /// The verdict on this path changes without it.
     Needed(Vec<u8>),
-    /// It is not: one of these rules would decide with the same verdict, or no rule (`None`). In the order in
-    /// which they were found.
+    /// The rule is not needed: one of these rules would decide with the same verdict, or no rule
+    /// (`None`). In the order in which they were found.
     Redundant(Vec<Option<u32>>),
     /// A limit ended the search.
     Unknown(Bound),
 }
 
-/// The rules of a set that decide.
+/// The rules that decide.
 struct Living<'s, 'r> {
-    /// Their patterns in order of precedence.
+    /// The patterns in order of precedence.
     patterns: Vec<Owned<'r>>,
-    /// By whether they allow: the patterns by number, ascending.
+    /// The numbers of the patterns that disallow, and of those that allow, ascending.
     by_verdict: [Vec<usize>; 2],
     /// Returns the best two patterns of a path.
     machine: Machine,
@@ -367,7 +375,7 @@ struct Living<'s, 'r> {
     budget: &'s mut Budget,
 }
 
-/// A rule that may not be needed.
+/// A rule that may be redundant.
 struct Suspect<'p> {
     rule: u32,
     allows: bool,
@@ -377,18 +385,18 @@ struct Suspect<'p> {
     next: Vec<Option<u32>>,
 }
 
-/// What a path shows about a rule.
+/// The evidence of a path about a rule.
 enum Sign {
     /// The verdict changes without the rule.
     Needed,
-    /// It does not, because of this pattern.
+    /// The verdict does not change, because of this pattern.
     Blocked(usize),
-    /// It does not, because no rule decides instead and the rule allows.
+    /// The verdict does not change, because no rule decides instead and the rule allows.
     Free,
 }
 
 impl<'s, 'r> Living<'s, 'r> {
-    /// The rules with these patterns, which are in order of precedence.
+    /// Creates the rules with these patterns, which are in order of precedence.
     fn new(
         patterns: Vec<Owned<'r>>,
         language: &'s Language,
@@ -408,7 +416,8 @@ impl<'s, 'r> Living<'s, 'r> {
         }
     }
 
-    /// Whether the rule is needed that has the patterns `own` by number, and decides `path`.
+    /// Determines whether the rule is needed that has the patterns `own` by number, and decides
+    /// `path`.
     fn need(&mut self, own: &[usize], path: Vec<u8>) -> Need {
         let (_, owner) = self.patterns[own[0]];
         let Owner { rule, allows, .. } = owner;
@@ -425,7 +434,7 @@ impl<'s, 'r> Living<'s, 'r> {
         }
     }
 
-    /// A path that the rule decides, and whose verdict changes without it.
+    /// Returns a path that the rule decides, and whose verdict changes without it.
     fn path_of_need(&mut self, suspect: &mut Suspect<'_>) -> Result<Option<Vec<u8>>, Bound> {
         let mut bound = None;
         for &own in suspect.patterns {
@@ -445,8 +454,8 @@ impl<'s, 'r> Living<'s, 'r> {
         bound.map_or(Ok(None), Err)
     }
 
-    /// A path that the rule of `own` decides, and that `rival`, or a rule before it with the same verdict,
-    /// decides without the rule.
+    /// Returns a path that the rule of `own` decides, and that `rival`, or an earlier rule with the
+    /// same verdict, decides without the rule.
     fn need_against(
         &mut self,
         suspect: &mut Suspect<'_>,
@@ -469,7 +478,7 @@ impl<'s, 'r> Living<'s, 'r> {
         }
     }
 
-    /// What `path` shows about the rule.
+    /// Returns the evidence of `path` about the rule.
     fn sign(&mut self, suspect: &mut Suspect<'_>, path: &[u8]) -> Result<Sign, Bound> {
         self.budget.check()?;
         let before = self.machine.work();

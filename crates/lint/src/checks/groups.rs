@@ -27,12 +27,12 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     separate_groups(findings);
 }
 
-/// The position of a line among the lines of a reading.
+/// Returns the position of a line among the lines of a reading.
 fn index(line: LineNumber) -> usize {
     line.get() as usize - 1
 }
 
-/// Rules without a group. A run of them is reported once.
+/// Checks for rules without a group. A run of them is reported once.
 fn outside_group(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
     let file = &examination.chosen().file;
@@ -61,7 +61,7 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Rules in a group for the chosen dialect and in none for another, run by run.
+/// Checks for rules that are in a group in the chosen dialect and in none in another, run by run.
 fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -87,7 +87,7 @@ fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Whether a dialect reads the rule outside any group.
+/// Returns whether a dialect reads the rule outside any group.
 fn is_outside(reading: &Reading<'_>, rule: &Rule<'_>) -> bool {
     let notes = reading.file.notes();
     let first = notes.partition_point(|note| note.line < rule.line);
@@ -95,7 +95,7 @@ fn is_outside(reading: &Reading<'_>, rule: &Rule<'_>) -> bool {
     own.into_iter().any(|note| note.kind == NoteKind::RuleOutsideGroup)
 }
 
-/// The positions of the blank lines between a rule and the record before it.
+/// Returns the positions of the blank lines between a rule and the record before it.
 fn blank_lines_before(reading: &Reading<'_>, rule: LineNumber) -> Vec<usize> {
     let before = &reading.lines[..index(rule)];
     let is_record = |content: &Content<'_>| matches!(content, Content::Record(_));
@@ -103,7 +103,7 @@ fn blank_lines_before(reading: &Reading<'_>, rule: LineNumber) -> Vec<usize> {
     (start..before.len()).filter(|&line| before[line].content == Content::Blank).collect()
 }
 
-/// User-agent lines of one run with blank lines or other records between them.
+/// Checks for user-agent lines of one run with blank lines or other records between them.
 fn run_together(findings: &mut Findings<'_, '_>, group: &Group) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -158,7 +158,7 @@ fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
     findings.report(Code::GroupWithoutRules, last.span, message);
 }
 
-/// Robots that a group names twice.
+/// Checks for robots that a group names twice.
 fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
     let examination = findings.examination;
     let mut known: HashMap<Vec<u8>, Span, foldhash::fast::RandomState> = HashMap::default();
@@ -185,7 +185,7 @@ fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
     }
 }
 
-/// The robot of a user-agent line: its name in lower case, or `*`.
+/// Returns the robot of a user-agent line: its name in lower case, or `*`.
 fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
     match robot_named(value, None, dialect) {
         true => Some(b"*".to_vec()),
@@ -193,7 +193,7 @@ fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
     }
 }
 
-/// Values that are not product tokens.
+/// Checks for values that are not product tokens.
 fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     let dialect = findings.examination.chosen().dialect;
     let value = line.value;
@@ -229,8 +229,8 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     findings.report(Code::NoProductToken, Span { start, ..line.span }, message);
 }
 
-/// The length of the product token at the start of `value`. For a dialect that compares the whole value,
-/// tokens are those of later documents.
+/// Returns the length of the product token at the start of `value`. In a dialect that compares the
+/// whole value, the tokens of later documents are used.
 fn token_bytes(value: &[u8], dialect: &Dialect) -> usize {
     let alphabet = match dialect.groups.file_token {
         FileToken::Prefix(alphabet) => alphabet,
@@ -239,7 +239,7 @@ fn token_bytes(value: &[u8], dialect: &Dialect) -> usize {
     value.iter().take_while(|&&byte| alphabet.contains(byte)).count()
 }
 
-/// Whether the text after a product token is a version: `/1.2`, `/v3`.
+/// Returns whether the text after a product token is a version: `/1.2`, `/v3`.
 fn is_version(rest: &[u8]) -> bool {
     let Some(version) = rest.strip_prefix(b"/") else { return false };
     let digits = version.strip_prefix(b"v").unwrap_or(version);
@@ -247,7 +247,7 @@ fn is_version(rest: &[u8]) -> bool {
         && version.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
-/// Robots that several groups name.
+/// Checks for robots that several groups name.
 fn separate_groups(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -287,7 +287,7 @@ fn audiences_of(examination: &Examination<'_>) -> Vec<Audience> {
     readings.map(|reading| Audience::of(&reading.file, reading.dialect)).collect()
 }
 
-/// The number of groups that apply to the robot that `value` names.
+/// Returns the number of groups that apply to the robot that `value` names.
 fn groups_applied(audience: &Audience, value: &[u8], dialect: &Dialect) -> usize {
     let Some(name) = name(value, dialect) else { return 0 };
     if name == b"*" {

@@ -24,7 +24,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Odd bytes of a line, and its length.
+/// Checks for odd bytes in a line, and its length.
 fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     let line = findings.examination.chosen().lines[index].span;
     if notes.contains(NoteKind::NulInLine) {
@@ -68,7 +68,7 @@ fn removals(examination: &Examination<'_>, line: Span, is_odd: impl Fn(u8) -> bo
     edits
 }
 
-/// A line without colon, or without a field before it.
+/// Checks for a line without a colon, or without a field before it.
 fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     if notes.contains(NoteKind::NoField) {
         let span = findings.examination.written(index);
@@ -94,7 +94,7 @@ fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
         .suggest(format!("write `{right}`"), vec![replace(name, right)]);
 }
 
-/// `span` up to a comment, without white space at its end.
+/// Returns `span` up to a comment, without white space at its end.
 fn without_comment(examination: &Examination<'_>, span: Span) -> Span {
     let bytes = examination.bytes(span);
     let text = bytes.find_byte(b'#').map_or(bytes, |comment| &bytes[..comment]);
@@ -102,10 +102,10 @@ fn without_comment(examination: &Examination<'_>, span: Span) -> Span {
     Span { end: span.start + text.len() as u32, ..span }
 }
 
-/// The length and the field of the name at the start of a line without colon.
+/// Returns the length and the field of the name at the start of a line without colon.
 ///
-/// A sentence may start with a word that resembles a field, so unless it is spelt right a value must be all
-/// that follows.
+/// A sentence may start with a word that resembles a field. So unless the field is spelt right, the
+/// rest of the line must be one value.
 fn leading_field(text: &[u8]) -> Option<(usize, &'static str)> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let end_of_word = |from: usize| {
@@ -124,7 +124,7 @@ fn leading_field(text: &[u8]) -> Option<(usize, &'static str)> {
     (second == text.len()).then(|| Some((first, meant(&text[..first])?)))?
 }
 
-/// `name` itself if it differs from `spelling` at most in case.
+/// Returns `name` itself if it differs from `spelling` in case only, at most.
 fn written_like(name: &[u8], spelling: &str) -> String {
     match name.eq_ignore_ascii_case(spelling.as_bytes()) {
         true => String::from_utf8_lossy(name).into_owned(),
@@ -132,7 +132,7 @@ fn written_like(name: &[u8], spelling: &str) -> String {
     }
 }
 
-/// A field that no document defines.
+/// Checks for a field that no document defines.
 fn field(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
     let name = record.name;
     let span = Span { end: record.span.start + name.len() as u32, ..record.span };
@@ -178,7 +178,7 @@ fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Spa
 /// The longest name that is compared with fields.
 const NAME_BYTES_MAX: usize = 32;
 
-/// The usual spelling of a field.
+/// Returns the usual spelling of a field.
 fn usual(field: Field) -> &'static str {
     match field {
         Field::UserAgent => "User-agent",
@@ -191,15 +191,15 @@ fn usual(field: Field) -> &'static str {
     }
 }
 
-/// Whether `name`, in any case, is the usual spelling of a field.
+/// Returns whether `name`, in any case, is the usual spelling of a field.
 fn is_usual(name: &[u8]) -> bool {
     fields().any(|field| name.eq_ignore_ascii_case(usual(field).as_bytes()))
 }
 
-/// The field of which `name` is a misspelling.
+/// Returns the field of which `name` is a misspelling.
 ///
-/// A misspelling that a dialect accepts is one. Otherwise a third of the letters, at most two, may be
-/// omitted, inserted, replaced or swapped with a neighbour.
+/// A misspelling that a dialect accepts counts. Otherwise a third of the letters, at most two, may
+/// be omitted, inserted, replaced or swapped with a neighbour.
 fn meant(name: &[u8]) -> Option<&'static str> {
     if let Some(field) = Dialect::ALL.into_iter().find_map(|dialect| accepted(name, dialect)) {
         return Some(usual(field));
@@ -215,7 +215,7 @@ fn meant(name: &[u8]) -> Option<&'static str> {
     near.min_by_key(|&(distance, _)| distance).map(|(_, spelling)| spelling)
 }
 
-/// The fields, the most frequent first, which wins if two are equally near.
+/// Returns the fields, the most frequent first. If two are equally near, the first wins.
 fn fields() -> impl Iterator<Item = Field> {
     [
         Field::Disallow,
@@ -229,14 +229,15 @@ fn fields() -> impl Iterator<Item = Field> {
     .into_iter()
 }
 
-/// The field that `dialect` reads in exactly this spelling.
+/// Returns the field that `dialect` reads in exactly this spelling.
 fn accepted(name: &[u8], dialect: &Dialect) -> Option<Field> {
     let spellings = dialect.lines.fields.iter();
     let same = |text: &str| name.eq_ignore_ascii_case(text.as_bytes());
     spellings.into_iter().find(|spelling| same(spelling.text)).map(|spelling| spelling.field)
 }
 
-/// The edit distance of two names in any case, by byte, where swapped neighbours count once.
+/// Returns the edit distance of two names, ignoring case, by byte. A swap of neighbours counts
+/// once.
 fn distance(one: &[u8], other: &[u8]) -> usize {
     let text = |name: &[u8]| -> String {
         name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()

@@ -1,4 +1,5 @@
-//! The checks by subject. Each reports to [`Findings`]; the file as a whole and other records are here.
+//! The checks by subject. Each reports to [`Findings`]. Checks of the whole file and of other
+//! records are in this file.
 
 mod groups;
 mod lines;
@@ -29,7 +30,7 @@ pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     usage::check(findings);
 }
 
-/// "1 rule" or "2 rules".
+/// Returns "1 rule" or "2 rules".
 fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
@@ -41,8 +42,8 @@ fn check_file(findings: &mut Findings<'_, '_>) {
     size(findings);
 }
 
-/// Whether the file looks like something else and has no user-agent line. With one it is a robots.txt
-/// whose odd lines are reported one by one.
+/// Returns whether the file looks like something else and has no user-agent line. With one, the
+/// file is a robots.txt whose odd lines are reported one by one.
 fn is_no_robots_txt(examination: &Examination<'_>) -> bool {
     let chosen = examination.chosen();
     let looks_odd = NoteKind::APPEARANCES.into_iter().any(|kind| note(chosen, kind).is_some());
@@ -99,7 +100,7 @@ fn rules_found(reading: &Reading<'_>) -> String {
     format!("finds {} in the file", counted(reading.file.rules().len(), "rule"))
 }
 
-/// Sitemaps and crawl-delays.
+/// Checks sitemaps and crawl-delays.
 fn check_others(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
     for record in examination.chosen().file.other_records() {
@@ -111,7 +112,7 @@ fn check_others(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// The span of the value, or of the record if it has none.
+/// Returns the span of the value, or of the record if it has none.
 fn value_span(record: &OtherRecord<'_>) -> Span {
     match record.value.len() as u32 {
         0 => record.span,

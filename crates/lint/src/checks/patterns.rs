@@ -1,4 +1,4 @@
-//! Checks of single path patterns as they are written.
+//! Checks of single path patterns, as written.
 
 use bstr::ByteSlice as _;
 
@@ -35,7 +35,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// The span in the file of the bytes `start..end` of a rule's value.
+/// Returns the span in the file of the bytes `start..end` of a rule's value.
 fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
     let value = rule.span.end - rule.value.len() as u32;
     Span { start: value + start as u32, end: value + end as u32 }
@@ -45,7 +45,7 @@ fn whole(rule: &Rule<'_>) -> Span {
     within(rule, 0, rule.value.len())
 }
 
-/// A rule without a pattern, except the usual way to allow everything.
+/// Checks for a rule without a pattern, except the usual way to allow everything.
 fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
     let examination = findings.examination;
     let chosen = examination.chosen();
@@ -62,7 +62,7 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
     findings.report(Code::EmptyPattern, rule.span, message).fix("remove the line", vec![edit]);
 }
 
-/// A pattern that starts with neither `/` nor `*`.
+/// Checks for a pattern that starts with neither `/` nor `*`.
 fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
     let chosen = findings.examination.chosen().dialect;
@@ -85,7 +85,7 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
             );
         return;
     }
-    // A pattern that starts with punctuation was meant to match anywhere.
+    // A pattern that starts with punctuation was probably meant to match anywhere.
     let front = if value[0].is_ascii_alphanumeric() { "/" } else { "/*" };
     let message = format!("{} starts with neither `/` nor `*`", quoted(value));
     let edit = insert(whole(rule).start, front);
@@ -100,7 +100,7 @@ fn some_dialect_matches_nothing(examination: &Examination<'_>, rule: &Rule<'_>) 
     dialects.into_iter().any(|dialect| !normal_text(rule.value, &dialect.paths, &mut text))
 }
 
-/// The path of a value that is a URL with a scheme.
+/// Returns the path of a value that is a URL with a scheme.
 fn path_of_url(value: &[u8]) -> Option<&[u8]> {
     let colon = value.find(b"://")?;
     let is_scheme = value[..colon].iter().all(u8::is_ascii_alphabetic) && colon > 0;
@@ -108,7 +108,7 @@ fn path_of_url(value: &[u8]) -> Option<&[u8]> {
     is_scheme.then(|| rest.find_byteset(b"/?").map_or(&b""[..], |path| &rest[path..]))
 }
 
-/// A `#` without white space before it.
+/// Checks for a `#` without white space before it.
 fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let examination = findings.examination;
     let end = rule.span.end as usize;
@@ -123,7 +123,7 @@ fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
         .suggest("put a space before the comment", vec![insert(rule.span.end, " ")]);
 }
 
-/// A `$` that is not an anchor.
+/// Checks for a `$` that is not an anchor.
 fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let body = &rule.value[..rule.value.len() - 1];
     if let Some(position) = body.find_byte(b'$') {
@@ -132,7 +132,7 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     }
 }
 
-/// Stars at the end, and adjacent ones.
+/// Checks for stars at the end, and adjacent ones.
 fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let edits: Vec<Edit> = needless_stars(rule.value)
         .into_iter()
@@ -148,8 +148,8 @@ fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     }
 }
 
-/// The bytes of a pattern that have no effect: stars after a star, and a `*` or `*$` at the end. The first
-/// byte stays, so that there is a pattern.
+/// Returns the bytes of a pattern that have no effect: stars after a star, and a `*` or `*$` at the
+/// end. The first byte is kept, so that there is a pattern.
 fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
     let body = value.strip_suffix(b"*$").unwrap_or(value);
     let kept = body.trim_end_with(|character| character == '*').len().max(1);
@@ -168,7 +168,7 @@ fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Characters that URLs have only as an escape.
+/// Checks for characters that URLs contain only as an escape.
 fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
     let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
@@ -193,12 +193,12 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);
 }
 
-/// Whether the normal form of RFC 9309 escapes `byte`.
+/// Returns whether the normal form of RFC 9309 escapes `byte`.
 fn is_escaped(byte: u8) -> bool {
     normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1
 }
 
-/// Escapes that the normal form of RFC 9309 writes differently.
+/// Checks for escapes that the normal form of RFC 9309 writes differently.
 fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let (mut lower_case, mut needless) = (Vec::new(), Vec::new());
     let mut position = 0;

@@ -1,7 +1,8 @@
-//! Checks of rules beside each other: which decide, and which have no effect.
+//! Checks of rules together: which ones decide, and which have no effect.
 //!
-//! A rule is checked in every selection of groups that applies to some robot, and reported only if it has a
-//! problem in all of them: a rule without effect for one robot may decide for another.
+//! A rule is checked in every selection of groups that applies to some robot. It is reported only
+//! if it has a problem in all of them, because a rule without effect for one robot may decide for
+//! another.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -61,8 +62,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// The rules with a problem in every selection that has them, with the mildest problem: a rule that is
-    /// redundant for one robot is not reported as never deciding.
+    /// Returns the rules with a problem in every selection that has them, with the mildest problem:
+    /// a rule that is redundant for one robot is not reported as never deciding.
     fn everywhere(mut self) -> Vec<(RuleID, Fault)> {
         let mut faults = Vec::new();
         for (rule, mut own) in std::mem::take(&mut self.faults) {
@@ -117,7 +118,7 @@ fn selection(
     }
 }
 
-/// A rule with its line.
+/// Returns a rule with its line.
 fn written(file: &RobotsTxt<'_>, rule: RuleID) -> String {
     let rule = &file.rules()[rule.index()];
     format!("line {} (`{}: {}", rule.line, field(rule), &quoted(rule.value)[1..]) + ")"
@@ -127,7 +128,7 @@ fn field(rule: &Rule<'_>) -> &'static str {
     if rule.verdict == Verdict::Allow { "Allow" } else { "Disallow" }
 }
 
-/// The problem that a standing is, if it is one.
+/// Returns the problem that a standing describes, if it is one.
 fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle) -> Option<Fault> {
     let own = &file.rules()[rule.index()];
     let fault = |code, message, others| Some(Fault { code, message, others });
@@ -201,7 +202,7 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
     let code = fault.code;
     let mut finding: Finding<'_, '_, '_> =
         findings.report(code, own.span, fault.message).with_effects(effects);
-    /// More would distract from the rule itself.
+    /// More related lines would distract from the rule itself.
     const RELATED_MAX: usize = 3;
     for other in fault.others.iter().take(RELATED_MAX) {
         finding = finding.related(file.rules()[other.index()].span, "this rule");
@@ -217,7 +218,7 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings
 
 /// Rules of a selection with the same pattern in normal form.
 struct SamePatterns {
-    /// By rule: the earlier one with the opposite verdict, and whether that one wins.
+    /// For each rule: the earlier rule with the opposite verdict, and whether it wins.
     contradictions: HashMap<RuleID, (RuleID, bool)>,
 }
 
@@ -240,17 +241,17 @@ impl SamePatterns {
         SamePatterns { contradictions }
     }
 
-    /// The earlier rule with the opposite verdict, and whether it wins.
+    /// Returns the earlier rule with the opposite verdict, and whether it wins.
     fn contradiction(&self, rule: RuleID) -> Option<(RuleID, bool)> {
         self.contradictions.get(&rule).copied()
     }
 }
 
-/// Allow rules that lose on the very path that they are written with.
+/// Allow rules that lose on the path that they are written with.
 struct Defeats<'d> {
     ordered: &'d OrderedRules,
     file: &'d RobotsTxt<'d>,
-    /// By rule: the position of its pattern.
+    /// The position of the pattern of each rule.
     positions: HashMap<RuleID, usize>,
     compiled: Option<Automaton>,
 }
@@ -290,7 +291,7 @@ impl<'d> Defeats<'d> {
     }
 }
 
-/// Reports if everything is disallowed for robots that no group names, or for one of the agents.
+/// Reports that everything is disallowed, for robots that no group names or for one of the agents.
 fn everything_disallowed(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let examination = findings.examination;
     let askers: Vec<Option<&AgentChain>> = match config.agents.as_slice() {
@@ -315,7 +316,7 @@ fn everything_disallowed(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     }
 }
 
-/// The rule that disallows `/`, if everything is disallowed.
+/// Returns the rule that disallows `/`, if everything is disallowed.
 fn deciding_all(
     reading: &Reading<'_>,
     agent: Option<&AgentChain>,

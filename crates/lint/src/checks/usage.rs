@@ -1,7 +1,7 @@
-//! Checks of preferences about use: Content-Usage, Content-Signal and License.
+//! Checks of usage preferences: Content-Usage, Content-Signal and License.
 //!
-//! No check advises to remove a preference, and no edit here is applied unasked: each changes what the file
-//! states.
+//! No check suggests removing a preference, and no edit here is applied without asking, because
+//! each changes what the file states.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     conflicts(findings, &groups);
 }
 
-/// The span of the value, or of the record if it has none.
+/// Returns the span of the value, or of the record if it has none.
 fn value_span(record: &UsageRecord<'_>) -> Span {
     match record.value.len() as u32 {
         0 => record.span,
@@ -50,7 +50,7 @@ fn value_span(record: &UsageRecord<'_>) -> Span {
     }
 }
 
-/// The span of a part of the value.
+/// Returns the span of a part of the value.
 fn part_span(record: &UsageRecord<'_>, part: &[u8]) -> Span {
     let value = value_span(record);
     let offset = part.as_ptr().addr() - record.value.as_ptr().addr();
@@ -69,7 +69,8 @@ fn license(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
     findings.report(Code::RelativeLicense, value_span(record), message);
 }
 
-/// Whether a text begins with a scheme and a colon, with something behind it (RFC 3986, section 4.3).
+/// Returns whether a text begins with a scheme and a colon, followed by something (RFC 3986,
+/// section 4.3).
 fn is_absolute(uri: &[u8]) -> bool {
     let Some(colon) = memchr::memchr(b':', uri) else { return false };
     let (scheme, rest) = uri.split_at(colon);
@@ -94,7 +95,7 @@ fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
     }
 }
 
-/// Content-Usage: whether it can be read, and its members.
+/// Checks whether Content-Usage can be read, and its members.
 fn dictionary(
     findings: &mut Findings<'_, '_>,
     record: &UsageRecord<'_>,
@@ -138,7 +139,7 @@ fn dictionary(
     }
 }
 
-/// What a value that Content-Usage does not have was meant to be.
+/// Returns the preference that was probably meant by a value that Content-Usage does not have.
 fn preference_in_usage(value: &[u8]) -> Option<Preference> {
     match value.to_ascii_lowercase().as_slice() {
         b"y" | b"yes" | b"allow" | b"true" => Some(Preference::Yes),
@@ -147,7 +148,7 @@ fn preference_in_usage(value: &[u8]) -> Option<Preference> {
     }
 }
 
-/// The dictionary that a list of known labels was meant to be, if every part of it is one.
+/// Returns the dictionary that was probably meant by a list of known labels, if every part is one.
 fn repaired(text: &[u8]) -> Option<String> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let parts: Option<Vec<String>> = signals(text)
@@ -162,7 +163,7 @@ fn repaired(text: &[u8]) -> Option<String> {
     parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join(", "))
 }
 
-/// Content-Signal: its parts.
+/// Checks the parts of Content-Signal.
 fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: &Statement<'_>) {
     for (key, value) in signals(statement.text) {
         let name = String::from_utf8_lossy(key).to_ascii_lowercase();
@@ -201,7 +202,7 @@ fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: 
     }
 }
 
-/// Content-Usage between user-agent lines of one group.
+/// Checks for Content-Usage between user-agent lines of one group.
 fn splits_group(findings: &mut Findings<'_, '_>) {
     let file = &findings.examination.chosen().file;
     let mut reported = None;
@@ -223,7 +224,7 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Groups that state nothing where the default groups state something.
+/// Checks for groups that state nothing where the default groups state something.
 fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     let reading = findings.examination.chosen();
     let (file, dialect) = (&reading.file, reading.dialect);
@@ -237,7 +238,7 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     let Some(first) = of_default.iter().find(states) else { return };
     let first = &file.usage_records()[*first as usize];
     if first.user_agent.is_none() {
-        // It is before all groups, and holds for each that states nothing.
+        // The record is before all groups, and holds for each group that states nothing.
         return;
     }
     for robot in &audience.robots {
@@ -247,17 +248,17 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
         if in_force.iter().any(|number| states(&number)) || is_default {
             continue;
         }
-        let message = "nothing is stated about use for this robot, as it is for `*`";
+        let message = "no usage preference is stated for this robot, unlike for `*`";
         findings
             .report(Code::UsageNotInherited, line.span, message)
             .related(first.span, "stated for `*` alone");
     }
 }
 
-/// The first statement about a label and a pattern, and what it states.
+/// The first statement about a label and a pattern, and its preference.
 type First = (usize, Preference);
 
-/// Statements of one group about the same paths that contradict one another.
+/// Checks for statements of one group that contradict each other about the same paths.
 fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     let reading = findings.examination.chosen();
     let (file, dialect) = (&reading.file, reading.dialect);
@@ -287,7 +288,7 @@ fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     }
 }
 
-/// Pairs of records with one pattern that state `y` and `n` about a label.
+/// Finds pairs of records with one pattern that state `y` and `n` about a label.
 fn contradictions(
     file: &RobotsTxt<'_>,
     in_force: &[u32],
