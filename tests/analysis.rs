@@ -48,7 +48,7 @@ fn url_of(example: &Example) -> Vec<u8> {
 struct Side<'s> {
     dialect: &'static Dialect,
     text: Vec<u8>,
-    /// By URL.
+    /// The verdict on each URL.
     verdicts: Vec<Verdict>,
     path_bytes: Vec<usize>,
     ordered: OrderedRules,
@@ -124,7 +124,8 @@ fn compare(one: &Side<'_>, two: &Side<'_>) {
     }
 }
 
-/// Compares each two sides, and each with itself. One comparison asks for differences in both directions.
+/// Compares each pair of sides, and each side with itself. One comparison finds differences in both
+/// directions.
 fn compare_pairs(sides: &[Side<'_>]) {
     let places = (0..sides.len()).into_par_iter();
     places.for_each(|at| sides[at..].iter().for_each(|other| compare(&sides[at], other)));

@@ -10,7 +10,7 @@ use portcullis::{
 fn is_shared<T: Send + Sync + 'static>() {}
 
 #[test]
-fn what_bindings_hold_is_owned_and_shared() {
+fn the_types_of_bindings_are_owned_and_shared() {
     is_shared::<AgentRules>();
     is_shared::<AgentChain>();
     is_shared::<PolicySet>();

@@ -1,7 +1,7 @@
 //! The contract of the command line: statuses, formats and messages.
 //!
-//! Each test runs the program. A new flag is tested in the module of its subcommand; the test of a bug is
-//! named after its cause.
+//! Each test runs the program. Put the test of a new flag into the module of its subcommand, and
+//! name the test of a bug after its cause.
 
 #![cfg(feature = "cli")]
 
@@ -81,7 +81,7 @@ mod verify;
 #[path = "cli/visible.rs"]
 mod visible;
 
-/// Two hosts' policies: `a.example` disallows `/private/` to all and everything to BadBot,
+/// The policies of two hosts: `a.example` disallows `/private/` to all and everything to BadBot,
 /// `b.example` has a file without rules. No other host is known.
 struct Folder {
     folder: TempDir,
@@ -120,7 +120,7 @@ impl Folder {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// Names in the folder, those of unfinished files too.
+    /// Returns the names in the folder, including unfinished files.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = entries
@@ -131,14 +131,14 @@ impl Folder {
         names
     }
 
-    /// A command that is run in the folder; `line` is split at blanks.
+    /// Returns a command that runs in the folder; `line` is split at blanks.
     fn command(&self, line: &str) -> Command {
         let mut command = portcullis();
         command.current_dir(self.folder.path()).args(line.split_whitespace());
         command
     }
 
-    /// A process that runs `line` in the folder, for tests that steer it.
+    /// Returns a process that runs `line` in the folder, for tests that control it.
     fn process(&self, line: &str) -> std::process::Command {
         let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_portcullis"));
         process.current_dir(self.folder.path()).args(line.split_whitespace());
@@ -209,19 +209,20 @@ fn assert_contains(text: &str, parts: &[&str]) {
     }
 }
 
-/// The JSON value that `bytes` are.
+/// Parses `bytes` as a JSON value.
 #[track_caller]
 fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {}", text(bytes)))
 }
 
-/// The JSON values in `bytes`, each of which is a line.
+/// Parses each line of `bytes` as a JSON value.
 #[track_caller]
 fn json_lines(bytes: &[u8]) -> Vec<Value> {
     bytes.split_inclusive(|&byte| byte == b'\n').map(json).collect()
 }
 
-/// A line of an archive: the answer to GET https://HOST/robots.txt on a day, which may be empty.
+/// Returns a line of an archive: the answer to GET https://HOST/robots.txt on a day, which may be
+/// empty.
 fn capture(host: &str, day: &str, status: u16, body: &str) -> String {
     let url = format!("https://{host}/robots.txt");
     let fetched_at = (!day.is_empty()).then(|| format!("{day}T00:00:00Z"));
@@ -235,7 +236,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The content of a file, decompressed by its extension.
+/// Returns the content of a file, decompressed by its extension.
 fn decompressed(name: &str, stored: &[u8]) -> Vec<u8> {
     match name.rsplit('.').next().unwrap() {
         "gz" => {
@@ -248,12 +249,12 @@ fn decompressed(name: &str, stored: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Bytes as text that shows each of them, with lines and quotes as they are.
+/// Returns bytes as text that shows each byte; line ends and quotes are kept.
 fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
 }
 
-/// The path of a file of the project.
+/// Returns the path of a file of the project.
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

@@ -104,7 +104,7 @@ fn assert_states(found: &BTreeMap<String, String>, expected: &BTreeMap<String, S
 }
 
 #[test]
-fn every_state_is_what_was_made() {
+fn every_state_is_as_synthesised() {
     for format in [ArchiveFormat::JsonLines, ArchiveFormat::Warc] {
         for files in [1, 7] {
             let folder = folder();
@@ -175,7 +175,7 @@ fn captures_of_several_formats_are_one_history() {
 }
 
 #[test]
-fn the_sample_speaks_for_both_schemes() {
+fn the_sample_applies_to_both_schemes() {
     let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
     let ingested = ingest_all(std::slice::from_ref(&robots));
     let files = fs::read_dir(&robots).unwrap().count();
@@ -188,7 +188,7 @@ fn the_sample_speaks_for_both_schemes() {
 }
 
 #[test]
-fn what_is_cut_short_is_named_and_what_was_read_counts() {
+fn truncated_inputs_are_named_and_their_records_count() {
     let folder = folder();
     let (paths, expected) = archive(folder.path(), ArchiveFormat::Warc, 1);
     let whole = fs::read(&paths[0]).unwrap();
@@ -208,7 +208,7 @@ fn what_is_cut_short_is_named_and_what_was_read_counts() {
 }
 
 #[test]
-fn an_input_that_is_not_there_is_named() {
+fn a_missing_input_is_named() {
     let folder = folder();
     let robots = folder.path().join("robots");
     fs::create_dir(&robots).unwrap();

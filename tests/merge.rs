@@ -133,7 +133,7 @@ fn outages(random: &mut Random) -> OutageConfig {
 }
 
 #[test]
-fn what_is_compiled_apart_and_merged_is_what_is_compiled_at_once() {
+fn merging_equals_compiling_at_once() {
     let mut random = Random::new(1);
     let mut changes = [0; 3];
     for dialect in Dialect::ALL.into_iter().chain([&RFC_9309; 15]).chain([&GOOGLE; 10]) {
@@ -175,7 +175,7 @@ fn merging_in_two_steps_is_merging_in_one() {
 }
 
 #[test]
-fn a_set_that_tells_of_no_input_is_one_itself() {
+fn a_set_without_inputs_counts_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
@@ -189,7 +189,7 @@ fn a_set_that_tells_of_no_input_is_one_itself() {
 }
 
 #[test]
-fn a_capture_of_an_input_that_is_not_told_of_is_damage() {
+fn a_capture_of_a_missing_input_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(4));
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());

@@ -43,7 +43,7 @@ const FILES_AT_ONCE: usize = 32;
 
 const CASES_AT_ONCE: usize = FILES_AT_ONCE * URLS_PER_FILE * AGENTS_PER_FILE;
 
-/// How often some files are asked everything: often enough to trigger every strategy.
+/// How often some files are queried in full: often enough to trigger every strategy.
 const TIMES_ASKED_OFTEN: usize = 4;
 
 fn cases() -> usize {
@@ -158,7 +158,7 @@ impl Together {
         Together { seed, dialect, robots_bytes_max, chains, files, questions }
     }
 
-    /// Asks all questions in blocks of `size`, shuffled. `agents` are the positions of the
+    /// Decides all questions in blocks of `size`, shuffled. `agents` are the positions of the
     /// classifier's agents in `chains`.
     fn ask(
         &self,
@@ -224,7 +224,7 @@ fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
             let kind = number + random.below(sets.len());
             let classifier = classifier(kind, agents, configuration).with_vectors(vectors);
             let mut memory = classifier.memory();
-            // Rule sets that are asked often switch strategy.
+            // Rule sets that are queried often switch strategy.
             for _ in 0..if seed.is_multiple_of(4) { TIMES_ASKED_OFTEN } else { 1 } {
                 compared += together.ask(
                     &classifier,

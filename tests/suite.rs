@@ -172,7 +172,7 @@ fn every_dialect_has_enough_checks() {
 }
 
 #[test]
-fn pasted_entries_ask_the_same() {
+fn pasted_entries_give_the_same_check() {
     for check in all_checks() {
         if check.robots.len() > 1024 || check.url.len() > 1024 {
             continue;

@@ -1,8 +1,9 @@
 //! Usage preferences, by the engine and by the oracle: every small file and every pair of small
 //! patterns, and random files.
 //!
-//! One file is asked by the library's front door; many together by sets that are compiled into
-//! memory, read and mapped, in blocks, for several agents and all labels. A failure prints the file.
+//! One file is decided by the library's front door; many together by sets that are compiled into
+//! memory, read and mapped, in blocks, for several agents and all labels. A failure prints the
+//! file.
 
 mod common;
 
@@ -20,17 +21,17 @@ use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_set::batch::{Classifier, Vectors};
 use rayon::prelude::*;
 
-/// Agents that ask; files name the first and the last.
+/// The agents; files name the first and the last.
 const AGENTS: [&str; 3] = ["ExampleBot", "Unnamed", "Other"];
 
-/// A file and the URLs that are asked, of one dialect.
+/// A file and the URLs to decide, of one dialect.
 struct Question<'q> {
     dialect: &'static Dialect,
     text: &'q [u8],
     urls: &'q [Vec<u8>],
 }
 
-/// What each preference came to, to see that the worlds are no deserts.
+/// The number of answers of each kind, to check that the inputs cover all of them.
 #[derive(Default)]
 struct Tally([AtomicU64; Preference::ALL.len()]);
 
@@ -50,7 +51,7 @@ impl Tally {
     }
 }
 
-/// The oracle's answers, by agent, then by URL.
+/// Returns the oracle's answers, by agent, then by URL.
 fn judged(question: &Question<'_>, tally: &Tally) -> Vec<Vec<Usage>> {
     let Question { dialect, text, urls } = question;
     let answer = |agent: &str, url: &Vec<u8>| {
@@ -85,8 +86,8 @@ fn compare_one_file(question: &Question<'_>, judged: &[Vec<Usage>]) {
     }
 }
 
-/// Compares files that are asked together with the oracle: in each kind of set, in blocks whose
-/// records are in no order, for all agents and labels.
+/// Compares files in one set with the oracle: in each kind of set, in blocks whose records are
+/// shuffled, for all agents and labels.
 fn compare_together(
     dialect: &'static Dialect,
     files: &[(&[u8], Vec<Vec<Usage>>)],
@@ -144,8 +145,8 @@ fn compare_together(
     }
 }
 
-/// Compares files as one file each, and many together. Each batch takes another configuration and
-/// other vectors.
+/// Compares files alone, and many together. Each batch uses another configuration and other
+/// vectors.
 fn compare(
     dialect: &'static Dialect,
     files: &[Vec<u8>],
@@ -166,7 +167,7 @@ fn compare(
     compare_together(dialect, &judged, urls, configuration, vectors[turn % vectors.len()]);
 }
 
-/// Files that are asked together.
+/// The number of files in one set.
 const FILES_AT_ONCE: usize = 64;
 
 fn urls(paths: &[&str]) -> Vec<Vec<u8>> {
@@ -190,7 +191,7 @@ const LINES: [&str; 13] = [
     "Sitemap: https://example.com/s.xml",
 ];
 
-/// Every file of up to so many of these lines.
+/// Returns every file of up to this many of these lines.
 fn files(lines: &[&str], length: usize) -> Vec<Vec<u8>> {
     let numbers: Vec<u8> = (0..lines.len() as u8).collect();
     let text = |word: Vec<u8>| word.iter().map(|&it| format!("{}\n", lines[it as usize])).collect();
@@ -223,8 +224,8 @@ fn every_pair_of_small_patterns_decides_as_the_oracle_says() {
     let urls = urls(&paths.iter().map(String::as_str).collect::<Vec<_>>());
     let patterns: Vec<Vec<u8>> =
         words(b"a/*$", 2).into_iter().map(|it| [b"/", &it[..]].concat()).collect();
-    // With the second statement's words of each kind of record, every pair of values for one label
-    // and other pairs for the others.
+    // The second statement covers, for each kind of record, every pair of values for one label and
+    // other pairs for the others.
     let kinds = [
         ["Content-Usage", "train-ai=y, ai-use=n", "train-ai=n, search=n", "search=y"],
         ["Content-Signal", "ai-train=yes, ai-input=no", "ai-train=no, search=no", "search=yes"],
@@ -256,7 +257,7 @@ fn every_pair_of_small_patterns_decides_as_the_oracle_says() {
     assert!(tally.counts()[Preference::Yes as usize] > 100_000, "{:?}", tally.counts());
 }
 
-/// A line of a random file.
+/// Returns a line of a random file.
 fn line(random: &mut Random) -> String {
     let path = |random: &mut Random| {
         let pieces = ["a", "b", "/", "*", "$", "%61", "%2F", "%", "~", "é", "index.html", "?", "."];
@@ -308,7 +309,7 @@ fn line(random: &mut Random) -> String {
     format!("{field}:{}{path}{}{}{end}", blank(random), blank(random), list.join(comma))
 }
 
-/// A file of up to 24 lines, with the ends of lines that there are.
+/// Returns a file of up to 24 lines, with all kinds of line ends.
 fn random_file(random: &mut Random) -> Vec<u8> {
     let end = *random.pick(&["\n", "\r\n", "\r"]);
     let lines = random.within(1..=24);
@@ -348,9 +349,9 @@ fn random_files_are_read_as_the_oracle_reads_them() {
     assert_eq!(tally.compared(), batches * each as u64);
 }
 
-/// A file that names more robots with more statements than are ordered when a set is compiled.
+/// A file that names more robots with more statements than are ordered eagerly.
 #[test]
-fn statements_that_are_ordered_late_decide_as_the_oracle_says() {
+fn lazily_ordered_statements_decide_as_the_oracle_says() {
     let names: String = (0..400).map(|number| format!("User-agent: r{number}\n")).collect();
     let shared: String =
         (0..300).map(|it| format!("Content-Usage: /*{it}*x train-ai=n, search=y\n")).collect();

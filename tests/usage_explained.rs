@@ -1,5 +1,5 @@
-//! Explanations of usage preferences: on every small file, the statement that decides is the oracle's,
-//! and so is what the library's front door answers.
+//! Explanations of usage preferences: on every small file, the deciding statement is the oracle's,
+//! and so is the answer of the library's front door.
 
 mod common;
 
@@ -27,7 +27,7 @@ const LINES: [&str; 9] = [
     "Disallow: /b",
 ];
 
-/// What an explanation says of a label.
+/// Returns the statement about a label in an explanation.
 fn stated(usage: &UsageExplanation, label: Label) -> Stated {
     match usage.deciding(label) {
         Some(it) if it.preference != Preference::Unstated => {

@@ -29,7 +29,7 @@ const SAMPLES: [&str; 6] = [
     "compressed-dictionary.warc.zst",
 ];
 
-/// What was read, one line per capture.
+/// The captures that were read, one line each.
 #[derive(Default)]
 struct Found {
     captures: Vec<String>,
@@ -145,7 +145,7 @@ fn a_dictionary_that_is_missing_or_cut_is_an_error() {
     assert!(read_bytes(bytes).error.is_some());
 }
 
-/// Four short records, so that many flips can be tried.
+/// Returns four short records, so that many flips can be tried.
 fn small_file() -> Vec<u8> {
     let record = |record_type: &str, block: &str| {
         format!(
@@ -180,7 +180,7 @@ fn lines_of_urls(file: &[u8]) -> Vec<Range<usize>> {
 }
 
 #[test]
-fn no_flip_of_an_byte_loses_a_record() {
+fn no_flip_of_a_byte_loses_a_record() {
     let file = small_file();
     let urls = lines_of_urls(&file);
     assert_eq!(read_bytes(file.clone()).captures.len(), 3);

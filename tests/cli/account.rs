@@ -56,7 +56,7 @@ fn the_account_is_the_same_for_any_number_of_threads() {
     assert_eq!(account(3), one);
 }
 
-/// `old` was captured a month before `new`, `undated` at no known time.
+/// Returns a folder in which `old` was captured a month before `new`, and `undated` has no date.
 fn dated() -> Folder {
     let folder = Folder::new();
     let lines =
@@ -103,7 +103,7 @@ fn expired_captures_are_counted_or_unknown() {
     let ages = "URLs by the age of their capture, as of 2024-02-10T00:00:00Z: fresh 1, expired 2, \
                 undated 1\n";
     assert_says(&folder.ok(line), &["expired 3", ages]);
-    // The reason is its own, and the host is not one without a policy.
+    // The reason is `expired`, and the host does not count as one without a policy.
     let object = json(&folder.ok(format!("{line} --json")).stderr);
     assert_eq!(object["unknown_hosts"]["hosts"], 1);
     assert_eq!(object["states"]["rules"], 4);
@@ -113,7 +113,7 @@ fn expired_captures_are_counted_or_unknown() {
 }
 
 #[test]
-fn a_filter_drops_what_has_expired() {
+fn a_filter_drops_expired_decisions() {
     let folder = dated();
     let line = "filter -p x.set -a Bot --as-of 2024-02-01 --max-age 30d --expired unknown";
     assert_stdout(&folder.ok(format!("{line} urls")), "https://new.example/\n");

@@ -26,7 +26,7 @@ fn a_list_stands_for_its_names() {
     let list = &object["agent_lists"][0];
     assert_eq!(list["name"], "@ai-training");
     assert_contains(list["source"].as_str().unwrap(), &["ai.robots.txt", "2026-", "MIT"]);
-    // The rest was named before.
+    // The other names occurred before.
     assert_eq!(list["agents"], agents.len() - 2);
     let printed = folder.run("classify -a @ai-training", ALLOWED);
     assert_says(&printed, &["agents of @ai-training: ", "ai.robots.txt", "MIT"]);
@@ -56,7 +56,7 @@ fn a_file_of_names() {
     let line = "check --robots robots https://a.example/ -a @ours.txt";
     assert_stdout(&folder.output(line), "disallow\tallow\thttps://a.example/\n");
     assert_eq!(summary(&folder, "-a @ours.txt")["agent_lists"][0]["source"], "ours.txt");
-    // A name that cannot be asked is not left out of a list of one's own: filter would keep more.
+    // An invalid name in a file of one's own is an error: without the name, filter would keep more.
     folder.write("bad.txt", "BadBot\nKangaroo Bot\n");
     folder.write("none.txt", "# nobody\n");
     folder.write("binary.txt", b"\xff\xfe");
@@ -79,7 +79,7 @@ fn a_misspelt_list_is_an_error_that_names_the_lists() {
 }
 
 #[test]
-fn lists_are_shown_with_what_only_controls_use() {
+fn lists_are_shown_with_tokens_that_only_control_use() {
     let folder = Folder::new();
     let printed = text(&folder.ok("--agent-lists").stdout);
     assert_contains(&printed, &["@ai-training: ", "@search: ", "738c80df", "MIT", "\n  GPTBot\n"]);
@@ -109,10 +109,10 @@ fn an_agent_that_no_group_names_is_noted() {
     // Names of the set are suggested too.
     folder.ok("compile -o x.set robots");
     assert_contains(&printed("classify -p x.set -a BadBto"), &["BadBto (did you mean badbot?)"]);
-    // Names that a list has are no news, and known names are not misspelt.
+    // Names from a list are not noted, and known names are not misspelt.
     assert!(!printed("classify -p x.set -a BadBot,@search").contains("no group"));
     assert_contains(&printed("classify -p x.set -a ClaudeBot"), &["no group names ClaudeBot; "]);
-    // check says it only if the name seems misspelt.
+    // check prints the note only if the name seems misspelt.
     let check = "check --robots robots https://a.example/ -a";
     assert_contains(&printed(&format!("{check} GPTBt")), &["did you mean GPTBot?"]);
     assert_eq!(printed(&format!("{check} ExampleBot")), "");

@@ -1,4 +1,4 @@
-//! `portcullis audit`: its counts are those of `classify`, counted again the plain way.
+//! `portcullis audit`: its counts equal a naive count of the output of `classify`.
 
 #[path = "audit/recount.rs"]
 mod recount;
@@ -7,12 +7,12 @@ use recount::{Recount, policy_key};
 
 use super::*;
 
-/// What the corpus is asked for, and by whom.
+/// The agents and the flags for the corpus.
 const ASKED: &str =
     "--robots c/robots -a Googlebot,GPTBot,CCBot,Nobody,AhrefsBot+SemrushBot c/list";
 
-/// A made-up corpus in `c`, and `c/list`: its URLs with unknown hosts, records that are no URL, and
-/// empty ones between.
+/// Returns a folder with a made-up corpus in `c`, and `c/list`: its URLs, mixed with unknown hosts,
+/// records that are not URLs, and empty records.
 fn corpus() -> Folder {
     let folder = Folder::new();
     folder.ok("synth --seed 5 --hosts 60 --urls 3000 --out c");
@@ -33,7 +33,7 @@ fn corpus() -> Folder {
     folder
 }
 
-/// The report of `line`, whose lists are as long as they can be.
+/// Returns the report of `line`, with lists of the maximum length.
 fn audit(folder: &Folder, line: &str) -> Value {
     json(&folder.ok(format!("audit {line} -n 1000000 --json - --no-summary")).stdout)
 }
@@ -164,7 +164,7 @@ fn unknown_and_invalid_records() {
 #[test]
 fn threads_and_cuts_change_no_byte() {
     let folder = corpus();
-    // Many chunks, so that threads take them out of order.
+    // Many chunks, so that threads process them out of order.
     folder.write("c/list", folder.read("c/list").repeat(24));
     let report = |threads: usize, top: usize| {
         folder.ok(format!("audit {ASKED} -n {top} -j {threads} --json -")).stdout
@@ -190,7 +190,7 @@ fn threads_and_cuts_change_no_byte() {
 }
 
 #[test]
-fn a_set_and_a_folder_say_the_same() {
+fn a_set_and_a_folder_give_the_same_report() {
     let folder = corpus();
     folder.ok("compile -o c.set c/robots");
     let mut of_folder = audit(&folder, ASKED);
@@ -209,7 +209,7 @@ fn a_set_and_a_folder_say_the_same() {
 }
 
 #[test]
-fn what_robots_are_left_and_what_is_odd() {
+fn the_reach_of_robots_and_odd_files() {
     let folder = Folder::new();
     folder.write(
         "robots/c.example",
@@ -329,7 +329,7 @@ fn rules_that_can_never_decide() {
         };
         rows.iter().map(|it| row(it).replace("Array ", "").replace("Number", "")).collect()
     };
-    // For two /s is disallowed; one may fetch it.
+    // `/s` is disallowed for two; one may fetch it.
     let of_both = never("one,two");
     assert_eq!(of_both.len(), 3, "{of_both:?}");
     assert!(of_both[0].starts_with("3 shadowed [4]"), "{of_both:?}");

@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// One round, as short as can be.
+/// Runs one round, as short as possible.
 #[track_caller]
 fn bench(folder: &Folder, line: &str) -> Output {
     folder.ok(format!("bench --rounds 1 --seconds-per-pass 0 {line}"))
 }
 
-/// As [`bench`], on the sample. Returns the report, too.
+/// Like [`bench`], on the sample. Also returns the report.
 #[track_caller]
 fn on_sample(folder: &Folder, policies: &str, line: &str) -> (Output, Value) {
     let urls = project("corpora/sample/urls.txt");
@@ -21,13 +21,13 @@ fn robots() -> String {
     format!("--robots {}", project("corpora/sample/robots").display())
 }
 
-/// The engine with this name.
+/// Returns the engine with this name.
 fn engine<'j>(report: &'j Value, name: &str) -> &'j Value {
     let engines = report["engines"].as_array().unwrap();
     engines.iter().find(|engine| engine["name"] == name).unwrap()
 }
 
-/// Whether some result is of the model.
+/// Returns whether some result is of the model.
 fn has_model(engine: &Value, model: &str) -> bool {
     engine["results"].as_array().unwrap().iter().any(|result| result["model"] == model)
 }
@@ -77,8 +77,8 @@ fn a_compiled_set_answers_too() {
     assert!(["decide-hot", "batch", "file-to-verdict"].iter().all(|model| has_model(ours, model)));
 }
 
-/// No engine is asked about a host without a file, but a run over the list meets it: unavailable hosts
-/// allow, unreachable ones allow their robots.txt alone.
+/// Engines do not decide for a host without a file, but a run over the list includes it:
+/// unavailable hosts allow everything, unreachable ones only their robots.txt.
 #[test]
 fn a_set_with_hosts_that_have_no_file_is_verified() {
     let folder = Folder::new();
@@ -111,7 +111,7 @@ fn memory_is_that_of_a_process_of_its_own() {
     assert_eq!(folder.names(), ["b.json"]);
 }
 
-/// The table and the report of a round with this runner.
+/// Returns the table and the report of a round with this runner.
 #[cfg(unix)]
 #[track_caller]
 fn with_runner(folder: &Folder, runner: String) -> (String, Value) {
@@ -125,7 +125,7 @@ fn with_runner(folder: &Folder, runner: String) -> (String, Value) {
 
 #[cfg(unix)]
 #[test]
-fn a_runner_stands_in_the_table() {
+fn a_runner_is_in_the_table() {
     let script = project("tests/data/bench/runner.sh");
     let runner = format!("script=sh {} disallow", script.display());
     let (table, _) = with_runner(&Folder::new(), runner);
@@ -133,10 +133,10 @@ fn a_runner_stands_in_the_table() {
     assert!(table.contains("disallow (oracle: allow): https://b.example/"), "{table}");
 }
 
-/// Needs Python and Protego; where they are not there, says so and tests nothing.
+/// Needs Python and Protego; without them, prints a note and tests nothing.
 #[cfg(unix)]
 #[test]
-fn protego_stands_in_the_table() {
+fn protego_is_in_the_table() {
     let check = std::process::Command::new("python3").args(["-c", "import protego"]).output();
     if !check.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: python3 with protego is not there (pip install protego)");
@@ -149,7 +149,7 @@ fn protego_stands_in_the_table() {
 }
 
 #[test]
-fn wrong_usage_is_told_before_anything_is_measured() {
+fn wrong_usage_is_reported_before_anything_is_measured() {
     let folder = Folder::new();
     folder.write("nothing.txt", "mailto:a@b.example\n");
     let cases: [(&str, &[&str]); 6] = [

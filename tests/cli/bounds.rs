@@ -1,13 +1,13 @@
-//! Reports about hostile files stay within bounds. What is counted is bytes and findings, not seconds.
+//! Reports about hostile files stay within bounds. The tests count bytes and findings, not seconds.
 
 use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX, SHOWN_BYTES_MAX};
 
 use super::*;
 
-/// Bytes that an object of JSON Lines may have beside the texts that are cut.
+/// The bytes that an object of JSON Lines may have in addition to the texts that are cut.
 const OBJECT_BYTES: usize = 512;
 
-/// A file with one rule of as many stars as fit.
+/// Returns a file with one rule of as many stars as fit.
 fn long_rule() -> String {
     format!("User-agent: *\nDisallow: /{}\n", "*".repeat(ROBOTS_BYTES_MAX - 64))
 }
@@ -46,7 +46,7 @@ fn a_long_rule_is_cut_wherever_it_is_repeated() {
 }
 
 #[test]
-fn what_does_not_fit_into_an_output_at_once_follows_in_order() {
+fn long_outputs_are_written_in_order() {
     let folder = Folder::new();
     let (agent, rule) = ("b".repeat(2_000), "*".repeat(2_000));
     folder.write("long", format!("User-agent: {agent}\nDisallow: /{rule}\n"));
@@ -118,7 +118,7 @@ fn user_agents_apart_by_blanks_are_listed_up_to_the_limit() {
 }
 
 #[test]
-fn a_fix_takes_out_more_than_is_listed() {
+fn a_fix_removes_more_lines_than_are_listed() {
     let folder = Folder::new();
     let copies = 3 * LINT_FINDINGS_PER_CODE_MAX;
     folder.write("copies", format!("User-agent: *\n{}", "Disallow: /a\n".repeat(copies)));

@@ -6,7 +6,7 @@ fn check(folder: &Folder, line: &str) -> Output {
     folder.run(&format!("check {line}"), "")
 }
 
-/// Each URL is printed on a line, behind the verdict for each agent.
+/// Each URL is printed on a line, after the verdict for each agent.
 #[test]
 fn verdicts_and_statuses() {
     let folder = Folder::new();
@@ -18,16 +18,16 @@ fn verdicts_and_statuses() {
         ("", "https://a.example/ https://a.example/private/x", "allow disallow", 1),
         ("", "https://a.example/ https://c.example/", "allow unknown", 1),
         ("", "https://a.example/ nothing", "allow invalid", 1),
-        // Agents are in the order of the command line, and one may fall back on another.
+        // Agents are in the order of the command line, and an agent may have a fallback.
         ("-a BadBot -a ExampleBot", "https://a.example/", "disallow,allow", 1),
         ("-a News+BadBot", "https://a.example/", "disallow", 1),
         ("-a News+ExampleBot", "https://a.example/", "allow", 0),
-        // A host is for http and https on the default ports.
+        // A host applies to http and https on the default ports.
         ("", "http://a.example/ http://a.example:80/", "allow allow", 0),
         ("", "https://A.Example:443/ https://b.example/", "allow allow", 0),
         ("", "https://a.example:444/ ftp://a.example/", "unknown unknown", 1),
         ("", "https://www.a.example/", "unknown", 1),
-        // A scheme is assumed only if asked for.
+        // A scheme is assumed only with a flag.
         ("", "a.example/private/ //a.example/private/", "invalid invalid", 1),
         ("--assume-scheme https", "a.example/private/", "disallow", 1),
         ("--assume-scheme https", "//a.example/private/", "disallow", 1),
@@ -38,7 +38,7 @@ fn verdicts_and_statuses() {
         ("--robots pdf.txt --dialect rfc9309", "https://a.example/x.pdf", "disallow", 1),
         ("--robots pdf.txt --dialect google", "https://a.example/x.pdf", "disallow", 1),
         ("--robots pdf.txt --dialect koster1996", "https://a.example/x.pdf", "allow", 0),
-        // What lies past the size limit is ignored.
+        // Text past the size limit is ignored.
         ("--robots long.txt", "https://a.example/", "allow", 0),
         ("--robots long.txt --max-robots-size 500KiB", "https://a.example/", "allow", 0),
         ("--robots long.txt --max-robots-size 1M", "https://a.example/", "disallow", 1),
@@ -86,10 +86,10 @@ fn a_scheme_is_no_host_with_a_port() {
     let behind_slashes = "//tel:911 //myhost:8080/x //joe@a.example/x tel://911";
     for (urls, verdict) in [
         (invalid, "invalid"),
-        // A colon that no port follows is a scheme's.
+        // A colon without a port after it belongs to a scheme.
         (without_port, "invalid"),
         (hosts, "allow"),
-        // What follows `//` is a host, whatever its name.
+        // The text after `//` is a host, whatever its name.
         (behind_slashes, "allow"),
     ] {
         let flags = "--robots all.txt -a ExampleBot --assume-scheme https";

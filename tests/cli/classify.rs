@@ -21,7 +21,8 @@ fn every_record_is_tagged_in_order() {
     let rows: [(&str, &[u8], &[u8]); 9] = [
         ("", list.as_bytes(), tagged.as_bytes()),
         ("", b"", b""),
-        // White space around a URL is no part of it, and stays in the record; the line end does not.
+        // White space around a URL is not part of the URL, but of the record; the line end is part
+        // of neither.
         (
             "",
             b"\n https://a.example/\t\r\n\r\n\xff\nhttps://a.example/\xe9",
@@ -37,7 +38,7 @@ fn every_record_is_tagged_in_order() {
             b"allow\thttps://a.example/1\nallow\thttps://a.example/in\n\
               allow\thttps://a.example/2\n",
         ),
-        // However little memory automata have, verdicts are the same.
+        // Verdicts are the same however little memory automata have.
         ("--automata-memory 0", list.as_bytes(), tagged.as_bytes()),
         ("--automata-memory 1KiB", list.as_bytes(), tagged.as_bytes()),
         ("--automata-memory unlimited", list.as_bytes(), tagged.as_bytes()),
@@ -120,7 +121,7 @@ fn every_reason_of_a_file_has_its_word() {
 }
 
 #[test]
-fn json_keeps_bytes_that_are_no_text() {
+fn json_keeps_bytes_that_are_not_text() {
     let folder = Folder::new();
     let output = folder.run("classify --format jsonl", b"https://a.example/\xff\n");
     let object = json(&output.stdout);
@@ -183,7 +184,7 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
         for threads in [0, 2, 3, 7] {
             assert!(run(threads) == one, "{line} with {threads} threads");
         }
-        // Nor do they depend on how the input comes.
+        // The bytes do not depend on the kind of input either.
         assert!(folder.run(line, &input).stdout == one, "{line}");
     }
 }
@@ -207,7 +208,8 @@ https://a.example/robots.txt,ExampleBot,/x,True
     assert_fails(&folder.run(&format!("{line} -o out.tsv"), &list), &["out.tsv", ".csv"]);
 }
 
-/// The sample's one host with a port comes as a capture, because its name cannot be that of a file everywhere.
+/// The sample's only host with a port is a capture, because its name cannot be a file name
+/// everywhere.
 #[test]
 fn the_sample_is_a_folder_and_a_capture() {
     let folder = Folder::new();

@@ -89,7 +89,7 @@ fn csv_has_a_header_and_quotes() {
 }
 
 #[test]
-fn a_header_stands_above_no_records_too() {
+fn a_header_is_written_without_records_too() {
     let folder = Folder::new();
     let empty = |flags: &str| {
         let line = format!("classify --robots robots -a A,B --no-summary {flags}");
@@ -122,7 +122,7 @@ fn columns_that_are_refused() {
     assert_status(&run(&folder, "-a Bot --user-agent Bot"), 0);
 }
 
-/// Python's `csv` reads back what was written.
+/// Python's `csv` reads the output back.
 #[test]
 fn csv_is_read_by_python() {
     let script = "import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline='')));\
@@ -155,7 +155,7 @@ fn csv_keeps_the_columns_of_tables() {
     // Lists with the same columns are joined.
     let joined = format!("{expected}3,https://b.example/,\"a, b\",allow,allow\r\n");
     assert_stdout(&folder.ok(format!("{line} a.csv b.tsv")), joined);
-    // Others are not, unless each has its output.
+    // Lists with other columns are not, unless each has its own output.
     folder.write("c.txt", "https://b.example/\n");
     let output = folder.output(format!("{line} a.csv c.txt -o out.csv"));
     assert_fails(&output, &["c.txt", "a.csv", "--out-dir"]);
@@ -163,7 +163,7 @@ fn csv_keeps_the_columns_of_tables() {
     let written = |name: &str| text(&folder.read(name));
     assert_eq!(written("out/a.csv"), text(expected.as_bytes()));
     assert_eq!(written("out/c.csv"), "url,BadBot,Other\\r\nhttps://b.example/,allow,allow\\r\n");
-    // An added column that has the name of another.
+    // An added column with the name of another.
     folder.write("d.csv", "url,BadBot\nhttps://b.example/,x\n");
     let output = folder.output(format!("{line} d.csv -o x.csv"));
     assert_fails(&output, &["'BadBot'", "--column-prefix"]);
@@ -172,7 +172,7 @@ fn csv_keeps_the_columns_of_tables() {
 }
 
 #[test]
-fn the_header_of_tsv_goes_on_with_that_of_the_list() {
+fn the_header_of_tsv_continues_with_that_of_the_list() {
     let folder = Folder::new();
     folder.write("a.tsv", "\u{feff}n\turl\r\n1\thttps://a.example/\r\n");
     let printed = folder.ok("classify --robots robots -a BadBot --no-summary --header a.tsv");

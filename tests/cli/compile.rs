@@ -1,24 +1,24 @@
-//! `compile`: the formats that people have, and the names of their fields.
+//! `compile`: the formats of inputs, and the names of their fields.
 
 use super::*;
 
 const CLOSED: &str = "User-agent: *\\nDisallow: /\\n";
 
-/// The verdict of the set `x.set` on a URL.
+/// Returns the verdict of the set `x.set` on a URL.
 #[track_caller]
 fn verdict(folder: &Folder, url: &str) -> String {
     let output = folder.output(format!("check -p x.set -a Bot {url}"));
     text(&output.stdout).split("\\t").next().unwrap().to_owned()
 }
 
-/// Compiles `line` to `x.set` and returns what is said on standard error.
+/// Compiles `line` to `x.set` and returns standard error.
 #[track_caller]
 fn compiled(folder: &Folder, line: &str) -> String {
     String::from_utf8(folder.ok(format!("compile --no-summary -o x.set {line}")).stderr).unwrap()
 }
 
 #[test]
-fn a_host_in_place_of_a_url() {
+fn a_host_instead_of_a_url() {
     let folder = Folder::new();
     let lines = format!(
         "{{\"domain\": \"closed.example\", \"content\": \"{CLOSED}\"}}\n\
@@ -36,7 +36,7 @@ fn a_host_in_place_of_a_url() {
     ] {
         assert_eq!(verdict(&folder, url), expected, "{url}");
     }
-    // The same file behind --robots is an error, and no file without a rule.
+    // The same file after --robots is an error, not a file without rules.
     assert_fails(&folder.output("check --robots dump -a Bot x"), &["compile -o SET dump"]);
 }
 
@@ -65,7 +65,7 @@ fn fields_are_named_with_a_flag() {
 }
 
 #[test]
-fn a_status_that_is_missing_is_assumed_and_said() {
+fn a_missing_status_is_assumed_and_noted() {
     let folder = Folder::new();
     let line = |host: &str, more: &str| {
         format!("{{\"host\": \"{host}.example\", \"body\": \"{CLOSED}\"{more}}}\n")
@@ -85,7 +85,7 @@ fn a_status_that_is_missing_is_assumed_and_said() {
     assert_eq!(summary["capture_notes"]["status-assumed"], 4);
     assert_contains(&text(&folder.ok("inspect y.set a.example").stdout), &["status-assumed"]);
     folder.ok("verify y.set");
-    // A record that says nothing, or contradicts itself, is no capture.
+    // A record that is empty, or contradicts itself, is not a capture.
     let without_status = [line("a", ""), line("b", ", \"status\": null")].concat();
     folder.write("b.jsonl", without_status + "{\"host\": \"c.example\"}\n");
     let reasons = [

@@ -7,7 +7,8 @@ fn answer(host: &str, status: u16, lines: &[&str]) -> String {
     capture(host, "2024-05-01", status, &body)
 }
 
-/// Two sets, `old.set` and `new.set`, between which everything changes that can.
+/// Returns a folder with two sets, `old.set` and `new.set`, between which everything changes that
+/// can.
 fn sets() -> Folder {
     let folder = Folder::new();
     let one = ["User-agent: One", "Disallow: /x", "User-agent: *", "Disallow: /y"];
@@ -75,7 +76,7 @@ fn for_an_agent_rules_change_if_its_own_do() {
 }
 
 #[test]
-fn objects_in_place_of_lines() {
+fn objects_instead_of_lines() {
     let folder = sets();
     let output = folder.ok("diff --format jsonl -a One old.set new.set");
     let objects = json_lines(&output.stdout);
@@ -163,7 +164,7 @@ fn the_output_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_changes_is_what_classify_says_of_each_set() {
+fn changes_agree_with_classify_on_each_set() {
     let folder = sets();
     let synth = "synth --answers --hosts 300 --urls 20000 --format jsonl";
     for (seed, name) in [(1, "one"), (2, "two")] {
@@ -227,7 +228,7 @@ fn the_summary_counts() {
 }
 
 #[test]
-fn other_dialects_and_sizes_are_said() {
+fn other_dialects_and_sizes_are_noted() {
     let folder = sets();
     folder.ok("compile --dialect google --max-robots-size 1M -o google.set old.jsonl");
     let output = folder.ok("diff old.set google.set");
@@ -237,13 +238,13 @@ fn other_dialects_and_sizes_are_said() {
     let object = json(&folder.ok("diff --json old.set google.set").stderr);
     assert_eq!(object["same_dialect"], false);
     assert_eq!(object["same_max_robots_size"], false);
-    // An agent has to be one in both.
+    // An agent must be valid in both dialects.
     let output = folder.output("diff old.set google.set -a MJ12bot");
     assert_fails(&output, &["MJ12bot"]);
 }
 
 #[test]
-fn the_exit_status_tells_if_asked() {
+fn the_exit_status_reports_changes_with_a_flag() {
     let folder = sets();
     folder.write("same", "https://same.example/\n");
     folder.write("other", "https://state.example/\n");
@@ -268,7 +269,7 @@ fn a_file_appears_when_it_is_complete() {
 }
 
 #[test]
-fn what_is_damaged_or_wrong_is_named() {
+fn damaged_and_wrong_inputs_are_named() {
     let folder = sets();
     folder.write("urls", URLS);
     let mut damaged = folder.read("new.set");

@@ -13,8 +13,8 @@ Disallow: /a/b
 Allow: /*.css$
 ";
 
-/// One: the redundant rule is gone, nothing else. Two: more and less than before. Three: new, with
-/// rules that say the same as those for anybody.
+/// One: only the redundant rule is removed. Two: rules added and removed. Three: new, with rules
+/// that equal those of the default group.
 const NEW: &str = "\
 User-agent: Three
 Disallow: /private/
@@ -57,17 +57,17 @@ Three	equal
 }
 
 #[test]
-fn the_status_tells_if_asked() {
+fn the_status_reports_changes_with_a_flag() {
     let folder = files();
     for (line, status) in [
         ("-a One", 0),
         ("-a Three", 0),
         ("-a One,Two", 1),
         ("--user-agent Two/1.0", 1),
-        // Nobody names it.
+        // No file names it.
         ("-a Other", 1),
         ("", 1),
-        // A wildcard means nothing there, and nor does Allow.
+        // Wildcards and Allow have no meaning there.
         ("-a One --dialect original1994", 0),
     ] {
         let output = folder.output(format!("diff --exit-code old.txt new.txt {line}"));
@@ -77,7 +77,7 @@ fn the_status_tells_if_asked() {
 }
 
 #[test]
-fn objects_in_place_of_lines() {
+fn objects_instead_of_lines() {
     let folder = files();
     let output = folder.ok("diff --format jsonl --json old.txt new.txt -a One,Two");
     let objects = json_lines(&output.stdout);
@@ -94,7 +94,7 @@ fn objects_in_place_of_lines() {
     assert_eq!(summary["new"]["rules"], 9);
 }
 
-/// Rules that remember in any combination what they have seen of a path.
+/// Returns rules whose states are combinations of the letters seen in a path.
 fn many_stars(last: &str) -> String {
     let rule = |number: usize| format!("Disallow: /*{number:02}x*{number:02}y$\n");
     let rules: String = (10..60).map(rule).collect();
@@ -102,13 +102,13 @@ fn many_stars(last: &str) -> String {
 }
 
 #[test]
-fn what_a_limit_leaves_open_is_not_equal() {
+fn an_answer_past_a_limit_is_not_equal() {
     let folder = Folder::new();
-    // Whether the last rule is needed takes a look at all combinations.
+    // To determine whether the last rule is needed, all combinations are searched.
     folder.write("old.txt", many_stars("Disallow: /*q\nDisallow: /*q*q*z\n"));
     folder.write("new.txt", many_stars("Disallow: /*q\nDisallow: /*q*z*z\n"));
     let output = folder.output("diff old.txt new.txt -a One");
-    // Either it was found out, or it is said that it was not.
+    // The output has either the answer or a note that it is unknown.
     match text(&output.stdout).contains("unknown") {
         true => {
             assert_status(&output, 2);
@@ -135,7 +135,7 @@ Two	disallow	allow	7:/a/b	11:/a/b	https://a.example/a/b
 }
 
 #[test]
-fn what_cannot_be_compared_is_named() {
+fn files_that_cannot_be_compared_are_named() {
     let folder = files();
     folder.ok("compile -o a.set robots");
     folder.write("urls", "https://a.example/\n");

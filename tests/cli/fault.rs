@@ -1,7 +1,7 @@
 //! A mapped list or set that is truncated during a run: a message and status 2 instead of a signal.
 //!
-//! The output is not read until the list is truncated, so the program waits after a small part of the list,
-//! and must read the truncated part before it can end.
+//! The output is not read until the list is truncated. So the program waits after a small part of
+//! the list, and must read the truncated part before it can end.
 
 #![allow(unsafe_code, reason = "maps files of this test")]
 
@@ -19,12 +19,12 @@ use portcullis_set::{Damage, PolicySet};
 
 use super::*;
 
-/// More than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
+/// More bytes than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
 const LIST_BYTES: usize = 24 * 1024 * 1024;
 
 const CLASSIFY: &str = "classify urls.txt -a Bot --no-summary";
 
-/// A run in which a list or a set is cut short.
+/// A run during which a list or a set is truncated.
 struct Run {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -97,8 +97,8 @@ fn a_list_that_is_cut_short_leaves_no_output() {
     }
 }
 
-/// A page that is gone is noticed when it is touched; bytes that are gone within a page read as
-/// zeros, and are noticed before the run is called complete.
+/// A lost page is noticed when it is touched. Lost bytes within a page read as zeros, and are
+/// noticed before the run is called complete.
 #[test]
 fn a_set_that_is_cut_short_while_it_is_mapped() {
     let folder = Folder::new();
@@ -117,14 +117,14 @@ fn a_set_that_is_cut_short_while_it_is_mapped() {
     }
 }
 
-/// Every answer comes after the length was compared, also where the page that the file has lost a part
-/// of was read and compared with its checksums before, and also for a caller of the library.
+/// The length is compared before every answer, even if the page that lost bytes was read and
+/// compared with its checksums before, and also for a caller of the library.
 #[test]
 fn a_set_that_is_cut_short_gives_no_answer() {
     let folder = Folder::new();
     folder.ok("compile robots -o a.set");
     let path = folder.path("a.set");
-    // SAFETY: what is cut off here is a part of the page that holds all that is asked for.
+    // SAFETY: the bytes that are cut off here are on the page that holds all queried data.
     let mapped = Arc::new(unsafe { PolicySet::map(&path) }.unwrap());
     let read = Arc::new(PolicySet::open(&path).unwrap());
     let classify = |set: &Arc<PolicySet>| -> Result<Vec<Verdict>, String> {
@@ -151,7 +151,7 @@ fn a_set_that_is_cut_short_gives_no_answer() {
     }
 }
 
-/// What a list has lost is not decided as another URL.
+/// The lost bytes of a list are not decided as another URL.
 #[test]
 fn a_list_that_is_cut_short_within_a_page() {
     let folder = Folder::new();

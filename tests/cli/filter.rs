@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// One record of each kind, with line ends of both sorts.
+/// Returns one record of each kind, with both kinds of line ends.
 fn list() -> String {
     format!("{ALLOWED}\r\n{DISALLOWED}\n\n{UNKNOWN}\n{INVALID}\n\r\nhttps://b.example/")
 }
@@ -20,16 +20,16 @@ fn assert_kept(flags: &str, expected: String) {
 }
 
 #[test]
-fn the_records_that_flags_ask_for_byte_for_byte() {
+fn flags_select_records_byte_for_byte() {
     assert_kept("", format!("{ALLOWED}\r\nhttps://b.example/\n"));
     assert_kept("-v", format!("{DISALLOWED}\n"));
     assert_kept("--invert", format!("{DISALLOWED}\n"));
-    // Unknown and invalid ones are kept only if asked for.
+    // Unknown and invalid records are kept only with a flag.
     assert_kept("--unknown keep", format!("{ALLOWED}\r\n{UNKNOWN}\nhttps://b.example/\n"));
     assert_kept("--invalid keep", format!("{ALLOWED}\r\n\n{INVALID}\n\r\nhttps://b.example/\n"));
     assert_kept("--unknown drop --invalid drop", format!("{ALLOWED}\r\nhttps://b.example/\n"));
     assert_kept("-v --unknown keep", format!("{DISALLOWED}\n{UNKNOWN}\n"));
-    // A number or nothing in their place.
+    // A number, or nothing, instead of the records.
     assert_kept("-c", "2\n".into());
     assert_kept("--count --unknown keep", "3\n".into());
     assert_kept("-q", String::new());
@@ -95,7 +95,7 @@ fn all_agents_unless_any() {
 }
 
 #[test]
-fn the_exit_status_tells_emptiness_if_asked_for() {
+fn the_exit_status_reports_an_empty_output_with_a_flag() {
     let folder = Folder::new();
     for (flags, input, status) in [
         ("-e", DISALLOWED, 1),

@@ -7,7 +7,7 @@ fn generated(kind: &str) -> String {
 }
 
 #[test]
-fn the_man_page_tells_subcommands_flags_and_statuses() {
+fn the_man_page_has_subcommands_flags_and_statuses() {
     let page = generated("man");
     let parts = ["CLASSIFY", "FILTER", "CHECK", "SYNTH", "assume", "EXIT STATUS"];
     assert_contains(&page, &[".TH portcullis 1"]);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A set of the folder's hosts and of answers that an archive has.
+/// Returns a folder with a set of its hosts and of the answers in an archive.
 fn compiled() -> Folder {
     let folder = Folder::new();
     let answers = [
@@ -77,7 +77,7 @@ fn stats_for_machines() {
 }
 
 #[test]
-fn lists_are_as_long_as_asked_for() {
+fn a_flag_sets_the_length_of_lists() {
     let folder = compiled();
     for top in [0, 1, 2] {
         let object = object(&folder, &format!("set.pcs -n {top}"));
@@ -172,7 +172,7 @@ fn a_host_that_is_not_known() {
 }
 
 #[test]
-fn what_cannot_be_inspected() {
+fn files_that_cannot_be_inspected() {
     let folder = compiled();
     folder.write("text.pcs", "User-agent: *\n");
     let set = folder.read("set.pcs");

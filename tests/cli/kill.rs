@@ -1,4 +1,4 @@
-//! A set that is replaced: however `compile` ends, the old or the new set is complete.
+//! A set that is replaced: the old or the new set is complete, however `compile` ends.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
@@ -11,7 +11,7 @@ use super::*;
 /// The number of times the program is killed during a run.
 const MOMENTS: u32 = 50;
 
-/// The number of times it is killed while it writes the set.
+/// The number of times the program is killed while it writes the set.
 const MOMENTS_OF_WRITING: u32 = 10;
 
 /// An old set, and the input of a new one.
@@ -20,7 +20,7 @@ struct Sets {
     old: Vec<u8>,
     old_hash: u64,
     new_hash: u64,
-    /// The time to compile the new one.
+    /// The time to compile the new set.
     duration: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Sets {
         spawn(&self.folder, "compile new/robots.jsonl -o a.set", Stdio::null())
     }
 
-    /// Kills the program and checks its files. Returns whether it left an unfinished one.
+    /// Kills the program and checks its files. Returns whether it left an unfinished file.
     #[track_caller]
     fn kill(&self, mut child: Child) -> bool {
         child.kill().unwrap();
@@ -72,14 +72,14 @@ impl Sets {
     }
 }
 
-/// The names of unfinished outputs.
+/// Returns the names of unfinished outputs.
 fn unfinished(folder: &Folder) -> Vec<String> {
     let mut names = folder.names();
     names.retain(|name| name.starts_with('.') && name.ends_with(".unfinished"));
     names
 }
 
-/// The hash of an intact set.
+/// Returns the hash of an intact set.
 #[track_caller]
 fn hash(folder: &Folder, name: &str) -> u64 {
     let set = PolicySet::open(&folder.path(name)).unwrap();
@@ -87,7 +87,7 @@ fn hash(folder: &Folder, name: &str) -> u64 {
     set.hash()
 }
 
-/// Seeded random fractions of one.
+/// Returns seeded random fractions of one.
 fn fractions(seed: u64) -> impl Iterator<Item = f64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -154,7 +154,7 @@ fn a_signal_leaves_nothing() {
     for signal in ["HUP", "INT", "TERM"] {
         for (line, outputs) in &lines {
             let folder = Folder::new();
-            // It waits for its list.
+            // The program waits for its list.
             let mut child = spawn(&folder, line, Stdio::piped());
             let list = child.stdin.take();
             while unfinished(&folder).len() < *outputs {

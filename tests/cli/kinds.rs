@@ -1,5 +1,5 @@
-//! Every flag and argument with every kind of file: the right answer, a clear error or a warning, and never
-//! a silent allow.
+//! Every flag and argument with every kind of file: the right answer, a clear error or a warning,
+//! but never a silent allow.
 //!
 //! The rules in every file disallow all of `closed.example`, so an `allow` is right only where the
 //! file has no rule.
@@ -13,10 +13,10 @@ use super::*;
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
 const URL: &str = "https://closed.example/x";
 
-/// What is expected of a kind of file, by what is wanted in its place.
+/// The expected result for a kind of file, by the expected kind.
 ///
-/// `disallow`, `allow`, `invalid`, `unknown`: that verdict and no other. `warns X`: no rule is found,
-/// and a warning has X. Anything else: an error, in one sentence that has these words.
+/// `disallow`, `allow`, `invalid`, `unknown`: this verdict and no other. `warns X`: no rule is
+/// found, and a warning has X. Anything else: an error, in one sentence that has these words.
 struct Row {
     kind: &'static str,
     robots: &'static str,
@@ -60,14 +60,13 @@ const ROWS: [Row; 19] = [
     row("loop",        ["symbolic link",    "symbolic link",  "symbolic link",   "symbolic link",  "symbolic link"]),
 ];
 
-/// Command lines with `{}` for the file. Their output has the verdict, or none for a list that is
-/// empty.
+/// Command lines with `{}` for the file. Their output has the verdict, or none for an empty list.
 const AS_ROBOTS_TXT: [&str; 3] = [
     "check --robots {} -a Bot https://closed.example/x",
     "classify --robots {} -a Bot --no-summary one.txt",
     "audit --robots {} -a Bot --json - --no-summary one.txt",
 ];
-/// Here a folder is no single robots.txt, and a set is compared with sets.
+/// Here a folder is not a single robots.txt, and a set is compared with sets.
 const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.txt -a Bot"];
 const AS_SET: [&str; 7] = [
     "check -p {} -a Bot https://closed.example/x",
@@ -122,7 +121,7 @@ fn kinds() -> Folder {
     folder
 }
 
-/// Whether a command line did what is expected, and if not what it did.
+/// Checks the result of a command line; an error describes the result.
 fn judge(line: &str, output: &Output, expected: &str) -> Result<(), String> {
     let [out, err] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
     let status = output.status.code();
@@ -162,13 +161,13 @@ fn judge(line: &str, output: &Output, expected: &str) -> Result<(), String> {
     }
 }
 
-/// Runs every command line, on as many threads as there are processors, and names all that is wrong.
+/// Runs every command line, on one thread per CPU, and reports everything that is wrong.
 fn run_all(folder: &Folder, lines: &[(Vec<String>, &str)]) {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     let work = || {
         while let Some((steps, expected)) = lines.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // Of several steps the first that fails is the answer; `err` is that of all.
+            // Of several steps, the first failure is the answer; `err` is that of all.
             let mut err = Vec::new();
             let mut output = None;
             for step in steps {
@@ -209,7 +208,7 @@ fn every_place_with_every_kind_of_file() {
             filled(&AS_ONE_ROBOTS_TXT, row.kind).for_each(|steps| add(steps, row.robots));
         }
         for (number, steps) in filled(&AS_SET, row.kind).enumerate() {
-            // The list of the last line is missing, so a set that is right is an error all the same.
+            // The list of the last line is missing, so a valid set is an error too.
             let is_bench = number + 1 == AS_SET.len();
             add(steps, if is_bench && row.set == "disallow" { NO_FILE } else { row.set });
         }
@@ -220,7 +219,7 @@ fn every_place_with_every_kind_of_file() {
         // As the file of a host, among others.
         let hosts = format!("hosts-of-{}", row.kind);
         folder.write(&format!("{hosts}/open.example"), "");
-        // A name with .gz behind it is that of no host.
+        // A name that ends in .gz is not the name of a host.
         symlink(folder.path(row.kind), folder.path(&hosts).join("closed.example")).unwrap();
         let loaded = match row.in_folder.starts_with("warns") {
             true => row.robots,
@@ -234,7 +233,7 @@ fn every_place_with_every_kind_of_file() {
 }
 
 #[test]
-fn strict_makes_an_error_of_what_is_noted() {
+fn strict_makes_an_error_of_each_note() {
     let folder = kinds();
     folder.write("two/closed.example", CLOSED);
     folder.write("two/closed.example.txt", "User-agent: *\nAllow: /\n");
@@ -263,7 +262,7 @@ fn strict_makes_an_error_of_what_is_noted() {
 }
 
 #[test]
-fn lenient_says_what_it_leaves_out() {
+fn lenient_notes_skipped_files() {
     let folder = kinds();
     folder.write("hosts/closed.example", CLOSED);
     symlink("gone", folder.path("hosts/gone.example")).unwrap();
@@ -284,7 +283,7 @@ fn lenient_says_what_it_leaves_out() {
 }
 
 #[test]
-fn what_looks_odd_is_counted_in_summaries_and_sets() {
+fn odd_files_are_counted_in_summaries_and_sets() {
     let folder = kinds();
     folder.write("hosts/a.example", folder.read("page.html"));
     folder.write("hosts/b.example", folder.read("error.json"));

@@ -38,7 +38,7 @@ fn a_diagnostic_shows_its_line() {
 }
 
 #[test]
-fn statuses_follow_what_is_denied() {
+fn the_status_depends_on_denied_findings() {
     let rows = [
         ("", 0),
         ("--deny all", 1),
@@ -217,7 +217,7 @@ fn the_catalogue_explains_codes() {
 }
 
 #[test]
-fn a_fix_is_a_diff_and_leaves_what_changes_verdicts() {
+fn a_fix_is_a_diff_and_changes_no_verdict() {
     let folder = Folder::new();
     folder.write("robots.txt", FAULTY);
     let output = folder.ok("lint --fix robots.txt");

@@ -4,7 +4,7 @@ use std::process::Command as Process;
 
 use super::*;
 
-/// Made-up URLs, of every verdict, with what needs quotes and escapes.
+/// Returns made-up URLs of every verdict, with characters that need quotes and escapes.
 fn urls() -> Vec<String> {
     let mut urls: Vec<String> = (0..300)
         .map(|number| {
@@ -17,7 +17,7 @@ fn urls() -> Vec<String> {
     urls
 }
 
-/// A format, and how it writes a URL.
+/// A list format, and its form of a URL.
 struct Written {
     name: &'static str,
     flags: &'static str,
@@ -69,14 +69,14 @@ const FORMATS: [Written; 11] = [
     }),
 ];
 
-/// The stored forms of a list, each with the ending of its name. gzip has two members.
+/// Returns the stored forms of a list, each with its extension. gzip has two members.
 fn stored(list: &[u8]) -> [(&'static str, Vec<u8>); 3] {
     let (left, right) = list.split_at(list.len() / 2);
     let zstd = zstd::encode_all(list, 1).unwrap();
     [("", list.to_vec()), (".gz", [gzip(left), gzip(right)].concat()), (".zst", zstd)]
 }
 
-/// The members of an audit that URLs determine.
+/// Returns the members of an audit that URLs determine.
 fn findings(folder: &Folder, list: &str) -> Vec<Value> {
     let line = format!("audit --robots robots -a ExampleBot --no-summary --json - {list}");
     let report = json(&folder.ok(line).stdout);
@@ -123,7 +123,7 @@ fn every_format_has_the_verdicts_of_plain_lines() {
             assert!(output.stdout == changes, "{name}");
             assert!(findings(&folder, &format!("{flags} {name}")) == found, "{name}");
         }
-        // From a pipe nothing has a name.
+        // Input from a pipe has no name.
         let format = match *name {
             "l.tsv" => "--input-format tsv",
             "l.csv" => "--column Address",
@@ -134,7 +134,7 @@ fn every_format_has_the_verdicts_of_plain_lines() {
     }
 }
 
-/// Runs a tool; `None` if it is not there, which is said.
+/// Runs a tool; prints a note and returns `None` if there is none.
 fn tool(folder: &Folder, line: &str, script: &str) -> Option<Vec<u8>> {
     let mut words = line.split_whitespace();
     let mut process = Process::new(words.next().unwrap());
@@ -174,7 +174,7 @@ fn files_of_other_tools_are_read_and_ours_by_them() {
     }
 }
 
-/// Python's `csv` writes fields with all that quotes allow, and reads what is kept.
+/// Python's `csv` writes fields with everything that quotes allow, and reads the kept rows.
 #[test]
 fn python_reads_the_rows_that_are_kept() {
     let folder = Folder::new();
@@ -261,7 +261,7 @@ fn bad_records_are_counted_kept_in_place_and_set_aside() {
 }
 
 #[test]
-fn a_list_without_urls_says_what_it_looks_like() {
+fn a_list_without_urls_is_an_error_with_its_appearance() {
     let folder = Folder::new();
     let rows: [(&str, &str, &[&str]); 9] = [
         (
@@ -292,7 +292,7 @@ fn a_list_without_urls_says_what_it_looks_like() {
     folder.write("u", "1,https://a.example/,x\n");
     let output = folder.run("filter u --input-format csv --column 2", "");
     assert_stdout(&output, "1,https://a.example/,x\n");
-    // Nothing to decide is no error.
+    // A list without records is not an error.
     for list in ["", "\n\n", "\u{feff}"] {
         assert_status(&folder.run("classify", list), 0);
     }
@@ -338,7 +338,7 @@ fn one_output_for_each_list() {
     let gz = decompressed("b.tsv.gz", &folder.read("tagged/b.tsv.gz"));
     assert_eq!(text(&gz), text(format!("allow\t{ALLOWED}\n").as_bytes()));
     assert_contains(&text(&folder.read("tagged/a.tsv")), &["disallow"]);
-    // Before anything is written.
+    // Errors before anything is written.
     for (line, words) in [
         ("filter in --out-dir in", &["in/a.csv is an input"][..]),
         ("filter in/a.csv in/sub/a.csv --out-dir new", &["in/a.csv", "in/sub/a.csv", "new/a.csv"]),
@@ -351,7 +351,7 @@ fn one_output_for_each_list() {
         assert_fails(&folder.run(line, ""), words);
         assert!(!exists(&folder.path("new")), "{line}");
     }
-    // All or none.
+    // All outputs, or none.
     folder.write("in/z.csv.gz", &gzip(b"url\nhttps://a.example/\nhttps://b.example/\n")[..30]);
     let output = folder.run("filter in --out-dir none --rejects none.r", "");
     assert_fails(&output, &["in/z.csv.gz is cut short"]);

@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// A file of `host` that disallows `path`, captured on a day or without date.
+/// Returns a capture of a file of `host` that disallows `path`, with a date or undated.
 fn disallows(host: &str, day: &str, path: &str) -> String {
     capture(host, day, 200, &format!("User-agent: *\nDisallow: {path}\n"))
 }
 
-/// Two archives, `one.jsonl` and `two.jsonl`, and their sets.
+/// Returns a folder with two archives, `one.jsonl` and `two.jsonl`, and their sets.
 fn archives() -> Folder {
     let folder = Folder::new();
     let one = [
@@ -96,7 +96,7 @@ fn the_summary_has_sets_and_inputs() {
 }
 
 #[test]
-fn sets_that_were_compiled_otherwise_are_refused() {
+fn sets_that_were_compiled_differently_are_refused() {
     let folder = archives();
     run(&folder, "compile --dialect google -o google.set two.jsonl");
     run(&folder, "compile --max-robots-size 1K -o small.set two.jsonl");
@@ -113,7 +113,7 @@ fn sets_that_were_compiled_otherwise_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_named_and_nothing_is_left() {
+fn files_that_cannot_be_merged_are_named_and_nothing_is_left() {
     let folder = archives();
     let mut damaged = folder.read("two.set");
     let middle = damaged.len() / 2;

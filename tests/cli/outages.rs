@@ -2,14 +2,15 @@
 
 use super::*;
 
-/// An answer of `host`, on a day of 2024 (`01-31`).
+/// Returns an answer of `host`, on a day of 2024 (`01-31`).
 fn answer(host: &str, date: &str, status: u16) -> String {
     let body = "User-agent: *\nDisallow: /private/\n";
     capture(&format!("{host}.example"), &format!("2024-{date}"), status, body)
 }
 
-/// `copy` had a file until it failed, `none` never had one, `short` failed lately, `back` came back,
-/// `nowhere` leads to what was not captured, and `once` failed once and was not asked again.
+/// Returns a folder with an archive: `copy` had a file until it failed, `none` never had one,
+/// `short` failed recently, `back` recovered, `nowhere` redirects to a URL that was not captured,
+/// and `once` failed once and was not requested again.
 fn folder() -> Folder {
     let folder = Folder::new();
     let failing = |host: &str| {
@@ -33,7 +34,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The verdicts of a set on two URLs of each host: `-` for disallow, `+` for allow.
+/// Returns the verdicts of a set on two URLs of each host: `-` for disallow, `+` for allow.
 fn verdicts(folder: &Folder, set: &str) -> String {
     let hosts = ["copy", "none", "short", "back", "nowhere", "once"];
     let urls =
@@ -67,7 +68,7 @@ fn each_dialect_and_setting_has_its_answer() {
 }
 
 #[test]
-fn what_an_outage_opens_is_shown() {
+fn the_effect_of_an_outage_is_shown() {
     let folder = folder();
     let output = folder.ok("compile --dialect google -o x.set captures.jsonl");
     assert_says(&output, &["outage-last-good-copy 1, outage-unavailable 1", "in an outage 5"]);
@@ -96,7 +97,7 @@ fn what_an_outage_opens_is_shown() {
 }
 
 #[test]
-fn flags_that_mean_nothing_are_refused() {
+fn flags_without_meaning_are_refused() {
     let folder = folder();
     for flags in ["--dialect google --long-outage unavailable", "--as-of yesterday"] {
         assert_status(&folder.output(format!("compile {flags} -o x.set captures.jsonl")), 2);
@@ -105,7 +106,7 @@ fn flags_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn a_merge_judges_outages_anew_and_confirms_across_sets() {
+fn a_merge_judges_outages_again_and_confirms_across_sets() {
     let folder = folder();
     let old = ["copy", "none", "short", "back"].map(|host| answer(host, "01-01", 200));
     folder.write("old.jsonl", old.concat());

@@ -8,7 +8,7 @@ use super::*;
 
 const URLS: &str = "https://a.example/private/x\nhttps://nobody.example/\nno URL\n";
 
-/// A folder with a list `l` and a set `s`, both also as a link and as a hard link.
+/// Returns a folder with a list `l` and a set `s`, both also as a link and as a hard link.
 fn linked() -> Folder {
     let folder = Folder::new();
     folder.ok("compile robots -o s");
@@ -21,7 +21,7 @@ fn linked() -> Folder {
     folder
 }
 
-/// All files of a folder, with their contents.
+/// Returns all files of a folder, with their contents.
 fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     let names = folder.names().into_iter().filter(|name| name != "sub");
     let mut files: Vec<_> = names.map(|name| (name.clone(), folder.read(&name))).collect();
@@ -87,7 +87,7 @@ fn an_output_that_is_in_a_folder_of_inputs() {
     folder.ok("filter l --robots robots -a Bot -o robots/c");
 }
 
-/// Streams are files too, if they are redirected to them.
+/// A stream that is redirected to a file counts as that file.
 #[test]
 fn a_stream_that_is_an_output_or_an_input() {
     let folder = linked();
@@ -134,7 +134,7 @@ fn two_outputs_that_are_one_file() {
     assert_fails(&folder.output(both), &["are one file"]);
 }
 
-/// What holds nothing that could be lost may be named twice.
+/// Devices and pipes hold no data that could be lost, so they may be named twice.
 #[test]
 fn devices_and_pipes_are_outputs() {
     let folder = linked();
@@ -159,7 +159,7 @@ fn devices_and_pipes_are_outputs() {
     assert_status(&folder.run("filter -v l -o fifo", ""), 0);
     let read = reader.wait_with_output().unwrap().stdout;
     assert_eq!(read, b"https://a.example/private/x\n");
-    // A file behind the stream's name is appended to, not replaced.
+    // A file to which the stream is redirected is appended to, not replaced.
     folder.write("log", "before\n");
     let log = OpenOptions::new().append(true).open(folder.path("log")).unwrap();
     let mut process = folder.process("filter -v l --robots robots -a Bot -o /dev/stdout");
@@ -167,7 +167,7 @@ fn devices_and_pipes_are_outputs() {
     assert_eq!(folder.read("log"), b"before\nhttps://a.example/private/x\n");
 }
 
-/// The last output fails when it is completed; the first one must not be there then.
+/// The last output fails when it is completed; the first one must not exist then.
 #[cfg(target_os = "linux")]
 #[test]
 fn all_outputs_or_none() {

@@ -12,7 +12,7 @@ use super::*;
 
 const ROWS: usize = 700;
 
-/// The URLs by turns, the last of them null.
+/// Returns the URLs in turn, the last one null.
 fn urls() -> Vec<Option<String>> {
     let url = |row: usize| match row % 5 {
         0 => Some(format!("{ALLOWED}{row}")),
@@ -64,7 +64,7 @@ fn reader(folder: &Folder, name: &str) -> SerializedFileReader<fs::File> {
     SerializedFileReader::new(fs::File::open(folder.path(name)).unwrap()).unwrap()
 }
 
-/// The rows of a file as text, and the names of its columns.
+/// Returns the rows of a file as text, and the names of its columns.
 fn rows(folder: &Folder, name: &str) -> (Vec<String>, Vec<String>) {
     let reader = reader(folder, name);
     let schema = reader.metadata().file_metadata().schema();
@@ -79,7 +79,7 @@ fn metadata(folder: &Folder, name: &str, key: &str) -> Option<String> {
     pairs.iter().find(|pair| pair.key == key)?.value.clone()
 }
 
-/// The account that the program writes into a file.
+/// Returns the account that the program writes into a file.
 fn account(folder: &Folder, name: &str) -> Value {
     json(metadata(folder, name, "portcullis").unwrap().as_bytes())
 }
@@ -151,7 +151,7 @@ fn other_lists_become_parquet() {
         [(ALLOWED, "allow"), ("", "invalid"), (DISALLOWED, "disallow"), (UNKNOWN, "unknown")]
             .map(|(url, verdict)| format!("{{url: \"{url}\", ExampleBot: \"{verdict}\"}}"));
     assert_eq!(found, expected);
-    // An input that is empty makes a file without rows.
+    // An empty input gives a file without rows.
     folder.write("empty.txt", "");
     folder.ok(format!("classify empty.txt {FLAGS} -o y.parquet"));
     assert_eq!(rows(&folder, "y.parquet"), (vec![], names));
@@ -198,14 +198,15 @@ fn rows_are_kept_whole() {
     assert_eq!(metadata(&folder, "y.parquet", "ARROW:schema"), arrow);
     let account = account(&folder, "y.parquet");
     assert_eq!((&account["records"], &account["kept"]), (&ROWS.into(), &(ROWS / 5).into()));
-    // Standard output has the same, as it is no terminal.
+    // Standard output has the same rows, because it is not a terminal.
     let output = folder.ok(format!("filter x.parquet {FLAGS} -v"));
     folder.write("v.parquet", output.stdout);
     assert_eq!(rows(&folder, "v.parquet"), (of(1), names));
     assert_stdout(&folder.ok(format!("filter x.parquet {FLAGS} -c")), format!("{}\n", ROWS / 5));
 }
 
-/// Rows and lines with the same URLs, by turns in each relation to a file with preferences, and the file.
+/// Writes rows and lines with the same URLs, which have each relation to a file with preferences,
+/// and the file.
 fn write_preferences(folder: &Folder) {
     let robots = "User-agent: *\nContent-Usage: /open train-ai=y, search=n\n\
         Content-Signal: /closed ai-train=no\nDisallow: /private\n";
@@ -223,7 +224,7 @@ fn write_preferences(folder: &Folder) {
     write_columns(folder, "p.parquet", vec![("url", column)]);
 }
 
-/// The values of one column, the quotes of a string removed.
+/// Returns the values of one column, without the quotes of strings.
 fn column(folder: &Folder, file: &str, name: &str) -> Vec<String> {
     let reader = reader(folder, file);
     let value = |row: ::parquet::record::Row| {
@@ -258,7 +259,7 @@ fn a_purpose_keeps_the_rows_of_the_lines_that_it_keeps() {
 }
 
 #[test]
-fn preferences_are_columns_behind_each_verdict() {
+fn preferences_are_columns_after_each_verdict() {
     let folder = Folder::new();
     write_preferences(&folder);
     let flags = "--robots sites -a ExampleBot,Other --usage train-ai,search";
@@ -352,7 +353,7 @@ fn lists_of_two_kinds_do_not_mix() {
 }
 
 #[test]
-fn what_cannot_be_read_names_the_place_and_the_fix() {
+fn errors_of_reading_name_the_place_and_the_fix() {
     let folder = Folder::new();
     write(&folder, "x.parquet");
     let whole = folder.read("x.parquet");
@@ -388,7 +389,7 @@ fn what_cannot_be_read_names_the_place_and_the_fix() {
     assert_fails(&piped, &["standard input: Parquet is read from its end", "name the file"]);
 }
 
-/// A Python with pyarrow; `None` if there is none, which is said.
+/// Returns a Python with pyarrow; prints a note and returns `None` if there is none.
 fn python() -> Option<String> {
     let python = std::env::var("PORTCULLIS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let found = std::process::Command::new(&python).args(["-c", "import pyarrow"]).output();

@@ -1,4 +1,4 @@
-"""Compares what the program wrote with what it read, with pyarrow, and with DuckDB and Polars if they are there."""
+"""Compares the program's output with its input, with pyarrow, and with DuckDB and Polars if they are installed."""
 
 import glob
 import pyarrow.parquet as pq

@@ -1,4 +1,4 @@
-"""Writes Parquet files with pyarrow, and with DuckDB and Polars if they are there; prints their names."""
+"""Writes Parquet files with pyarrow, and with DuckDB and Polars if they are installed; prints the files' names."""
 
 import datetime
 import pyarrow as pa

@@ -1,9 +1,9 @@
-//! The recipes of the documentation: every command of the page is run, on a small made-up copy of what it
-//! is for, and must print what the page shows.
+//! The recipes of the documentation: every command of the page is run on a small made-up copy of
+//! its data, and must print the output on the page.
 //!
-//! A `sh` block is run by a shell in a folder with the files of `tests/recipes/NAME`, and a `text` block
-//! behind it is its standard output. The blocks of a section share the folder. A `console` block fetches
-//! something and is not run.
+//! A `sh` block is run by a shell in a folder with the files of `tests/recipes/NAME`, and a `text`
+//! block after it is its standard output. The blocks of a section share the folder. A `console`
+//! block downloads data and is not run.
 
 use std::process::{Command, Stdio};
 

@@ -52,7 +52,7 @@ fn json_names_everything() {
 }
 
 #[test]
-fn the_hash_tells_sets_apart() {
+fn the_hash_distinguishes_sets() {
     let (one, same) = (Folder::new(), Folder::new());
     let hash = |folder: &Folder| summary(folder, "classify --json")["set_hash"].clone();
     assert_eq!(hash(&one), hash(&same));
@@ -61,7 +61,7 @@ fn the_hash_tells_sets_apart() {
 }
 
 #[test]
-fn a_filter_says_how_many_it_kept() {
+fn a_filter_reports_how_many_it_kept() {
     let folder = Folder::new();
     assert_eq!(summary(&folder, "filter --json")["kept"], 1);
     assert_eq!(summary(&folder, "filter --json -c")["kept"], 1);
@@ -77,7 +77,7 @@ fn stats_add_the_census() {
 }
 
 #[test]
-fn what_a_folder_holds_besides_policies_is_told() {
+fn files_of_a_folder_without_policies_are_reported() {
     let folder = Folder::new();
     fs::create_dir(folder.path("robots/sub")).unwrap();
     assert_says(&folder.run("classify", ""), &["note: ", "sub"]);

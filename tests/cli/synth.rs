@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Names and contents of the robots.txt files, and the list.
+/// Returns the names and contents of the robots.txt files, and the list.
 fn corpus(folder: &Folder, name: &str) -> (Vec<(String, Vec<u8>)>, Vec<u8>) {
     let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(folder.path(name).join("robots"))
         .unwrap()
@@ -24,7 +24,7 @@ fn a_seed_gives_one_corpus() {
 }
 
 #[test]
-fn it_has_as_many_as_asked_for_and_every_url_has_a_policy() {
+fn it_has_the_requested_size_and_every_url_has_a_policy() {
     let folder = Folder::new();
     folder.ok("synth --hosts 30 --urls 500 --out c");
     let (files, urls) = corpus(&folder, "c");

@@ -1,5 +1,5 @@
-//! What pages may be used for: `--usage` of `classify`, `check` and `diff`, `filter --purpose`, and what
-//! `inspect` and `audit` show of it.
+//! Usage preferences: `--usage` of `classify`, `check` and `diff`, `filter --purpose`, and the
+//! output of `inspect` and `audit`.
 
 use super::*;
 
@@ -10,7 +10,7 @@ const ROBOTS: &str = "License: https://l.example/all\nUser-agent: *\n\
 const URLS: &str = "https://a.example/\nhttps://a.example/open/1\nhttps://a.example/late\n\
     https://a.example/private\nhttps://u.example/\nno url\n";
 
-/// A folder with a file that has preferences, and the set of it.
+/// Returns a folder with a file that has preferences, and the set of that file.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("sites/a.example", ROBOTS);
@@ -24,7 +24,7 @@ fn printed(folder: &Folder, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A set of a version that did not keep preferences.
+/// A set of a version that did not store preferences.
 const OLD_SET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
 
 #[test]
@@ -62,14 +62,14 @@ fn json_lines_say_where_each_label_is_stated() {
 }
 
 #[test]
-fn filter_keeps_what_is_stated_and_counts_what_is_not() {
+fn filter_keeps_stated_uses_and_counts_unstated_ones() {
     let folder = folder();
     let filter = |flags: &str| printed(&folder, &format!("filter -p a.set -a Bot {flags}"));
     let (open, late) = ("https://a.example/open/1\n", "https://a.example/late\n");
     assert_eq!(filter("--purpose train-ai --unstated drop --no-summary"), open);
     let both = format!("{open}{late}");
     assert_eq!(filter("--purpose train-ai --unstated keep --no-summary"), both);
-    // Nobody who is not allowed gets through, whatever counts as fine.
+    // A URL that is not allowed is dropped whatever its preferences.
     assert_eq!(filter("--purpose search --unstated drop --no-summary"), "https://a.example/\n");
     let rest = "https://a.example/\nhttps://a.example/late\nhttps://a.example/private\n";
     assert_eq!(filter("-v --purpose train-ai --unstated drop --no-summary"), rest);
@@ -79,7 +79,7 @@ fn filter_keeps_what_is_stated_and_counts_what_is_not() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn invalid_labels_and_flags_are_refused() {
     let folder = folder();
     let cases = [
         ("classify -p a.set -a Bot --usage training".to_owned(), "train-ai, ai-use, search"),
@@ -172,7 +172,7 @@ fn ties_and_values_that_cannot_be_read_are_explained() {
         "lost     Content-Usage: /a* train-ai=y  (line 3: 3 bytes as well, and n goes first)",
     ];
     assert_contains(&tie, &expected);
-    // To usage, the first two lines are a group of their own.
+    // For usage, the first two lines are a group of their own.
     assert_eq!(tie.matches("group    User-agent: Bot").count(), 1, "{tie}");
     let late = explain("b", "/late");
     assert_contains(&late, &["train-ai: ?  (not stated)"]);
@@ -263,8 +263,8 @@ fn inspect_shows_which_records_hold_for_a_robot() {
     assert!(object["usage"].is_null());
 }
 
-/// Two sets, `old.set` and `new.set`: the preferences of a.example change, those of b.example for one
-/// crawler, and the wording of c.example.
+/// Returns a folder with two sets, `old.set` and `new.set`: the preferences of a.example change,
+/// those of b.example for one crawler, and the wording of c.example.
 fn changed() -> Folder {
     let folder = Folder::new();
     let sites = [
@@ -328,7 +328,7 @@ rules	https://c.example	rules	rules	One,Two
     assert_status(&folder.output("diff old.set new.set -a Two --usage train-ai --exit-code"), 1);
 }
 
-/// The lines of an output that have a text.
+/// Returns the lines of an output that contain a text.
 fn text_lines(output: &Output, part: &str) -> String {
     let lines = String::from_utf8(output.stdout.clone()).unwrap();
     lines.split_inclusive('\n').filter(|line| line.contains(part)).collect()
@@ -379,7 +379,7 @@ Two	train-ai	?	-	unstated	5:/y	https://c.example/y/
 }
 
 #[test]
-fn what_diff_cannot_compare_is_refused() {
+fn diff_refuses_sets_that_it_cannot_compare() {
     let folder = changed();
     let cases = [
         ("diff old.set new.set --usage search".to_owned(), "requires -a"),
@@ -393,7 +393,7 @@ fn what_diff_cannot_compare_is_refused() {
 }
 
 #[test]
-fn audit_counts_what_classify_says() {
+fn audit_agrees_with_classify() {
     let folder = folder();
     let robots = "License: https://l.example/all\nUser-agent: *\nContent-Usage: train-ai=y\n\
         Content-Signal: ai-train=no\nAllow: /\nUser-agent: Bot\nContent-Usage: search=y\nDisallow: /\n";

@@ -23,7 +23,7 @@ fn a_header_is_resolved_in_every_command() {
 }
 
 #[test]
-fn headers_stand_beside_tokens_and_after_them() {
+fn headers_are_combined_with_tokens() {
     let folder = Folder::new();
     let line = format!("check --robots robots {ALLOWED} --user-agent OtherBot/2 -a BadBot,Third");
     let output = run(&folder, &line, &[HEADER]);
@@ -61,19 +61,20 @@ User-agent: *
 Disallow: /other/
 ";
     folder.write("one.txt", file);
-    // The folder that the header may not fetch from, of those above.
+    // The folder above that the header may not fetch from.
     let rows = [
         ("rfc9309", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://a.example/bot)", "web"),
         ("koster1996", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://a.example/bot)", "web"),
         ("google", "EXAMPLEBOT/2.1", "web"),
         ("draft2019", "ExampleBot/2.1 ExampleBot-News", "news"),
-        // A token within a longer one does not count, an occurrence in the name of 1994 does.
+        // A token within a longer one does not count; an occurrence in the name does in the 1994
+        // dialect.
         ("rfc9309", "MyExampleBot/2.1", "other"),
         ("koster1996", "MyExampleBot/2.1", "other"),
         ("original1994", "MyExampleBot/2.1", "web"),
         ("google", "MJ12bot/1.0", "other"),
         ("original1994", "MJ12bot/1.0", "bot"),
-        // Tokens that browsers share name no crawler, unless there is no other token.
+        // Tokens that browsers share do not name a crawler, unless there is no other token.
         ("rfc9309", "Mozilla/5.0 (compatible; FourthRobot)", "other"),
         ("original1994", "Mozilla/5.0 (compatible; FourthRobo)", "other"),
         ("rfc9309", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/5 (KHTML, like Gecko)", "mozilla"),

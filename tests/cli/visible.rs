@@ -1,5 +1,5 @@
-//! No untrusted text reaches a terminal raw: each subcommand is run on hostile file names, agents, hosts,
-//! rules and URLs, and its output is checked.
+//! No untrusted text reaches a terminal unescaped: each subcommand is run on hostile file names,
+//! agents, hosts, rules and URLs, and its output is checked.
 //!
 //! Not checked, because they are exact by contract: the records of `classify` in TSV, of `filter` and of
 //! `diff`, plain `check`, and the lines of the diff of `lint --fix`.
@@ -12,7 +12,7 @@ use super::*;
 const HOSTILE: &str = "\u{1b}[31m\u{9b}2J\u{85}\u{7f}\u{202e}\u{202a}\u{2066}\u{2069}\u{200e}\u{200f}\
     \u{61c}\u{2028}\u{2029}";
 
-/// A file name that would print a line of its own.
+/// Returns a file name that would print a line of its own.
 fn name(of: &str) -> String {
     format!("{of}{HOSTILE}\nFORGED\r")
 }
@@ -33,7 +33,7 @@ fn assert_visible(bytes: &[u8], what: &str) {
     assert!(!shown.lines().any(|line| line.starts_with("FORGED")), "{what}: {shown}");
 }
 
-/// A robots.txt in which everything that may be hostile is.
+/// Returns a robots.txt in which everything that may be hostile is hostile.
 fn robots() -> String {
     let rule = HOSTILE.replace(['\u{1b}', '\u{7f}'], "");
     format!(
@@ -44,8 +44,8 @@ fn robots() -> String {
     )
 }
 
-/// A folder of hostile files: `robots…/a.example` and a file of no host beside it, `file…`, `list…`,
-/// `captures….jsonl`, and the sets `set…` and `other…`.
+/// Returns a folder of hostile files: `robots…/a.example` and a file beside it that is not named by
+/// a host, `file…`, `list…`, `captures….jsonl`, and the sets `set…` and `other…`.
 fn hostile() -> Folder {
     let folder = Folder::new();
     let robots_folder = name("robots");
@@ -64,7 +64,7 @@ fn hostile() -> Folder {
     folder
 }
 
-/// Runs words, of which one that begins with `@` is a hostile file name.
+/// Runs a command of these words. A word that begins with `@` is a hostile file name.
 fn run(folder: &Folder, words: &[&str]) -> Output {
     let word = |word: &&str| match word.strip_prefix('@') {
         Some(of) => OsString::from(name(of)),

@@ -23,7 +23,7 @@ const PATH_BYTES: usize = 200;
 const BUDGET_BYTES: usize = 512 * 1_024;
 const LARGEST_BYTES: usize = 96 * FILE_BYTES;
 
-/// One URL in so many is given to the oracle.
+/// One URL in this many is given to the oracle.
 const JUDGED_PART: usize = 25;
 
 /// Returns a file of rules that require two literals and then a letter that every path has.

@@ -44,7 +44,7 @@ fn texts_with_one_unseeded_hash_have_many_seeded_ones() {
 fn texts_with_one_unseeded_hash_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     for number in 0..TEXTS {
-        // Each text is there twice.
+        // Each text occurs twice.
         let text = text(number / 2 * 2);
         std::fs::write(folder.path().join(format!("host{number}.example")), text).unwrap();
     }

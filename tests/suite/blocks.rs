@@ -1,4 +1,4 @@
-//! The cases as `classify` asks them: in blocks, over all files together, shuffled.
+//! The cases as `classify` decides them: in blocks, over all files together, shuffled.
 //!
 //! Each file gets an origin of its own, and its URLs move to that origin. Checks that need a
 //! particular origin (a file with a URL, a port, another scheme) are only asked one by one.
@@ -15,7 +15,7 @@ use portcullis_set::batch::{Classifier, Vectors};
 use crate::case::Check;
 use crate::common::{self, Configuration, at_origin, configurations, scattered};
 
-/// Checks that can be asked together: of one dialect and one size limit.
+/// Checks that can be decided together: of one dialect and one size limit.
 struct Together<'c> {
     dialect: &'static Dialect,
     robots_bytes_max: Option<usize>,
@@ -24,7 +24,7 @@ struct Together<'c> {
     questions: Vec<(&'c Check, Vec<u8>, Decision)>,
 }
 
-/// Asks all checks in blocks, and calls `wrong` with each wrong answer: the configuration, the
+/// Decides all checks in blocks, and calls `wrong` with each wrong answer: the configuration, the
 /// check, the answer and the expected one. Returns the number of answers.
 pub fn compare(
     checks: &[(Check, Decision)],
@@ -86,8 +86,8 @@ fn group(checks: &[(Check, Decision)]) -> Vec<Together<'_>> {
 }
 
 impl Together<'_> {
-    /// Asks everything twice with each kind of vectors: with a new memory and with a warm one. Only
-    /// the check's own agent is compared; the others fill the block.
+    /// Decides everything twice with each kind of vectors: with a new memory and with a warm one.
+    /// Only the check's own agent is compared; the others fill the block.
     fn ask(
         &self,
         mut classifier: Classifier,

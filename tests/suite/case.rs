@@ -33,14 +33,14 @@ pub struct Check {
     pub url: Vec<u8>,
     /// The expected answer.
     pub expected: Expected,
-    /// What the URL may be used for, if the case says so.
+    /// The expected usage preferences, if the case has any.
     pub usage: Option<ExpectedUsage>,
 }
 
-/// What a URL may be used for.
+/// The usage preferences of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedUsage {
-    /// By label that is stated: its value and its line.
+    /// The value and the line of each stated label.
     pub stated: BTreeMap<String, (Preference, Option<LineNumber>)>,
     /// The licences, if the case gives them.
     pub licenses: Option<Vec<String>>,
@@ -74,7 +74,7 @@ impl ExpectedUsage {
 pub struct Expected {
     /// Whether the URL may be fetched.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason for the verdict.
     pub reason: Reason,
     /// The line of the deciding rule.
     pub line: Option<LineNumber>,
@@ -87,7 +87,7 @@ impl Expected {
     }
 }
 
-/// Returns the checks of one case file, or what is wrong with it.
+/// Returns the checks of one case file, or a problem of the file.
 pub fn checks_of(text: &str) -> Result<Vec<Check>, String> {
     let file: CaseFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut names = BTreeSet::new();

@@ -26,7 +26,7 @@ pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     for ((robots, arguments), checks) in &runs {
         std::fs::write(folder.path().join("robots.txt"), robots).unwrap();
         let urls: Vec<&[u8]> = checks.iter().map(|check| &check.url[..]).collect();
-        // A list without a URL is an error, so there is one behind the records.
+        // A list without a URL is an error, so one is appended to the records.
         let list = [&urls.join(&b'\n'), &b"\nhttps://example.com/\n"[..]].concat();
         std::fs::write(folder.path().join("urls"), list).unwrap();
         let mut answers = run(folder.path(), arguments);

@@ -64,7 +64,8 @@ fn oracle(check: &Check) -> Decision {
     }
 }
 
-/// One file that applies to every URL or to its origin; returns the last answer of `times`.
+/// Decides by one file that applies to every URL or to its origin; returns the last answer of
+/// `times`.
 fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
@@ -85,9 +86,9 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
     last_of(&classifier, check, times)
 }
 
-/// The front door. Files that are bound to an origin, and records that are not absolute URLs, go to
-/// the classifier: the front door does not check origins, and accepts paths and URLs without a
-/// scheme.
+/// Decides by the front door. Files that are bound to an origin, and records that are not absolute
+/// URLs, go to the classifier: the front door does not check origins, and accepts paths and URLs
+/// without a scheme.
 fn one_file(check: &Check) -> Decision {
     let is_url = split(&check.url, check.dialect.paths.path_start).is_ok();
     if check.robots_url.is_some() || !is_url {
@@ -98,8 +99,8 @@ fn one_file(check: &Check) -> Decision {
     robots.agent_chain(&chain).decide(&check.url)
 }
 
-/// A compiled set; returns the last answer of `times`. The set is compiled into memory and opened
-/// like a file, so the checksum of every block is verified.
+/// Decides by a compiled set; returns the last answer of `times`. The set is compiled into memory
+/// and opened like a file, so the checksum of every block is verified.
 fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
     let origins = match &check.robots_url {
         None => {

@@ -8,7 +8,7 @@ use crate::case::{Check, Expected};
 /// Bytes of a file that are shown; the rest is cut, with a remark.
 const SHOWN_BYTES_MAX: usize = 16 * 1024;
 
-/// Returns the case file entry that asks `check` and expects `answer`.
+/// Returns the entry of a case file for `check` with the answer `answer`.
 pub fn entry(check: &Check, answer: Expected) -> String {
     let mut text = format!(
         "[[case]]\nname = {}\ndialect = {}\nclause = {}\nwhy = \"\"\n",

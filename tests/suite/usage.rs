@@ -1,4 +1,4 @@
-//! Cases that say what pages may be used for: the oracle, the front door, and sets in memory and stored.
+//! Cases of usage preferences: the oracle, the front door, and sets in memory and stored.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use portcullis_set::{LoadConfig, PolicySet};
 use crate::case::{Check, ExpectedUsage};
 use crate::common;
 
-/// What is stated about a URL: the labels with their values and lines, and the licences.
+/// Returns the usage preferences of a URL: the labels with their values and lines, and the
+/// licences.
 fn of(usage: &Usage, licenses: Vec<Vec<u8>>) -> ExpectedUsage {
     let stated = Label::ALL.into_iter().map(|label| (label, usage.of(label)));
     let stated = stated.filter(|(_, stated)| stated.preference != Preference::Unstated);
@@ -59,7 +60,7 @@ fn of_set(check: &Check, set: PolicySet) -> ExpectedUsage {
     ExpectedUsage { stated, licenses: Some(licenses) }
 }
 
-/// Each answer that is not what the case says, and how many were compared.
+/// Returns each answer that differs from its case, and the number of comparisons.
 pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     let mut differences = Vec::new();
     let mut compared = 0;

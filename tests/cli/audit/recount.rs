@@ -1,4 +1,4 @@
-//! The counts of an audit, counted again from what `classify --format jsonl` writes.
+//! The counts of an audit, computed again from the output of `classify --format jsonl`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::*;
 
-/// What decisions amount to.
+/// The counts of decisions.
 #[derive(Default)]
 pub struct Recount {
     pub records: u64,
@@ -111,8 +111,8 @@ impl Recount {
     }
 }
 
-/// What tells one policy from another: the user-agent lines and rules of a host's file, with the
-/// numbers of their lines.
+/// Returns the identity of a policy: the user-agent lines and rules of a host's file, with their
+/// line numbers.
 pub fn policy_key(folder: &Folder, host: &str) -> String {
     let text = folder.read(&format!("c/robots/{host}"));
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
