@@ -21,7 +21,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::id::RuleID;
 use portcullis_lint::analysis::{
-    AgentRules, Equivalence, Limits, Robot, RuleStanding, Search, Standing, equivalence,
+    AgentRules, AnalysisLimits, Equivalence, Robot, RuleAndStatus, RuleStatus, Search, equivalence,
 };
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
@@ -151,21 +151,21 @@ impl<'t> Subject<'t> {
 }
 
 /// Checks the analysis of each rule with the oracle.
-fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
-    let standings: Vec<RuleStanding> = subject.rules().standings(&Limits::default());
+fn hold_statuses(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
+    let statuses: Vec<RuleAndStatus> = subject.rules().statuses(&AnalysisLimits::default());
     let never = |rule: RuleID| {
-        let standing = standings.iter().find(|it| it.rule == rule).map(|it| &it.standing);
+        let status = statuses.iter().find(|it| it.rule == rule).map(|it| &it.status);
         matches!(
-            standing,
-            Some(Standing::NeverMatches | Standing::Equal { .. } | Standing::Shadowed { .. })
+            status,
+            Some(RuleStatus::NeverMatches | RuleStatus::Equal { .. } | RuleStatus::Shadowed { .. })
         )
     };
-    tally.rules += standings.len() as u64;
-    let distance = standings.len().div_ceil(EXAMPLES).max(1);
-    for (index, RuleStanding { rule, standing }) in standings.iter().enumerate() {
-        let example = match standing {
-            Standing::Decides { example, .. } | Standing::Redundant { example, .. } => example,
-            Standing::Unknown(_) => {
+    tally.rules += statuses.len() as u64;
+    let distance = statuses.len().div_ceil(EXAMPLES).max(1);
+    for (index, RuleAndStatus { rule, status }) in statuses.iter().enumerate() {
+        let example = match status {
+            RuleStatus::Decides { example, .. } | RuleStatus::Redundant { example, .. } => example,
+            RuleStatus::Unknown(_) => {
                 tally.unknown += 1;
                 continue;
             }
@@ -197,7 +197,7 @@ fn hold_standings(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
 fn hold_equivalence(one: &Subject<'_>, two: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
     let (first, second) = (one.rules(), two.rules());
     let named = |url: &[u8]| format!("{} and {}: {}", one.name, two.name, url.as_bstr());
-    match equivalence(first.rules(), second.rules(), &Limits::default()) {
+    match equivalence(first.rules(), second.rules(), &AnalysisLimits::default()) {
         Equivalence::Equal => {
             tally.alike += 1;
             for url in urls {
@@ -244,7 +244,7 @@ fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) ->
     let (one, next) = (subject(index), subject(index + 1));
     let mut tally = Tally { files: 1, ..Tally::default() };
     let urls = one.urls(index);
-    hold_standings(&one, &urls, &mut tally);
+    hold_statuses(&one, &urls, &mut tally);
     hold_equivalence(&one, &next, &[urls.clone(), next.urls(index)].concat(), &mut tally);
     if let Some(text) = less_one_rule(&one, index) {
         hold_equivalence(&one, &Subject::new("less a rule", dialect, &text), &urls, &mut tally);

@@ -2,14 +2,14 @@
 //! paths.
 
 mod common;
-#[path = "analysis/standing.rs"]
-mod standing;
+#[path = "analysis/status.rs"]
+mod status;
 
 use bstr::ByteSlice;
 use common::{Random, words};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{Equivalence, Example, Limits, Rules, Search, equivalence};
+use portcullis_lint::analysis::{AnalysisLimits, Equivalence, Example, Rules, Search, equivalence};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::RobotsTxt;
@@ -72,7 +72,7 @@ impl<'s> Side<'s> {
 /// Compares the answer for two files with the verdicts on all small URLs.
 #[track_caller]
 fn compare(one: &Side<'_>, two: &Side<'_>) {
-    let answer = equivalence(one.rules(), two.rules(), &Limits::default());
+    let answer = equivalence(one.rules(), two.rules(), &AnalysisLimits::default());
     let shown = || {
         format!(
             "{} {}\n{}\n{}\n{answer:?}",

@@ -12,7 +12,7 @@ use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_lint::analysis::{
-    AgentRules, Equivalence, Limits, Robot, equivalence, robots_named,
+    AgentRules, AnalysisLimits, Equivalence, Robot, equivalence, robots_named,
 };
 use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis_report::difference::origins;
@@ -303,7 +303,7 @@ impl Diff<'_> {
                 Selection::Groups { groups, .. } => groups.clone(),
                 Selection::NoRules | Selection::NoGroup => Vec::new(),
             });
-            let compare = || equivalence(old.rules(), new.rules(), &Limits::default());
+            let compare = || equivalence(old.rules(), new.rules(), &AnalysisLimits::default());
             let equivalence = known.entry(groups).or_insert_with(compare);
             let agent = match robot {
                 Robot::Agent(agent) => agent.name(),

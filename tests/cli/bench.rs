@@ -41,7 +41,7 @@ fn every_engine_is_verified_on_the_sample_and_timed() {
     assert!(engines.len() >= 8, "{table}");
     for engine in engines {
         let name = engine["name"].as_str().unwrap();
-        assert_eq!(engine["verification"]["standing"], "verified", "{name}");
+        assert_eq!(engine["verification"]["status"], "verified", "{name}");
         assert_eq!(engine["verification"]["checksum"], report["corpus"]["checksum"], "{name}");
         assert!(table.contains(&format!("| {name} ")), "{name}");
     }
@@ -73,7 +73,7 @@ fn a_compiled_set_answers_too() {
     folder.ok(format!("compile -o s.set {}", project("corpora/sample/robots").display()));
     let (_, report) = on_sample(&folder, "-p s.set", "--engine portcullis --no-memory");
     let ours = engine(&report, "portcullis");
-    assert_eq!(ours["verification"]["standing"], "verified");
+    assert_eq!(ours["verification"]["status"], "verified");
     assert!(["decide-hot", "batch", "file-to-verdict"].iter().all(|model| has_model(ours, model)));
 }
 
@@ -95,7 +95,7 @@ fn a_set_with_hosts_that_have_no_file_is_verified() {
         let report = json(&folder.read("b.json"));
         assert_eq!(report["corpus"]["questions"], 2, "{report}");
         let stored = engine(&report, "portcullis");
-        assert_eq!(stored["verification"]["standing"], "verified", "{dialect}");
+        assert_eq!(stored["verification"]["status"], "verified", "{dialect}");
         assert!(has_model(stored, "file-to-verdict"), "{dialect}");
     }
 }
@@ -144,7 +144,7 @@ fn protego_is_in_the_table() {
     }
     let runner = format!("protego=python3 {}", project("benches/runners/protego.py").display());
     let (_, report) = with_runner(&Folder::new(), runner);
-    assert_eq!(engine(&report, "protego")["verification"]["standing"], "verified");
+    assert_eq!(engine(&report, "protego")["verification"]["status"], "verified");
     assert!(has_model(engine(&report, "protego"), "decide-hot"));
 }
 

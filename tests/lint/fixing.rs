@@ -1,7 +1,7 @@
 //! Checks fixed files against the oracle.
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::Limits;
+use portcullis_lint::analysis::AnalysisLimits;
 use portcullis_lint::{FixConfig, LintConfig, fix, lint};
 use portcullis_oracle::Judge;
 use portcullis_synth::Corpus;
@@ -10,7 +10,7 @@ use crate::common::{Random, words};
 
 fn fixed(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
     let report = lint(text, &LintConfig { bytes_max: None, ..LintConfig::new(chosen) });
-    let limits = Limits::default();
+    let limits = AnalysisLimits::default();
     let fixed =
         fix(text, &report, &FixConfig { dialects: dialects.to_vec(), bytes_max: None, limits });
     assert_eq!(fixed.fixed.is_empty(), fixed.text == text, "{}", text.escape_ascii());

@@ -26,7 +26,7 @@ pub struct Judgement {
 /// The verification status of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum Status {
     /// Every answer equals the oracle's.
     #[default]
     Verified,
@@ -53,7 +53,7 @@ pub struct Example {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// The conclusion.
-    pub standing: Standing,
+    pub status: Status,
     /// The number of URLs that the engine was asked to decide.
     pub asked: usize,
     /// The number of URLs that it answered.
@@ -152,11 +152,11 @@ impl Judgement {
         found.allowed = given.allowed;
         [found.checksum, found.oracle_checksum] =
             [given, judged].map(|tally| format!("{:016x}", tally.checksum));
-        found.standing = match (found.differing, kind) {
-            (0, _) if found.answered == 0 => Standing::Failed("answers no URL".to_owned()),
-            (0, _) => Standing::Verified,
-            (_, EngineKind::BuiltIn) => Standing::Wrong,
-            (_, EngineKind::Peer | EngineKind::Runner) => Standing::Differs,
+        found.status = match (found.differing, kind) {
+            (0, _) if found.answered == 0 => Status::Failed("answers no URL".to_owned()),
+            (0, _) => Status::Verified,
+            (_, EngineKind::BuiltIn) => Status::Wrong,
+            (_, EngineKind::Peer | EngineKind::Runner) => Status::Differs,
         };
         found
     }
@@ -165,7 +165,7 @@ impl Judgement {
 impl Verification {
     /// Returns the verification of an engine that failed as a whole.
     pub(super) fn failed(error: EngineError) -> Verification {
-        Verification { standing: Standing::Failed(error.0), ..Verification::default() }
+        Verification { status: Status::Failed(error.0), ..Verification::default() }
     }
 
     /// Compares the tally of a timed pass with the engine's answers in the comparison.
@@ -186,7 +186,7 @@ impl Verification {
 
     /// Whether times of the engine may be shown.
     pub fn may_be_timed(&self) -> bool {
-        matches!(self.standing, Standing::Verified | Standing::Differs)
+        matches!(self.status, Status::Verified | Status::Differs)
     }
 }
 

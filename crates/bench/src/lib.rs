@@ -30,7 +30,7 @@
 //!
 //! ```
 //! use portcullis_bench as bench;
-//! use portcullis_bench::{Corpus, Settings, Standing};
+//! use portcullis_bench::{Corpus, Settings, Status};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -52,7 +52,7 @@
 //! };
 //! let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
 //! let report = bench::run(&corpus, &engines, &settings, &|_| ())?;
-//! assert_eq!(report.engines[1].verification.standing, Standing::Verified);
+//! assert_eq!(report.engines[1].verification.status, Status::Verified);
 //! assert_eq!(report.corpus.allowed, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -80,7 +80,7 @@ pub use engine::{
 };
 pub use engines::{BASELINE, Numbered, built_in};
 pub use growth::{MadeUpHosts, RuleGrowth};
-pub use judge::{Example, Judgement, Standing, Verification};
+pub use judge::{Example, Judgement, Status, Verification};
 pub use machine::{MEMORY_FLAG, Machine, MemoryUse, Resident, locked_version};
 pub use questions::{HostTable, Order, Question, QuestionList};
 pub use report::{

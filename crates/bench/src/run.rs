@@ -24,7 +24,7 @@ use super::corpus::Corpus;
 use super::engine::{Engine, EngineError, EngineKind, Matcher};
 use super::engines::{BASELINE, built_in};
 use super::growth;
-use super::judge::{Judgement, Standing, Verification};
+use super::judge::{Judgement, Status, Verification};
 use super::machine::{Machine, MemoryUse};
 use super::questions::{HostTable, Order, QuestionList};
 use super::report::{
@@ -334,7 +334,7 @@ impl<'e, 'c> Seat<'e, 'c> {
     }
 
     fn fail(&mut self, error: EngineError) {
-        self.verification.standing = Standing::Failed(error.0);
+        self.verification.status = Status::Failed(error.0);
         self.times.clear();
         self.singles.clear();
         self.matcher = None;

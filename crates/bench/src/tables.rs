@@ -8,7 +8,7 @@ use portcullis_report::page::Page;
 use super::document::{self, Part, PointRow, nanoseconds};
 use super::engine::EngineKind;
 use super::engines::meaning;
-use super::judge::{Standing, Verification};
+use super::judge::{Status, Verification};
 use super::questions::Order;
 use super::report::{
     Cell, CorpusFacts, Curve, CurveLine, EngineReport, Measurement, Model, Per, Report,
@@ -119,8 +119,8 @@ fn headline(report: &Report) -> String {
 
 /// Returns the paragraph on which engines' answers are right.
 fn verified(report: &Report) -> String {
-    let of = |standing: fn(&Standing) -> bool| {
-        let engines = report.engines.iter().filter(|it| standing(&it.verification.standing));
+    let of = |status: fn(&Status) -> bool| {
+        let engines = report.engines.iter().filter(|it| status(&it.verification.status));
         engines.map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
     };
     let mut text = format!(
@@ -128,10 +128,10 @@ fn verified(report: &Report) -> String {
         counted(report.corpus.questions as u64, "URL", "URLs")
     );
     for (what, names) in [
-        ("every answer is right", of(|it| *it == Standing::Verified)),
-        ("some answers differ", of(|it| *it == Standing::Differs)),
-        ("wrong, so not timed", of(|it| *it == Standing::Wrong)),
-        ("failed, so not timed", of(|it| matches!(it, Standing::Failed(_)))),
+        ("every answer is right", of(|it| *it == Status::Verified)),
+        ("some answers differ", of(|it| *it == Status::Differs)),
+        ("wrong, so not timed", of(|it| *it == Status::Wrong)),
+        ("failed, so not timed", of(|it| matches!(it, Status::Failed(_)))),
     ] {
         if !names.is_empty() {
             text += &format!(" {what}: {names}.");
@@ -244,16 +244,16 @@ fn or_dash<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
 fn answers(report: &Report) -> Part {
     let head = ["answers", "asked", "allowed", "other answers", "no answer", "checksum"];
     engine_table(report, &head, |engine| {
-        let Verification { standing, asked, answered, allowed, differing, checksum, .. } =
+        let Verification { status, asked, answered, allowed, differing, checksum, .. } =
             &engine.verification;
-        let standing = match standing {
-            Standing::Verified => "verified",
-            Standing::Differs => "differ",
-            Standing::Wrong => "**WRONG**",
-            Standing::Failed(_) => "**FAILED**",
+        let status = match status {
+            Status::Verified => "verified",
+            Status::Differs => "differ",
+            Status::Wrong => "**WRONG**",
+            Status::Failed(_) => "**FAILED**",
         };
         let counts = [*asked as u64, *allowed, *differing as u64, (asked - answered) as u64];
-        let mut cells = vec![standing.to_owned()];
+        let mut cells = vec![status.to_owned()];
         cells.extend(counts.iter().map(u64::to_string));
         cells.push(checksum.clone());
         cells
@@ -413,8 +413,8 @@ fn memory(report: &Report) -> Part {
 /// Returns remarks on an engine.
 fn remarks(engine: &EngineReport, report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
-    let Verification { standing, files_refused, examples, asked, .. } = &engine.verification;
-    if let Standing::Failed(why) = standing {
+    let Verification { status, files_refused, examples, asked, .. } = &engine.verification;
+    if let Status::Failed(why) = status {
         lines.push(format!("failed: {why}"));
     }
     if is_sampled(engine, report) {
@@ -428,7 +428,7 @@ fn remarks(engine: &EngineReport, report: &Report) -> Vec<String> {
     for example in examples {
         lines.push(format!("{} (oracle: {}): {}", example.answer, example.oracle, example.url));
     }
-    if engine.kind == EngineKind::BuiltIn && *standing == Standing::Wrong {
+    if engine.kind == EngineKind::BuiltIn && *status == Status::Wrong {
         lines.push("it is wrong, so it has no times".to_owned());
     }
     lines

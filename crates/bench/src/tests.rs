@@ -95,7 +95,7 @@ fn an_engine_that_is_right_is_timed_in_every_way() {
     assert_eq!((report.corpus.questions, report.corpus.left_out.invalid), (4, 1));
     assert_eq!((report.corpus.files, report.corpus.allowed), (1, 2));
     for engine in &report.engines {
-        assert_eq!(engine.verification.standing, Standing::Verified);
+        assert_eq!(engine.verification.status, Status::Verified);
         assert_eq!(engine.verification.checksum, report.corpus.checksum);
         assert_eq!(engine.results.len(), 7, "{:?}", engine.results);
         assert!(engine.result(hot(Order::Grouped)).unwrap().ratio.is_some());
@@ -109,7 +109,7 @@ fn a_built_in_engine_that_lies_is_wrong_and_has_no_times() {
         let report = report_of(EngineKind::BuiltIn, manner);
         let actor = &report.engines[1];
         assert!(report.has_fault());
-        assert_eq!(actor.verification.standing, Standing::Wrong);
+        assert_eq!(actor.verification.status, Status::Wrong);
         assert!(actor.results.is_empty() && actor.single.is_none());
         let example = &actor.verification.examples[0];
         let (answer, url) = match manner {
@@ -128,7 +128,7 @@ fn a_peer_that_differs_is_counted_and_timed() {
     let report = report_of(EngineKind::Peer, Manner::AllowsAll);
     let actor = &report.engines[1];
     assert!(!report.has_fault());
-    assert_eq!(actor.verification.standing, Standing::Differs);
+    assert_eq!(actor.verification.status, Status::Differs);
     assert_eq!((actor.verification.differing, actor.verification.examples.len()), (2, 2));
     assert_ne!(actor.verification.checksum, actor.verification.oracle_checksum);
     assert!(actor.result(hot(Order::Shuffled)).is_some());
@@ -141,7 +141,7 @@ fn a_peer_that_answers_nothing_takes_nothing_from_the_others() {
         let actor = &report.engines[1];
         assert_eq!((actor.verification.answered, actor.verification.differing), (0, 0));
         assert!(actor.results.is_empty());
-        assert_eq!(actor.verification.standing, Standing::Failed("answers no URL".to_owned()));
+        assert_eq!(actor.verification.status, Status::Failed("answers no URL".to_owned()));
         assert_eq!(report.corpus.timed, 4);
         assert!(report.engines[0].result(hot(Order::Shuffled)).is_some());
     }
@@ -154,7 +154,7 @@ fn an_engine_that_changes_its_mind_has_no_times() {
     let report = report_of(EngineKind::BuiltIn, Manner::ChangesItsMind);
     let actor = &report.engines[1];
     assert!(
-        matches!(&actor.verification.standing, Standing::Failed(why) if why.contains("timed pass"))
+        matches!(&actor.verification.status, Status::Failed(why) if why.contains("timed pass"))
     );
     assert!(actor.results.is_empty() && report.has_fault());
 }
@@ -173,7 +173,7 @@ fn every_built_in_engine_is_right() {
     let engines = chosen(&corpus, Vec::new(), &quick()).unwrap();
     let report = run(&corpus, &engines, &Settings { rounds: 1, ..quick() }, &|_| ()).unwrap();
     for engine in &report.engines {
-        assert_eq!(engine.verification.standing, Standing::Verified, "{}", engine.name);
+        assert_eq!(engine.verification.status, Status::Verified, "{}", engine.name);
         assert!(engine.result(hot(Order::Shuffled)).is_some(), "{}", engine.name);
     }
 }
@@ -223,7 +223,7 @@ fn a_report_is_json_and_a_page_that_needs_nothing_else() {
     for member in ["model", "order", "threads", "per", "median_ns", "min_ns", "max_ns", "ratio"] {
         assert!(result.get(member).is_some(), "{member}: {result}");
     }
-    assert_eq!(json["engines"][1]["verification"]["standing"], "differs");
+    assert_eq!(json["engines"][1]["verification"]["status"], "differs");
     let page = page(&report);
     assert_is_well_formed(&page);
     for outside in ["http://www", "src=", "href=\"h", "@import"] {
@@ -276,7 +276,7 @@ mod runners {
         let report = runner_report("allow");
         let runner = &report.engines[1];
         assert_eq!((runner.name.as_str(), runner.version.as_str()), ("script", "1.0"));
-        assert_eq!(runner.verification.standing, Standing::Differs);
+        assert_eq!(runner.verification.status, Status::Differs);
         assert_eq!((runner.verification.answered, runner.verification.differing), (4, 2));
         assert_eq!(runner.result(hot(Order::Shuffled)).unwrap().median_ns, 100.0);
         let compile = Cell::of(Model::Compile, None);
@@ -292,11 +292,8 @@ mod runners {
             ("short", "3 answers to 4 URLs"),
         ] {
             let report = runner_report(mode);
-            let standing = &report.engines[1].verification.standing;
-            assert!(
-                matches!(standing, Standing::Failed(said) if said.contains(why)),
-                "{standing:?}"
-            );
+            let status = &report.engines[1].verification.status;
+            assert!(matches!(status, Status::Failed(said) if said.contains(why)), "{status:?}");
             assert!(report.engines[1].results.is_empty() && !report.has_fault());
             assert!(report.engines[0].result(hot(Order::Grouped)).is_some(), "{mode}");
         }
@@ -317,8 +314,8 @@ mod runners {
         let settings = Settings { engines: vec!["oracle".to_owned()], runners, ..quick() };
         let engines = chosen(&corpus, Vec::new(), &settings).unwrap();
         let report = run(&corpus, &engines, &settings, &|_| ()).unwrap();
-        let standing = &report.engines[1].verification.standing;
-        assert!(matches!(standing, Standing::Failed(why) if why.contains("cannot be started")));
+        let status = &report.engines[1].verification.status;
+        assert!(matches!(status, Status::Failed(why) if why.contains("cannot be started")));
     }
 
     #[test]

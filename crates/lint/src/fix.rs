@@ -14,7 +14,7 @@ use hashbrown::{HashMap, HashSet};
 use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
-use crate::analysis::{Bound, Budget, Example, Limits, Rules, difference};
+use crate::analysis::{AnalysisLimits, Bound, Budget, Example, Rules, difference};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_matcher::bytes::seeded_hash;
@@ -30,7 +30,7 @@ pub struct FixConfig {
     pub bytes_max: Option<usize>,
     /// The limits of one comparison. All comparisons of a file together may spend
     /// [`FIX_ANALYSES`](portcullis_dialect::limits::FIX_ANALYSES) times as much.
-    pub limits: Limits,
+    pub limits: AnalysisLimits,
 }
 
 /// A fixed file.
@@ -50,14 +50,14 @@ pub struct Fixed {
 /// applied.
 ///
 /// ```
-/// use portcullis_lint::analysis::Limits;
+/// use portcullis_lint::analysis::AnalysisLimits;
 /// use portcullis_dialect::dialect::{Dialect, RFC_9309};
 /// use portcullis_lint::{FixConfig, LintConfig, fix, lint};
 ///
 /// let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /a\nDisalow: /c\n";
 /// let report = lint(text, &LintConfig::new(&RFC_9309));
 /// let dialects = Dialect::ALL.to_vec();
-/// let config = FixConfig { dialects, bytes_max: None, limits: Limits::default() };
+/// let config = FixConfig { dialects, bytes_max: None, limits: AnalysisLimits::default() };
 /// let fixed = fix(text, &report, &config);
 /// assert_eq!(fixed.text, b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisalow: /c\n");
 /// ```
@@ -282,10 +282,10 @@ impl<'t> Prover<'t> {
         text: &'t [u8],
         dialects: &[&'static Dialect],
         bytes_max: Option<usize>,
-        limits: Limits,
+        limits: AnalysisLimits,
     ) -> Prover<'t> {
         let side = |&dialect| (dialect, Side::new(text, dialect, bytes_max));
-        let all = Limits {
+        let all = AnalysisLimits {
             positions_max: limits.positions_max.saturating_mul(FIX_ANALYSES.into()),
             states_max: limits.states_max.saturating_mul(FIX_ANALYSES as usize),
         };
@@ -407,7 +407,7 @@ mod tests {
     use portcullis_dialect::dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
 
     fn proved(dialect: &'static Dialect, old: &[u8], new: &[u8]) -> Result<(), Unproved> {
-        Prover::new(old, &[dialect], None, Limits::default()).prove(new)
+        Prover::new(old, &[dialect], None, AnalysisLimits::default()).prove(new)
     }
 
     #[test]
@@ -461,7 +461,7 @@ mod tests {
     fn lines_that_move_within_the_limit_are_compared() {
         let old = b"User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /b\n";
         let new = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
-        let mut prover = Prover::new(old, &[&RFC_9309], Some(42), Limits::default());
+        let mut prover = Prover::new(old, &[&RFC_9309], Some(42), AnalysisLimits::default());
         assert!(prover.prove(new).is_err());
     }
 }

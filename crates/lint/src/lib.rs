@@ -8,7 +8,7 @@
 //! A [`Diagnostic`] is for one dialect, the one that the file is written for. It also shows how
 //! each other dialect reads the line, which is computed by parsing the file in each dialect.
 //!
-//! Cost: one parse per dialect, and an [`analysis`] of the rules. Limits that are reached are
+//! Cost: one parse per dialect, and an [`analysis`] of the rules. AnalysisLimits that are reached are
 //! reported in [`Report::unknown`]; findings beyond [`LintConfig::findings_per_code_max`] are
 //! counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!
@@ -33,7 +33,7 @@ mod examination;
 mod findings;
 mod fix;
 pub mod format;
-mod standings;
+mod statuses;
 
 pub use catalogue::{Code, Entry, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 use examination::Examination;
 use findings::Findings;
 
-use crate::analysis::Limits;
+use crate::analysis::AnalysisLimits;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX};
 use portcullis_robots::policy::AgentChain;
@@ -63,7 +63,7 @@ pub struct LintConfig {
     /// there. Otherwise the effects show each rule alone.
     pub compares_dialects: bool,
     /// The limits of comparing the rules of one robot.
-    pub limits: Limits,
+    pub limits: AnalysisLimits,
     /// The number of findings of each code that are kept; others are counted in [`Report::omitted`].
     pub findings_per_code_max: usize,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
@@ -78,7 +78,7 @@ impl LintConfig {
             bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: Vec::new(),
             compares_dialects: true,
-            limits: Limits::default(),
+            limits: AnalysisLimits::default(),
             findings_per_code_max: LINT_FINDINGS_PER_CODE_MAX,
             keeps_fixes: false,
         }

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use portcullis_bench::{
     self, BASELINE, BenchError, Cell, Corpus, Engine, EngineReport, Machine, Model, Order,
-    Originals, Report, Settings, Spread, Standing,
+    Originals, Report, Settings, Spread, Status,
 };
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -501,12 +501,12 @@ fn compared(report: &Report, cell: Cell, peer: &str) -> Measured {
         found.ok_or_else(|| Fault::Absent(format!("{name} took no part")))
     };
     let (ours, peer) = (engine(BASELINE)?, engine(peer)?);
-    if ours.verification.standing != Standing::Verified {
-        return Err(Fault::Wrong(standing(ours)));
+    if ours.verification.status != Status::Verified {
+        return Err(Fault::Wrong(status(ours)));
     }
     let timed = |engine: &EngineReport| match engine.result(cell) {
         Some(result) => Ok(result.values_ns.clone()),
-        None => Err(Fault::Absent(format!("{} has no time: {}", engine.name, standing(engine)))),
+        None => Err(Fault::Absent(format!("{} has no time: {}", engine.name, status(engine)))),
     };
     let (unit, unit_ns) = match cell.model {
         Model::Compile => ("µs a file", 1e3),
@@ -525,11 +525,11 @@ fn compared(report: &Report, cell: Cell, peer: &str) -> Measured {
     Ok((value, Behind { figures, answers, remark: None }))
 }
 
-fn standing(engine: &EngineReport) -> String {
+fn status(engine: &EngineReport) -> String {
     let verification = &engine.verification;
-    match (&verification.standing, verification.examples.first()) {
-        (Standing::Failed(why), _) => why.clone(),
-        (Standing::Wrong, Some(example)) => format!(
+    match (&verification.status, verification.examples.first()) {
+        (Status::Failed(why), _) => why.clone(),
+        (Status::Wrong, Some(example)) => format!(
             "{} of {} answers; {} (oracle: {}): {}",
             verification.differing, verification.asked, example.answer, example.oracle, example.url
         ),

@@ -23,8 +23,8 @@ pub(super) fn markdown(goals: &Goals) -> String {
     let met = goals.rows.iter().filter(|row| row.is_met()).count();
     parts.push(Part::Text(format!("{met} of {} goals are met.", goals.rows.len())));
     let row = |row: &Row| {
-        let (value, standing, ..) = outcome(row);
-        vec![row.goal.what.clone(), wanted(row), value, standing.to_owned()]
+        let (value, status, ..) = outcome(row);
+        vec![row.goal.what.clone(), wanted(row), value, status.to_owned()]
     };
     parts.push(table(&["what", "goal", "measured", ""], goals.rows.iter().map(row)));
     let missed = goals.rows.iter().filter(|row| !row.is_met());

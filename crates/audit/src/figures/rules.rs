@@ -19,7 +19,9 @@ use crate::model::{
 };
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_ANALYSIS_STATES_MAX};
-use portcullis_lint::analysis::{AgentRules, Limits, Robot, Standing, Successor, never_deciding};
+use portcullis_lint::analysis::{
+    AgentRules, AnalysisLimits, Robot, RuleStatus, Successor, never_deciding,
+};
 use portcullis_robots::policy::Selection;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::Damage;
@@ -232,7 +234,7 @@ fn fates(audit: &Audit, policy: &Policy, file: &RobotsTxt<'_>) -> Fates {
 
 /// Returns the fates of the rules with a pattern that one class follows.
 fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Fates {
-    let limits = Limits {
+    let limits = AnalysisLimits {
         positions_max: AUDIT_ANALYSIS_POSITIONS_MAX,
         states_max: AUDIT_ANALYSIS_STATES_MAX,
     };
@@ -243,7 +245,7 @@ fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Fates {
     ordered.sort_unstable();
     let fate = |rule: RuleID| {
         let fate = match found.next_if(|found| found.rule == rule) {
-            Some(found) => Fate::of(found.standing),
+            Some(found) => Fate::of(found.status),
             None if ordered.binary_search(&rule).is_ok() => Fate::Decides,
             None => Fate::Never { cause: NeverCause::NoUrl, by: Vec::new() },
         };
@@ -254,14 +256,14 @@ fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Fates {
 }
 
 impl Fate {
-    fn of(standing: Standing) -> Fate {
+    fn of(status: RuleStatus) -> Fate {
         let never = |cause, by| Fate::Never { cause, by };
-        match standing {
-            Standing::Decides { .. } | Standing::Redundant { .. } => Fate::Decides,
-            Standing::Unknown(_) => Fate::NotKnown,
-            Standing::NeverMatches => never(NeverCause::NoUrl, Vec::new()),
-            Standing::Equal { to } => never(NeverCause::Equal, vec![to]),
-            Standing::Shadowed { by } => {
+        match status {
+            RuleStatus::Decides { .. } | RuleStatus::Redundant { .. } => Fate::Decides,
+            RuleStatus::Unknown(_) => Fate::NotKnown,
+            RuleStatus::NeverMatches => never(NeverCause::NoUrl, Vec::new()),
+            RuleStatus::Equal { to } => never(NeverCause::Equal, vec![to]),
+            RuleStatus::Shadowed { by } => {
                 let rule = |successor| match successor {
                     Successor::Rule(rule) => Some(rule),
                     Successor::RobotsTxt | Successor::NoRule => None,

@@ -12,7 +12,7 @@ use portcullis_matcher::pattern::PathPattern;
 use super::language::Language;
 use super::machine::{Machine, Owner, Question};
 use super::search::{Product, Visit};
-use super::{Bound, Budget, Example, Limits, Rules};
+use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The result of comparing the verdicts of two rule sets on every URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Search {
 /// If the rule sets compare paths in different normal forms.
 ///
 /// ```
-/// use portcullis_lint::analysis::{Equivalence, Limits, Rules, equivalence};
+/// use portcullis_lint::analysis::{Equivalence, AnalysisLimits, Rules, equivalence};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::policy::OrderedRules;
 /// use portcullis_robots::syntax::RobotsTxt;
@@ -71,14 +71,14 @@ impl Search {
 /// let two = rules("User-agent: *\nDisallow: /a\nAllow: /a/b$\n");
 /// let one = Rules { ordered: &one, paths: &RFC_9309.paths };
 /// let two = Rules { ordered: &two, paths: &RFC_9309.paths };
-/// assert_eq!(equivalence(one, one, &Limits::default()), Equivalence::Equal);
-/// let Equivalence::Different { second_allows, .. } = equivalence(one, two, &Limits::default())
+/// assert_eq!(equivalence(one, one, &AnalysisLimits::default()), Equivalence::Equal);
+/// let Equivalence::Different { second_allows, .. } = equivalence(one, two, &AnalysisLimits::default())
 /// else {
 ///     panic!("they differ")
 /// };
 /// assert_eq!(second_allows.example().unwrap().path(), b"/a/b");
 /// ```
-pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &Limits) -> Equivalence {
+pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &AnalysisLimits) -> Equivalence {
     let (found, bound) = differences(first, second, &mut Budget::new(limits, 1), |found| {
         found.iter().all(Option::is_some)
     });

@@ -13,7 +13,7 @@ use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::target::ROBOTS_TXT_PATH;
 
 use super::machine::Owner;
-use super::{Example, Limits, RuleStanding, Standing, standings};
+use super::{AnalysisLimits, Example, RuleAndStatus, RuleStatus, statuses};
 
 /// The rules that apply to one agent, and the dialect that reads them.
 #[derive(Clone, Copy, Debug)]
@@ -63,15 +63,15 @@ pub enum Robot<'a> {
 /// The rules of a file that apply to one robot.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AgentRules, Example, Limits, Robot, Standing};
+/// use portcullis_lint::analysis::{AgentRules, Example, AnalysisLimits, Robot, RuleStatus};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
 /// let text = b"User-agent: *\nDisallow: /a\nDisallow: b\n";
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
 /// let rules = AgentRules::new(&file, Robot::Unnamed, &RFC_9309);
-/// let standings = rules.standings(&Limits::default());
-/// assert_eq!(standings[1].standing, Standing::NeverMatches);
+/// let statuses = rules.statuses(&AnalysisLimits::default());
+/// assert_eq!(statuses[1].status, RuleStatus::NeverMatches);
 /// let decision = rules.decide(&Example::of(b"/a/b"));
 /// assert_eq!(decision.line.unwrap().get(), 2);
 /// ```
@@ -146,17 +146,17 @@ impl<'f> AgentRules<'f> {
         }
     }
 
-    /// Returns the standing of each rule for the robot, in file order. A rule with an empty value,
+    /// Returns the status of each rule for the robot, in file order. A rule with an empty value,
     /// or that starts where no path does, never matches.
-    pub fn standings(&self, limits: &Limits) -> Vec<RuleStanding> {
+    pub fn statuses(&self, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
         let Selection::Groups { groups, .. } = &self.selection else { return Vec::new() };
-        let mut known = standings(self.rules(), limits).into_iter().peekable();
+        let mut known = statuses(self.rules(), limits).into_iter().peekable();
         let rules = groups.iter().flat_map(|&group| self.file.groups()[group].rule_ids());
-        let standing = |rule: RuleID| {
-            let never = || RuleStanding { rule, standing: Standing::NeverMatches };
+        let status = |rule: RuleID| {
+            let never = || RuleAndStatus { rule, status: RuleStatus::NeverMatches };
             known.next_if(|it| it.rule == rule).unwrap_or_else(never)
         };
-        rules.map(standing).collect()
+        rules.map(status).collect()
     }
 }
 

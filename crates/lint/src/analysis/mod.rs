@@ -1,7 +1,7 @@
 //! Exact answers about rules over all URLs: whether two rule sets are equivalent, and which rules
 //! of a rule set have an effect.
 //!
-//! Owns [`equivalence`] of two rule sets and the [`standings`] of the rules of one. A standing
+//! Owns [`equivalence`] of two rule sets and the [`statuses`] of the rules of one. A status
 //! says, for example, that a rule never decides because another rule wins wherever it matches.
 //! [`AgentRules`] finds the rules of a robots.txt that apply to one robot. To decide given URLs,
 //! use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
@@ -15,7 +15,7 @@
 //! - states are built lazily, and kept for the next search;
 //! - a search does not continue where the answer cannot change any more: for equivalence, where only rules
 //!   that both sides share can still match;
-//! - the standing of a rule is decided among few rules: those that beat it on the paths tried so far. For
+//! - the status of a rule is decided among few rules: those that beat it on the paths tried so far. For
 //!   most rules a single path is enough, the shortest that they match.
 //!
 //! A search covers exactly the paths that URLs can have: they start with `/`, have no `#` (unless it can be
@@ -26,11 +26,11 @@
 //! # Cost and limits
 //!
 //! Rules without stars form a trie, which costs their bytes. With stars, states can be exponential in the
-//! rules. [`Limits`] bound the search, and the answer is then `Unknown` with the [`Bound`] that was reached,
+//! rules. [`AnalysisLimits`] bound the search, and the answer is then `Unknown` with the [`Bound`] that was reached,
 //! never "equal" or "never". Nothing else can fail.
 //!
 //! ```
-//! use portcullis_lint::analysis::{AgentRules, Equivalence, Limits, Robot, equivalence};
+//! use portcullis_lint::analysis::{AgentRules, Equivalence, AnalysisLimits, Robot, equivalence};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::syntax::RobotsTxt;
 //!
@@ -38,7 +38,7 @@
 //! let new = b"User-agent: *\nDisallow: /a # and all below\n";
 //! let [old, new] = [&old[..], new].map(|text| RobotsTxt::parse(text, &RFC_9309, None));
 //! let rules = |file| AgentRules::new(file, Robot::Unnamed, &RFC_9309);
-//! let answer = equivalence(rules(&old).rules(), rules(&new).rules(), &Limits::default());
+//! let answer = equivalence(rules(&old).rules(), rules(&new).rules(), &AnalysisLimits::default());
 //! assert_eq!(answer, Equivalence::Equal);
 //! ```
 
@@ -47,7 +47,7 @@ mod file;
 mod language;
 mod machine;
 mod search;
-mod standing;
+mod status;
 
 use std::fmt;
 
@@ -57,27 +57,27 @@ pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
 pub use file::{AgentRules, Robot, Rules, robots_named};
 pub use language::Example;
-pub use standing::{RuleStanding, Standing, Successor, never_deciding, standings};
+pub use status::{RuleAndStatus, RuleStatus, Successor, never_deciding, statuses};
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct AnalysisLimits {
     /// The maximum number of pattern positions to read, plus a charge per state.
     pub positions_max: u64,
     /// The maximum number of states, or pairs of states, to visit.
     pub states_max: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for AnalysisLimits {
+    fn default() -> AnalysisLimits {
+        AnalysisLimits {
             positions_max: limits::ANALYSIS_POSITIONS_MAX,
             states_max: limits::ANALYSIS_STATES_MAX,
         }
     }
 }
 
-impl Limits {
+impl AnalysisLimits {
     /// Returns the bound that these numbers of positions and states exceed.
     fn reached(&self, positions: u64, states: usize) -> Option<Bound> {
         if positions > self.positions_max {
@@ -90,9 +90,9 @@ impl Limits {
 /// The limit that ended an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bound {
-    /// [`Limits::positions_max`], with its value.
+    /// [`AnalysisLimits::positions_max`], with its value.
     Positions(u64),
-    /// [`Limits::states_max`], with its value.
+    /// [`AnalysisLimits::states_max`], with its value.
     States(usize),
     /// A longer path would make a URL longer than [`URL_BYTES_MAX`](portcullis_dialect::limits::URL_BYTES_MAX).
     PathBytes,
@@ -115,8 +115,8 @@ impl fmt::Display for Bound {
 /// The shared budget of several searches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    limits: Limits,
-    left: Limits,
+    limits: AnalysisLimits,
+    left: AnalysisLimits,
     /// One search may spend the remaining budget divided by this, so that a hard search leaves
     /// something for the others.
     searches: u32,
@@ -124,13 +124,13 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Creates a budget of `limits`. A search may spend one part in `searches` of the rest.
-    pub(crate) fn new(limits: &Limits, searches: u32) -> Budget {
+    pub(crate) fn new(limits: &AnalysisLimits, searches: u32) -> Budget {
         Budget { limits: *limits, left: *limits, searches }
     }
 
     /// Returns the limits of one search.
-    fn share(&self) -> Limits {
-        Limits {
+    fn share(&self) -> AnalysisLimits {
+        AnalysisLimits {
             positions_max: self.left.positions_max / u64::from(self.searches),
             states_max: self.left.states_max / self.searches as usize,
         }

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
 use super::machine::{Machine, Owner, Question, State};
-use super::{Bound, Budget, Limits};
+use super::{AnalysisLimits, Bound, Budget};
 use portcullis_matcher::pattern::PathPattern;
 
 /// A search through `N` machines.
@@ -61,7 +61,7 @@ impl<'l, const N: usize> Product<'l, N> {
     /// early.
     pub(super) fn run(
         &mut self,
-        limits: &Limits,
+        limits: &AnalysisLimits,
         mut visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
     ) -> Option<Bound> {
         let start = array::from_fn(|side| self.machines[side].walk(b"/"));

@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Finding, Findings, remove_record};
-use super::super::standings::{Analyst, Idle, Selections, Standings};
+use super::super::statuses::{Analyst, Idle, Selections, Statuses};
 use super::super::{Code, LintConfig};
-use crate::analysis::{Budget, Limits, RuleStanding, Rules, Standing, Successor, difference};
+use crate::analysis::{
+    AnalysisLimits, Budget, RuleAndStatus, RuleStatus, Rules, Successor, difference,
+};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
 use portcullis_matcher::automaton::{self, Automaton, Outcome};
@@ -44,11 +46,11 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
         faults.iter().map(|(rule, _)| rules[rule.index()].line.get()).collect();
     if !lines.is_empty() {
         let readings = examination.readings.iter().filter(|_| config.compares_dialects);
-        let standings: Vec<Standings> = readings
-            .map(|reading| Standings::of(reading, &config.agents, &lines, &mut analyst))
+        let statuses: Vec<Statuses> = readings
+            .map(|reading| Statuses::of(reading, &config.agents, &lines, &mut analyst))
             .collect();
         for (rule, fault) in faults {
-            report(findings, rule, fault, &standings);
+            report(findings, rule, fault, &statuses);
         }
     }
     everything_disallowed(findings, config);
@@ -88,14 +90,14 @@ fn selection(
     let chosen = findings.examination.chosen();
     let paths = &chosen.dialect.paths;
     let ordered = OrderedRules::new(&chosen.file, groups, paths);
-    let standings = analyst.standings(&ordered, paths);
-    let idle = Idle::of(&chosen.file, &standings);
+    let statuses = analyst.statuses(&ordered, paths);
+    let idle = Idle::of(&chosen.file, &statuses);
     let same = SamePatterns::of(&ordered);
     let mut defeats = Defeats::new(&ordered, &chosen.file);
-    for RuleStanding { rule, standing } in standings.iter() {
+    for RuleAndStatus { rule, status } in statuses.iter() {
         let rule = *rule;
         *tally.selections.entry(rule).or_default() += 1;
-        if let Standing::Unknown(bound) = standing {
+        if let RuleStatus::Unknown(bound) = status {
             let agent = &chosen.file.user_agents_of(&chosen.file.groups()[groups[0]])[0];
             let agent = quoted(agent.value);
             findings.unknown(format!("not all rules for {agent} were compared: {bound}"));
@@ -111,7 +113,7 @@ fn selection(
         });
         let fault = contradiction
             .or_else(|| defeats.fault(rule))
-            .or_else(|| fault_of(&chosen.file, rule, standing, &idle));
+            .or_else(|| fault_of(&chosen.file, rule, status, &idle));
         if let Some(fault) = fault {
             tally.faults.entry(rule).or_default().push(fault);
         }
@@ -128,23 +130,23 @@ fn field(rule: &Rule<'_>) -> &'static str {
     if rule.verdict == Verdict::Allow { "Allow" } else { "Disallow" }
 }
 
-/// Returns the problem that a standing describes, if it is one.
-fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle) -> Option<Fault> {
+/// Returns the problem that a status describes, if it is one.
+fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, status: &RuleStatus, idle: &Idle) -> Option<Fault> {
     let own = &file.rules()[rule.index()];
     let fault = |code, message, others| Some(Fault { code, message, others });
-    match standing {
-        Standing::Decides { .. } | Standing::Unknown(_) => None,
-        Standing::NeverMatches if matches!(own.value.first(), Some(b'/' | b'*')) => {
+    match status {
+        RuleStatus::Decides { .. } | RuleStatus::Unknown(_) => None,
+        RuleStatus::NeverMatches if matches!(own.value.first(), Some(b'/' | b'*')) => {
             let message = format!("{} matches no path of a URL", quoted(own.value));
             fault(Code::NeverMatchingPattern, message, Vec::new())
         }
         // A pattern without a leading `/` or `*` has its own code.
-        Standing::NeverMatches => None,
-        Standing::Equal { to } => {
+        RuleStatus::NeverMatches => None,
+        RuleStatus::Equal { to } => {
             let message = format!("{} has the same effect", written(file, *to));
             fault(Code::DuplicateRule, message, vec![*to])
         }
-        Standing::Shadowed { by } => {
+        RuleStatus::Shadowed { by } => {
             let others = rules_of(by);
             let by_disallow =
                 others.iter().any(|other| file.rules()[other.index()].verdict != Verdict::Allow);
@@ -154,7 +156,7 @@ fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, standing: &Standing, idle: &Idle
                 false => fault(Code::ShadowedRule, message, others),
             }
         }
-        Standing::Redundant { taken_over_by, .. } => {
+        RuleStatus::Redundant { taken_over_by, .. } => {
             let others = rules_of(taken_over_by);
             let condition = idle.condition(own.verdict);
             if others.is_empty() {
@@ -187,15 +189,15 @@ fn winners(file: &RobotsTxt<'_>, others: &[RuleID]) -> String {
     }
 }
 
-/// Reports a problem with the standing of the rule in each dialect.
-fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, standings: &[Standings]) {
+/// Reports a problem with the status of the rule in each dialect.
+fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, statuses: &[Statuses]) {
     let examination = findings.examination;
     let file = &examination.chosen().file;
     let own = file.rules()[rule.index()];
     let index = own.line.get() as usize - 1;
     let mut effects = examination.line_effects(index);
-    for (effect, standings) in effects.iter_mut().zip(standings) {
-        if let Some(words) = standings.words(index) {
+    for (effect, statuses) in effects.iter_mut().zip(statuses) {
+        if let Some(words) = statuses.words(index) {
             effect.text = words.to_owned();
         }
     }
@@ -320,7 +322,7 @@ fn everything_disallowed(findings: &mut Findings<'_, '_>, config: &LintConfig) {
 fn deciding_all(
     reading: &Reading<'_>,
     agent: Option<&AgentChain>,
-    limits: &Limits,
+    limits: &AnalysisLimits,
 ) -> Option<RuleID> {
     let dialect = reading.dialect;
     let groups = match agent {

@@ -166,10 +166,10 @@ pub fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_lint::analysis::{Limits, Robot, equivalence};
+    use portcullis_lint::analysis::{AnalysisLimits, Robot, equivalence};
     use portcullis_robots::syntax::RobotsTxt;
 
-    fn written(limits: &Limits, write: fn(&Compared<'_>, &mut Vec<u8>)) -> String {
+    fn written(limits: &AnalysisLimits, write: fn(&Compared<'_>, &mut Vec<u8>)) -> String {
         let texts = [
             &b"User-agent: *\nDisallow: /a\nDisallow: /x\n"[..],
             b"User-agent: *\nDisallow: /a\nDisallow: /x\nAllow: /x/y\n",
@@ -186,10 +186,10 @@ mod tests {
     #[test]
     fn lines() {
         assert_eq!(
-            written(&Limits::default(), write_tsv),
+            written(&AnalysisLimits::default(), write_tsv),
             "*\tdifferent\tdisallow\tallow\t3:/x\t4:/x/y\t/x/y\n"
         );
-        let none = Limits { positions_max: 0, states_max: 0 };
+        let none = AnalysisLimits { positions_max: 0, states_max: 0 };
         assert_eq!(
             written(&none, write_tsv),
             "*\tunknown\tallow\tdisallow\n*\tunknown\tdisallow\tallow\n"
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn objects() {
         let object: serde_json::Value =
-            serde_json::from_str(&written(&Limits::default(), write_json)).unwrap();
+            serde_json::from_str(&written(&AnalysisLimits::default(), write_json)).unwrap();
         assert_eq!(object["answer"], "different");
         let change = &object["changes"][0];
         assert_eq!((&change["path"], &change["old"]["line"]), (&"/x/y".into(), &3.into()));

@@ -4,7 +4,7 @@ use bstr::ByteSlice;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::analysis::{
-    Example, Limits, RuleStanding, Rules, Standing, Successor, standings,
+    AnalysisLimits, Example, RuleAndStatus, RuleStatus, Rules, Successor, statuses,
 };
 use portcullis_oracle as oracle;
 use portcullis_robots::syntax::RobotsTxt;
@@ -107,17 +107,17 @@ impl<'w> RuleSet<'w> {
         let text = self.text(self.all());
         let ordered = ordered(&text, self.world.dialect);
         let rules = Rules { ordered: &ordered, paths: &self.world.dialect.paths };
-        let found = standings(rules, &Limits::default());
-        let never = |standing: &Standing| {
+        let found = statuses(rules, &AnalysisLimits::default());
+        let never = |status: &RuleStatus| {
             matches!(
-                standing,
-                Standing::NeverMatches | Standing::Equal { .. } | Standing::Shadowed { .. }
+                status,
+                RuleStatus::NeverMatches | RuleStatus::Equal { .. } | RuleStatus::Shadowed { .. }
             )
         };
         let dead: usize =
-            found.iter().filter(|it| never(&it.standing)).map(|it| 1 << it.rule.0).sum();
-        for RuleStanding { rule, standing } in &found {
-            let problem = self.problem(rule.index(), standing, self.all() & !dead);
+            found.iter().filter(|it| never(&it.status)).map(|it| 1 << it.rule.0).sum();
+        for RuleAndStatus { rule, status } in &found {
+            let problem = self.problem(rule.index(), status, self.all() & !dead);
             assert_eq!(
                 problem,
                 None,
@@ -140,7 +140,7 @@ impl<'w> RuleSet<'w> {
     fn problem(
         &mut self,
         index: usize,
-        standing: &Standing,
+        status: &RuleStatus,
         living: usize,
     ) -> Option<&'static str> {
         let decided: Vec<usize> = (0..self.world.urls.len())
@@ -155,25 +155,25 @@ impl<'w> RuleSet<'w> {
             })
             .collect();
         let shortest = |urls: &[usize]| urls.iter().map(|&url| self.world.paths[url].len()).min();
-        match standing {
-            Standing::Decides { example, needed: Ok(needed) } => self
+        match status {
+            RuleStatus::Decides { example, needed: Ok(needed) } => self
                 .wrong_example(index, example, shortest(&decided))
                 .or_else(|| self.wrong_need(needed, living, without)),
-            Standing::Redundant { example, taken_over_by } => {
+            RuleStatus::Redundant { example, taken_over_by } => {
                 if !changed.is_empty() || taken_over_by.is_empty() {
                     return Some("it is needed");
                 }
                 self.wrong_example(index, example, shortest(&decided))
             }
-            Standing::Unknown(_) | Standing::Decides { needed: Err(_), .. } => Some("a limit"),
+            RuleStatus::Unknown(_) | RuleStatus::Decides { needed: Err(_), .. } => Some("a limit"),
             _ if !decided.is_empty() => Some("it decides"),
-            Standing::NeverMatches => self.matched(index).first().map(|_| "it matches"),
-            Standing::Equal { to } => {
+            RuleStatus::NeverMatches => self.matched(index).first().map(|_| "it matches"),
+            RuleStatus::Equal { to } => {
                 let same = self.matched(index) == self.matched(to.index())
                     && self.rules[index].0 == self.rules[to.index()].0;
                 (!same).then_some("it is not equal")
             }
-            Standing::Shadowed { by } => {
+            RuleStatus::Shadowed { by } => {
                 let covers = |url: usize| {
                     by.iter().any(|successor| match successor {
                         Successor::Rule(rule) => self.matching[url] >> rule.0 & 1 == 1,
@@ -250,7 +250,7 @@ fn dialects() -> impl Iterator<Item = &'static Dialect> {
 }
 
 #[test]
-fn standings_of_small_rule_sets() {
+fn statuses_of_small_rule_sets() {
     for dialect in dialects() {
         let world = World::new(dialect, patterns(b"/a*$", 3), urls(b"/ab", 4));
         let singles = check_all(&world, sequences(&world, 1));
@@ -262,7 +262,7 @@ fn standings_of_small_rule_sets() {
 }
 
 #[test]
-fn standings_of_random_rule_sets() {
+fn statuses_of_random_rule_sets() {
     for dialect in dialects() {
         let mut random = Random::new(3);
         let mut patterns: Vec<Vec<u8>> =

@@ -6,32 +6,32 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use super::examination::{Reading, quoted};
-use crate::analysis::{Limits, RuleStanding, Rules, Standing, Successor, standings};
+use crate::analysis::{AnalysisLimits, RuleAndStatus, RuleStatus, Rules, Successor, statuses};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 
-/// Computes standings, each once, because dialects often read a group alike.
+/// Computes statuses, each once, because dialects often read a group alike.
 pub(super) struct Analyst {
-    limits: Limits,
+    limits: AnalysisLimits,
     known: Vec<(PathRules, Answers)>,
 }
 
-/// Standings, by the rules in order of precedence.
-type Answers = HashMap<OrderedRules, Rc<[RuleStanding]>, foldhash::fast::RandomState>;
+/// Statuses, by the rules in order of precedence.
+type Answers = HashMap<OrderedRules, Rc<[RuleAndStatus]>, foldhash::fast::RandomState>;
 
 impl Analyst {
-    pub(super) fn new(limits: Limits) -> Analyst {
+    pub(super) fn new(limits: AnalysisLimits) -> Analyst {
         Analyst { limits, known: Vec::new() }
     }
 
-    pub(super) fn standings(
+    pub(super) fn statuses(
         &mut self,
         ordered: &OrderedRules,
         paths: &PathRules,
-    ) -> Rc<[RuleStanding]> {
+    ) -> Rc<[RuleAndStatus]> {
         let position = self.known.iter().position(|(known, _)| known == paths);
         let position = position.unwrap_or_else(|| {
             self.known.push((*paths, Answers::default()));
@@ -41,7 +41,7 @@ impl Analyst {
         if let Some(answer) = answers.get(ordered) {
             return answer.clone();
         }
-        let answer: Rc<[RuleStanding]> = standings(Rules { ordered, paths }, &self.limits).into();
+        let answer: Rc<[RuleAndStatus]> = statuses(Rules { ordered, paths }, &self.limits).into();
         answers.insert(ordered.clone(), answer.clone());
         answer
     }
@@ -100,19 +100,19 @@ impl Selections {
     }
 }
 
-/// The standing of the rule on each line, in words.
-pub(super) struct Standings {
+/// The status of the rule on each line, in words.
+pub(super) struct Statuses {
     by_line: BTreeMap<u32, (u8, String)>,
 }
 
-impl Standings {
-    /// Returns the standings of the selections that have a rule on one of `lines`.
+impl Statuses {
+    /// Returns the statuses of the selections that have a rule on one of `lines`.
     pub(super) fn of(
         reading: &Reading<'_>,
         agents: &[AgentChain],
         lines: &BTreeSet<u32>,
         analyst: &mut Analyst,
-    ) -> Standings {
+    ) -> Statuses {
         let mut by_line: BTreeMap<u32, (u8, String)> = BTreeMap::new();
         let paths = &reading.dialect.paths;
         let groups = reading.file.groups();
@@ -125,12 +125,12 @@ impl Standings {
                 continue;
             }
             let ordered = OrderedRules::new(&reading.file, selection, paths);
-            let standings = analyst.standings(&ordered, paths);
-            let idle = Idle::of(&reading.file, &standings);
-            for RuleStanding { rule, standing } in standings.iter() {
+            let statuses = analyst.statuses(&ordered, paths);
+            let idle = Idle::of(&reading.file, &statuses);
+            for RuleAndStatus { rule, status } in statuses.iter() {
                 let own = &reading.file.rules()[rule.index()];
                 let line = own.line.get();
-                let found = words(&reading.file, standing, idle.condition(own.verdict));
+                let found = words(&reading.file, status, idle.condition(own.verdict));
                 let known = by_line.entry(line).or_default();
                 // The robot for which the rule has the largest effect counts.
                 if known.1.is_empty() || found.0 > known.0 {
@@ -138,7 +138,7 @@ impl Standings {
                 }
             }
         }
-        Standings { by_line }
+        Statuses { by_line }
     }
 
     /// Returns the words for the rule on the line at `index`; `None` if there is no rule.
@@ -158,10 +158,10 @@ pub(super) struct Idle {
 }
 
 impl Idle {
-    pub(super) fn of(file: &RobotsTxt<'_>, standings: &[RuleStanding]) -> Idle {
+    pub(super) fn of(file: &RobotsTxt<'_>, statuses: &[RuleAndStatus]) -> Idle {
         let mut idle = Idle { allows: false, disallows: false };
-        for RuleStanding { rule, standing } in standings {
-            if matches!(standing, Standing::Equal { .. } | Standing::Shadowed { .. }) {
+        for RuleAndStatus { rule, status } in statuses {
+            if matches!(status, RuleStatus::Equal { .. } | RuleStatus::Shadowed { .. }) {
                 let allows = file.rules()[rule.index()].verdict == Verdict::Allow;
                 idle.allows |= allows;
                 idle.disallows |= !allows;
@@ -177,26 +177,26 @@ impl Idle {
     }
 }
 
-/// Returns a standing in words, with a rank by the size of the rule's effect.
-fn words(file: &RobotsTxt<'_>, standing: &Standing, condition: &str) -> (u8, String) {
+/// Returns a status in words, with a rank by the size of the rule's effect.
+fn words(file: &RobotsTxt<'_>, status: &RuleStatus, condition: &str) -> (u8, String) {
     let decides =
         |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));
-    match standing {
-        Standing::NeverMatches => (0, "never matches".into()),
-        Standing::Equal { to } => {
+    match status {
+        RuleStatus::NeverMatches => (0, "never matches".into()),
+        RuleStatus::Equal { to } => {
             let line = file.rules()[to.index()].line;
             (1, format!("never decides: line {line} has the same effect"))
         }
-        Standing::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
-        Standing::Redundant { example, .. } => {
+        RuleStatus::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
+        RuleStatus::Redundant { example, .. } => {
             let decides = decides(example);
             (3, format!("{decides}, but no verdict changes without it{condition}"))
         }
-        Standing::Unknown(bound) => (4, format!("unknown: {bound}")),
-        Standing::Decides { example, needed: Err(bound) } => {
+        RuleStatus::Unknown(bound) => (4, format!("unknown: {bound}")),
+        RuleStatus::Decides { example, needed: Err(bound) } => {
             (5, format!("{}; whether it is needed is unknown: {bound}", decides(example)))
         }
-        Standing::Decides { example, needed: Ok(_) } => (6, decides(example)),
+        RuleStatus::Decides { example, needed: Ok(_) } => (6, decides(example)),
     }
 }
 

@@ -20,11 +20,11 @@ use super::file::ROBOTS_TXT_RULE;
 use super::language::Language;
 use super::machine::{Machine, NO_PATTERN, Owner, Question};
 use super::search::{Wanted, find};
-use super::{Bound, Budget, Example, Limits, Rules};
+use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RuleStatus {
     /// The rule decides some URL, and some verdict changes without it.
     Decides {
         /// A shortest path that it decides.
@@ -72,20 +72,20 @@ pub enum Successor {
     NoRule,
 }
 
-/// The standing of a rule.
+/// The status of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleStanding {
+pub struct RuleAndStatus {
     /// The rule.
     pub rule: RuleID,
     /// The effect of the rule.
-    pub standing: Standing,
+    pub status: RuleStatus,
 }
 
-/// Returns the standing of each rule among `rules`, in file order. Rules without a pattern are left
+/// Returns the status of each rule among `rules`, in file order. Rules without a pattern are left
 /// out.
 ///
 /// ```
-/// use portcullis_lint::analysis::{Limits, Rules, Standing, Successor, standings};
+/// use portcullis_lint::analysis::{AnalysisLimits, Rules, RuleStatus, Successor, statuses};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_dialect::id::RuleID;
 /// use portcullis_robots::policy::OrderedRules;
@@ -95,33 +95,33 @@ pub struct RuleStanding {
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
 /// let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
 /// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
-/// let standings = standings(rules, &Limits::default());
+/// let statuses = statuses(rules, &AnalysisLimits::default());
 /// let by = vec![Successor::Rule(RuleID(1))];
-/// assert_eq!(standings[0].standing, Standing::Shadowed { by });
-/// let Standing::Redundant { taken_over_by, .. } = &standings[3].standing else { panic!() };
+/// assert_eq!(statuses[0].status, RuleStatus::Shadowed { by });
+/// let RuleStatus::Redundant { taken_over_by, .. } = &statuses[3].status else { panic!() };
 /// assert_eq!(taken_over_by[..], [Successor::Rule(RuleID(2))]);
 /// ```
-pub fn standings(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
+pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
     let mut analysis = Analysis::new(rules, limits);
     let fates: Vec<Fate> = (0..analysis.units.len()).map(|unit| analysis.fate(unit)).collect();
-    let standings = analysis.needs(fates);
+    let statuses = analysis.needs(fates);
     let ids = analysis.units.iter().map(|unit| RuleID(unit.rule));
-    ids.zip(standings).map(|(rule, standing)| RuleStanding { rule, standing }).collect()
+    ids.zip(statuses).map(|(rule, status)| RuleAndStatus { rule, status }).collect()
 }
 
-/// Returns the [`standings`] of rules that never decide, or for which this is unknown, in file
-/// order. Cheaper than computing all standings, because it does not determine whether the other
+/// Returns the [`statuses`] of rules that never decide, or for which this is unknown, in file
+/// order. Cheaper than computing all statuses, because it does not determine whether the other
 /// rules are needed.
-pub fn never_deciding(rules: Rules<'_>, limits: &Limits) -> Vec<RuleStanding> {
+pub fn never_deciding(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
     let mut analysis = Analysis::new(rules, limits);
     let mut found = Vec::new();
     for unit in 0..analysis.units.len() {
-        let standing = match analysis.fate(unit) {
+        let status = match analysis.fate(unit) {
             Fate::Decides(_) => continue,
-            Fate::Never(standing) => standing,
-            Fate::Unknown(bound) => Standing::Unknown(bound),
+            Fate::Never(status) => status,
+            Fate::Unknown(bound) => RuleStatus::Unknown(bound),
         };
-        found.push(RuleStanding { rule: RuleID(analysis.units[unit].rule), standing });
+        found.push(RuleAndStatus { rule: RuleID(analysis.units[unit].rule), status });
     }
     found
 }
@@ -142,7 +142,7 @@ enum Fate {
     /// The rule decides this path, and no shorter one.
     Decides(Vec<u8>),
     /// The rule never decides.
-    Never(Standing),
+    Never(RuleStatus),
     Unknown(Bound),
 }
 
@@ -171,7 +171,7 @@ struct Analysis<'r> {
 }
 
 impl<'r> Analysis<'r> {
-    fn new(rules: Rules<'r>, limits: &Limits) -> Analysis<'r> {
+    fn new(rules: Rules<'r>, limits: &AnalysisLimits) -> Analysis<'r> {
         let patterns: Vec<Owned<'r>> = rules.patterns().collect();
         let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut first_equal = HashMap::new();
@@ -202,7 +202,7 @@ impl<'r> Analysis<'r> {
     /// Determines whether a rule decides.
     fn fate(&mut self, unit: usize) -> Fate {
         if let Some(to) = self.repeated(unit) {
-            return Fate::Never(Standing::Equal { to: RuleID(to) });
+            return Fate::Never(RuleStatus::Equal { to: RuleID(to) });
         }
         let mut shortest: Option<Vec<u8>> = None;
         let mut winners = Vec::new();
@@ -220,7 +220,7 @@ impl<'r> Analysis<'r> {
         match (shortest, bound) {
             (_, Some(bound)) => Fate::Unknown(bound),
             (Some(path), None) => Fate::Decides(path),
-            (None, None) if winners.is_empty() => Fate::Never(Standing::NeverMatches),
+            (None, None) if winners.is_empty() => Fate::Never(RuleStatus::NeverMatches),
             (None, None) => Fate::Never(self.shadowed(unit, &winners)),
         }
     }
@@ -275,9 +275,9 @@ impl<'r> Analysis<'r> {
         Ok(self.machine.best_at_end(state)[0] as usize)
     }
 
-    /// Returns the standing of a rule that loses to one of the patterns `winners` wherever it
+    /// Returns the status of a rule that loses to one of the patterns `winners` wherever it
     /// matches.
-    fn shadowed(&mut self, unit: usize, winners: &[usize]) -> Standing {
+    fn shadowed(&mut self, unit: usize, winners: &[usize]) -> RuleStatus {
         let alone = winners.iter().find(|&&winner| self.covers(winner, unit)).copied();
         let Some(winner) = alone else {
             let mut by: Vec<Successor> = Vec::new();
@@ -287,7 +287,7 @@ impl<'r> Analysis<'r> {
                     by.push(successor);
                 }
             }
-            return Standing::Shadowed { by };
+            return RuleStatus::Shadowed { by };
         };
         let (_, owner) = self.patterns[winner];
         let (own, other) = (&self.units[unit], self.unit_of.get(&owner.rule));
@@ -297,8 +297,8 @@ impl<'r> Analysis<'r> {
             && other.is_some_and(|&other| single(&self.units[other]));
         let first = own.patterns[0];
         match says_same && self.covers_pattern(first, winner) {
-            true => Standing::Equal { to: RuleID(owner.rule) },
-            false => Standing::Shadowed { by: vec![successor(owner.rule)] },
+            true => RuleStatus::Equal { to: RuleID(owner.rule) },
+            false => RuleStatus::Shadowed { by: vec![successor(owner.rule)] },
         }
     }
 
@@ -315,8 +315,8 @@ impl<'r> Analysis<'r> {
         find(wanted, &self.language, &mut self.budget) == Ok(None)
     }
 
-    /// Returns the standings, given which rules decide.
-    fn needs(&mut self, fates: Vec<Fate>) -> Vec<Standing> {
+    /// Returns the statuses, given which rules decide.
+    fn needs(&mut self, fates: Vec<Fate>) -> Vec<RuleStatus> {
         let lives: Vec<bool> = fates.iter().map(|fate| !matches!(fate, Fate::Never(_))).collect();
         let is_kept =
             |(_, owner): &Owned<'r>| self.unit_of.get(&owner.rule).is_none_or(|&unit| lives[unit]);
@@ -328,27 +328,27 @@ impl<'r> Analysis<'r> {
         let language = &self.language;
         let example = |path: &[u8]| Example::of(&language.written(path));
         let mut living = Living::new(patterns, language, &mut self.budget);
-        let standing = |(fate, unit): (Fate, &Unit)| match fate {
-            Fate::Never(standing) => standing,
-            Fate::Unknown(bound) => Standing::Unknown(bound),
+        let status = |(fate, unit): (Fate, &Unit)| match fate {
+            Fate::Never(status) => status,
+            Fate::Unknown(bound) => RuleStatus::Unknown(bound),
             Fate::Decides(path) => {
                 let decided = example(&path);
                 match living.need(&own[&unit.rule], path) {
                     Need::Needed(path) => {
-                        Standing::Decides { example: decided, needed: Ok(example(&path)) }
+                        RuleStatus::Decides { example: decided, needed: Ok(example(&path)) }
                     }
                     Need::Redundant(next) => {
                         let by = next.into_iter();
                         let by = by.map(|rule| rule.map_or(Successor::NoRule, successor));
-                        Standing::Redundant { example: decided, taken_over_by: by.collect() }
+                        RuleStatus::Redundant { example: decided, taken_over_by: by.collect() }
                     }
                     Need::Unknown(bound) => {
-                        Standing::Decides { example: decided, needed: Err(bound) }
+                        RuleStatus::Decides { example: decided, needed: Err(bound) }
                     }
                 }
             }
         };
-        fates.into_iter().zip(&self.units).map(standing).collect()
+        fates.into_iter().zip(&self.units).map(status).collect()
     }
 }
 
