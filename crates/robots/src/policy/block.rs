@@ -11,7 +11,7 @@ use portcullis_matcher::vectors::{Kind, Work, prefetch};
 use zerocopy::IntoBytes;
 
 use super::deciding::{
-    BlockMemory, EIGHT, NO_POLICY, NO_URL, Policies, Repeat, Source, Start, WorkItem,
+    BlockMemory, EIGHT, NO_POLICY, NO_URL, PolicyTable, Repeat, Source, Start, WorkItem,
 };
 
 /// The mean run length of equal policies from which runs are faster: a run reads its prefilter
@@ -46,7 +46,7 @@ fn place_of(outcome: Outcome) -> usize {
 }
 
 /// A block of questions, answered together.
-pub struct Block<'b, P: Policies> {
+pub struct Block<'b, P: PolicyTable> {
     table: &'b P,
     /// By question.
     policies: &'b [u32],
@@ -56,7 +56,7 @@ pub struct Block<'b, P: Policies> {
     memory: &'b mut BlockMemory,
 }
 
-impl<'b, P: Policies> Block<'b, P> {
+impl<'b, P: PolicyTable> Block<'b, P> {
     /// Returns a block with one question per policy and path, to be answered into `memory`.
     ///
     /// # Panics
@@ -73,7 +73,7 @@ impl<'b, P: Policies> Block<'b, P> {
     }
 }
 
-impl<P: Policies> Work for Block<'_, P> {
+impl<P: PolicyTable> Work for Block<'_, P> {
     type Output = Result<(), P::Failure>;
 
     #[inline(always)]
@@ -94,7 +94,7 @@ impl<P: Policies> Work for Block<'_, P> {
     }
 }
 
-impl<P: Policies> Block<'_, P> {
+impl<P: PolicyTable> Block<'_, P> {
     #[inline(always)]
     fn make_room(&mut self) {
         let answers = self.policies.len() * self.table.agents();
@@ -266,7 +266,7 @@ impl<P> Clone for FirstStage<'_, P> {
 
 impl<P> Copy for FirstStage<'_, P> {}
 
-impl<'b, P: Policies> FirstStage<'b, P> {
+impl<'b, P: PolicyTable> FirstStage<'b, P> {
     /// Loads the starts, and prefetches the first lines of each prefilter. These loads are
     /// independent, so the processor overlaps them.
     #[inline(always)]
@@ -479,7 +479,7 @@ struct Prefetch<'t, P> {
     lines: &'t [PrefilterLine],
 }
 
-impl<'t, P: Policies> Prefetch<'t, P> {
+impl<'t, P: PolicyTable> Prefetch<'t, P> {
     #[inline(always)]
     fn of(table: &'t P) -> Prefetch<'t, P> {
         Prefetch { table, lines: table.lines() }

@@ -55,7 +55,7 @@ pub const NO_URL: u32 = u32::MAX - 1;
 ///
 /// A policy and an agent form an *entry*: policy number × number of agents + agent number. The
 /// trait separates the stages from storage: policy sets read entries from a mapped file.
-pub trait Policies {
+pub trait PolicyTable {
     /// How pattern texts are stored.
     type Texts<'l>: PatternTexts<'l>
     where

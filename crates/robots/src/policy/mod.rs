@@ -31,7 +31,7 @@ mod usage;
 
 pub use agent::{AgentChain, AgentError};
 pub use block::Block;
-pub use deciding::{BlockMemory, NO_POLICY, NO_URL, Policies, Source, Start, Ways};
+pub use deciding::{BlockMemory, NO_POLICY, NO_URL, PolicyTable, Source, Start, Ways};
 pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,

@@ -19,7 +19,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::{Automata, Detail, Limits, Outcome, Patterns, PrefilterLine};
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{
-    AgentChain, Block, BlockMemory, Explanation, NO_URL, Policies, Start, Ways, explain,
+    AgentChain, Block, BlockMemory, Explanation, NO_URL, PolicyTable, Start, Ways, explain,
 };
 use portcullis_robots::target::{ComparedPath, ComparedPaths};
 
@@ -481,7 +481,7 @@ impl<'i> Asked<'i> {
     }
 }
 
-impl Policies for Asked<'_> {
+impl PolicyTable for Asked<'_> {
     type Texts<'l>
         = StoredTexts<'l>
     where
