@@ -21,6 +21,7 @@ use portcullis_set::batch::{Classifier, Provenance};
 use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::stored::RuleSetKind;
 use portcullis_set::{IngestConfig, Input, PolicySet, SetError, ingest};
+use tempfile::TempDir;
 
 /// The number of random places at which a bit is flipped, and at which the file is truncated.
 const RANDOM_PLACES: usize = 10_000;
@@ -39,6 +40,9 @@ struct Whole {
     bytes: Vec<u8>,
     urls: Vec<String>,
     answers: Answers,
+    /// Where damaged sets are written, one after the other: some file systems take milliseconds to
+    /// make and remove a folder.
+    folder: TempDir,
 }
 
 /// Returns archived responses: files of the sample, and kinds of responses that the sample lacks.
@@ -114,15 +118,15 @@ impl Whole {
         let origins = origins.chain(["unknown.example".into()]);
         let urls: Vec<String> =
             origins.flat_map(|host| paths.map(|path| format!("https://{host}{path}"))).collect();
-        let answers = ask(&bytes, &urls).unwrap();
-        Whole { bytes, urls, answers }
+        let answers = ask(&folder, &bytes, &urls).unwrap();
+        Whole { bytes, urls, answers, folder }
     }
 
     /// Returns whether these bytes are rejected. Otherwise every answer must equal that of the
     /// undamaged set.
     #[track_caller]
     fn refuses(&self, bytes: Vec<u8>, place: impl std::fmt::Display) -> bool {
-        let asked = catch_unwind(AssertUnwindSafe(|| ask(&bytes, &self.urls)));
+        let asked = catch_unwind(AssertUnwindSafe(|| ask(&self.folder, &bytes, &self.urls)));
         let asked = asked.unwrap_or_else(|_| panic!("{place}: it panics"));
         match asked {
             Ok(answers) => {
@@ -182,13 +186,14 @@ impl Whole {
 
 /// Returns the answers of a set with these bytes, or its error. Reading and mapping must give the
 /// same.
-fn ask(bytes: &[u8], urls: &[String]) -> Result<Answers, String> {
-    let folder = tempfile::tempdir().unwrap();
+fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Answers, String> {
     let path = folder.path().join("a.set");
-    std::fs::write(&path, bytes).unwrap();
+    fs::write(&path, bytes).unwrap();
     // SAFETY: no other code knows the file.
     let by_mapping = ask_opened(unsafe { PolicySet::map(&path) }, urls);
     let by_reading = ask_opened(PolicySet::open(&path), urls);
+    // Some file systems write a file to the disk at once if it replaces the content of another.
+    fs::remove_file(&path).unwrap();
     assert!(by_mapping == by_reading, "{by_mapping:?} mapped, {by_reading:?} read");
     by_reading
 }
