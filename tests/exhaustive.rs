@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bstr::{BStr, ByteSlice};
 use common::{
-    Configuration, Random, configurations, origin, policies_of, scattered, sets_of, words,
+    Configuration, Form, Random, configurations, origin, policies_of, scattered, set_of, sets_of,
+    words,
 };
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
@@ -120,11 +121,12 @@ impl File {
         }
         let patterns = rules.iter().map(|&(_, pattern)| pattern).collect();
         let mut file = File { text, patterns, judged: [None; 4] };
+        let judge = oracle::Judge::new(dialect, &file.text, None, &[AGENT]);
+        let mut judged = file.judged;
         for (kind, url) in file.kinds(world).zip(&world.paths.urls) {
-            if file.judged[kind].is_none() {
-                file.judged[kind] = Some(oracle::decide(dialect, &file.text, None, &[AGENT], url));
-            }
+            judged[kind].get_or_insert_with(|| judge.decide(url));
         }
+        file.judged = judged;
         file
     }
 
@@ -191,12 +193,11 @@ struct Compiled<'f> {
 }
 
 impl<'f> Compiled<'f> {
-    /// The `kind` of [`sets_of`] alternates, because building each costs as much as the queries.
-    fn new(dialect: &'static Dialect, files: &'f [File], kind: usize) -> Compiled<'f> {
+    /// Forms alternate, because building each costs as much as the queries.
+    fn new(dialect: &'static Dialect, files: &'f [File], form: Form) -> Compiled<'f> {
         let texts: Vec<&[u8]> = files.iter().map(|file| &*file.text).collect();
         let agents = [AgentChain::parse(AGENT, dialect).expect("a token")];
-        let sets = sets_of(&texts, (dialect, None), &agents);
-        let set = Arc::clone(&sets[kind % sets.len()].1);
+        let set = set_of(form, &texts, (dialect, None), &agents);
         Compiled { policies: policies_of(&set, files.len()), files, set }
     }
 }
@@ -288,7 +289,8 @@ fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u
             });
             // The verdict of a single rule does not affect its automaton, so half of the
             // configurations use either.
-            let compiled = [0, 1].map(|at| Compiled::new(dialect, &files[at], at));
+            let forms = [Form::Compiled, Form::Read];
+            let compiled = [0, 1].map(|at| Compiled::new(dialect, &files[at], forms[at]));
             for (configuration, index) in strategies().iter().zip(0..) {
                 let compiled = &compiled[(index + index / 2) % 2];
                 compared += compare(dialect, compiled, &world, configuration);
@@ -341,7 +343,7 @@ fn compare_pairs_of_patterns(configurations: &[Configuration]) -> u64 {
         let world = World { patterns: &patterns, paths: &paths, matches: &matches };
         for &dialect in dialects {
             let files = all_pairs(dialect, &world);
-            let compiled = Compiled::new(dialect, &files, 2);
+            let compiled = Compiled::new(dialect, &files, Form::Mapped);
             for configuration in configurations {
                 compared += compare(dialect, &compiled, &world, configuration);
             }
@@ -468,6 +470,9 @@ fn sequences_of_records() {
         let agents: Vec<AgentChain> = CHAINS.iter().map(|agents| chain(agents)).collect();
         let files: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         let sets = sets_of(&files, (dialect, None), &agents);
+        let judge = |text: &Vec<u8>| judge_sequence(dialect, text);
+        let judged: Vec<[[Decision; CHAINS.len()]; PATHS.len()]> =
+            texts.par_iter().map(judge).collect();
         let texts_asked: Vec<usize> = (0..texts.len()).collect();
         for ((_, set), configuration) in sets.iter().zip(chosen) {
             let numbers = policies_of(set, texts.len());
@@ -477,26 +482,25 @@ fn sequences_of_records() {
             // Both paths for each file make a block.
             texts_asked.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|asked| {
                 let order: Vec<usize> = scattered(asked.len() * PATHS.len()).collect();
-                let asked: Vec<usize> = order.iter().map(|at| asked[at / PATHS.len()]).collect();
-                let path = |at: &usize| PATHS[at % PATHS.len()].as_bytes();
-                let paths: Vec<&[u8]> = order.iter().map(path).collect();
-                let policies: Vec<u32> = asked.iter().map(|&text| numbers[text]).collect();
+                let question = |at: &usize| (asked[at / PATHS.len()], at % PATHS.len());
+                let questions: Vec<(usize, usize)> = order.iter().map(question).collect();
+                let paths: Vec<&[u8]> =
+                    questions.iter().map(|&(_, path)| PATHS[path].as_bytes()).collect();
+                let policies: Vec<u32> = questions.iter().map(|&(text, _)| numbers[text]).collect();
                 let mut memory = QueryMemory::default();
                 let normal_paths = ComparedPaths::assume_normal(&paths);
                 let decisions = query.decide(&policies, normal_paths, &mut memory);
                 let decisions = decisions.expect("a whole set");
                 let of_agents = decisions.chunks(CHAINS.len());
-                for ((&text, path), decisions) in asked.iter().zip(&paths).zip(of_agents) {
-                    let text = &texts[text];
-                    let url = [b"https://example.com", *path].concat();
-                    for (&engine, agents) in decisions.iter().zip(CHAINS) {
-                        let judged = oracle::decide(dialect, text, None, agents, &url);
+                for (&(text, path), decisions) in questions.iter().zip(of_agents) {
+                    let judged = &judged[text][path];
+                    for ((&engine, &judged), agents) in decisions.iter().zip(judged).zip(CHAINS) {
                         assert!(
                             configuration.agrees(engine, judged),
                             "{} {configuration:?} {agents:?} {}\n{}\n{engine:?}\n{judged:?}",
                             dialect.name,
-                            path.as_bstr(),
-                            BStr::new(text),
+                            PATHS[path],
+                            BStr::new(&texts[text]),
                         );
                     }
                 }
@@ -507,4 +511,13 @@ fn sequences_of_records() {
     let compared = compared.into_inner();
     println!("sequences of records: {compared} comparisons");
     assert!(compared >= 6_000_000);
+}
+
+/// Returns the oracle's decisions on a file, by path, then by agent.
+fn judge_sequence(dialect: &Dialect, text: &[u8]) -> [[Decision; CHAINS.len()]; PATHS.len()] {
+    let judges = CHAINS.map(|agents| oracle::Judge::new(dialect, text, None, agents));
+    PATHS.map(|path| {
+        let url = format!("https://example.com{path}");
+        judges.each_ref().map(|judge| judge.decide(url.as_bytes()))
+    })
 }

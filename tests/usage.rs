@@ -36,9 +36,14 @@ struct Question<'q> {
 struct Tally([AtomicU64; Preference::ALL.len()]);
 
 impl Tally {
-    fn add(&self, usage: &Usage) {
-        for stated in usage.stated {
-            self.0[stated.preference as usize].fetch_add(1, Ordering::Relaxed);
+    fn add(&self, answers: &[Vec<Usage>]) {
+        let mut counts = [0; Preference::ALL.len()];
+        for stated in answers.iter().flatten().flat_map(|usage| usage.stated) {
+            counts[stated.preference as usize] += 1;
+        }
+        // Once a file: threads wait for one another here.
+        for (sum, count) in self.0.iter().zip(counts) {
+            sum.fetch_add(count, Ordering::Relaxed);
         }
     }
 
@@ -51,25 +56,16 @@ impl Tally {
     }
 }
 
-/// Returns the oracle's answers, by agent, then by URL.
-fn judged(question: &Question<'_>, tally: &Tally) -> Vec<Vec<Usage>> {
-    let Question { dialect, text, urls } = question;
-    let answer = |agent: &str, url: &Vec<u8>| {
-        let (usage, _) = oracle::usage(dialect, text, None, &[agent], url);
-        tally.add(&usage);
-        usage
-    };
-    AGENTS.iter().map(|agent| urls.iter().map(|url| answer(agent, url)).collect()).collect()
-}
-
-/// Compares the front door with the oracle.
-fn compare_one_file(question: &Question<'_>, judged: &[Vec<Usage>]) {
+/// Compares the front door with the oracle, and returns the oracle's answers, by agent, then by URL.
+fn compare_one_file(question: &Question<'_>) -> Vec<Vec<Usage>> {
     let Question { dialect, text, urls } = question;
     let robots = Robots::parse_as(*text, dialect);
-    for (agent, judged) in AGENTS.iter().zip(judged) {
+    let compare = |agent: &str| -> Vec<Usage> {
+        let judge = oracle::Judge::new(dialect, text, None, &[agent]);
+        let judged: Vec<Usage> = urls.iter().map(|url| judge.usage(url)).collect();
         let chain = AgentChain::parse(agent, dialect).expect("a token of every dialect");
         let usage = robots.agent_chain_usage(&chain);
-        for (url, judged) in urls.iter().zip(judged) {
+        for (url, judged) in urls.iter().zip(&judged) {
             let answer = usage.decide(url);
             assert_eq!(
                 answer,
@@ -81,9 +77,11 @@ fn compare_one_file(question: &Question<'_>, judged: &[Vec<Usage>]) {
             );
         }
         let licenses: Vec<Vec<u8>> = usage.licenses().map(<[u8]>::to_vec).collect();
-        let (_, expected) = oracle::usage(dialect, text, None, &[agent], &urls[0]);
+        let expected = judge.licences();
         assert_eq!(licenses, expected, "{} {agent}\n{}", dialect.name, text.as_bstr());
-    }
+        judged
+    };
+    AGENTS.into_iter().map(compare).collect()
 }
 
 /// Compares files in one set with the oracle: in each kind of set, in blocks whose records are
@@ -156,8 +154,8 @@ fn compare(
 ) {
     let judge = |text: &Vec<u8>| {
         let question = Question { dialect, text, urls };
-        let judged = judged(&question, tally);
-        compare_one_file(&question, &judged);
+        let judged = compare_one_file(&question);
+        tally.add(&judged);
         judged
     };
     let judged: Vec<_> = files.iter().map(|text| (&text[..], judge(text))).collect();

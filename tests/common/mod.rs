@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "maps files of this test")]
 #![allow(dead_code, reason = "each test program that includes this uses a part of it")]
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::Decision;
@@ -18,6 +19,7 @@ use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
     BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing,
 };
+use tempfile::NamedTempFile;
 
 /// One configuration of the engine.
 #[derive(Clone, Copy, Debug)]
@@ -174,26 +176,75 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
     (is_long(url) == is_long(&moved)).then_some(moved)
 }
 
-/// Returns a set of `files`, each of which applies to its [`origin`], in each of three forms with
-/// its name: compiled into memory for `agents`, read from a file, and mapped.
+/// The form of a set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Compiled into memory for its agents.
+    Compiled,
+    /// Read from a file.
+    Read,
+    Mapped,
+}
+
+impl Form {
+    pub const ALL: [Form; 3] = [Form::Compiled, Form::Read, Form::Mapped];
+}
+
+/// Returns a set of `files`, each of which applies to its [`origin`], in each form with its name.
 pub fn sets_of(
     files: &[&[u8]],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
     agents: &[AgentChain],
 ) -> [(&'static str, Arc<PolicySet>); 3] {
+    let compiled = compiled_set(files, (dialect, robots_bytes_max), agents);
+    let file = set_file(files, (dialect, robots_bytes_max));
+    [("compiled", compiled), ("read", read(&file)), ("mapped", mapped(&file))]
+}
+
+/// Returns one of [`sets_of`].
+pub fn set_of(
+    form: Form,
+    files: &[&[u8]],
+    reading: (&'static Dialect, Option<usize>),
+    agents: &[AgentChain],
+) -> Arc<PolicySet> {
+    match form {
+        Form::Compiled => compiled_set(files, reading, agents),
+        Form::Read => read(&set_file(files, reading)),
+        Form::Mapped => mapped(&set_file(files, reading)),
+    }
+}
+
+fn compiled_set(
+    files: &[&[u8]],
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+    agents: &[AgentChain],
+) -> Arc<PolicySet> {
     let origins: Vec<Origin> = (0..files.len()).map(parsed_origin).collect();
     let config =
         LoadConfig { robots_bytes_max, agents: Some(agents.into()), ..LoadConfig::new(dialect) };
-    let compiled = PolicySet::of_files(origins.iter().zip(files.iter().copied()), &config);
-    let of_origins: Vec<_> = origins.into_iter().map(Some).zip(files.iter().copied()).collect();
+    PolicySet::of_files(origins.iter().zip(files.iter().copied()), &config).into()
+}
+
+fn set_file(
+    files: &[&[u8]],
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+) -> NamedTempFile {
+    let origins = (0..files.len()).map(|file| Some(parsed_origin(file)));
+    let of_origins: Vec<_> = origins.zip(files.iter().copied()).collect();
     let bytes = set_bytes(&of_origins, &CompileConfig::new(dialect, robots_bytes_max));
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("a.pset");
-    std::fs::write(&path, bytes).expect("a file");
-    let read = PolicySet::open(&path).expect("it was just made");
-    // SAFETY: no other code knows the file, and its folder is removed without changing it.
-    let mapped = unsafe { PolicySet::map(&path) }.expect("it was just made");
-    [("compiled", compiled.into()), ("read", read.into()), ("mapped", mapped.into())]
+    let mut file = NamedTempFile::new().expect("a file");
+    file.write_all(&bytes).expect("the disk takes it");
+    file
+}
+
+fn read(file: &NamedTempFile) -> Arc<PolicySet> {
+    PolicySet::open(file.path()).expect("it was just made").into()
+}
+
+fn mapped(file: &NamedTempFile) -> Arc<PolicySet> {
+    // SAFETY: no other code knows the file, and it is removed without changing it.
+    unsafe { PolicySet::map(file.path()) }.expect("it was just made").into()
 }
 
 /// Returns the number of each file's policy in one of [`sets_of`].
