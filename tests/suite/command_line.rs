@@ -24,11 +24,11 @@ pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     let mut differences = Vec::new();
     let mut compared = 0;
     for ((robots, arguments), checks) in &runs {
-        std::fs::write(folder.path().join("robots.txt"), robots).unwrap();
+        write(&folder.path().join("robots.txt"), robots);
         let urls: Vec<&[u8]> = checks.iter().map(|check| &check.url[..]).collect();
         // A list without a URL is an error, so one is appended to the records.
         let list = [&urls.join(&b'\n'), &b"\nhttps://example.com/\n"[..]].concat();
-        std::fs::write(folder.path().join("urls"), list).unwrap();
+        write(&folder.path().join("urls"), &list);
         let mut answers = run(folder.path(), arguments);
         answers.pop();
         assert_eq!(answers.len(), checks.len(), "{}", checks[0].case);
@@ -40,6 +40,15 @@ pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
         }
     }
     (differences, compared)
+}
+
+/// Writes a file, without the content that it had: file systems that write a file to the disk at once
+/// if its content is replaced take milliseconds.
+fn write(path: &Path, content: &[u8]) {
+    if path.exists() {
+        std::fs::remove_file(path).unwrap();
+    }
+    std::fs::write(path, content).unwrap();
 }
 
 fn can_be_asked(check: &Check) -> bool {

@@ -1,7 +1,7 @@
 //! Tests of columns in every layout, and of damaged files.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::types::{Int16Type, Int32Type};
@@ -38,6 +38,13 @@ pub(super) fn written(columns: Columns, properties: WriterProperties) -> (TempDi
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     (folder, path)
+}
+
+/// Writes other bytes into a file that is made anew: some file systems write to the disk at once, which
+/// takes milliseconds, if the content of a file is replaced.
+pub(super) fn overwrite(path: &Path, bytes: &[u8]) {
+    std::fs::remove_file(path).unwrap();
+    std::fs::write(path, bytes).unwrap();
 }
 
 fn read_with(columns: Columns, names: &FieldMap) -> Keeper {
@@ -398,7 +405,7 @@ fn a_file_without_its_end_is_an_error() {
     let (_folder, path) = written(one_row(vec![]), WriterProperties::default());
     let whole = std::fs::read(&path).unwrap();
     for bytes in 0..whole.len() {
-        std::fs::write(&path, &whole[..bytes]).unwrap();
+        overwrite(&path, &whole[..bytes]);
         assert!(open(&path, &FieldMap::default()).is_err(), "{bytes} bytes");
     }
 }
@@ -418,7 +425,7 @@ fn flipped_bytes_never_end_the_process() {
     let (_folder, path) = written(columns, WriterProperties::default());
     let whole = std::fs::read(&path).unwrap();
     let read = |bytes: &[u8]| -> Option<usize> {
-        std::fs::write(&path, bytes).unwrap();
+        overwrite(&path, bytes);
         let mut reader = open(&path, &FieldMap::default()).ok()?;
         let mut keeper = Keeper::default();
         while let Some(batch) = reader.next_batch().ok()? {

@@ -15,7 +15,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use tempfile::TempDir;
 
-use super::parquet::{Columns, column, written as write_parquet};
+use super::parquet::{Columns, column, overwrite, written as write_parquet};
 use crate::input::InputError;
 use crate::list::parquet::{ParquetList, Part, PartSize};
 use portcullis_dialect::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
@@ -237,7 +237,7 @@ fn what_is_no_whole_parquet_file() {
     let (_folder, path) = written(vec![("url", column(StringArray::from(numbered(10))))]);
     let whole = std::fs::read(&path).unwrap();
     for bytes in 5..whole.len() {
-        std::fs::write(&path, &whole[..bytes]).unwrap();
+        overwrite(&path, &whole[..bytes]);
         let said = problem(&path, None);
         assert!(said.starts_with(&format!("cut short: {bytes} bytes are there")), "{said}");
     }
@@ -277,7 +277,7 @@ fn flipped_bytes_never_end_the_process() {
     for (at, bit) in (0..whole.len()).flat_map(|at| [(at, 0), (at, 4), (at, 7)]) {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << bit;
-        std::fs::write(&path, &bytes).unwrap();
+        overwrite(&path, &bytes);
         let found = all_urls(&path).map(|urls| urls.len());
         assert!(matches!(found, Ok(40) | Err(_)), "{at}: {found:?}");
     }
