@@ -24,9 +24,10 @@ use rayon::prelude::*;
 /// The agents; files name the first and the last.
 const AGENTS: [&str; 3] = ["ExampleBot", "Unnamed", "Other"];
 
-/// A file and the URLs to decide, of one dialect.
+/// A file, the agents and the URLs to decide, of one dialect.
 struct Question<'q> {
     dialect: &'static Dialect,
+    agents: &'q [&'q str],
     text: &'q [u8],
     urls: &'q [Vec<u8>],
 }
@@ -58,7 +59,7 @@ impl Tally {
 
 /// Compares the front door with the oracle, and returns the oracle's answers, by agent, then by URL.
 fn compare_one_file(question: &Question<'_>) -> Vec<Vec<Usage>> {
-    let Question { dialect, text, urls } = question;
+    let Question { dialect, agents, text, urls } = question;
     let robots = Robots::parse_as(*text, dialect);
     let compare = |agent: &str| -> Vec<Usage> {
         let judge = oracle::Judge::new(dialect, text, None, &[agent]);
@@ -81,20 +82,21 @@ fn compare_one_file(question: &Question<'_>) -> Vec<Vec<Usage>> {
         assert_eq!(licenses, expected, "{} {agent}\n{}", dialect.name, text.as_bstr());
         judged
     };
-    AGENTS.into_iter().map(compare).collect()
+    agents.iter().map(|agent| compare(agent)).collect()
 }
 
 /// Compares files in one set with the oracle: in each kind of set, in blocks whose records are
 /// shuffled, for all agents and labels.
 fn compare_together(
-    dialect: &'static Dialect,
+    (dialect, names): (&'static Dialect, &[&str]),
     files: &[(&[u8], Vec<Vec<Usage>>)],
     urls: &[Vec<u8>],
     configuration: &Configuration,
     vectors: Vectors,
 ) {
     let texts: Vec<&[u8]> = files.iter().map(|(text, _)| *text).collect();
-    let agents = AGENTS.map(|agent| AgentChain::parse(agent, dialect).expect("a token"));
+    let chain = |name: &&str| AgentChain::parse(name, dialect).expect("a token");
+    let agents: Vec<AgentChain> = names.iter().map(chain).collect();
     let questions: Vec<(usize, usize)> = scattered(files.len() * urls.len())
         .map(|number| (number / urls.len(), number % urls.len()))
         .collect();
@@ -106,7 +108,7 @@ fn compare_together(
     for (kind, set) in sets_of(&texts, (dialect, None), &agents) {
         let classifier = Classifier::with_limits(
             set,
-            agents.to_vec(),
+            agents.clone(),
             configuration.detail,
             configuration.limits,
         );
@@ -117,19 +119,19 @@ fn compare_together(
             let records: Vec<Vec<u8>> = block.iter().map(record).collect();
             let decisions = classifier.classify(&records, None, &mut memory).unwrap().to_vec();
             for (place, &(file, url)) in block.iter().enumerate() {
-                for agent in 0..AGENTS.len() {
+                for (agent, asked_by) in names.iter().enumerate() {
                     let judged = files[file].1[agent][url];
                     let context = || {
                         let text = texts[file].as_bstr();
                         let name = configuration.name;
                         let url = urls[url].as_bstr();
-                        format!("{} {kind} {name} {} {url}\n{text}", dialect.name, AGENTS[agent])
+                        format!("{} {kind} {name} {asked_by} {url}\n{text}", dialect.name)
                     };
-                    let decision = decisions[place * AGENTS.len() + agent];
+                    let decision = decisions[place * names.len() + agent];
                     assert!(configuration.agrees(decision, judged.access), "{}", context());
                     for label in Label::ALL {
                         let number = label as usize;
-                        let answer = (place * AGENTS.len() + agent) * Label::ALL.len() + number;
+                        let answer = (place * names.len() + agent) * Label::ALL.len() + number;
                         let stated = judged.of(label);
                         let preference = memory.preferences()[answer];
                         assert_eq!(preference, stated.preference, "{label} {}", context());
@@ -146,14 +148,14 @@ fn compare_together(
 /// Compares files alone, and many together. Each batch uses another configuration and other
 /// vectors.
 fn compare(
-    dialect: &'static Dialect,
+    (dialect, agents): (&'static Dialect, &[&str]),
     files: &[Vec<u8>],
     urls: &[Vec<u8>],
     tally: &Tally,
     turn: usize,
 ) {
     let judge = |text: &Vec<u8>| {
-        let question = Question { dialect, text, urls };
+        let question = Question { dialect, agents, text, urls };
         let judged = compare_one_file(&question);
         tally.add(&judged);
         judged
@@ -162,7 +164,13 @@ fn compare(
     let configurations = configurations();
     let vectors = Vectors::all();
     let configuration = &configurations[turn % configurations.len()];
-    compare_together(dialect, &judged, urls, configuration, vectors[turn % vectors.len()]);
+    compare_together(
+        (dialect, agents),
+        &judged,
+        urls,
+        configuration,
+        vectors[turn % vectors.len()],
+    );
 }
 
 /// The number of files in one set.
@@ -204,7 +212,7 @@ fn every_small_file_is_read_as_the_oracle_reads_it() {
     let files = files(&LINES, length);
     files.par_chunks(FILES_AT_ONCE).enumerate().for_each(|(turn, files)| {
         for dialect in Dialect::ALL {
-            compare(dialect, files, &urls, &tally, turn);
+            compare((dialect, &AGENTS), files, &urls, &tally, turn);
         }
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
@@ -247,7 +255,8 @@ fn every_pair_of_small_patterns_decides_as_the_oracle_says() {
             }
         }
         for dialect in distinct.values() {
-            compare(dialect, &files, &urls, &tally, turn);
+            // The files name no agent, so one stands for all.
+            compare((dialect, &AGENTS[..1]), &files, &urls, &tally, turn);
         }
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
@@ -338,7 +347,7 @@ fn random_files_are_read_as_the_oracle_reads_them() {
         let dialect = *random.pick(&Dialect::ALL);
         let files: Vec<Vec<u8>> = (0..FILES_AT_ONCE).map(|_| random_file(&mut random)).collect();
         let urls = random_urls(&mut random);
-        compare(dialect, &files, &urls, &tally, seed as usize);
+        compare((dialect, &AGENTS), &files, &urls, &tally, seed as usize);
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
     let share = tally.compared() / 100;
