@@ -1,6 +1,8 @@
 //! Compares rule analyses with brute force: all small rule sets, where the oracle decides all small
 //! paths.
 
+#[path = "common/allocator.rs"]
+mod allocator;
 mod common;
 #[path = "analysis/status.rs"]
 mod status;

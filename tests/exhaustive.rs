@@ -10,6 +10,8 @@
 //! Vector widths alternate, and so do sets that are compiled into memory, read and mapped. A
 //! smaller world is decided from URLs, with each kind of set.
 
+#[path = "common/allocator.rs"]
+mod allocator;
 mod common;
 
 use std::sync::Arc;

@@ -5,6 +5,8 @@
 //! Seeds are fixed, so failures are reproducible. A failure is shrunk and printed as a case for
 //! `tests/data`. Set `PORTCULLIS_RANDOM_CASES` to run additional cases.
 
+#[path = "common/allocator.rs"]
+mod allocator;
 #[path = "suite/case.rs"]
 #[expect(dead_code, reason = "usage is asked about in tests/usage.rs")]
 mod case;

@@ -5,6 +5,8 @@
 //! memory, read and mapped, in blocks, for several agents and all labels. A failure prints the
 //! file.
 
+#[path = "common/allocator.rs"]
+mod allocator;
 mod common;
 
 use std::collections::BTreeMap;
