@@ -281,7 +281,7 @@ fn asked(set: &Arc<PolicySet>) -> Result<Vec<Asked>, Failure> {
         let chains: Result<Vec<_>, _> =
             agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
         let classifier = Classifier::new(Arc::clone(set), chains?, Detail::Rule)?;
-        Ok(Asked { first, classifier: classifier.with_usage(labels)? })
+        Ok(Asked { first, classifier: classifier.with_usage(labels) })
     };
     Ok(vec![
         asked(0, &AGENTS, &Label::ALL)?,
@@ -375,7 +375,7 @@ fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) -> Result<(), Failure> {
     let chains = AGENTS.map(|agent| AgentChain::parse(agent, &RFC_9309).expect("a token"));
     let plain = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;
     let asking = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;
-    let classifiers = [plain, asking.with_usage(&Label::ALL)?];
+    let classifiers = [plain, asking.with_usage(&Label::ALL)];
     let mut memories = classifiers.each_ref().map(Classifier::memory);
     let mut least = [Duration::MAX; 2];
     for _ in 0..ROUNDS {

@@ -115,7 +115,7 @@ fn compare_together(
             configuration.limits,
         );
         let classifier = classifier.unwrap().with_vectors(vectors);
-        let classifier = classifier.with_usage(&Label::ALL).unwrap();
+        let classifier = classifier.with_usage(&Label::ALL);
         let mut memory = classifier.memory();
         for block in questions.chunks(RECORDS_AT_ONCE) {
             let records: Vec<Vec<u8>> = block.iter().map(record).collect();
@@ -380,7 +380,7 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
         let agents = ["r7", "r399", "nobody"];
         let chains = agents.map(|agent| AgentChain::parse(agent, dialect).unwrap());
         let classifier = Classifier::new(set, chains.to_vec(), Detail::Rule).unwrap();
-        let classifier = classifier.with_usage(&[Label::Search, Label::TrainAi]).unwrap();
+        let classifier = classifier.with_usage(&[Label::Search, Label::TrainAi]);
         let urls = ["/x399", "/1/7/x", "/x7", "/299x399", "/"];
         let urls = urls.map(|path| format!("https://a.example{path}"));
         let mut memory = classifier.memory();

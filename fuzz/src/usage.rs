@@ -45,7 +45,7 @@ pub fn usage(data: &[u8]) {
         let agents = vec![question.agent.clone()];
         let (detail, limits) = (configuration.detail, configuration.limits);
         let classifier = Classifier::with_limits(Arc::clone(&set), agents, detail, limits).unwrap();
-        let classifier = classifier.with_usage(&Label::ALL).unwrap();
+        let classifier = classifier.with_usage(&Label::ALL);
         let mut memory = classifier.memory();
         for judged in &judged {
             classifier.classify(&[&judged.url], None, &mut memory).unwrap();
@@ -99,7 +99,7 @@ fn check_blocks(question: &Question<'_>) {
     let agents: [AgentChain; 1] = [question.agent.clone()];
     for (kind, set) in sets_of(&files, (dialect, robots_bytes_max), &agents) {
         let mut classifier = Classifier::new(set, agents.to_vec(), Detail::Reason).unwrap();
-        classifier = classifier.with_usage(&Label::ALL).unwrap();
+        classifier = classifier.with_usage(&Label::ALL);
         for vectors in Vectors::all() {
             classifier = classifier.with_vectors(vectors);
             let mut memory = classifier.memory();

@@ -25,7 +25,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     if !args.quiet {
         policies.agents.show_misspelt();
     }
-    let classifier = policies.classifier(&questions, Detail::Rule)?.with_usage(&labels)?;
+    let classifier = policies.classifier(&questions, Detail::Rule)?.with_usage(&labels);
     let mut session = Session::new(&classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color);
     let mut all_allowed = true;

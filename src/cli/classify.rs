@@ -114,7 +114,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
         format != ClassifyFormat::Advertools || labels.is_empty(),
         "rows for advertools have no column for --usage; choose another --format"
     );
-    let classifier = policies.classifier(&questions, detail)?.with_usage(&labels)?;
+    let classifier = policies.classifier(&questions, detail)?.with_usage(&labels);
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
     let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));

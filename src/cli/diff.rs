@@ -211,7 +211,7 @@ impl Diff<'_> {
         let difference = match agents.is_empty() {
             true => Difference::new(old, new),
             false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
-                .with_usage(&self.labels)?,
+                .with_usage(&self.labels),
         };
         let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
         let write = match self.format {
@@ -242,7 +242,7 @@ impl Diff<'_> {
     ) -> anyhow::Result<(UrlCounts, Account)> {
         let classifier = |set| -> anyhow::Result<Classifier> {
             let classifier = classifier(set, &self.questions, Detail::Rule)?;
-            Ok(classifier.with_usage(&self.labels)?)
+            Ok(classifier.with_usage(&self.labels))
         };
         let (old, new): (Classifier, Classifier) = (classifier(old)?, classifier(new)?);
         let scheme = self.questions.assumed_scheme.as_deref();

@@ -204,7 +204,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     policies.agents.show(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
-    let classifier = classifier.with_usage(args.selection.purpose.as_slice())?;
+    let classifier = classifier.with_usage(args.selection.purpose.as_slice());
     let clock = Clock::loaded(started);
     let mut outputs = if are_rows {
         let run = summary::run(&policies, &questions);

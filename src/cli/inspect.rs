@@ -29,10 +29,6 @@ use super::output;
 use super::summary::to_json_line;
 use super::table::{self, share};
 
-/// The line that replaces the usage preferences of an old set.
-const NO_USAGE: &str =
-    "usage preferences: not known, because an earlier version compiled the set; compile it again";
-
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     let out = match &args.host {
@@ -219,7 +215,7 @@ fn stats_text(set: &PolicySet, stats: &Stats<'_>, provenance: Option<Provenance<
         &[&format!("other record ({} fields)", records.fields), "records", "origins"],
         records.most_common.iter().map(field),
     );
-    push_usage(&mut text, stats.usage.as_ref());
+    push_usage(&mut text, &stats.usage);
     push_robots(&mut text, stats);
     push_rule_sets(&mut text, &stats.rule_sets);
     push_sharing(&mut text, "origins that share a policy", "policies", &stats.policies.sharing);
@@ -282,8 +278,7 @@ fn push_origins(text: &mut Text, origins: &OriginStats, inputs: &[InputReport]) 
     }
 }
 
-fn push_usage(text: &mut Text, stats: Option<&UsageStats>) {
-    let Some(stats) = stats else { return text.line(format_args!("\n{NO_USAGE}")) };
+fn push_usage(text: &mut Text, stats: &UsageStats) {
     let count = |name: String, count: &UsageCount| {
         row(name, &[count.records, count.policies, count.origins])
     };
@@ -425,10 +420,7 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
         ]
     });
     text.table(&["robot", "allowed", "groups", "patterns", "bytes", "strategy"], robots);
-    match &policy.usage {
-        Some(usage) => push_host_usage(text, usage),
-        None => text.line(format_args!("\n{NO_USAGE}")),
-    }
+    push_host_usage(text, &policy.usage);
     push_listing(text, policy);
 }
 

@@ -24,9 +24,6 @@ fn printed(folder: &Folder, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A set of a version that did not store preferences.
-const OLD_SET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sets/without-usage.pset");
-
 #[test]
 fn a_column_for_each_label_follows_the_verdict() {
     let folder = folder();
@@ -82,20 +79,16 @@ fn filter_keeps_stated_uses_and_counts_unstated_ones() {
 fn invalid_labels_and_flags_are_refused() {
     let folder = folder();
     let cases = [
-        ("classify -p a.set -a Bot --usage training".to_owned(), "train-ai, ai-use, search"),
-        ("classify -p a.set -a Bot --usage search,search".to_owned(), "twice"),
-        ("classify -p a.set -a Bot --usage search --columns bits".to_owned(), "bits"),
-        ("classify -p a.set -a Bot --usage search --format advertools".to_owned(), "advertools"),
-        ("filter -p a.set -a Bot --purpose search".to_owned(), "--unstated"),
-        ("filter -p a.set -a Bot --unstated drop".to_owned(), "--purpose"),
-        (format!("classify -p {OLD_SET} -a Bot --usage search"), "compile them again"),
-        (format!("merge -o b.set {OLD_SET} a.set"), "compile them again"),
+        ("classify -p a.set -a Bot --usage training", "train-ai, ai-use, search"),
+        ("classify -p a.set -a Bot --usage search,search", "twice"),
+        ("classify -p a.set -a Bot --usage search --columns bits", "bits"),
+        ("classify -p a.set -a Bot --usage search --format advertools", "advertools"),
+        ("filter -p a.set -a Bot --purpose search", "--unstated"),
+        ("filter -p a.set -a Bot --unstated drop", "--purpose"),
     ];
     for (line, message) in cases {
         assert_fails(&folder.pipe(line, URLS), &[message]);
     }
-    let line = format!("classify -p {OLD_SET} -a Bot --no-summary");
-    assert!(printed(&folder, &line).starts_with("allow\thttps://a.example/\n"));
 }
 
 #[test]
@@ -257,10 +250,6 @@ fn inspect_shows_which_records_hold_for_a_robot() {
     let printed = text(&folder.ok(line).stdout);
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_contains(&words, &["(any other) y n n y 1 1 3 4 5", "other ? ? ? 1 1"]);
-    let printed = text(&folder.ok(format!("inspect {OLD_SET}")).stdout);
-    assert_contains(&printed, &["usage preferences: not known", "compile it again"]);
-    let object = json(&folder.ok(format!("inspect {OLD_SET} --json")).stdout);
-    assert!(object["usage"].is_null());
 }
 
 /// Returns a folder with two sets, `old.set` and `new.set`: the preferences of a.example change,
@@ -382,13 +371,12 @@ Two	train-ai	?	-	unstated	5:/y	https://c.example/y/
 fn diff_refuses_sets_that_it_cannot_compare() {
     let folder = changed();
     let cases = [
-        ("diff old.set new.set --usage search".to_owned(), "requires -a"),
-        ("diff old/a.example new/a.example -a One --usage search".to_owned(), "pass FILE"),
-        (format!("diff {OLD_SET} new.set -a One --usage search"), "compile them again"),
-        ("diff old.set new.set -a One --usage search,search".to_owned(), "twice"),
+        ("diff old.set new.set --usage search", "requires -a"),
+        ("diff old/a.example new/a.example -a One --usage search", "pass FILE"),
+        ("diff old.set new.set -a One --usage search,search", "twice"),
     ];
     for (line, message) in cases {
-        assert_fails(&folder.output(&line), &[message]);
+        assert_fails(&folder.output(line), &[message]);
     }
 }
 
@@ -436,8 +424,6 @@ fn audit_agrees_with_classify() {
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     let words = ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"];
     assert_contains(&page, &words);
-    let report = folder.ok(format!("audit -p {OLD_SET} -a Bot --no-summary --json - urls")).stdout;
-    assert!(json(&report)["usage"].is_null());
 }
 
 /// The commands of `docs/usage.md` run from start to end, in its order.

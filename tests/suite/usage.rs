@@ -45,7 +45,7 @@ fn chain(check: &Check) -> AgentChain {
 
 fn of_set(check: &Check, set: PolicySet) -> ExpectedUsage {
     let classifier = Classifier::new(set, vec![chain(check)], Detail::Rule).unwrap();
-    let classifier = classifier.with_usage(&Label::ALL).unwrap();
+    let classifier = classifier.with_usage(&Label::ALL);
     let mut memory = classifier.memory();
     classifier.classify(&[&check.url], None, &mut memory).unwrap();
     let mut stated = BTreeMap::new();

@@ -212,7 +212,7 @@ impl PyClassifier {
         }
         let set = Arc::clone(&self.set.get().set);
         let classifier = batch::Classifier::new(set, self.agents.clone(), detail);
-        let classifier = classifier.and_then(|it| it.with_usage(labels)).map_err(Error::of)?;
+        let classifier = classifier.map_err(Error::of)?.with_usage(labels);
         let assumed_scheme = self.assumed_scheme.clone();
         let asked = Arc::new(Asked { classifier, assumed_scheme, detail });
         let question = Arc::new(Question { asked, idle: Mutex::default() });

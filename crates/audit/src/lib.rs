@@ -97,9 +97,8 @@ impl Audit {
         let catalog = Catalog::new(set, &agents)?;
         let has_samples = (0..catalog.rules).map(|_| AtomicBool::new(false)).collect();
         let tally = Mutex::new(Tally::new(&catalog, agents.len()));
-        let labels = if set.has_usage() { &Label::ALL[..] } else { &[] };
         let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
-        let classifier = classifier.with_usage(labels)?;
+        let classifier = classifier.with_usage(&Label::ALL);
         Ok(Audit { classifier, catalog, has_samples, tally })
     }
 

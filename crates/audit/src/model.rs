@@ -42,8 +42,8 @@ pub struct Report {
     /// How much each agent may fetch from the origins in the set.
     pub reach: Vec<AgentReach>,
     pub robots: RobotFigures,
-    /// What pages may be used for. `None` if the set does not store usage preferences.
-    pub usage: Option<UsageFigures>,
+    /// What pages may be used for.
+    pub usage: UsageFigures,
     pub unknown: UnknownFigures,
     pub invalid: InvalidFigures,
     pub files: FileFigures,

@@ -28,16 +28,9 @@ struct ReadUsage {
     licenses: HashSet<Vec<u8>, foldhash::fast::RandomState>,
 }
 
-/// Returns the figures, or `None` if the set does not store usage preferences.
-pub(super) fn figures(
-    audit: &Audit,
-    tally: &Tally,
-    top: usize,
-) -> Result<Option<UsageFigures>, Damage> {
+/// Returns the figures.
+pub(super) fn figures(audit: &Audit, tally: &Tally, top: usize) -> Result<UsageFigures, Damage> {
     let (catalog, agents) = (&audit.catalog, audit.classifier.agents());
-    if !catalog.set.has_usage() {
-        return Ok(None);
-    }
     let of_agent = agents.iter().flat_map(|agent| Label::ALL.map(|label| (agent, label)));
     let row = |((agent, label), counts): ((&AgentChain, Label), &[u64; 4])| {
         let of = |preference: Preference| counts[preference as usize];
@@ -91,7 +84,7 @@ pub(super) fn figures(
     let most = largest(licenses, top, |(license, hosts)| (*hosts, Reverse(license.clone())));
     let row = |(license, hosts): (Vec<u8>, u64)| LicenseRow { license: shown(&license), hosts };
     figures.licenses = List { total, rows: most.into_iter().map(row).collect() };
-    Ok(Some(figures))
+    Ok(figures)
 }
 
 impl ConflictCounts {

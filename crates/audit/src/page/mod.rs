@@ -55,16 +55,14 @@ pub fn page(report: &Report) -> String {
 
 fn longest_list(report: &Report) -> usize {
     let Report { hosts, rules, robots, usage, unknown, files, crawl_delays, sitemaps, .. } = report;
-    let usage = usage.as_ref().map(|it| (it.conflicts.rows.len(), it.licenses.rows.len()));
-    let (conflicts, licenses) = usage.unwrap_or_default();
     let lengths = [
         hosts.most_affected.rows.len(),
         rules.deciding.rows.len(),
         rules.idle.rows.len(),
         rules.never.rows.len(),
         robots.most_named.rows.len(),
-        conflicts,
-        licenses,
+        usage.conflicts.rows.len(),
+        usage.licenses.rows.len(),
         unknown.worth_fetching.rows.len(),
         files.longest.rows.len(),
         files.most_rules.rows.len(),

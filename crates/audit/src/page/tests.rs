@@ -141,7 +141,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
             most_named: list(rows, robot),
             ..RobotFigures::default()
         },
-        usage: Some(UsageFigures {
+        usage: UsageFigures {
             hosts: 40,
             urls: (0..agents * 3)
                 .map(|index| UsageRow {
@@ -163,7 +163,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
             licensed: 5,
             licenses: list(rows, |index| LicenseRow { license: text(index), hosts: 5 }),
             ..UsageFigures::default()
-        }),
+        },
         unknown: UnknownFigures {
             urls: 99_000,
             origins: 700,

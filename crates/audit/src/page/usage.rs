@@ -19,15 +19,7 @@ const STATED: [Part<'_>; 4] = [
 pub(super) fn usage(view: View<'_>) -> Section {
     let section =
         Section { id: "usage", title: "What pages may be used for", ..Section::default() };
-    let Some(figures) = &view.report.usage else {
-        return Section {
-            body: html!(
-                "<p class=\"none\">Not known: the policy set was compiled by a version that did not store \
-                 it. Compile it again.</p>\n"
-            ),
-            ..section
-        };
-    };
+    let figures = &view.report.usage;
     if figures.hosts == 0 {
         return Section {
             body: html!("<p class=\"none\">No file says what pages may be used for.</p>\n"),

@@ -157,12 +157,9 @@ impl Classifier {
 
     /// Asks for what pages may be used as well: about these labels, in their order. See
     /// [`ClassifierMemory::preferences`].
-    ///
-    /// # Errors
-    ///
-    /// If the set was compiled by a version that did not store usage preferences.
-    pub fn with_usage(self, labels: &[Label]) -> Result<Classifier, AskError> {
-        Ok(Classifier { query: self.query.with_usage(labels)?, ..self })
+    #[must_use]
+    pub fn with_usage(self, labels: &[Label]) -> Classifier {
+        Classifier { query: self.query.with_usage(labels), ..self }
     }
 
     /// The labels that are asked about, in the order of preferences.

@@ -253,19 +253,16 @@ impl Difference {
     /// Also compares what files state about these labels, for the agents. An empty list changes
     /// nothing.
     ///
-    /// # Errors
-    ///
-    /// If one of the sets stores no usage preferences.
-    ///
     /// # Panics
     ///
     /// If no agent was given.
-    pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
+    #[must_use]
+    pub fn with_usage(mut self, labels: &[Label]) -> Difference {
         if !labels.is_empty() {
             let (old, new) = self.asked.expect("preferences are those of agents");
-            self.asked = Some((old.with_usage(labels)?, new.with_usage(labels)?));
+            self.asked = Some((old.with_usage(labels), new.with_usage(labels)));
         }
-        Ok(self)
+        self
     }
 
     /// Returns the labels whose preferences are compared.

@@ -83,9 +83,8 @@ pub struct HostPolicy<'s> {
     /// Robots that no group names first, then the named ones in file order. Empty if the file has
     /// no rules.
     pub robots: Vec<HostRobot<'s>>,
-    /// The usage records that hold for robots, in the same order. Empty if the file has none, `None` if the
-    /// set does not store them.
-    pub usage: Option<Vec<HostUsage>>,
+    /// The usage records that hold for robots, in the same order. Empty if the file has none.
+    pub usage: Vec<HostUsage>,
     /// The groups of the file.
     pub groups: Vec<HostGroup>,
     /// The records of the file by line.
@@ -260,7 +259,7 @@ impl<'s> HostPolicy<'s> {
             verdict: (!by_rules).then_some(outcome.verdict),
             capture: HostCapture { facts, input_name },
             robots: if by_rules { robots(set, policy, &audience)? } else { Vec::new() },
-            usage: set.has_usage().then(|| HostUsage::of(&file, set.dialect())),
+            usage: HostUsage::of(&file, set.dialect()),
             groups: groups(&file, &audience),
             records: records(policy, capture)?,
         })

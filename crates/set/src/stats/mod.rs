@@ -69,8 +69,8 @@ pub struct Stats<'s> {
     pub origins: OriginStats,
     /// Records other than user-agent lines and rules.
     pub other_records: RecordStats,
-    /// Usage preferences; `None` if the set does not store them.
-    pub usage: Option<UsageStats>,
+    /// Usage preferences.
+    pub usage: UsageStats,
     /// The robots that policies name.
     pub robots: RobotStats<'s>,
     /// Rule sets.

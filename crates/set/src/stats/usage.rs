@@ -92,16 +92,12 @@ struct Counts {
 }
 
 impl UsageStats {
-    /// Counts the usage records of `set`; `None` if it stores none. `uses` holds the origins of
-    /// each policy.
+    /// Counts the usage records of `set`. `uses` holds the origins of each policy.
     pub(super) fn of(
         set: &PolicySet,
         uses: &ByPosition<PolicyNumber, PolicyUse<'_>>,
         top: usize,
-    ) -> Result<Option<UsageStats>, Damage> {
-        if !set.has_usage() {
-            return Ok(None);
-        }
+    ) -> Result<UsageStats, Damage> {
         let mut policies: Vec<(PolicyNumber, u64)> =
             uses.iter().map(|(&number, used)| (number, used.origins)).collect();
         // In file order, so that the first damage is reported.
@@ -115,7 +111,7 @@ impl UsageStats {
             policies.par_chunks(POLICIES_PER_TASK).map(count).collect();
         let mut counts = Counts::default();
         parts.into_iter().try_for_each(|part| part.map(|part| counts.merge(part)))?;
-        Ok(Some(counts.stats(top)))
+        Ok(counts.stats(top))
     }
 }
 

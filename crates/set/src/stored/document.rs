@@ -181,9 +181,7 @@ impl PolicySet {
     ) -> Result<RecordList<'_>, Damage> {
         let kind_bits = match section {
             _ if section == self.sections.documents => record::DOCUMENT_KIND_BITS,
-            _ if Some(section) == self.sections.usage.map(|usage| usage.records) => {
-                record::USAGE_KIND_BITS
-            }
+            _ if section == self.sections.usage_records => record::USAGE_KIND_BITS,
             _ => record::OTHER_KIND_BITS,
         };
         let list =
@@ -283,16 +281,15 @@ impl<'s> StoredPolicy<'s> {
         Ok(with(&file, &extract))
     }
 
-    /// The usage records of its file, in their order; none in a set without usage.
+    /// Returns the file's usage records, in their order.
     pub fn usage_records(&self) -> Result<Vec<(UsageKind, DocumentRecord)>, Damage> {
-        let (Some(sections), Some(usage)) = (self.set.sections.usage, self.usage()?) else {
-            return Ok(Vec::new());
-        };
+        let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
         let of_kind = |(kind, record)| match UsageKind::ALL.get(kind) {
             Some(kind) => Ok((*kind, record)),
             None => Err(self.malformed("a usage record is of no kind")),
         };
-        let records = self.set.read_records_of_kinds(sections.records, usage.record_list())?;
+        let section = self.set.sections.usage_records;
+        let records = self.set.read_records_of_kinds(section, usage.record_list())?;
         records.into_iter().map(of_kind).collect()
     }
 }

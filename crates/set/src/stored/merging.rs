@@ -20,7 +20,7 @@ use portcullis_dialect::dialect::Dialect;
 
 use super::super::file::Damage;
 use super::super::{Merger, OutageConfig};
-use super::{AskError, PolicySet};
+use super::PolicySet;
 
 /// The settings with which the sets of a merge were compiled, and those of their merger.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ impl Merger {
     /// # Errors
     ///
     /// As [`PolicySet::standings`], and if the set is mapped from a file that became shorter.
-    pub fn add_set(&mut self, set: &PolicySet) -> Result<(), AskError> {
+    pub fn add_set(&mut self, set: &PolicySet) -> Result<(), Damage> {
         let standings = set.standings()?;
         set.is_whole()?;
         self.add(standings.part());

@@ -90,17 +90,10 @@ struct Sections {
     others: Section,
     outages: Section,
     history: Section,
-    /// Nothing in a set of a version that did not store usage.
-    usage: Option<UsageSections>,
-    strings: Strings,
-}
-
-/// Where usage preferences are.
-#[derive(Clone, Copy, Debug)]
-struct UsageSections {
-    index: Section,
+    usage_index: Section,
     usage: Section,
-    records: Section,
+    usage_records: Section,
+    strings: Strings,
 }
 
 /// The counts in the header of a set.
@@ -188,14 +181,9 @@ impl PolicySet {
             others: file.required(SectionKind::OTHERS)?,
             outages: file.required(SectionKind::OUTAGES)?,
             history: file.required(SectionKind::HISTORY)?,
-            usage: match file.section(SectionKind::USAGE_INDEX) {
-                Some(index) => Some(UsageSections {
-                    index,
-                    usage: file.required(SectionKind::USAGE)?,
-                    records: file.required(SectionKind::USAGE_RECORDS)?,
-                }),
-                None => None,
-            },
+            usage_index: file.required(SectionKind::USAGE_INDEX)?,
+            usage: file.required(SectionKind::USAGE)?,
+            usage_records: file.required(SectionKind::USAGE_RECORDS)?,
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
@@ -285,12 +273,6 @@ impl PolicySet {
             captured: (captured != (0, 0)).then_some(captured),
             appearances: std::array::from_fn(|index| counts[count::APPEARANCES + index]),
         }
-    }
-
-    /// Whether the set stores what pages may be used for. Sets of versions that did not have to be
-    /// compiled again from their captures before usage can be asked.
-    pub fn has_usage(&self) -> bool {
-        self.sections.usage.is_some()
     }
 
     /// Returns the JSON object that says where the set comes from.

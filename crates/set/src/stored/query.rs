@@ -53,15 +53,6 @@ pub enum AskError {
     /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// The set was compiled by a version that did not store usage preferences.
-    #[error(
-        "{name}: the policies have no usage preferences, because an earlier version compiled them; \
-         compile them again from their captures (portcullis compile)"
-    )]
-    NoUsage {
-        /// What messages call the set.
-        name: String,
-    },
     /// The set was compiled for other agents ([`LoadConfig::agents`](crate::LoadConfig::agents)).
     #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
     OtherAgents {
@@ -170,21 +161,15 @@ impl Query {
     /// Asks about these labels as well; none for access alone.
     ///
     /// The automata of access and those of usage have half of the thread's budget each then.
-    ///
-    /// # Errors
-    ///
-    /// If the set stores no usage preferences.
-    pub fn with_usage(mut self, labels: &[Label]) -> Result<Query, AskError> {
+    #[must_use]
+    pub fn with_usage(mut self, labels: &[Label]) -> Query {
         if labels.is_empty() {
-            return Ok(self);
-        }
-        if !self.set.has_usage() {
-            return Err(AskError::NoUsage { name: self.set.name().to_owned() });
+            return self;
         }
         self.limits.automata_bytes_max /= 2;
         let entries = self.set.policy_count() as usize * self.agents.len();
         self.usage = Some(UsageQuery::new(labels.to_vec(), entries));
-        Ok(self)
+        self
     }
 
     /// The labels that are asked about, in the order of preferences.

@@ -16,7 +16,7 @@ use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
 };
-use super::{AskError, PolicyNumber, PolicySet, StoredCapture, StoredHost};
+use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
 
 /// What a set knows about each origin, in memory.
 #[derive(Debug)]
@@ -44,17 +44,8 @@ impl PolicySet {
     ///
     /// # Errors
     ///
-    /// If the set is damaged, or stores no usage preferences: what is compiled from it would say
-    /// that nobody states any.
-    pub fn standings(&self) -> Result<Standings, AskError> {
-        match self.has_usage() {
-            true => Ok(self.known_standings()?),
-            false => Err(AskError::NoUsage { name: self.name().to_owned() }),
-        }
-    }
-
-    /// As [`PolicySet::standings`], of a set without usage as well.
-    pub(super) fn known_standings(&self) -> Result<Standings, Damage> {
+    /// If the set is damaged.
+    pub fn standings(&self) -> Result<Standings, Damage> {
         let (inputs, has_inputs) = self.inputs()?;
         let mut reading = Reading {
             set: self,

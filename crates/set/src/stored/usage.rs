@@ -37,16 +37,15 @@ pub(super) struct StoredUsage<'s> {
 }
 
 impl PolicySet {
-    /// Where the usage of a policy stands; nothing if it has none, or the set has no usage.
+    /// Returns the position of a policy's usage; `None` if it has none.
     #[inline]
     fn usage_position(&self, policy: u32) -> Result<Option<u32>, Damage> {
-        let Some(sections) = &self.sections.usage else { return Ok(None) };
-        let position = self.words(sections.index, policy, 1)?[0].get();
+        let position = self.words(self.sections.usage_index, policy, 1)?[0].get();
         Ok((position != NONE).then_some(position))
     }
 
     fn usage_at(&self, position: u32) -> Result<StoredUsage<'_>, Damage> {
-        let section = self.sections.usage.expect("somebody found a position in it").usage;
+        let section = self.sections.usage;
         let head = self.words(section, position, usage::HEAD_WORDS)?;
         let words = head[usage::WORDS].get() as usize;
         if words < usage::HEAD_WORDS {
@@ -58,7 +57,7 @@ impl PolicySet {
 }
 
 impl<'s> StoredPolicy<'s> {
-    /// Whether its file has a usage record that the set stores.
+    /// Returns whether the file has a usage record.
     pub fn has_usage(&self) -> Result<bool, Damage> {
         Ok(self.set.usage_position(self.number().0)?.is_some())
     }
@@ -73,8 +72,7 @@ impl<'s> StoredPolicy<'s> {
 impl<'s> StoredUsage<'s> {
     #[cold]
     pub(super) fn malformed(&self, what: &'static str) -> Damage {
-        let sections = self.set.sections.usage.expect("this is of one of them");
-        self.set.malformed(sections.usage, self.position, what)
+        self.set.malformed(self.set.sections.usage, self.position, what)
     }
 
     #[inline]
@@ -426,9 +424,8 @@ impl StoredPolicy<'_> {
     /// The kind, the line and the value of a usage record.
     fn usage_record(&self, record: u32) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
-        let sections = self.set.sections.usage.ok_or_else(malformed)?;
         let usage = self.usage()?.ok_or_else(malformed)?;
-        let list = self.set.record_list(sections.records, usage.record_list())?;
+        let list = self.set.record_list(self.set.sections.usage_records, usage.record_list())?;
         let mut text = Vec::new();
         let value_start = list.read(record, &mut text)?;
         text.drain(..value_start);

@@ -26,11 +26,9 @@ fn asked(
     detail: Detail,
 ) -> Result<Classifier, Damage> {
     let asked = Classifier::new(Arc::clone(set), agents, detail);
-    let labels: &[Label] = if set.has_usage() { &Label::ALL } else { &[] };
-    asked.and_then(|classifier| classifier.with_usage(labels)).map_err(|error| match error {
+    asked.map(|classifier| classifier.with_usage(&Label::ALL)).map_err(|error| match error {
         AskError::Damaged(damage) => damage,
         AskError::OtherAgents { .. } => unreachable!("a file is for everybody"),
-        AskError::NoUsage { .. } => unreachable!("it has usage"),
     })
 }
 

@@ -120,7 +120,7 @@ impl PolicySet {
         if !captures.is_sorted_by(|one, other| one < other) {
             return Err(self.malformed(section, 0, "the outages are not in order"));
         }
-        let standings = self.known_standings()?;
+        let standings = self.standings()?;
         let settled = merge([standings.part()], self.dialect(), self.outages()?);
         let served = standings.hosts.iter().map(|host| host.stored_form(&standings.pool));
         let again = settled.hosts.iter().map(|host| host.stored_form(&settled.pool));

@@ -287,9 +287,7 @@ impl Comparison<'_> {
                 Some(expected) => {
                     let start = planned.text.len() - planned.value.len();
                     let dialect = self.set.dialect();
-                    let has_usage = self.set.has_usage();
-                    let read =
-                        TextKind::of_record(planned.text, start, dialect, has_usage, &mut line);
+                    let read = TextKind::of_record(planned.text, start, dialect, &mut line);
                     word == *expected && read == Some(TextKind::of(&list, planned.kind))
                 }
             };

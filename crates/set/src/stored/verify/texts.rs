@@ -38,7 +38,7 @@ impl Texts {
         let mut line = Vec::new();
         set.sections.strings.verify(&set.file, |string| {
             let kind = split_record(string).and_then(|(text, value_start)| {
-                TextKind::of_record(text, value_start, set.dialect(), set.has_usage(), &mut line)
+                TextKind::of_record(text, value_start, set.dialect(), &mut line)
             });
             kinds.push(kind.ok_or("a string is no record of a file")?);
             Ok(())
@@ -119,7 +119,6 @@ impl TextKind {
         text: &[u8],
         value_start: usize,
         dialect: &Dialect,
-        has_usage: bool,
         line: &mut Vec<u8>,
     ) -> Option<TextKind> {
         line.clear();
@@ -135,8 +134,7 @@ impl TextKind {
             Some(Field::Allow) => TextKind::Allow,
             Some(Field::Disallow) => TextKind::Disallow,
             Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
-                // Before sets stored usage, its records were among those that decide nothing.
-                if has_usage { TextKind::Usage(field) } else { TextKind::Other }
+                TextKind::Usage(field)
             }
             Some(Field::Sitemap) | None => TextKind::Other,
         };

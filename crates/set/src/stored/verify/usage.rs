@@ -29,15 +29,14 @@ impl FoundPolicies {
         rule_sets: &mut FoundRuleSets,
         texts: &mut Texts,
     ) -> Result<(), Damage> {
-        let (Some(sections), Some(usage)) = (set.sections.usage, policy.usage()?) else {
-            return Ok(());
-        };
+        let Some(usage) = policy.usage()? else { return Ok(()) };
         let (start, end) = usage.range();
         if start != self.next_usage.usage || usage.record_list() != self.next_usage.records {
             return Err(usage.malformed("the usage of a policy stands at another place"));
         }
         self.next_usage.usage = end;
-        self.next_usage.records = texts.need_list(set, sections.records, usage.record_list())?;
+        self.next_usage.records =
+            texts.need_list(set, set.sections.usage_records, usage.record_list())?;
         for token in usage.tokens()? {
             self.need_name(set, token.get())?;
         }
@@ -64,11 +63,10 @@ impl FoundPolicies {
 
     /// Whether nothing is left over where usage is.
     pub(super) fn usage_ends(&self, set: &PolicySet) -> Result<(), Damage> {
-        let Some(sections) = set.sections.usage else { return Ok(()) };
         let ends = [
-            (sections.index, set.policy_count()),
-            (sections.usage, self.next_usage.usage),
-            (sections.records, self.next_usage.records),
+            (set.sections.usage_index, set.policy_count()),
+            (set.sections.usage, self.next_usage.usage),
+            (set.sections.usage_records, self.next_usage.records),
         ];
         for (section, words) in ends {
             let end = u64::from(words) * size_of::<U32>() as u64;
@@ -83,9 +81,6 @@ impl FoundPolicies {
 impl Comparison<'_> {
     /// Compares what pages may be used for with what the usage records say.
     pub(super) fn usage(&self, plan: Option<&UsagePlan<'_>>) -> Result<(), Damage> {
-        if !self.set.has_usage() {
-            return Ok(());
-        }
         let (usage, plan) = match (self.policy.usage()?, plan) {
             (None, None) => return Ok(()),
             (Some(usage), Some(plan)) => (usage, plan),
