@@ -94,7 +94,7 @@ pub use portcullis_robots::{AgentRules, AgentUsage, Robots};
 pub use portcullis_robots::policy::Detail;
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_set::batch::{Classifier, ClassifierMemory, Provenance, Session};
+pub use portcullis_set::batch::{Classifier, ClassifierMemory, DecidingText, Session};
 #[cfg(feature = "set")]
 #[doc(inline)]
 pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write as write_set};

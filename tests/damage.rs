@@ -17,7 +17,7 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
 use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::{Classifier, Provenance};
+use portcullis_set::batch::{Classifier, DecidingText};
 use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::stored::RuleSetKind;
 use portcullis_set::{IngestConfig, Input, PolicySet, SetError, ingest};
@@ -208,8 +208,8 @@ fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Answe
         let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
         let mut answers = Vec::with_capacity(decisions.len());
         for (index, decision) in decisions.into_iter().enumerate() {
-            let Provenance { rule, group } =
-                classifier.provenance(index / count, index % count, &mut memory)?;
+            let DecidingText { rule, group } =
+                classifier.deciding_text(index / count, index % count, &mut memory)?;
             answers.push((decision, rule.map(Into::into), group.map(Into::into)));
         }
         Ok(answers)

@@ -196,7 +196,7 @@ fn a_capture_of_a_missing_input_is_damage() {
     let lying = Provenance::of(&ingested.inputs[..1], &ingested.outages).to_json();
     let set = open(&compiled(&ingested, &RFC_9309, &lying));
     let damage = set.standings().unwrap_err().to_string();
-    assert!(damage.contains("an input that the set does not tell of"), "{damage}");
+    assert!(damage.contains("an input that the provenance does not list"), "{damage}");
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn every_pair_of_small_patterns_decides_as_the_oracle_says() {
             }
         }
         for dialect in distinct.values() {
-            // The files name no agent, so one stands for all.
+            // The files name no agent, so one is enough.
             compare((dialect, &AGENTS[..1]), &files, &urls, &tally, turn);
         }
     });

@@ -80,8 +80,8 @@ fn explain(
     let labels = classifier.labels();
     let found = explanation_json::Facts { explained, problem, dialect, labels };
     if json {
-        let provenance = session.provenance(0, agent)?;
-        explanation_json::write(url, name, decision, provenance, found, out);
+        let text = session.deciding_text(0, agent)?;
+        explanation_json::write(url, name, decision, text, found, out);
         return Ok(());
     }
     Ok(explanation::write(name, decision, found, out)?)

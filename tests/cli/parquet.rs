@@ -345,7 +345,7 @@ fn lists_of_two_kinds_do_not_mix() {
             "classify x.txt -o y.parquet.gz",
             ["y.parquet.gz: Parquet is compressed inside", ".parquet"],
         ),
-        ("classify x.txt x.parquet -o y.parquet", ["x.parquet: its columns are not", "--out-dir"]),
+        ("classify x.txt x.parquet -o y.parquet", ["x.parquet: its columns differ", "--out-dir"]),
     ] {
         assert_fails(&folder.output(format!("{line} {FLAGS}")), &words);
         assert_eq!(folder.names(), names, "{line}");

@@ -397,13 +397,13 @@ fn explain(url: &[u8], agent: usize, session: &mut batch::Session<'_>) -> Result
     let (explained, problem) = (explained.as_ref(), problem.as_deref());
     let (dialect, labels) = (classifier.dialect(), classifier.labels());
     let facts = explanation_json::Facts { explained, problem, dialect, labels };
-    let provenance = session.provenance(0, agent)?;
+    let text = session.deciding_text(0, agent)?;
     let mut json = Vec::new();
     explanation_json::write(
         url,
         classifier.agents()[agent].name(),
         &decision,
-        provenance,
+        text,
         facts,
         &mut json,
     );

@@ -14,7 +14,7 @@ use portcullis_report::explanation_json;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_robots::{AgentRules, AgentUsage, Robots};
-use portcullis_set::batch::{Explained, Provenance};
+use portcullis_set::batch::{DecidingText, Explained};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
@@ -122,8 +122,8 @@ impl PyRobotsTxt {
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.user_agent));
             let (explained, problem) = (explained.as_ref(), problem.as_deref());
             let facts = explanation_json::Facts { explained, problem, dialect, labels: &[] };
-            let provenance = Provenance { rule, group };
-            explanation_json::write(url, agent, &decision, provenance, facts, &mut json);
+            let text = DecidingText { rule, group };
+            explanation_json::write(url, agent, &decision, text, facts, &mut json);
         })?;
         of_json(py, &json)
     }

@@ -34,7 +34,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::policy::Detail;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::{Provenance, Session};
+use portcullis_set::batch::{DecidingText, Session};
 
 /// A value that each agent has for each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,11 +278,11 @@ impl Columns {
 
     /// Returns the detail that each decision needs.
     pub fn detail(&self) -> Detail {
-        if self.need_provenance() { Detail::Rule } else { Detail::Reason }
+        if self.need_rules() { Detail::Rule } else { Detail::Reason }
     }
 
     /// Whether values are read from the policy, which costs a look-up per record and agent.
-    fn need_provenance(&self) -> bool {
+    fn need_rules(&self) -> bool {
         let from_policy = [Column::Line, Column::Rule, Column::Group];
         self.per_agent.iter().any(|column| from_policy.contains(column))
     }
@@ -378,16 +378,16 @@ impl<'a> Values<'a> {
         for (label, preference) in labels.iter().zip(&session.preferences()[answers..]) {
             preferences[*label as usize] = *preference;
         }
-        let provenance = match columns.need_provenance() {
-            true => session.provenance(place, agent)?,
-            false => Provenance::default(),
+        let text = match columns.need_rules() {
+            true => session.deciding_text(place, agent)?,
+            false => DecidingText::default(),
         };
         Ok(Values {
             verdict: decision.verdict,
             reason: decision.reason,
             line: decision.line,
-            rule: provenance.rule.map(cut_to_show),
-            group: provenance.group.map(cut_to_show),
+            rule: text.rule.map(cut_to_show),
+            group: text.group.map(cut_to_show),
             preferences,
         })
     }
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn only_provenance_needs_rules() {
+    fn only_texts_need_rules() {
         for (text, detail) in [
             ("verdict,reason,state", Detail::Reason),
             ("bits", Detail::Reason),

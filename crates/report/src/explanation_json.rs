@@ -42,7 +42,7 @@ use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
 use portcullis_robots::policy::{
     ExplainedGroup, ExplainedRule, ExplainedStatement, UsageExplanation,
 };
-use portcullis_set::batch::{Explained, Provenance};
+use portcullis_set::batch::{DecidingText, Explained};
 
 use super::clause;
 use super::json_lines::{Line, Text, UsageObject, write_object};
@@ -141,7 +141,7 @@ pub fn write(
     url: &[u8],
     agent: &str,
     decision: &Decision,
-    provenance: Provenance<'_>,
+    text: DecidingText<'_>,
     found: Facts<'_>,
     out: &mut Vec<u8>,
 ) {
@@ -150,7 +150,7 @@ pub fn write(
     let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
     let stated = usage_object(usage, found.labels);
     let object = Object {
-        line: Line::new(url, agent, decision, provenance, stated),
+        line: Line::new(url, agent, decision, text, stated),
         dialect: found.dialect.name,
         clause: clause(found.dialect, decision.reason),
         problem: found.problem,
@@ -247,7 +247,7 @@ mod tests {
         let explained = Explained { explanation, outage: None };
         let found = Facts { explained: Some(&explained), problem: None, dialect, labels: &[] };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::UNKNOWN, Provenance::default(), found, &mut out);
+        write(b"u", "Bot", &Decision::UNKNOWN, DecidingText::default(), found, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -311,7 +311,7 @@ mod tests {
         let found =
             Facts { explained: None, problem: Some("no scheme"), dialect: &RFC_9309, labels: &[] };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::INVALID, Provenance::default(), found, &mut out);
+        write(b"u", "Bot", &Decision::INVALID, DecidingText::default(), found, &mut out);
         let expected = concat!(
             r#"{"url":"u","agent":"Bot","verdict":"invalid","reason":"bad-url","line":null,"#,
             r#""rule":null,"group":null,"dialect":"rfc9309","#,

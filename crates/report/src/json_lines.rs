@@ -27,7 +27,7 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::Provenance;
+use portcullis_set::batch::DecidingText;
 
 /// The JSON Lines format for agents with these names.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Format for JsonLines<'_> {
         for (number, (agent, decision)) in self.0.iter().zip(record.decisions).enumerate() {
             let url = record.url;
             let usage = UsageObject::read(&record, number)?;
-            let line = Line::new(url, agent, decision, record.provenance(number)?, usage);
+            let line = Line::new(url, agent, decision, record.deciding_text(number)?, usage);
             write_object(&line, out);
         }
         Ok(())
@@ -119,10 +119,10 @@ impl<'a> Line<'a> {
         url: &'a [u8],
         agent: &'a str,
         decision: &Decision,
-        provenance: Provenance<'a>,
+        text: DecidingText<'a>,
         usage: Option<UsageObject>,
     ) -> Line<'a> {
-        let decision = DecisionObject::with_group(decision, provenance);
+        let decision = DecisionObject::with_group(decision, text);
         Line { url: Text::uncut("url", Some(url)), agent, decision, usage }
     }
 }
@@ -152,9 +152,9 @@ impl<'a> DecisionObject<'a> {
     }
 
     /// Returns all members of a decision.
-    pub fn with_group(decision: &Decision, provenance: Provenance<'a>) -> DecisionObject<'a> {
-        let group = Some(Text::cut("group", provenance.group));
-        DecisionObject { group, ..DecisionObject::new(decision, provenance.rule) }
+    pub fn with_group(decision: &Decision, text: DecidingText<'a>) -> DecisionObject<'a> {
+        let group = Some(Text::cut("group", text.group));
+        DecisionObject { group, ..DecisionObject::new(decision, text.rule) }
     }
 }
 

@@ -70,7 +70,7 @@ use portcullis_capture::list::{Arena, Contents, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
 use portcullis_set::Damage;
-use portcullis_set::batch::{Provenance, Session};
+use portcullis_set::batch::{DecidingText, Session};
 
 /// A chunk of a list, with the arena and the rejects of the thread that reads it.
 pub struct Piece<'c> {
@@ -196,8 +196,8 @@ impl<'s> Decided<'_, 's> {
     /// # Errors
     ///
     /// If that part of the set is damaged.
-    pub fn provenance(&mut self, agent: usize) -> Result<Provenance<'_>, Damage> {
-        self.session.provenance(self.place, agent)
+    pub fn deciding_text(&mut self, agent: usize) -> Result<DecidingText<'_>, Damage> {
+        self.session.deciding_text(self.place, agent)
     }
 }
 

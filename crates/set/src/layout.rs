@@ -88,7 +88,7 @@ pub(super) mod usage {
     /// Beside each token: its entry, and the user-agent line that names it first.
     pub const ROBOT_WORDS: usize = 2;
 
-    /// Words of an entry: by label its rule set and its order, then where its licences stand.
+    /// Words of an entry: by label its rule set and its order, then where its licences begin.
     pub const LABELS: usize = 3;
     pub const LABEL_WORDS: usize = 2;
     pub const RULE_SET: usize = 0;

@@ -25,7 +25,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_set::Damage;
-use portcullis_set::batch::{Provenance, Session};
+use portcullis_set::batch::{DecidingText, Session};
 use portcullis_set::stored::StatedPlace;
 
 /// The number of records by old and new verdict, or by old and new preference.
@@ -117,7 +117,7 @@ pub enum What<'a> {
 }
 
 /// A decision with its rule and group.
-pub type Decided<'a> = (&'a Decision, Provenance<'a>);
+pub type Decided<'a> = (&'a Decision, DecidingText<'a>);
 
 /// A preference, the place of its statement if there is one, and the decision about access.
 pub type Stated<'a> = (Preference, Option<&'a StatedPlace>, Decided<'a>);
@@ -179,8 +179,8 @@ pub fn write_chunk(
             let counts = &mut counts.agents[agent];
             counts.verdicts.0[before.verdict as usize][after.verdict as usize] += 1;
             if before.verdict != after.verdict {
-                let before = (before, old.provenance(record, agent)?);
-                let after = (after, new.provenance(record, agent)?);
+                let before = (before, old.deciding_text(record, agent)?);
+                let after = (after, new.deciding_text(record, agent)?);
                 form.write(url, name, What::Access([before, after]), out);
             }
             for (number, (&label, turns)) in labels.iter().zip(&mut counts.labels).enumerate() {
@@ -189,9 +189,9 @@ pub fn write_chunk(
                 turns.0[was as usize][is as usize] += 1;
                 if was != is {
                     let at = old.stated_at(record, agent, number)?;
-                    let stated = (was, at.as_ref(), (before, old.provenance(record, agent)?));
+                    let stated = (was, at.as_ref(), (before, old.deciding_text(record, agent)?));
                     let at = new.stated_at(record, agent, number)?;
-                    let states = (is, at.as_ref(), (after, new.provenance(record, agent)?));
+                    let states = (is, at.as_ref(), (after, new.deciding_text(record, agent)?));
                     form.write(url, name, What::Usage(label, [stated, states]), out);
                 }
             }
@@ -213,16 +213,16 @@ impl Form for Tsv {
         match what {
             What::Access(sides) => {
                 sides.iter().for_each(|(decision, _)| tsv::push_column(decision.verdict, out));
-                for (decision, provenance) in sides {
-                    push_deciding(decision, provenance.rule, out);
+                for (decision, text) in sides {
+                    push_deciding(decision, text.rule, out);
                     out.push(b'\t');
                 }
             }
             What::Usage(_, sides) => {
                 sides.iter().for_each(|(it, ..)| push_column(it.as_str().as_bytes(), out));
-                for (preference, at, (decision, provenance)) in sides {
+                for (preference, at, (decision, text)) in sides {
                     match preference {
-                        Preference::NoAccess => push_deciding(decision, provenance.rule, out),
+                        Preference::NoAccess => push_deciding(decision, text.rule, out),
                         _ => push_stated(at, out),
                     }
                     out.push(b'\t');
@@ -266,8 +266,8 @@ impl Form for JsonLines {
         let url = Text::uncut("url", Some(url));
         match what {
             What::Access(sides) => {
-                let [old, new] = sides
-                    .map(|(decision, provenance)| DecisionObject::with_group(decision, provenance));
+                let [old, new] =
+                    sides.map(|(decision, text)| DecisionObject::with_group(decision, text));
                 write_object(&Object { url, agent, label: None, old, new }, out);
             }
             What::Usage(label, sides) => {

@@ -7,9 +7,10 @@
 #![allow(unsafe_code, reason = "calls vector instructions")]
 
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi128_si64, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_castsi512_si128,
-    _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_movepi8_mask, _mm512_set1_epi8,
-    _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_sub_epi8, _mm512_test_epi8_mask,
+    __m128i, __m512i, _mm_cvtsi128_si64, _mm512_and_si512, _mm512_broadcast_i32x4,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_movepi8_mask,
+    _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_sub_epi8,
+    _mm512_test_epi8_mask,
 };
 
 use portcullis_dialect::dialect::Escapes;
@@ -158,8 +159,10 @@ const URI_CHANGED: [u8; 16] = {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn in_table(bytes: __m512i, table: &[u8; 16]) -> u64 {
     const UPPER: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
-    // SAFETY: both types are sixteen bytes, and any bytes are valid.
-    let rows = |table: &[u8; 16]| _mm512_broadcast_i32x4(unsafe { std::mem::transmute(*table) });
+    let rows = |table: &[u8; 16]| {
+        // SAFETY: both types are sixteen bytes, and any bytes are valid.
+        _mm512_broadcast_i32x4(unsafe { std::mem::transmute::<[u8; 16], __m128i>(*table) })
+    };
     let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
     // A shuffle reads the lower half of an ASCII byte, and returns 0 for others.
     let (of_lower, of_upper) =

@@ -46,7 +46,7 @@ pub struct Classifier {
 
 /// The text in the file behind a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Provenance<'a> {
+pub struct DecidingText<'a> {
     /// The value of the deciding rule, if a rule decided; the verdict says which kind it is.
     pub rule: Option<&'a [u8]>,
     /// The value of the user-agent line of the group that applies, if one does.
@@ -75,7 +75,7 @@ pub struct ClassifierMemory {
 }
 
 impl ClassifierMemory {
-    /// Returns what is stated about the block that was classified last, by record, agent and label of
+    /// Returns the preferences on the block that was classified last, by record, agent and label of
     /// [`Classifier::with_usage`]; empty if no label is asked about.
     pub fn preferences(&self) -> &[Preference] {
         self.query.preferences()
@@ -155,24 +155,24 @@ impl Classifier {
         Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
     }
 
-    /// Asks for what pages may be used as well: about these labels, in their order. See
+    /// Also finds usage preferences for these labels, in their order. See
     /// [`ClassifierMemory::preferences`].
     #[must_use]
     pub fn with_usage(self, labels: &[Label]) -> Classifier {
         Classifier { query: self.query.with_usage(labels), ..self }
     }
 
-    /// The labels that are asked about, in the order of preferences.
+    /// Returns the labels that are asked about, in the order of preferences.
     pub fn labels(&self) -> &[Label] {
         self.query.labels()
     }
 
-    /// Where the preference about the label at `label` is stated, for `agent` on the record at `record` of the
-    /// block that was classified last; nothing if it is not stated.
+    /// Returns the place that states the preference for the label at `label` and `agent` on the record at
+    /// `record` of the block that was classified last; `None` if it is not stated.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
@@ -188,12 +188,12 @@ impl Classifier {
         self.query.stated_at(answer, &memory.query)
     }
 
-    /// The licences that hold for `agent` on the record at `record` of the block that was classified last, as
-    /// written. There are none where access is not allowed.
+    /// Returns the licences that hold for `agent` on the record at `record` of the block that was classified
+    /// last, as written; none if access is not allowed.
     ///
     /// # Errors
     ///
-    /// If the set is damaged where it has to be looked at.
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
@@ -355,15 +355,15 @@ impl Classifier {
     /// # Panics
     ///
     /// If there is no such record or agent, or `memory` belongs to another classifier.
-    pub fn provenance<'a>(
+    pub fn deciding_text<'a>(
         &'a self,
         record: usize,
         agent: usize,
         memory: &'a mut ClassifierMemory,
-    ) -> Result<Provenance<'a>, Damage> {
+    ) -> Result<DecidingText<'a>, Damage> {
         let ClassifierMemory { query, rule, group, .. } = memory;
-        let (has_rule, has_group) = self.query.provenance(record, agent, query, rule, group)?;
-        Ok(Provenance { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
+        let (has_rule, has_group) = self.query.deciding_text(record, agent, query, rule, group)?;
+        Ok(DecidingText { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
     }
 
     /// Returns the origins of the last classified block, which must be `records`. Each has the

@@ -14,7 +14,7 @@ mod pieces;
 pub mod runner;
 mod session;
 
-pub use classifier::{Classifier, ClassifierMemory, Explained, Provenance};
+pub use classifier::{Classifier, ClassifierMemory, DecidingText, Explained};
 pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;
 

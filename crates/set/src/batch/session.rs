@@ -6,7 +6,7 @@ use portcullis_dialect::decision::{Decision, PolicyState};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::target::BadUrl;
 
-use super::{AgeCounts, Classifier, ClassifierMemory, Explained, Provenance};
+use super::{AgeCounts, Classifier, ClassifierMemory, DecidingText, Explained};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -26,9 +26,9 @@ use super::{AgeCounts, Classifier, ClassifierMemory, Explained, Provenance};
 /// let mut session = Session::new(&classifier, Some(b"https"));
 /// let decisions = session.decide(&["a.example/private/page"])?;
 /// assert_eq!(decisions[0].verdict, Verdict::Disallow);
-/// let provenance = session.provenance(0, 0)?;
-/// assert_eq!(provenance.rule, Some(&b"/private"[..]));
-/// assert_eq!(provenance.group, Some(&b"*"[..]));
+/// let text = session.deciding_text(0, 0)?;
+/// assert_eq!(text.rule, Some(&b"/private"[..]));
+/// assert_eq!(text.group, Some(&b"*"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -72,17 +72,21 @@ impl<'c> Session<'c> {
     }
 
     /// Returns the rule and the group behind the decision for `agent` on a record of the last
-    /// block; see [`Classifier::provenance`].
+    /// block; see [`Classifier::deciding_text`].
     ///
     /// # Errors
     ///
-    /// As [`Classifier::provenance`].
+    /// As [`Classifier::deciding_text`].
     ///
     /// # Panics
     ///
     /// If the last block has no such record, or there is no such agent.
-    pub fn provenance(&mut self, record: usize, agent: usize) -> Result<Provenance<'_>, Damage> {
-        self.classifier.provenance(record, agent, &mut self.memory)
+    pub fn deciding_text(
+        &mut self,
+        record: usize,
+        agent: usize,
+    ) -> Result<DecidingText<'_>, Damage> {
+        self.classifier.deciding_text(record, agent, &mut self.memory)
     }
 
     /// Returns the preferences for the last block, by record, agent and label of

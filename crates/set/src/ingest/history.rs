@@ -305,7 +305,11 @@ pub(crate) fn check(
         is_known &=
             captures.all(|known| inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs));
     })?;
-    if is_known { Ok(()) } else { Err("a capture is of an input that the set does not tell of") }
+    if is_known {
+        Ok(())
+    } else {
+        Err("a capture is of an input that the provenance does not list")
+    }
 }
 
 /// Passes each resource of a part with these hosts and this history to `take`.

@@ -246,7 +246,7 @@ impl<'s> HostPolicy<'s> {
         let outcome = policy.access()?;
         let extract = policy.extract()?;
         let file = RobotsTxt::read_extract(&extract);
-        let file = file.ok_or_else(|| policy.malformed("its records are no file"))?;
+        let file = file.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
         let audience = Audience::of(&file, set.dialect());
         let by_rules = outcome.state == PolicyState::Rules;
         let facts = capture.facts;

@@ -111,7 +111,7 @@ impl RecordList<'_> {
                 false => end = middle,
             }
         }
-        let malformed = || self.malformed("a record stands on no line");
+        let malformed = || self.malformed("a record is on no line");
         let (record, line) = run(first.checked_sub(1).ok_or_else(malformed)?)?;
         let line = index.checked_sub(record).and_then(|behind| line.checked_add(behind));
         line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
@@ -277,7 +277,7 @@ impl<'s> StoredPolicy<'s> {
     pub fn with_file<T>(&self, with: impl FnOnce(&RobotsTxt<'_>, &[u8]) -> T) -> Result<T, Damage> {
         let extract = self.extract()?;
         let file = RobotsTxt::read_extract(&extract);
-        let file = file.ok_or_else(|| self.malformed("its records are no file"))?;
+        let file = file.ok_or_else(|| self.malformed("its records are not a valid file"))?;
         Ok(with(&file, &extract))
     }
 

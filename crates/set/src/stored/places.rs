@@ -58,7 +58,7 @@ impl Query {
     /// # Panics
     ///
     /// If there is no such question or agent.
-    pub fn provenance(
+    pub fn deciding_text(
         &self,
         question: usize,
         agent: usize,

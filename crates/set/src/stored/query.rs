@@ -42,7 +42,7 @@ pub struct Query {
     pub(super) tokens: Vec<AgentTokens>,
     starts: Starts,
     pub(super) vectors: Vectors,
-    /// What is asked about usage, if that is asked.
+    /// The questions about usage; `None` if no label is asked about.
     usage: Option<UsageQuery>,
 }
 
@@ -78,7 +78,7 @@ impl QueryMemory {
         self.block.memory_bytes() + self.usage.memory_bytes()
     }
 
-    /// What is stated about the block that was decided last: by question, agent and label of
+    /// Returns the preferences on the block that was decided last, by question, agent and label of
     /// [`Query::with_usage`].
     pub fn preferences(&self) -> &[Preference] {
         self.usage.preferences()
@@ -172,13 +172,13 @@ impl Query {
         self
     }
 
-    /// The labels that are asked about, in the order of preferences.
+    /// Returns the labels that are asked about, in the order of preferences.
     pub fn labels(&self) -> &[Label] {
         self.usage.as_ref().map_or(&[], |usage| &usage.labels)
     }
 
-    /// Where the preference with this number is stated, of those that `memory` was used for last; nothing
-    /// if it is not stated.
+    /// Returns the place that states the preference with this number, of those that `memory` was used for
+    /// last; `None` if it is not stated.
     ///
     /// # Panics
     ///
@@ -287,7 +287,8 @@ impl Query {
     }
 
     /// Returns one decision for each path of a block and each agent, according to the policies with
-    /// these numbers. [`NO_POLICY`] and [`NO_URL`] mean that there is none.
+    /// these numbers. [`NO_POLICY`](portcullis_robots::policy::NO_POLICY) and [`NO_URL`] mean that there
+    /// is none.
     ///
     /// # Panics
     ///
@@ -313,8 +314,8 @@ impl Query {
         Ok(memory.block.decisions())
     }
 
-    /// Finds what is stated about the block that was decided last, which has these policies and paths;
-    /// nothing if no label is asked about. Where a decision is not to allow, there is no preference.
+    /// Finds the preferences on the block that was decided last, which has these policies and paths; none
+    /// if no label is asked about. Where access is not allowed, there is no preference.
     ///
     /// # Errors
     ///
@@ -423,7 +424,7 @@ impl Query {
     }
 }
 
-/// Where the answers of a rule set begin.
+/// Returns where the answers of a rule set begin.
 pub(super) fn start_of(
     set: &PolicySet,
     rule_set: RuleSetNumber,
@@ -439,8 +440,8 @@ pub(super) fn start_of(
     Ok(Start { prefilter, number: rule_set.0 })
 }
 
-/// The input of a block of questions about access, or about usage: then each agent counts as often as there
-/// are labels.
+/// The input of a block of questions about access, or about usage. For usage each agent counts once per
+/// label.
 pub(super) struct Asked<'i> {
     query: &'i Query,
     usage: Option<&'i UsageQuery>,

@@ -38,7 +38,7 @@ pub(super) fn ordered(
 ) -> Result<(OrderedRules, Vec<u32>), Damage> {
     let policy = set.policy(PolicyNumber(selected.policy))?;
     let extract = policy.extract()?;
-    let malformed = || policy.malformed("its records are no file");
+    let malformed = || policy.malformed("its records are not a valid file");
     let file = RobotsTxt::read_extract(&extract).ok_or_else(malformed)?;
     let words = policy.groups(selected.entry)?;
     let positions: Vec<(u32, u32)> =

@@ -107,7 +107,7 @@ impl Reading<'_> {
         let Some(position) = host.policy(https) else { return Ok(None) };
         let set = self.set;
         let capture = host.capture(https)?.ok_or_else(|| {
-            set.malformed(set.sections.hosts, 0, "a host has a policy that nobody captured")
+            set.malformed(set.sections.hosts, 0, "a host has a policy without a capture")
         })?;
         let outcome = set.policy(position)?.access()?;
         let content = match outcome.state {
@@ -119,7 +119,7 @@ impl Reading<'_> {
         };
         let input = match self.inputs {
             Some(inputs) if capture.facts.input as usize >= inputs => {
-                let what = "a capture is of an input that the set does not tell of";
+                let what = "a capture is of an input that the provenance does not list";
                 return Err(set.malformed(set.sections.captures, 0, what));
             }
             Some(_) => capture.facts.input,
@@ -137,7 +137,7 @@ impl Reading<'_> {
         let policy = self.set.policy(position)?;
         let extract = policy.extract()?;
         let file = RobotsTxt::read_extract(&extract);
-        let file = file.ok_or_else(|| policy.malformed("its records are no file"))?;
+        let file = file.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
         // Otherwise a file that has lost its rules would allow everything.
         if file.rules().is_empty() != (state == PolicyState::NoRules) {
             return Err(policy.malformed("its records are not what its state says"));

@@ -123,7 +123,7 @@ impl PolicySet {
             start = end.get() as usize;
         }
         if start != names.bytes.len() {
-            return Err(malformed("something stands behind the names"));
+            return Err(malformed("extra bytes follow the names"));
         }
         let sorted = names.sorted.iter().map(|number| names.get(number.get()));
         if !sorted.is_sorted_by(|one, other| one.is_some() && one < other) {

@@ -1,13 +1,13 @@
-//! What pages may be used for: the usage of a policy, and questions about it.
+//! Usage preferences: the usage of a policy, and questions about it.
 //!
-//! Beside the access rules of a policy a set keeps its usage: whom it names, and by agent and label a rule
-//! set whose first matching pattern decides. Rule sets are those of access, and a [`Block`] answers
-//! questions about them: each agent counts as often as there are labels, and a label that has the same
-//! rule set as another one shares its answer. Most policies have no usage, and nothing of this is read for
-//! questions about them but a word of the index.
+//! Beside the access rules of a policy, a set stores its usage: the robots that it names, and for each
+//! agent and label a rule set whose first matching pattern decides. These rule sets have the form of
+//! those for access, and the same [`Block`] answers questions about them: each agent counts once per
+//! label, and labels with the same rule set share an answer. Most policies have no usage; a question
+//! about one of them reads one word of the index.
 //!
-//! Cost: nothing for those who do not ask. Memory: four words for each policy, agent and label that are
-//! asked about, and automata of their own, which share the thread's budget with those of access.
+//! Cost: nothing if no label is asked about. Memory: four words for each policy, agent and label that
+//! are asked about, and automata of their own, which share the thread's budget with those of access.
 
 use zerocopy::little_endian::U32;
 
@@ -62,7 +62,7 @@ impl<'s> StoredPolicy<'s> {
         Ok(self.set.usage_position(self.number().0)?.is_some())
     }
 
-    /// What its pages may be used for, if its file has a usage record.
+    /// Returns the usage; `None` if the file has no usage record.
     pub(super) fn usage(&self) -> Result<Option<StoredUsage<'s>>, Damage> {
         let position = self.set.usage_position(self.number().0)?;
         position.map(|position| self.set.usage_at(position)).transpose()
@@ -83,7 +83,7 @@ impl<'s> StoredUsage<'s> {
         }
     }
 
-    /// Where it stands, and where the next one does.
+    /// Returns its position, and that of the next usage.
     pub(super) fn range(&self) -> (u32, u32) {
         (self.position, self.position.saturating_add(self.words.len() as u32))
     }
@@ -92,7 +92,7 @@ impl<'s> StoredUsage<'s> {
         self.words.len()
     }
 
-    /// Where its usage records stand.
+    /// Returns the position of its list of usage records.
     pub(super) fn record_list(&self) -> u32 {
         self.words[usage::RECORD_LIST].get()
     }
@@ -117,13 +117,13 @@ impl<'s> StoredUsage<'s> {
         usage::HEAD_WORDS + self.record_count().div_ceil(usage::RECORDS_PER_WORD)
     }
 
-    /// The numbers of the names of robots, ascending.
+    /// Returns the numbers of the names of robots, ascending.
     pub(super) fn tokens(&self) -> Result<&'s [U32], Damage> {
         let tokens = self.words.get(self.tokens_at()..).and_then(|it| it.get(..self.token_count()));
         tokens.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
     }
 
-    /// The entry of the token at `index`, and the user-agent line that names it first.
+    /// Returns the entry of the token at `index`, and the user-agent line that names it first.
     pub(super) fn robot(&self, index: usize) -> Result<(u32, u32), Damage> {
         let at = self.tokens_at() + self.token_count() + index * usage::ROBOT_WORDS;
         Ok((self.word(at)?, self.word(at + 1)?))
@@ -134,18 +134,18 @@ impl<'s> StoredUsage<'s> {
         robots + entry as usize * usage::ENTRY_WORDS
     }
 
-    /// The rule set of a label, and the position of its order.
+    /// Returns the rule set of a label, and the position of its order.
     pub(super) fn label(&self, entry: u32, label: Label) -> Result<(RuleSetNumber, u32), Damage> {
         let at = self.entry_at(entry) + label as usize * usage::LABEL_WORDS;
         Ok((RuleSetNumber(self.word(at + usage::RULE_SET)?), self.word(at + usage::ORDER)?))
     }
 
-    /// Where the licences of an entry stand.
+    /// Returns where the licences of an entry begin, in words from the beginning of the usage.
     pub(super) fn licenses_at(&self, entry: u32) -> Result<usize, Damage> {
         Ok(self.word(self.entry_at(entry) + usage::LICENSES)? as usize)
     }
 
-    /// The usage records that are the licences of an entry.
+    /// Returns the usage records that are the licences of an entry.
     pub(super) fn licenses(&self, entry: u32) -> Result<&'s [U32], Damage> {
         let at = self.licenses_at(entry)?;
         let count = self.word(at)? as usize;
@@ -153,7 +153,7 @@ impl<'s> StoredUsage<'s> {
         licenses.ok_or_else(|| self.malformed("a usage has fewer licences than it says"))
     }
 
-    /// What a usage record states about a label.
+    /// Returns the preference that a usage record states for a label.
     #[inline]
     pub(super) fn preference(&self, record: u32, label: Label) -> Result<Preference, Damage> {
         let record = record as usize;
@@ -166,7 +166,7 @@ impl<'s> StoredUsage<'s> {
         Ok(Preference::ALL[usize::from(bits & 3)])
     }
 
-    /// The bytes of what records state.
+    /// Returns the preferences of all records, a byte for each.
     pub(super) fn preferences(&self) -> Result<Vec<u8>, Damage> {
         let words = self.words.get(usage::HEAD_WORDS..self.tokens_at());
         let words =
@@ -174,28 +174,28 @@ impl<'s> StoredUsage<'s> {
         Ok(words.iter().flat_map(|word| word.get().to_le_bytes()).collect())
     }
 
-    /// The entry of an agent.
+    /// Returns the entry of an agent.
     fn select(&self, agent: &AgentTokens) -> Result<u32, Damage> {
         let named = agent.first_named(self.tokens()?, |index| self.robot(index))?;
         Ok(named.map_or(self.default_entry(), |(entry, ..)| entry))
     }
 }
 
-/// Which labels a query asks about, and what it remembers of policies.
+/// The labels that a query asks about, and the starts of their answers.
 #[derive(Debug)]
 pub(super) struct UsageQuery {
     pub labels: Vec<Label>,
     /// By policy, agent and label: where answers begin.
     pub starts: Starts,
-    /// By policy, agent and label: where the order and the usage stand.
+    /// By policy, agent and label: the positions of the order and of the usage.
     places: Starts,
 }
 
-/// A thread's memory for questions about usage.
+/// The memory of one thread for questions about usage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UsageMemory {
     block: BlockMemory,
-    /// The questions of the block that are asked: their numbers, and their policies.
+    /// The questions of the block about policies with a usage: their numbers, and their policies.
     asked: Vec<(u32, u32)>,
     policies: Vec<u32>,
     /// By question, agent and label.
@@ -214,7 +214,7 @@ impl UsageMemory {
     }
 }
 
-/// Where a preference is stated.
+/// The place in a file that states a preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatedPlace {
     /// The line.
@@ -233,7 +233,7 @@ impl UsageQuery {
 }
 
 impl Query {
-    /// Finds what is stated about the paths of a block that was decided last: `decisions` are its
+    /// Finds the preferences on the paths of the block that was decided last: `decisions` are its
     /// answers, by question and agent.
     pub(super) fn ask_usage(
         &self,
@@ -287,7 +287,7 @@ impl Query {
                     let place = asking.places.get(entry);
                     let Start { prefilter: order, number: usage } = place.ok_or_else(lost(self))?;
                     let record = match order {
-                        // What was ordered anew says the record itself.
+                        // A lazily ordered pattern has the number of the record itself.
                         NONE => pattern,
                         order => self.set.record_of(order, pattern)?,
                     };
@@ -305,7 +305,7 @@ impl Query {
         self.set.is_whole()
     }
 
-    /// Finds where answers about the usage of a policy begin, if that is asked for the first time.
+    /// Finds where answers about the usage of a policy begin, unless they were found before.
     fn resolve_usage(&self, asking: &UsageQuery, policy: u32, position: u32) -> Result<(), Damage> {
         let entries = self.agents.len() * asking.labels.len();
         let first = policy as usize * entries;
@@ -328,13 +328,13 @@ impl Query {
             }
         }
         asking.places.set(first, &places);
-        // Stored last: who sees the starts of a policy sees its places.
+        // Stored last: a thread that sees the starts of a policy sees its places.
         asking.starts.set(first, &starts);
         Ok(())
     }
 
-    /// Where the preference about a label is stated for `agent` on the question with this number, of those
-    /// that `memory` was used for last; nothing if it is not stated.
+    /// Returns the place that states the preference of an answer of the block that `memory` was used for
+    /// last; `None` if it is not stated.
     ///
     /// # Panics
     ///
@@ -356,7 +356,7 @@ impl Query {
         Ok(Some(StatedPlace { line: place, source, value }))
     }
 
-    /// The licences that hold for `agent` by a policy, as written.
+    /// Returns the licences of a policy that hold for `agent`, as written.
     ///
     /// # Panics
     ///
@@ -401,8 +401,7 @@ impl Query {
 }
 
 impl StoredPolicy<'_> {
-    /// Returns what one of its usage records states, by label in the order of [`Label::ALL`]; nothing if it
-    /// has no such record.
+    /// Returns the preferences that one of its usage records states, in the order of [`Label::ALL`].
     pub fn preferences(&self, record: u32) -> Result<[Preference; Label::ALL.len()], Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
         let usage = self.usage()?.ok_or_else(malformed)?;
@@ -421,7 +420,7 @@ impl StoredPolicy<'_> {
         entries.map(|(entry, label)| Ok(usage.label(entry, label)?.0)).collect()
     }
 
-    /// The kind, the line and the value of a usage record.
+    /// Returns the kind, the line and the value of a usage record.
     fn usage_record(&self, record: u32) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
         let usage = self.usage()?.ok_or_else(malformed)?;
@@ -434,7 +433,7 @@ impl StoredPolicy<'_> {
     }
 }
 
-/// What is reported where answers have a usage that was not found before.
+/// Returns the damage to report if answers refer to a usage that is missing.
 fn lost(query: &Query) -> impl Fn() -> Damage {
     || query.set.malformed_host("a policy has lost its usage")
 }

@@ -72,7 +72,7 @@ type Whence = [Option<Vec<u8>>; 2];
 
 fn whence(query: &Query, question: usize, agent: usize, memory: &QueryMemory) -> Whence {
     let (mut rule, mut group) = (Vec::new(), Vec::new());
-    let known = query.provenance(question, agent, memory, &mut rule, &mut group).unwrap();
+    let known = query.deciding_text(question, agent, memory, &mut rule, &mut group).unwrap();
     [known.0.then_some(rule), known.1.then_some(group)]
 }
 

@@ -66,7 +66,7 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     };
     for (record, url) in urls.iter().enumerate() {
         for agent in 0..names.len() {
-            let origin = classifier.provenance(record, agent, &mut memory)?;
+            let origin = classifier.deciding_text(record, agent, &mut memory)?;
             asked.origins.push([origin.rule, origin.group].map(|bytes| bytes.map(Into::into)));
             asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
             asked.licenses.push(classifier.licenses(record, agent, &memory)?);

@@ -78,7 +78,7 @@ fn a_faulty_writer_is_found_out() {
         ("it counts other things", |parts| parts.fields.counts[0] += 1),
         ("it counts other things", |parts| parts.fields.counts[15] = 1),
         ("no JSON object", |parts| *parts.section(SectionKind::PROVENANCE) = b"[]".to_vec()),
-        ("an input that the set does not tell of", |parts| {
+        ("an input that the provenance does not list", |parts| {
             *parts.section(SectionKind::PROVENANCE) = br#"{"version":"1","inputs":[]}"#.to_vec();
         }),
         ("the slots are not those", |parts| {
@@ -99,10 +99,10 @@ fn a_faulty_writer_is_found_out() {
             let key = parts.section(SectionKind::HOSTS);
             key[host::HEAD_WORDS * 4] = b'z';
         }),
-        ("a capture of a host stands at another place", |parts| {
+        ("a capture of a host is at an unexpected position", |parts| {
             parts.set_word(SectionKind::HOSTS, host::HTTP_CAPTURE, 1);
         }),
-        ("a policy of a host stands at another place", |parts| {
+        ("a policy of a host is at an unexpected position", |parts| {
             parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
         }),
         ("without a date", |parts| {
@@ -135,10 +135,10 @@ fn a_faulty_writer_is_found_out() {
         ("the text of a pattern is none", |parts| {
             *parts.section(SectionKind::PATTERN_TEXTS).last_mut().unwrap() ^= 1;
         }),
-        ("no rule set needs what stands at its end", |parts| {
+        ("unreferenced data at its end", |parts| {
             parts.section(SectionKind::PATTERN_TEXTS).extend([0; 4]);
         }),
-        ("no rule set needs what stands at its end", |parts| {
+        ("unreferenced data at its end", |parts| {
             parts.section(SectionKind::PREFILTERS).extend([0; 64]);
         }),
         ("the rules of an entry are in another order", |parts| {
@@ -175,17 +175,17 @@ fn a_faulty_writer_is_found_out() {
             let orders = parts.section(SectionKind::ORDERS);
             orders[1] ^= 1;
         }),
-        ("the order of a rule set stands at another place", |parts| {
+        ("the order of a rule set is at an unexpected position", |parts| {
             parts.section(SectionKind::ORDERS)[0] = 3;
         }),
-        ("a policy stands at another place", |parts| {
+        ("a policy is at an unexpected position", |parts| {
             let second = parts.word(SectionKind::POLICY_INDEX, 1);
             parts.set_word(SectionKind::POLICY_INDEX, 0, second);
         }),
-        ("something stands behind the names", |parts| {
+        ("extra bytes follow the names", |parts| {
             parts.section(SectionKind::TOKENS).push(b'x');
         }),
-        ("nothing needs what stands here", |parts| {
+        ("unreferenced data", |parts| {
             parts.section(SectionKind::ORDERS).extend([0; 4]);
         }),
         ("no host has one of the captures", |parts| {
@@ -204,15 +204,15 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
         ("ends within a word", |parts| parts.section(SectionKind::OTHERS).push(0)),
-        ("the usage of a policy stands at another place", |parts| {
+        ("the usage of a policy is at an unexpected position", |parts| {
             // The second usage follows the first.
             let second = parts.word(SectionKind::USAGE, usage::WORDS);
             parts.set_word(SectionKind::USAGE_INDEX, 0, second);
         }),
-        ("nothing needs what stands here", |parts| {
+        ("unreferenced data", |parts| {
             parts.section(SectionKind::USAGE_INDEX).extend([0xff; 4]);
         }),
-        ("stands at another place", |parts| {
+        ("is at an unexpected position", |parts| {
             // A policy has lost its usage, and nothing needs its orders.
             let index = parts.section(SectionKind::USAGE_INDEX);
             let last = index.chunks(4).rposition(|word| word != [0xff; 4]).unwrap();

@@ -92,7 +92,7 @@ impl FoundHosts {
             let key_at = position.saturating_add(host::HEAD_WORDS as u32);
             let key = set.words(set.sections.hosts, key_at, words)?;
             if key.as_bytes()[host.key().len()..].iter().any(|&byte| byte != 0) {
-                return Err(malformed("something stands behind a key"));
+                return Err(malformed("extra bytes follow a key"));
             }
             position = key_at.saturating_add(words as u32);
         }
@@ -114,7 +114,7 @@ impl FoundHosts {
         };
         self.origins += 1;
         if !policies.need(position) {
-            return Err(Problem::Of("a policy of a host stands at another place"));
+            return Err(Problem::Of("a policy of a host is at an unexpected position"));
         }
         if !is_origin(host.key(), https) {
             return Err(Problem::Of("a key is that of no origin"));
@@ -123,7 +123,7 @@ impl FoundHosts {
             return Ok(());
         }
         if u64::from(index) != self.captures {
-            return Err(Problem::Of("a capture of a host stands at another place"));
+            return Err(Problem::Of("a capture of a host is at an unexpected position"));
         }
         self.captures += 1;
         let has_file = is_file(set.policy(position)?.access()?);
@@ -147,11 +147,13 @@ impl FoundHosts {
             return Err(Problem::Of("a capture has bits that mean nothing"));
         }
         if self.inputs.is_some_and(|inputs| stored.facts.input as usize >= inputs) {
-            return Err(Problem::Of("a capture is of an input that the set does not tell of"));
+            return Err(Problem::Of("a capture is of an input that the provenance does not list"));
         }
         let others = words[capture::OTHERS].get();
         if others != NONE && !(has_file && self.others.need(others)) {
-            return Err(Problem::Of("the other records of a capture stand at another place"));
+            return Err(Problem::Of(
+                "the other records of a capture are at an unexpected position",
+            ));
         }
         Ok(())
     }

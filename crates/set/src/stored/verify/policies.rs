@@ -50,7 +50,7 @@ impl FoundPolicies {
         for policy in set.policies() {
             let policy = policy?;
             if policy.position != next_policy {
-                return Err(policy.malformed("a policy stands at another place"));
+                return Err(policy.malformed("a policy is at an unexpected position"));
             }
             next_policy = policy.position.saturating_add(policy.words.len() as u32);
             found.policies.push(policy.number().0);
@@ -69,7 +69,7 @@ impl FoundPolicies {
         ];
         for (section, end) in ends {
             if section.bytes() != end {
-                return Err(set.file.malformed(section, end, "nothing needs what stands here"));
+                return Err(set.file.malformed(section, end, "unreferenced data"));
             }
         }
         found.usage_ends(set)?;
@@ -120,7 +120,7 @@ impl FoundPolicies {
             return is_none.then_some(()).ok_or_else(|| policy.malformed("no file has records"));
         }
         if policy.document() != self.next_document {
-            return Err(policy.malformed("the records of a policy stand at another place"));
+            return Err(policy.malformed("the records of a policy are at an unexpected position"));
         }
         let start = self.next_document;
         self.next_document = texts.need_list(set, set.sections.documents, start)?;
@@ -147,7 +147,9 @@ impl FoundPolicies {
                 _ => self.need_order(set, order, stored.patterns())?,
             };
             if !is_there {
-                return Err(policy.malformed("the order of a rule set stands at another place"));
+                return Err(
+                    policy.malformed("the order of a rule set is at an unexpected position")
+                );
             }
         }
         Ok(())
@@ -207,7 +209,7 @@ impl Comparison<'_> {
         }
         let extract = self.policy.extract()?;
         let plan = plan_of_extract(&extract, self.set.dialect(), None);
-        let plan = plan.ok_or_else(|| self.policy.malformed("its records are no file"))?;
+        let plan = plan.ok_or_else(|| self.policy.malformed("its records are not a valid file"))?;
         let planned = AccessOutcome { state: plan.state, verdict: plan.verdict };
         self.check(outcome == planned, "a policy has another state than its records")?;
         self.check(self.robots()? == self.numbered(&plan.robots)?, "a policy names other robots")?;
@@ -272,7 +274,7 @@ impl Comparison<'_> {
             groups_at += 1 + groups.len();
             self.rules(number, planned, &mut texts)?;
         }
-        self.check(self.policy.words.len() == groups_at, "something stands behind a policy")?;
+        self.check(self.policy.words.len() == groups_at, "extra words follow a policy")?;
         self.texts(plan, &texts.words)
     }
 
@@ -291,7 +293,7 @@ impl Comparison<'_> {
                     word == *expected && read == Some(TextKind::of(&list, planned.kind))
                 }
             };
-            self.check(is_so, "the text of a record stands at another place")?;
+            self.check(is_so, "the text of a record is at an unexpected position")?;
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ impl FoundRuleSets {
             if u64::from(lines.start) != next_line
                 || u64::from(stored.patterns_at()) != next_pattern
             {
-                return Err(malformed("what a rule set consists of stands at another place"));
+                return Err(malformed("what a rule set consists of is at an unexpected position"));
             }
             next_line = lines.end.into();
             next_pattern += u64::from(stored.patterns());
@@ -59,7 +59,7 @@ impl FoundRuleSets {
                     texts.push(at);
                 }
                 if !texts.need(at) {
-                    return Err(malformed("the text of a pattern stands at another place"));
+                    return Err(malformed("the text of a pattern is at an unexpected position"));
                 }
             }
         }
@@ -71,7 +71,7 @@ impl FoundRuleSets {
         ];
         for (section, end) in ends {
             if section.bytes() != end {
-                return Err(set.malformed(section, 0, "no rule set needs what stands at its end"));
+                return Err(set.malformed(section, 0, "unreferenced data at its end"));
             }
         }
         Ok(found)

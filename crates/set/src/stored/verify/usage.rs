@@ -1,4 +1,4 @@
-//! The usage of policies: where each stands and what it needs, and whether it is what its records say.
+//! Verifies the usage of policies: positions, references, and that it equals what the records say.
 
 use zerocopy::little_endian::U32;
 
@@ -32,7 +32,7 @@ impl FoundPolicies {
         let Some(usage) = policy.usage()? else { return Ok(()) };
         let (start, end) = usage.range();
         if start != self.next_usage.usage || usage.record_list() != self.next_usage.records {
-            return Err(usage.malformed("the usage of a policy stands at another place"));
+            return Err(usage.malformed("the usage of a policy is at an unexpected position"));
         }
         self.next_usage.usage = end;
         self.next_usage.records =
@@ -54,7 +54,9 @@ impl FoundPolicies {
                     RuleSetKind::Patterns => self.need_order(set, order, stored.patterns())?,
                 };
                 if !is_there {
-                    return Err(usage.malformed("the order of a label stands at another place"));
+                    return Err(
+                        usage.malformed("the order of a label is at an unexpected position")
+                    );
                 }
             }
         }
@@ -71,7 +73,7 @@ impl FoundPolicies {
         for (section, words) in ends {
             let end = u64::from(words) * size_of::<U32>() as u64;
             if section.bytes() != end {
-                return Err(set.file.malformed(section, end, "nothing needs what stands here"));
+                return Err(set.file.malformed(section, end, "unreferenced data"));
             }
         }
         Ok(())
@@ -120,7 +122,7 @@ impl Comparison<'_> {
             licenses_at += 1 + licenses.len();
             self.labels(&usage, number, planned)?;
         }
-        check(usage.words() == licenses_at, "something stands behind a usage")
+        check(usage.words() == licenses_at, "extra words follow a usage")
     }
 
     fn labels(
