@@ -272,7 +272,8 @@ impl LazyDfa {
             let looping = split.looping.iter().filter_map(|&position| key(position));
             keys.extend(looping.filter(|key| named[(key >> 32) as usize]));
         }
-        keys.sort_unstable();
+        // Each list ascends, and a stable sort merges such runs.
+        keys.sort();
         bytes.clear();
         bytes.extend(keys.iter().map(|key| (key >> 32) as u8));
         bytes.dedup();
