@@ -6,8 +6,11 @@
 //! replace a hundred lines.
 //!
 //! Importing and exporting copies no values. Errors: an object that does not export Arrow, or a
-//! stream that fails while it is read. Exported data is trusted to follow the C data interface, as
-//! in every consumer.
+//! stream that fails while it is read. Exported structures are trusted to follow the C data
+//! interface, which gives no size of a buffer. The values in the buffers are not trusted: [`Urls::of`]
+//! checks them.
+//!
+//! [`Urls::of`]: crate::urls::Urls::of
 
 #![allow(unsafe_code, reason = "capsules hold pointers to the structures of the C data interface")]
 

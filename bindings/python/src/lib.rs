@@ -31,7 +31,7 @@ pyo3::create_exception!(
     portcullis_robots,
     Error,
     PyException,
-    "A policy set cannot be used, or inputs cannot be compiled."
+    "A policy set cannot be used, inputs cannot be compiled, or an Arrow array is invalid."
 );
 
 impl Error {

@@ -3,25 +3,25 @@
 //! This module returns the bytes of each row. A null row has no bytes, so it is not a URL and its
 //! verdict is `invalid`. Reading a row copies no bytes, except for Python strings. They are copied
 //! once, because Python may change the list while its lock is released.
+//!
+//! Libraries build arrays whose keys, offsets or views lead outside their data, and export them
+//! without a check. [`Urls::of`] checks them all before the first row is read, in time linear in the
+//! rows. Bytes are not checked: a text that is not UTF-8 is a row like any other.
 
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
-    StringViewArray,
-};
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
+use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// A column of URLs.
+use crate::Error;
+
+/// A column of URLs. Texts are read as bytes.
 pub enum Urls {
-    Text(StringArray),
-    LargeText(LargeStringArray),
-    TextView(StringViewArray),
     Bytes(BinaryArray),
     LargeBytes(LargeBinaryArray),
     BytesView(BinaryViewArray),
@@ -40,28 +40,18 @@ impl Urls {
     ///
     /// # Errors
     ///
-    /// If there are several columns, or the column does not hold strings.
+    /// If there are several columns, the column does not hold strings, or its keys, offsets or views
+    /// lead outside its data.
     pub fn of(array: &ArrayRef) -> PyResult<Urls> {
-        Ok(match array.data_type() {
-            DataType::Utf8 => Urls::Text(array.as_string().clone()),
-            DataType::LargeUtf8 => Urls::LargeText(array.as_string().clone()),
-            DataType::Utf8View => Urls::TextView(array.as_string_view().clone()),
+        let urls = match array.data_type() {
+            DataType::Utf8 => Urls::Bytes(array.as_string().clone().into()),
+            DataType::LargeUtf8 => Urls::LargeBytes(array.as_string().clone().into()),
+            DataType::Utf8View => Urls::BytesView(array.as_string_view().clone().to_binary_view()),
             DataType::Binary => Urls::Bytes(array.as_binary().clone()),
             DataType::LargeBinary => Urls::LargeBytes(array.as_binary().clone()),
             DataType::BinaryView => Urls::BytesView(array.as_binary_view().clone()),
             DataType::Null => Urls::Nulls(array.len()),
-            DataType::Dictionary(..) => {
-                let dictionary = array.as_any_dictionary();
-                match dictionary.values().is_empty() {
-                    // Without values, every row is null.
-                    true => Urls::Nulls(array.len()),
-                    false => Urls::Dictionary {
-                        rows: Arc::clone(array),
-                        keys: dictionary.normalized_keys(),
-                        values: Box::new(Urls::of(dictionary.values())?),
-                    },
-                }
-            }
+            DataType::Dictionary(..) => Urls::of_dictionary(array)?,
             DataType::Struct(fields) => {
                 let table = array.as_struct();
                 if fields.len() != 1 || table.null_count() > 0 {
@@ -70,14 +60,44 @@ impl Urls {
                         fields.len()
                     )));
                 }
-                Urls::of(table.column(0))?
+                return Urls::of(table.column(0));
             }
             other => {
                 return Err(PyTypeError::new_err(format!(
                     "urls is an Arrow array of type {other}; pass a column of strings"
                 )));
             }
+        };
+        urls.check().map_err(invalid)?;
+        Ok(urls)
+    }
+
+    fn of_dictionary(array: &ArrayRef) -> PyResult<Urls> {
+        // Before the keys are read: `normalized_keys` clamps them.
+        array.to_data().validate_values().map_err(invalid)?;
+        let dictionary = array.as_any_dictionary();
+        Ok(match dictionary.values().is_empty() {
+            // Without values, every row is null.
+            true => Urls::Nulls(array.len()),
+            false => Urls::Dictionary {
+                rows: Arc::clone(array),
+                keys: dictionary.normalized_keys(),
+                values: Box::new(Urls::of(dictionary.values())?),
+            },
         })
+    }
+
+    /// Checks that all bytes of all rows lie in the buffers of the array.
+    fn check(&self) -> Result<(), ArrowError> {
+        match self {
+            // The only offset of an empty array has no meaning.
+            urls if urls.len() == 0 => Ok(()),
+            Urls::Bytes(array) => array.to_data().validate_data(),
+            Urls::LargeBytes(array) => array.to_data().validate_data(),
+            Urls::BytesView(array) => check_views(array),
+            // Checked when they were read.
+            Urls::Dictionary { .. } | Urls::Nulls(_) => Ok(()),
+        }
     }
 
     /// Reads an iterable of Python strings, bytes or `None`.
@@ -108,9 +128,6 @@ impl Urls {
 
     pub fn len(&self) -> usize {
         match self {
-            Urls::Text(array) => array.len(),
-            Urls::LargeText(array) => array.len(),
-            Urls::TextView(array) => array.len(),
             Urls::Bytes(array) => array.len(),
             Urls::LargeBytes(array) => array.len(),
             Urls::BytesView(array) => array.len(),
@@ -137,9 +154,6 @@ impl Urls {
         }
         block.clear();
         match self {
-            Urls::Text(array) => fill(array, rows, block, |it, row| it.value(row).as_bytes()),
-            Urls::LargeText(array) => fill(array, rows, block, |it, row| it.value(row).as_bytes()),
-            Urls::TextView(array) => fill(array, rows, block, |it, row| it.value(row).as_bytes()),
             Urls::Bytes(array) => fill(array, rows, block, |it, row| it.value(row)),
             Urls::LargeBytes(array) => fill(array, rows, block, |it, row| it.value(row)),
             Urls::BytesView(array) => fill(array, rows, block, |it, row| it.value(row)),
@@ -156,6 +170,38 @@ impl Urls {
             Urls::Nulls(_) => block.extend(rows.map(|_| &[][..])),
         }
     }
+}
+
+/// Bytes of the longest value that lies in its view and not in a buffer: the Arrow format's.
+const VIEW_BYTES_MAX: usize = 12;
+
+/// Checks the views of all rows that are not null. arrow-rs would also check those under nulls, which
+/// producers leave unset, and the prefixes in views, which are not read here.
+fn check_views(array: &BinaryViewArray) -> Result<(), ArrowError> {
+    let buffers = array.data_buffers();
+    for (row, &view) in array.views().iter().enumerate() {
+        let [length, buffer, offset] = [0, 64, 96].map(|bit| (view >> bit) as u32 as usize);
+        let is_inside = length <= VIEW_BYTES_MAX
+            || buffers.get(buffer).is_some_and(|buffer| offset + length <= buffer.len());
+        if !is_inside && !array.is_null(row) {
+            return Err(ArrowError::InvalidArgumentError(format!(
+                "View at position {row} out of bounds: {length} bytes at {offset} of buffer {buffer}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Converts what makes an array invalid to an [`Error`].
+fn invalid(error: ArrowError) -> PyErr {
+    let what = match error {
+        ArrowError::InvalidArgumentError(what) => what,
+        other => other.to_string(),
+    };
+    Error::new_err(format!(
+        "urls is not valid Arrow: {what}; the library that made the array did not check it \
+         (pyarrow: validate(full=True))"
+    ))
 }
 
 /// Calls `with` with the bytes of a str or bytes object. Lone surrogates in a str are encoded as

@@ -1,8 +1,10 @@
 """Tests of every form of URLs, and every library that takes the results."""
 
+import struct
+
 import pytest
 
-from portcullis_robots import PolicySet
+from portcullis_robots import Error, PolicySet
 
 pa = pytest.importorskip("pyarrow")
 
@@ -141,6 +143,73 @@ def test_results_in_other_libraries(classifier):
 def test_arrow_that_holds_no_texts(classifier, urls, message):
     with pytest.raises(TypeError, match=message):
         classifier.classify(urls)
+
+
+def dictionary(keys, words=("https://a.example/x", "https://a.example/y")):
+    return pa.DictionaryArray.from_arrays(keys, pa.array(words, pa.string()), safe=False)
+
+
+def of_offsets(offsets, form="i", typ=None):
+    data = b"https://a.example/xhttps://a.example/y"
+    buffers = [None, pa.py_buffer(struct.pack(f"<{len(offsets)}{form}", *offsets)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(typ or pa.string(), len(offsets) - 1, buffers)
+
+
+def of_view(length, buffer, offset):
+    """A column of views: one inline, then one into a buffer of 19 bytes."""
+    views = struct.pack("<i12s", 1, b"x") + struct.pack("<i4sii", length, b"http", buffer, offset)
+    buffers = [None, pa.py_buffer(views), pa.py_buffer(b"https://a.example/x")]
+    return pa.Array.from_buffers(pa.string_view(), 2, buffers)
+
+
+def invalid_arrays():
+    yield "a key behind the dictionary", dictionary(pa.array([0, 7], pa.int8()))
+    yield "a negative key", dictionary(pa.array([0, -1], pa.int32()))
+    yield "a key into no dictionary", dictionary(pa.array([0], pa.uint16()), [])
+    yield "falling offsets", of_offsets([0, 38, 19, 38])
+    yield "an offset behind the data", of_offsets([0, 1 << 30, 38])
+    yield "a negative offset", of_offsets([0, -19, 38])
+    yield "a negative first offset", of_offsets([0, -19, 38])[1:]
+    yield "a negative last offset", of_offsets([0, 19, -19, 38])[:2]
+    yield "falling large offsets", of_offsets([0, 38, 19, 38], "q", pa.large_binary())
+    yield "a negative large offset", of_offsets([0, -(1 << 40), 38], "q", pa.large_string())
+    yield "a view behind its buffer", of_view(19, 0, 1 << 30)
+    yield "a view at a negative offset", of_view(19, 0, -19)
+    yield "a view into no buffer", of_view(19, 1 << 20, 0)
+    yield "a view of a negative length", of_view(-1, 0, 0)
+    yield "a dictionary of falling offsets", pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2], pa.int8()), of_offsets([0, 38, 19, 38]), safe=False
+    )
+    yield "a chunk with a wrong key", pa.chunked_array(
+        [dictionary(pa.array([0, 1], pa.int8())), dictionary(pa.array([2], pa.int8()))]
+    )
+    yield "a table with falling offsets", pa.table({"url": of_offsets([0, 38, 19, 38])})
+
+
+@pytest.mark.parametrize(
+    "urls", [pytest.param(urls, id=name.replace(" ", "-")) for name, urls in invalid_arrays()]
+)
+def test_arrow_that_is_invalid(classifier, urls):
+    for ask in (classifier.classify, classifier.allowed, classifier.usage):
+        with pytest.raises(Error, match="^urls is not valid Arrow: "):
+            ask(urls)
+
+
+def test_unused_parts_may_be_anything(classifier):
+    """What no row reads is not invalid: keys and views under nulls, bytes that are no text."""
+    keys = pa.array([7, 1, -1], pa.int8())
+    nulls = pa.py_buffer(b"\x02")
+    under_nulls = pa.DictionaryArray.from_buffers(
+        pa.dictionary(pa.int8(), pa.string()), 3, [nulls, keys.buffers()[1]], pa.array(URLS[:2])
+    )
+    assert classifier.classify(under_nulls)["CCBot"].to_pylist() == ["invalid", "allow", "invalid"]
+    buffers = of_view(19, 1 << 20, 0).buffers()
+    views = pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\x01"), *buffers[1:]])
+    assert classifier.classify(views)["CCBot"].to_pylist() == ["invalid", "invalid"]
+    no_text = pa.array([b"https://a.example/\xff", b"https://a.example/x"]).view(pa.string())
+    assert classifier.classify(no_text)["CCBot"].to_pylist() == ["allow", "disallow"]
+    cut = of_offsets([0, 38, 19, 38])[3:]
+    assert len(classifier.classify(cut)) == 0
 
 
 def test_a_stream_that_fails(classifier):
