@@ -11,6 +11,8 @@ mod collisions;
 mod common;
 #[path = "hostile/edges.rs"]
 mod edges;
+#[path = "hostile/missed_goals.rs"]
+mod missed_goals;
 #[path = "hostile/shapes.rs"]
 mod shapes;
 
@@ -227,5 +229,7 @@ hostile! {
     one_rule_again_and_again: shapes::one_rule_again_and_again();
     distinct_and_everywhere: shapes::distinct_and_everywhere();
     pairs_of_words: shapes::pairs_of_words();
+    nested_prefixes: shapes::nested_prefixes(b"b");
+    numbered_literals: shapes::numbered_literals();
     again_and_again_behind_many_states: shapes::again_and_again_behind_many_states();
 }

@@ -190,3 +190,37 @@ pub fn again_and_again_behind_many_states() -> Shape {
     };
     shape((0..8_000).map(pattern), b"mn")
 }
+
+/// `/`, then `a/` up to 900 times, then a star and `end`: every prefix nests in the next one.
+pub fn nested_prefixes(end: &'static [u8]) -> Shape {
+    let pattern = |index: usize| [b"/", &b"a/".repeat(index % 900)[..], b"*", end].concat();
+    shape((0..).map(pattern), b"ab/=")
+}
+
+/// `*Q*0`, `*Q*1`, `*Q*2` and so on.
+pub fn numbered_literals() -> Shape {
+    shape((0..).map(|index: usize| format!("*Q*{index}").into_bytes()), b"Q0123456789")
+}
+
+/// [`nested_prefixes`] in pairs of equal length as usage statements. Each label orders the pairs in
+/// its own way.
+pub fn competing_statements() -> Shape {
+    let mut robots = b"User-agent: *\n".to_vec();
+    for index in 0.. {
+        let (pair, is_first) = (index / 2, index % 2 == 0);
+        let said = |is_no: bool| if is_no { 'n' } else { 'y' };
+        let line = format!(
+            "Content-Usage: /{}*{} train-ai={}, ai-use={}, search={}\n",
+            "a/".repeat(pair % 900),
+            if is_first { 'b' } else { 'c' },
+            said(is_first),
+            said(!is_first),
+            said(is_first == (pair % 2 == 0)),
+        );
+        if robots.len() + line.len() > ROBOTS_BYTES_MAX {
+            break;
+        }
+        robots.extend(line.bytes());
+    }
+    Shape { robots, letters: b"abc/" }
+}

@@ -47,6 +47,8 @@ pub struct Work {
     pub nodes: u64,
     /// Times that states were cleared.
     pub clearings: u64,
+    /// Bytes of rules read to prepare NFAs and scans.
+    pub rule_bytes: u64,
     /// Paths answered by a scan.
     pub scans: u64,
     /// Bytes, literals and patterns visited by scans.
@@ -59,6 +61,7 @@ impl std::ops::AddAssign for Work {
         self.positions += other.positions;
         self.nodes += other.nodes;
         self.clearings += other.clearings;
+        self.rule_bytes += other.rule_bytes;
         self.scans += other.scans;
         self.scan_steps += other.scan_steps;
     }
@@ -97,8 +100,11 @@ impl Automaton {
             if !self.may_build() {
                 return self.scan(path);
             }
-            let Automaton { patterns, outcomes, dfa, .. } = self;
-            let dfa = dfa.get_or_insert_with(|| Box::new(LazyDfa::new(patterns, outcomes)));
+            let Automaton { patterns, outcomes, dfa, work, .. } = self;
+            let dfa = dfa.get_or_insert_with(|| {
+                work.rule_bytes += patterns.byte_len() as u64;
+                Box::new(LazyDfa::new(patterns, outcomes))
+            });
             let walked = match begun.take() {
                 None => dfa.walk(path, detail),
                 Some(Walk::Unbuilt { slot, consumed }) => {
@@ -133,11 +139,14 @@ impl Automaton {
 
     #[cold]
     fn scan(&mut self, path: &[u8]) -> Outcome {
-        let Automaton { patterns, outcomes, scanner, .. } = self;
-        let scanner = scanner.get_or_insert_with(|| Box::new(Scanner::new(patterns)));
+        let Automaton { patterns, outcomes, scanner, work, .. } = self;
+        let scanner = scanner.get_or_insert_with(|| {
+            work.rule_bytes += patterns.byte_len() as u64;
+            Box::new(Scanner::new(patterns))
+        });
         let (best, steps) = scanner.first_match(patterns, path);
-        self.work.scans += 1;
-        self.work.scan_steps += steps;
+        work.scans += 1;
+        work.scan_steps += steps;
         best.map_or(Outcome::NONE, |best| outcomes[best])
     }
 

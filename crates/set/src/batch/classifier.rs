@@ -91,7 +91,7 @@ impl ClassifierMemory {
         std::mem::take(&mut self.ages)
     }
 
-    /// Returns how many decisions each method made.
+    /// Returns how many decisions each method made, usage preferences included.
     pub fn ways(&self) -> Ways {
         self.query.ways()
     }

@@ -84,9 +84,11 @@ impl QueryMemory {
         self.usage.preferences()
     }
 
-    /// Returns how many questions each method answered.
+    /// Returns how many questions each method answered, those about usage included.
     pub fn ways(&self) -> Ways {
-        self.block.ways()
+        let mut ways = self.block.ways();
+        ways += self.usage.ways();
+        ways
     }
 }
 

@@ -17,7 +17,7 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_matcher::automaton::Outcome;
 use portcullis_matcher::pattern::PatternList;
 use portcullis_robots::policy::{
-    Block, BlockMemory, NO_POLICY, NO_URL, Start, UsageGroups, UsageRules,
+    Block, BlockMemory, NO_POLICY, NO_URL, Start, UsageGroups, UsageRules, Ways,
 };
 use portcullis_robots::target::ComparedPaths;
 
@@ -211,6 +211,10 @@ impl UsageMemory {
 
     pub fn memory_bytes(&self) -> usize {
         self.block.memory_bytes()
+    }
+
+    pub fn ways(&self) -> Ways {
+        self.block.ways()
     }
 }
 
