@@ -97,6 +97,51 @@ fn the_effect_of_an_outage_is_shown() {
 }
 
 #[test]
+fn a_failure_in_the_second_of_a_file_counts_as_later_in_any_order() {
+    let folder = Folder::new();
+    let at = |status| answer("copy", "01-01", status);
+    for (name, lines) in [
+        ("file", at(200)),
+        ("failure", at(503)),
+        ("file-first", at(200) + &at(503)),
+        ("failure-first", at(503) + &at(200)),
+        ("later", answer("copy", "02-15", 503)),
+    ] {
+        folder.write(&format!("{name}.jsonl"), lines);
+        folder.ok(format!("compile -o {name}.set {name}.jsonl"));
+    }
+    for (line, since) in [
+        ("compile file-first.jsonl", Some("2024-01-01T00:00:00Z")),
+        ("compile failure-first.jsonl", Some("2024-01-01T00:00:00Z")),
+        ("compile file.jsonl failure.jsonl", Some("2024-01-01T00:00:00Z")),
+        ("compile failure.jsonl file.jsonl", Some("2024-01-01T00:00:00Z")),
+        ("compile failure.jsonl later.jsonl file.jsonl", Some("2024-01-01T00:00:00Z")),
+        ("compile file.jsonl later.jsonl failure.jsonl", Some("2024-01-01T00:00:00Z")),
+        ("merge file.set failure.set", Some("2024-01-01T00:00:00Z")),
+        ("merge later.set failure-first.set", Some("2024-01-01T00:00:00Z")),
+        ("merge failure.set file.set later.set", Some("2024-01-01T00:00:00Z")),
+        ("compile file.jsonl later.jsonl", Some("2024-02-15T00:00:00Z")),
+        ("compile file.jsonl", None),
+    ] {
+        folder.ok(format!("{line} -o x.set"));
+        folder.ok("verify x.set");
+        let host = json(&folder.ok("inspect --json x.set https://copy.example").stdout);
+        let policy = &host["policies"][0];
+        let state = if since.is_some() { "unreachable" } else { "rules" };
+        assert_eq!(
+            (&policy["state"], &policy["outage"]["since"]),
+            (&state.into(), &json!(since)),
+            "{line}"
+        );
+    }
+    // The failures of the older dialects are no outages.
+    for inputs in ["file-first.jsonl", "failure-first.jsonl"] {
+        folder.ok(format!("compile --dialect koster1996 -o x.set {inputs}"));
+        assert!(verdicts(&folder, "x.set").starts_with("--"), "{inputs}");
+    }
+}
+
+#[test]
 fn flags_without_meaning_are_refused() {
     let folder = folder();
     for flags in ["--dialect google --long-outage unavailable", "--as-of yesterday"] {

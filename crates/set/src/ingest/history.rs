@@ -426,14 +426,13 @@ impl<'p> Reader<'p, '_> {
 
     fn failures(&mut self) -> Option<Failures> {
         let mut failures = Failures { answered_at: self.time()?, ..Failures::default() };
-        let mut last = failures.answered_at;
         for _ in 0..self.number()? {
-            let date = Some(self.time()??);
-            if date <= last {
+            let date = self.time()??;
+            let is_next = failures.dates.last().is_none_or(|&last| last < date);
+            if !is_next || Some(date) < failures.answered_at {
                 return None;
             }
-            failures.dates.extend(date);
-            last = date;
+            failures.dates.insert(date);
         }
         Some(failures)
     }

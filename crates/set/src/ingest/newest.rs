@@ -68,8 +68,14 @@ pub(super) struct Position {
 impl<B> Known<B> {
     /// Returns the rank of the capture, which is greater for a newer one: by date (no date is
     /// oldest), then by input, then by position in the input.
-    fn rank(&self) -> (Option<UnixSeconds>, u32, Position) {
-        (self.facts.captured_at, self.facts.input, self.position)
+    ///
+    /// † Of two captures in one second a failure counts as the later one, in any order: if it was,
+    /// RFC 9309, section 2.3.1.4, disallows everything.
+    fn rank(&self, rules: &AccessRules) -> (Option<UnixSeconds>, bool, u32, Position) {
+        let CaptureFacts { captured_at, input, .. } = self.facts;
+        let fails = captured_at.is_some()
+            && matches!(self.state(rules), Some(PolicyState::Unreachable | PolicyState::Deferred));
+        (captured_at, fails, input, self.position)
     }
 
     pub(super) fn is_file(&self) -> bool {
@@ -91,12 +97,20 @@ impl<B> Known<B> {
         resolve(self.answer(), self.facts.redirects_followed.into(), rules)
     }
 
-    /// Returns whether the server failed, so that the capture may be part of an outage. A redirect
-    /// to nowhere is an answer.
+    /// Returns whether the server failed, so that the capture may be part of an outage.
     fn is_failure(&self, rules: &AccessRules) -> bool {
-        self.answer() != Answer::RedirectToNowhere
-            && matches!(self.access(rules),
-                Access::Outcome(outcome) if outcome.state == PolicyState::Unreachable)
+        self.state(rules) == Some(PolicyState::Unreachable)
+    }
+
+    /// Returns the state of a policy without a file; `None` for a file, and for a redirect, even to
+    /// nowhere.
+    fn state(&self, rules: &AccessRules) -> Option<PolicyState> {
+        match self.access(rules) {
+            Access::Outcome(outcome) if self.answer() != Answer::RedirectToNowhere => {
+                Some(outcome.state)
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether the answer can have the bytes that the capture holds.
@@ -114,7 +128,7 @@ impl<B> Known<B> {
 pub(super) struct Failures {
     /// The date of the newest answer that is not a failure, if one has a date.
     pub(super) answered_at: Option<UnixSeconds>,
-    /// The dates of the failures after it.
+    /// The dates of the failures in the same second and after it.
     pub(super) dates: BTreeSet<UnixSeconds>,
 }
 
@@ -131,7 +145,7 @@ impl Failures {
     fn add(&mut self, other: Failures) {
         self.answered_at = self.answered_at.max(other.answered_at);
         self.dates.extend(other.dates);
-        while self.dates.first().is_some_and(|&date| Some(date) <= self.answered_at) {
+        while self.dates.first().is_some_and(|&date| Some(date) < self.answered_at) {
             self.dates.pop_first();
         }
     }
@@ -153,8 +167,8 @@ impl Target {
     }
 
     /// Keeps a capture if it may count. Returns the captures that no longer do.
-    fn offer(&mut self, known: Known<BlobID>) -> [Option<Known<BlobID>>; 2] {
-        if known.rank() > self.newest.rank() {
+    fn offer(&mut self, known: Known<BlobID>, rules: &AccessRules) -> [Option<Known<BlobID>>; 2] {
+        if known.rank(rules) > self.newest.rank(rules) {
             let before = std::mem::replace(&mut self.newest, known);
             if self.newest.is_file() {
                 [Some(before), self.file.take().map(|file| *file)]
@@ -164,7 +178,7 @@ impl Target {
                 [Some(before), None]
             }
         } else if known.is_file()
-            && self.newest_file().is_none_or(|file| known.rank() > file.rank())
+            && self.newest_file().is_none_or(|file| known.rank(rules) > file.rank(rules))
         {
             [self.file.replace(Box::new(known)).map(|file| *file), None]
         } else {
@@ -218,7 +232,7 @@ impl Newest {
             return;
         };
         target.failures.add(failures);
-        for known in target.offer(known).into_iter().flatten() {
+        for known in target.offer(known, self.rules).into_iter().flatten() {
             release(&known, &mut self.pool);
         }
     }
