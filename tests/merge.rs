@@ -204,7 +204,7 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(5));
     let plain = OutageConfig::default();
-    let time = UnixSeconds(1_710_000_000);
+    let time = UnixSeconds(1_720_000_000);
     let dated = OutageConfig { as_of: Some(time), ..plain };
     let lasting = OutageConfig { long_outage: LongOutage::LastGoodCopy, ..plain };
     let compile = |dialect, outages| open(&set(&paths[..1], dialect, outages));
@@ -213,7 +213,7 @@ fn sets_that_were_compiled_differently_are_not_merged() {
         |other: &PolicySet, as_of, change| MergeSettings::of(&[&first, other], as_of, change);
     for (other, words) in [
         (compile(&GOOGLE, plain), "with --dialect rfc9309, a set in memory with --dialect google"),
-        (compile(&RFC_9309, dated), "without --as-of, a set in memory with --as-of 2024-03-09T16:"),
+        (compile(&RFC_9309, dated), "without --as-of, a set in memory with --as-of 2024-07-03T09:"),
         (compile(&RFC_9309, lasting), "with --long-outage last-good-copy; pass --long-outage"),
     ] {
         let error = settings(&other, None, None).unwrap_err().to_string();
@@ -223,5 +223,7 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     assert_eq!(at.outages, dated);
     let kept = settings(&compile(&RFC_9309, lasting), None, Some(LongOutage::NoChange)).unwrap();
     assert_eq!(kept.outages, plain);
+    let error = settings(&first, Some(UnixSeconds(1_710_000_000)), None).unwrap_err().to_string();
+    assert!(error.contains("has captures after 2024-03-09T16:"), "{error}");
     assert!(MergeSettings::of(&[], None, None).is_err());
 }

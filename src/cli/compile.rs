@@ -208,6 +208,10 @@ fn show_problems(inputs: &[InputReport]) {
     if all > shown {
         show(format!("{} left out", counted(all - shown, "more broken record")));
     }
+    let later: u64 = inputs.iter().map(|input| input.later).sum();
+    if later > 0 {
+        show(format!("{} after --as-of left out", counted(later, "capture")));
+    }
     let assumed: u64 = inputs.iter().map(|input| input.status_assumed).sum();
     if assumed > 0 {
         let captures = counted(assumed, "capture");
@@ -236,6 +240,7 @@ struct Summary<'r> {
     inputs: Vec<ProvenanceInput<'r>>,
     bytes: u64,
     captures: u64,
+    later: u64,
     broken: u64,
     hosts: u64,
     origins: u64,
@@ -276,6 +281,7 @@ impl<'r> Summary<'r> {
             inputs: inputs.iter().map(ProvenanceInput::of).collect(),
             bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
+            later: sum(|input| input.later),
             broken: sum(|input| input.broken),
             hosts: counts.hosts,
             origins: counts.origins,
@@ -334,10 +340,12 @@ impl<'r> Summary<'r> {
                 writeln!(out, "notes on {of}: {figures}")?;
             }
         }
+        let as_of = self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
         if self.in_outage > 0 {
-            let as_of =
-                self.as_of.as_ref().map_or_else(String::new, |time| format!(", as of {time}"));
             writeln!(out, "in an outage {}{as_of}", self.in_outage)?;
+        }
+        if self.later > 0 {
+            writeln!(out, "left out {}{as_of}", counted(self.later, "later capture"))?;
         }
         writeln!(
             out,

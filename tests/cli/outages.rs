@@ -52,7 +52,8 @@ fn each_dialect_and_setting_has_its_answer() {
     let closed = "-- -- -- -- -- --";
     for (flags, expected) in [
         ("--dialect google", "-+ ++ -- -- -- --"),
-        ("--dialect google --as-of 2024-02-01", closed),
+        // Exactly 30 days; the failure of `short` is later.
+        ("--dialect google --as-of 2024-02-01", "-- -- -+ -- -- --"),
         ("--dialect google --as-of 2024-04-30", "-+ ++ -+ ++ -- ++"),
         ("", closed),
         ("--long-outage no-change", closed),
@@ -94,6 +95,53 @@ fn the_effect_of_an_outage_is_shown() {
     assert_eq!(object["capture_notes"]["outage-unavailable"], 1);
     let outages = &object["provenance"]["outages"];
     assert_eq!((&outages["as_of"], &outages["asked"]), (&().into(), &().into()));
+}
+
+#[test]
+fn captures_after_the_time_of_a_set_are_left_out() {
+    let folder = folder();
+    let lines = String::from_utf8(folder.read("captures.jsonl")).unwrap();
+    let is_later = |line: &&str| line.contains("2024-02") || line.contains("2024-03");
+    let earlier: String =
+        lines.lines().filter(|line| !is_later(line)).map(|it| format!("{it}\n")).collect();
+    folder.write("earlier.jsonl", &earlier);
+    let later = lines.lines().count() - earlier.lines().count();
+    let flags = "--dialect google --as-of 2024-01-31";
+    folder.ok(format!("compile {flags} -o earlier.set earlier.jsonl"));
+    let output = folder.ok(format!("compile {flags} -o x.set captures.jsonl"));
+    let said = format!("left out {later} later captures, as of 2024-01-31T00:00:00Z\n");
+    assert_says(&output, &[&format!("note: {later} captures after --as-of left out\n"), &said]);
+    folder.ok("verify x.set");
+    assert_stdout(&folder.ok("diff --exit-code earlier.set x.set"), "");
+    assert_eq!(verdicts(&folder, "x.set"), verdicts(&folder, "earlier.set"));
+    let summary =
+        json(&folder.ok(format!("compile --json {flags} -o x.set captures.jsonl")).stderr);
+    assert_eq!((&summary["later"], &summary["inputs"][0]["later"]), (&later.into(), &later.into()));
+    let dates = json!({"first": "2024-01-01T00:00:00Z", "last": "2024-01-20T00:00:00Z"});
+    assert_eq!(summary["capture_dates"], dates);
+    // Each second counts.
+    let summary =
+        json(&folder.ok("compile --json --as-of 2024-03-10 -o y.set captures.jsonl").stderr);
+    assert_eq!(summary["later"], 0);
+
+    for (flags, words) in [
+        ("--strict --as-of 2024-01-31", "captures after --as-of; choose a later time"),
+        ("--as-of 2023-12-31", "every capture is after --as-of"),
+    ] {
+        assert_fails(&folder.output(format!("compile {flags} -o z.set captures.jsonl")), &[words]);
+    }
+    folder.ok("compile --dialect google -o all.set captures.jsonl");
+    for (line, words) in [
+        ("--as-of 2024-03-01 all.set earlier.set", "all.set has captures after 2024-03-01"),
+        ("--as-of 2024-03-01 x.set earlier.set", "x.set lacks captures up to 2024-03-01"),
+    ] {
+        assert_fails(
+            &folder.output(format!("merge -o z.set {line}")),
+            &[words, "compile its captures again"],
+        );
+    }
+    assert!(!exists(&folder.path("z.set")));
+    folder.ok("merge -o z.set --as-of 2024-03-01 earlier.set");
 }
 
 #[test]

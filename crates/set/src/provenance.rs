@@ -9,8 +9,9 @@
 //!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
 //!
-//! `outages` records the time for which outages were judged, if given, and the requested judgement
-//! where the dialect leaves the choice.
+//! `outages` records the time as of which the set was compiled, if given, and the requested judgement
+//! of outages where the dialect leaves the choice. An input with captures after that time has
+//! `later`, their number.
 //!
 //! The reader ignores unknown fields, because a later version or another program may have written
 //! the set.
@@ -54,6 +55,9 @@ pub struct ProvenanceInput<'r> {
     bytes: u64,
     #[serde(default)]
     captures: u64,
+    /// Left out if there is none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    later: u64,
     #[serde(default)]
     broken: u64,
     /// Left out if there is none.
@@ -136,6 +140,7 @@ impl<'r> ProvenanceInput<'r> {
             format: input.format.map(|format| Cow::Borrowed(format.as_str())),
             bytes: input.bytes,
             captures: input.captures,
+            later: input.later,
             broken: input.broken,
             status_assumed: input.status_assumed,
             capture_dates: input.captured.map(|(first, last)| Dates {
@@ -162,6 +167,7 @@ impl<'r> ProvenanceInput<'r> {
             format: CaptureFormat::ALL.into_iter().find(|format| Some(format.as_str()) == name),
             bytes: self.bytes,
             captures: self.captures,
+            later: self.later,
             broken: self.broken,
             unreadable: 0,
             status_assumed: self.status_assumed,
@@ -187,6 +193,7 @@ mod tests {
             format: Some(CaptureFormat::Warc),
             bytes: u64::MAX,
             captures: 3,
+            later: 2,
             broken: 2,
             unreadable: 0,
             status_assumed: 1,

@@ -79,8 +79,8 @@ pub struct CompileArgs {
     )]
     pub fields: Vec<FieldName>,
 
-    /// Stop at a broken record, a file that would be skipped, a capture without a status, or HTML,
-    /// JSON or binary data
+    /// Stop at a broken record, a file that would be skipped, a capture without a status or after
+    /// --as-of, or HTML, JSON or binary data
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
 
@@ -97,14 +97,15 @@ pub struct CompileArgs {
     pub run: RunArgs,
 }
 
-/// How outages are judged.
+/// The time of a set, and how outages are judged.
 #[derive(Args)]
 pub struct OutageArgs {
-    /// The date or time (RFC 3339) as of which outages are judged
+    /// The date or time (RFC 3339) as of which the set is made: later captures are left out
     ///
     /// A host whose last capture failed counts as unreachable from its first failure until TIME, or
-    /// by default until its last captured failure. Captures after TIME still count. By default
-    /// `merge` uses the TIME of its sets, if they agree.
+    /// by default until its last captured failure. A note counts the captures after TIME. By
+    /// default `merge` uses the TIME of its sets, if they agree; it refuses sets that have captures
+    /// after TIME, or lack some before.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
     pub as_of: Option<UnixSeconds>,
 

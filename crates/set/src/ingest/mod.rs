@@ -19,7 +19,8 @@
 //!   date of the confirmation counts.
 //! - A host whose newest capture is a failure is in an outage since the first failure after its
 //!   last answer. [`serving`](portcullis_capture::access::serving) and [`OutageConfig`] define the
-//!   effect.
+//!   effect. A failure in the second of an answer counts as the later one.
+//! - Captures after [`as_of`](OutageConfig::as_of) are counted and left out.
 //!
 //! † A redirect to a resource that was not captured, a redirect to no URL, and a "not modified"
 //! without a file count as the dialect's
@@ -29,7 +30,7 @@
 //! A broken record, and an input that cannot be read to its end, are reported and skipped. An older
 //! capture may count instead; otherwise the origin is unknown. An input or file that cannot be read
 //! is an error unless [`strictness`](IngestConfig::strictness) is lenient. If it is strict, a
-//! broken record is an error too.
+//! broken record and a capture that is left out are errors too.
 //!
 //! Cost: each capture is parsed once, on any thread. Memory: the content of the newest captures
 //! (identical files once), some hundred bytes per resource, and the dates of failures in ongoing
@@ -106,13 +107,16 @@ pub struct InputReport {
     pub bytes: u64,
     /// The number of captures.
     pub captures: u64,
+    /// The number of captures that were left out because they are later than
+    /// [`as_of`](OutageConfig::as_of).
+    pub later: u64,
     /// The number of records that could not be read and were skipped.
     pub broken: u64,
     /// The number of broken records that the system could not read, such as files of a folder.
     pub unreadable: u64,
     /// The number of captures without a status, for which 200 was assumed.
     pub status_assumed: u64,
-    /// The dates of the oldest and the newest capture, if any has one.
+    /// The dates of the oldest and the newest capture that was not left out, if any has one.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The first broken records, at most
     /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
@@ -127,9 +131,9 @@ impl InputReport {
         self.failure.is_none() && self.unreadable == 0
     }
 
-    /// Returns whether every record was read, and no status was assumed.
+    /// Returns whether every record was read and counts, and no status was assumed.
     pub fn is_whole(&self) -> bool {
-        self.failure.is_none() && self.broken == 0 && self.status_assumed == 0
+        self.failure.is_none() && self.broken + self.status_assumed + self.later == 0
     }
 }
 
@@ -149,12 +153,13 @@ pub struct IngestConfig {
     pub outages: OutageConfig,
 }
 
-/// How outages are judged: until when they last, and the effect of a long one.
+/// The time as of which origins are settled, and how outages are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutageConfig {
-    /// The end of an outage whose end was not captured; its last captured failure if `None`, so
-    /// that a host that was not requested again does not count as failing until today. Nothing else
-    /// depends on it: later captures count.
+    /// The time as of which origins are settled. Later captures are left out, and an outage whose
+    /// end was not captured lasts until then. If `None`, all captures count, and such an outage
+    /// ends with its last captured failure, so that a host that was not requested again does not
+    /// count as failing until today.
     pub as_of: Option<UnixSeconds>,
     /// The effect of an outage of more than 30 days, where the dialect leaves the choice.
     pub long_outage: LongOutage,
@@ -203,7 +208,7 @@ pub struct Ingested {
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
     /// Something could not be read, or strictness makes a note an error.
-    #[error("{}", describe(inputs, describe_assumed))]
+    #[error("{}", describe(inputs, describe_strict))]
     Broken {
         /// A report on each input.
         inputs: Vec<InputReport>,
@@ -259,23 +264,41 @@ fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> 
     }
 }
 
-/// Describes the captures without a status.
-fn describe_assumed(inputs: &[InputReport]) -> String {
-    let first = inputs.iter().find(|input| input.status_assumed > 0);
-    let name = first.map_or("", |input| input.name.as_str());
-    let count: u64 = inputs.iter().map(|input| input.status_assumed).sum();
+/// Describes the captures that only strictness rejects: those without a status, or else those that
+/// were left out.
+fn describe_strict(inputs: &[InputReport]) -> String {
+    let assumed = describe_count(inputs, |input| input.status_assumed).map(|captures| {
+        format!(
+            "{captures} without a status; name the field with --field status=NAME, or drop --strict \
+             to assume 200"
+        )
+    });
+    let later = || {
+        let captures = describe_count(inputs, |input| input.later)?;
+        Some(format!(
+            "{captures} after --as-of; choose a later time, or drop --strict to leave them out"
+        ))
+    };
+    assumed.or_else(later).unwrap_or_default()
+}
+
+/// Returns the first input with such captures, and how many all inputs have; `None` for none.
+fn describe_count(inputs: &[InputReport], count: fn(&InputReport) -> u64) -> Option<String> {
+    let first = inputs.iter().find(|input| count(input) > 0)?;
+    let count: u64 = inputs.iter().map(count).sum();
     let captures = if count == 1 { "capture" } else { "captures" };
-    format!(
-        "{name}: {count} {captures} without a status; name the field with --field status=NAME, or drop \
-         --strict to assume 200"
-    )
+    Some(format!("{}: {count} {captures}", first.name))
 }
 
 /// Describes why there is no capture of a robots.txt.
 fn describe_nothing(inputs: &[InputReport]) -> String {
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
     let names = names.join(", ");
-    let captures: u64 = inputs.iter().map(|input| input.captures).sum();
+    let later: u64 = inputs.iter().map(|input| input.later).sum();
+    let captures = inputs.iter().map(|input| input.captures).sum::<u64>() - later;
+    if later > 0 && captures == 0 {
+        return format!("{names}: every capture is after --as-of; choose a later time");
+    }
     if captures > 0 {
         return format!(
             "{names}: no capture is of a robots.txt ({captures} of other URLs); if a field holds the \

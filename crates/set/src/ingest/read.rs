@@ -92,7 +92,7 @@ impl Reading<'_> {
         batch.read(&ReadConfig { robots_bytes_max: self.config.robots_bytes_max }, &mut digest);
         let progress = Progress {
             bytes: batch.stored_bytes(),
-            captures: digest.captures.len() as u64,
+            captures: digest.captures.len() as u64 + digest.later,
             broken: digest.broken_count,
         };
         let mut ingested = self.ingested();
@@ -131,7 +131,8 @@ impl OpenReport {
     fn add(&mut self, bytes: u64, digest: &mut Digest<'_>) {
         let report = &mut self.report;
         report.bytes += bytes;
-        report.captures += digest.captures.len() as u64;
+        report.captures += digest.captures.len() as u64 + digest.later;
+        report.later += digest.later;
         report.broken += digest.broken_count;
         report.unreadable += digest.unreadable_count;
         let is_assumed =
@@ -208,6 +209,8 @@ struct Digest<'c> {
     input: u32,
     next: Position,
     captures: Vec<(Places, Known<Blob>)>,
+    /// The number of captures after the time as of which origins are settled.
+    later: u64,
     /// The first broken records.
     broken: Vec<(Position, BrokenRecord)>,
     broken_count: u64,
@@ -223,6 +226,7 @@ impl Digest<'_> {
             input,
             next: Position { piece, index: 0 },
             captures: Vec::new(),
+            later: 0,
             broken: Vec::new(),
             broken_count: 0,
             unreadable_count: 0,
@@ -301,6 +305,11 @@ impl Digest<'_> {
 impl CaptureSink for Digest<'_> {
     fn capture(&mut self, capture: Capture<'_>) {
         let position = self.next();
+        let as_of = self.config.outages.time();
+        if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
+            self.later += 1;
+            return;
+        }
         match Place::of(capture.subject) {
             Ok(places) => self.captures.push((places, self.known(&capture, position))),
             Err(problem) => {

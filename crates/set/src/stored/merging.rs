@@ -54,18 +54,29 @@ pub enum MergeError {
         /// The fix.
         fix: &'static str,
     },
+    /// A set was not compiled from the captures up to the time of the merger.
+    #[error("{set} {problem} {}; compile its captures again with --as-of", time.to_rfc3339())]
+    OtherTime {
+        /// The set.
+        set: String,
+        /// What is wrong with its captures.
+        problem: &'static str,
+        /// The time of the merger.
+        time: UnixSeconds,
+    },
     /// A set is damaged where its settings are read.
     #[error(transparent)]
     Damaged(#[from] Damage),
 }
 
 impl MergeSettings {
-    /// Checks that `sets` were compiled alike. The time and the judgement of long outages may differ
-    /// if others are given.
+    /// Checks that `sets` were compiled alike. The judgement of long outages may differ if another is
+    /// given, and so may the time, if each set has all captures up to the given time and no others.
     ///
     /// # Errors
     ///
-    /// If there are no sets, two of them were compiled with different settings, or one is damaged.
+    /// If there are no sets, two of them were compiled with different settings, one has other captures
+    /// than those up to `as_of`, or one is damaged.
     pub fn of(
         sets: &[&PolicySet],
         as_of: Option<UnixSeconds>,
@@ -88,6 +99,9 @@ impl MergeSettings {
                 return Err(MergeError::Unlike { first, one, other, two, fix });
             }
         }
+        if let Some(time) = outages.time() {
+            sets.iter().try_for_each(|set| check_captures(set, time))?;
+        }
         let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         Ok(MergeSettings {
             dialect: first.dialect(),
@@ -95,6 +109,20 @@ impl MergeSettings {
             outages,
         })
     }
+}
+
+/// Checks that a set has the captures up to `time`: later ones have replaced older ones, and those
+/// that were left out are lost.
+fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<(), MergeError> {
+    let (inputs, _) = set.inputs()?;
+    let newest = inputs.iter().filter_map(|input| input.captured).map(|(_, newest)| newest).max();
+    let lacks_some = set.outages()?.time() < Some(time) && inputs.iter().any(|it| it.later > 0);
+    let problem = match (newest > Some(time), lacks_some) {
+        (true, _) => "has captures after",
+        (false, true) => "lacks captures up to",
+        (false, false) => return Ok(()),
+    };
+    Err(MergeError::OtherTime { set: set.name().to_owned(), problem, time })
 }
 
 /// Returns the settings that all sets of a merge share, as flags, each with the fix if they differ.

@@ -69,7 +69,7 @@ impl PolicySet {
     }
 
     /// Returns the inputs, and whether the set lists them.
-    fn inputs(&self) -> Result<(Vec<InputReport>, bool), Damage> {
+    pub(super) fn inputs(&self) -> Result<(Vec<InputReport>, bool), Damage> {
         Ok(match Provenance::read(self.provenance()?) {
             Some(provenance) => (provenance.inputs().collect(), true),
             None => {
