@@ -160,6 +160,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
             Ok(Worked::Until { records: counts.records, bytes: counts.bytes })
         },
         |part, tagged| {
+            policies.check_ages(&tagged.counts, &questions)?;
             if part.is_first {
                 target.begin(part)?;
             }

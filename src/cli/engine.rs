@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, ensure};
-use portcullis_report::{CaptureDates, Figures};
+use portcullis_report::{CaptureDates, Counts, Figures};
 use portcullis_robots::kind::{FileKind, WrongKind};
 use portcullis_robots::policy::Detail;
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::batch::Classifier;
-use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError};
+use portcullis_set::batch::{Classifier, Freshness};
+use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError, Strictness};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::agents::AgentNotes;
@@ -62,9 +62,9 @@ impl Engine {
                 };
                 let loaded = self.install(|| PolicySet::load(path, &config))?;
                 show_notes(&loaded.notes, loaded.odd());
-                Policies::new(loaded.set, loaded.left_out, questions)
+                Policies::new(loaded.set, loaded.left_out, *strictness, questions)
             }
-            PolicyPlan::Set { path, dialect } => {
+            PolicyPlan::Set { path, dialect, strictness } => {
                 let set = mapped::set(path).map_err(needs_set)?;
                 let own = set.dialect();
                 ensure!(
@@ -74,7 +74,15 @@ impl Engine {
                     path.display(),
                     own.name
                 );
-                Policies::new(set, 0, questions)
+                let policies = Policies::new(set, 0, *strictness, questions)?;
+                let odd = policies.appearances().to_string();
+                ensure!(
+                    *strictness != Strictness::Strict || odd.is_empty(),
+                    "{}: some robots.txt files are HTML, JSON or binary data ({odd}); drop --strict \
+                     to use them as the dialect says",
+                    path.display()
+                );
+                Ok(policies)
             }
         }
     }
@@ -107,14 +115,39 @@ pub struct Policies {
     pub set: Arc<PolicySet>,
     /// Files that were left out of a folder.
     pub left_out: u64,
+    strictness: Strictness,
     /// The agents, and the notes on agents that have no effect.
     pub agents: AgentNotes,
 }
 
 impl Policies {
-    fn new(set: PolicySet, left_out: u64, questions: &QuestionPlan) -> anyhow::Result<Policies> {
+    fn new(
+        set: PolicySet,
+        left_out: u64,
+        strictness: Strictness,
+        questions: &QuestionPlan,
+    ) -> anyhow::Result<Policies> {
         let agents = AgentNotes::of(questions, &set)?;
-        Ok(Policies { set: set.into(), left_out, agents })
+        Ok(Policies { set: set.into(), left_out, strictness, agents })
+    }
+
+    /// Checks the ages of captures in `counts`.
+    ///
+    /// # Errors
+    ///
+    /// With --strict, if a URL has a policy that was captured after the time that is asked about.
+    pub fn check_ages(&self, counts: &Counts, questions: &QuestionPlan) -> anyhow::Result<()> {
+        let is_strict = self.strictness == Strictness::Strict;
+        if let Some(Freshness { as_of, .. }) = questions.freshness.filter(|_| is_strict) {
+            ensure!(
+                counts.ages().not_yet == 0,
+                "{}: the policy of a URL was captured after {}; choose a later --as-of, or drop \
+                 --strict to count such URLs",
+                self.set.name(),
+                as_of.to_rfc3339()
+            );
+        }
+        Ok(())
     }
 
     /// Builds a classifier for the agents of `questions`.

@@ -234,6 +234,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
             Ok(Worked::Whole)
         },
         |part, sorted| {
+            policies.check_ages(&sorted.counts, &questions)?;
             if part.is_first {
                 outputs.begin(part, sorted.counts.records == 0)?;
             }

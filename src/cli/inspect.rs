@@ -454,6 +454,11 @@ fn push_facts(text: &mut Text, policy: &HostPolicy<'_>, is_file: bool) {
         None => line("state", &policy.state),
     }
     line("captured", &time(facts.captured_at));
+    if let Some((oldest, newest)) = facts.dates()
+        && oldest != newest
+    {
+        line("", &format!("to {}, behind redirects", newest.to_rfc3339()));
+    }
     line("expires", &time(facts.expires_at));
     if let Some(outage) = &facts.outage {
         line("outage", outage);

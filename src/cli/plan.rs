@@ -38,7 +38,7 @@ pub enum PolicyPlan {
         strictness: Strictness,
     },
     /// A compiled set. If a dialect was named, the set must have it.
-    Set { path: PathBuf, dialect: Option<&'static Dialect> },
+    Set { path: PathBuf, dialect: Option<&'static Dialect>, strictness: Strictness },
 }
 
 impl PolicyPlan {
@@ -153,13 +153,14 @@ pub enum SummaryForm {
 }
 
 pub fn policies(args: PolicyArgs) -> PolicyPlan {
+    let strictness = strictness(args.strict, args.lenient);
     match args.set {
-        Some(path) => PolicyPlan::Set { path, dialect: args.dialect },
+        Some(path) => PolicyPlan::Set { path, dialect: args.dialect, strictness },
         None => PolicyPlan::Robots {
             path: args.robots.expect("clap requires one of the two"),
             dialect: args.dialect.unwrap_or(&RFC_9309),
             bytes_max: args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0),
-            strictness: strictness(args.strict, args.lenient),
+            strictness,
         },
     }
 }

@@ -126,7 +126,7 @@ fn a_host_without_a_file() {
 https://c.example
   state     unavailable: allow for every path
   captured  2024-05-06T07:08:09Z
-  expires   unknown
+  expires   2024-05-07T07:08:09Z
   status    404
   redirects 0 followed
   input     answers.jsonl

@@ -126,6 +126,8 @@ words! {
         BadUrl = 9 => "bad-url",
         /// The policy was captured too long ago, or has no known capture date.
         Expired = 10 => "expired",
+        /// The policy was captured after the time for which the decision is made.
+        NotYet = 11 => "not-yet",
     }
 }
 
@@ -175,6 +177,8 @@ impl Decision {
     pub const UNKNOWN: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoPolicy);
     /// The policy of the URL's origin is too old to be used, or undated.
     pub const EXPIRED: Decision = Decision::without_rule(Verdict::Unknown, Reason::Expired);
+    /// The policy of the URL's origin was captured later than the time that is asked about.
+    pub const NOT_YET: Decision = Decision::without_rule(Verdict::Unknown, Reason::NotYet);
     /// The dialect always allows the URL of robots.txt itself.
     pub const ROBOTS_TXT: Decision = Decision::without_rule(Verdict::Allow, Reason::RobotsTxt);
 }

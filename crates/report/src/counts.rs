@@ -52,7 +52,7 @@ pub struct Counts {
 }
 
 /// The reasons that do not determine the state of the origin.
-const STATELESS: [Reason; 2] = [Reason::RobotsTxt, Reason::Expired];
+const STATELESS: [Reason; 3] = [Reason::RobotsTxt, Reason::Expired, Reason::NotYet];
 
 impl Counts {
     /// Returns counts of zero for this number of agents.

@@ -84,8 +84,8 @@ pub struct JudgedAge {
     pub as_of: String,
     /// The seconds after which a capture had expired. `None` means the expiry stored in the set.
     pub max_age_seconds: Option<u64>,
-    /// The verdict on records whose capture had expired: `keep` for the verdict of its rules, or
-    /// `unknown`.
+    /// The verdict on records whose capture had expired or is later: `keep` for the verdict of its
+    /// rules, or `unknown`.
     pub expired: &'static str,
 }
 
@@ -232,8 +232,12 @@ impl Account {
 
     fn ages(&self) -> Figures {
         let ages = self.counts.ages();
-        let figures = [("fresh", ages.fresh), ("expired", ages.expired), ("undated", ages.undated)];
-        Figures(figures.into())
+        Figures(vec![
+            ("fresh", ages.fresh),
+            ("expired", ages.expired),
+            ("undated", ages.undated),
+            (Reason::NotYet.as_str(), ages.not_yet),
+        ])
     }
 
     fn unknown_hosts(&self) -> UnknownHosts {

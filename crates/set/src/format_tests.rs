@@ -150,6 +150,7 @@ fn the_words_of_captures() {
             (capture::FILE_BYTES, "bytes of the file"),
             (capture::OTHERS, "`others`"),
             (capture::INPUT, "input"),
+            (capture::SPAN_SECONDS, "newest"),
         ],
     );
     assert_eq!(tables[0].len(), capture::WORDS);

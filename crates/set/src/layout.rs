@@ -31,7 +31,8 @@ pub(super) mod capture {
     pub const FILE_BYTES: usize = 5;
     pub const OTHERS: usize = 6;
     pub const INPUT: usize = 7;
-    pub const WORDS: usize = 8;
+    pub const SPAN_SECONDS: usize = 8;
+    pub const WORDS: usize = 9;
 }
 
 /// Words of an outage: the number of its capture, then two times as halves, the lower one first.

@@ -9,9 +9,9 @@
 //!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
 //! ```
 //!
-//! `outages` records the time as of which the set was compiled, if given, and the requested judgement
-//! of outages where the dialect leaves the choice. An input with captures after that time has
-//! `later`, their number.
+//! `outages` records the time as of which the set was compiled, if given, and the requested
+//! judgement of outages where the dialect leaves the choice. An input with captures after that time
+//! has `later`, their number.
 //!
 //! The reader ignores unknown fields, because a later version or another program may have written
 //! the set.

@@ -50,9 +50,14 @@ pub enum Content {
 /// When and how a policy was captured. It does not affect decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureFacts {
-    /// When the response was received, if known.
+    /// When the response was received, if known. Behind redirects, the oldest date of all responses
+    /// on the way, and `None` if one of them has no date.
     pub captured_at: Option<UnixSeconds>,
-    /// When the response expires, if known. Only stored if `captured_at` is known too.
+    /// The seconds from `captured_at` to the newest of these responses; 0 without redirects.
+    /// `u32::MAX` stands for any longer time: the policy is then later than every time.
+    pub span_seconds: u32,
+    /// When the first of these responses expires, if known. Only stored if `captured_at` is known
+    /// too.
     pub expires_at: Option<UnixSeconds>,
     /// The status of the last response; 0 if there was none.
     pub status: u16,
@@ -71,6 +76,16 @@ pub struct CaptureFacts {
 }
 
 impl CaptureFacts {
+    /// Returns the dates of the oldest and the newest response behind the policy, if it has a date.
+    pub fn dates(&self) -> Option<(UnixSeconds, UnixSeconds)> {
+        let oldest = self.captured_at?;
+        let newest = match self.span_seconds {
+            u32::MAX => UnixSeconds(u64::MAX),
+            seconds => oldest.after(seconds.into()),
+        };
+        Some((oldest, newest))
+    }
+
     /// Returns for how many seconds after its date the response is valid, capped at what a set can
     /// store. `None` if the date or the expiry is not known.
     pub(super) fn serves_seconds(&self) -> Option<u32> {
@@ -91,5 +106,15 @@ impl HostStanding {
             (content, it.facts.serves_seconds(), facts)
         };
         (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing))
+    }
+}
+
+type Dates = (UnixSeconds, UnixSeconds);
+
+/// Returns the shortest span that contains both.
+pub(super) fn span(one: Option<Dates>, other: Option<Dates>) -> Option<Dates> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
     }
 }

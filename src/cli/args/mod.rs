@@ -94,11 +94,12 @@ pub struct PolicyArgs {
     #[arg(long, conflicts_with_all = ["strict", "set"])]
     pub lenient: bool,
 
-    /// Stop at a file that would be skipped, or that is HTML, JSON or binary data
+    /// Stop at a file that would be skipped, or that is HTML, JSON or binary data, and at a policy
+    /// captured after --as-of
     ///
-    /// By default each such file is reported in a note or warning, and HTML, JSON and binary data
-    /// are parsed as the dialect says.
-    #[arg(long, conflicts_with = "set")]
+    /// By default each such file is reported in a note or warning, HTML, JSON and binary data are
+    /// parsed as the dialect says, and URLs with a later policy are counted.
+    #[arg(long)]
     pub strict: bool,
 
     /// A compiled policy set (see `portcullis compile`)
@@ -169,11 +170,12 @@ pub struct QuestionArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]
 pub struct FreshnessArgs {
-    /// The date or time (RFC 3339) as of which captures have expired [default: now]
+    /// The date or time (RFC 3339) for which the age of captures is judged [default: now]
     ///
-    /// The summary counts the URLs whose robots.txt had expired then. A capture expires as the
-    /// headers of its response and the dialect say: after 24 hours by default (RFC 9309, section
-    /// 2.4).
+    /// The summary counts the URLs whose robots.txt had expired then, or was captured later. A
+    /// capture expires as the headers of its response and the dialect say: after 24 hours by
+    /// default (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind
+    /// redirects, the oldest answer counts.
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub as_of: Option<UnixSeconds>,
 
@@ -181,9 +183,10 @@ pub struct FreshnessArgs {
     #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     pub max_age: Option<u64>,
 
-    /// The verdict on URLs whose robots.txt has expired or has no date [default: keep]
+    /// The verdict on URLs whose robots.txt has expired, has no date or is later [default: keep]
     ///
-    /// keep: the verdict of its rules. unknown: the verdict is unknown, with the reason `expired`.
+    /// keep: the verdict of its rules. unknown: the verdict is unknown, with the reason `expired`,
+    /// or `not-yet` if it was captured after --as-of.
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub expired: Option<Expired>,
 }

@@ -113,6 +113,7 @@ fn reason(reason: Reason) -> (&'static str, &'static str) {
         Reason::NoPolicy => ("not known", "no robots.txt of the origin is known."),
         Reason::BadUrl => ("not a URL", "the record is not a URL."),
         Reason::Expired => ("too old", "the robots.txt was captured too long ago."),
+        Reason::NotYet => ("too new", "the robots.txt was captured after the time asked about."),
     }
 }
 

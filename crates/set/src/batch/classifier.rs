@@ -13,7 +13,7 @@ use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
 use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
 
-use super::freshness::{Age, AgeCounts, Freshness};
+use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 
 /// The policies of a set and the agents to decide for.
@@ -291,7 +291,7 @@ impl Classifier {
     }
 
     /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`], replaces the
-    /// decisions from captures that have expired or have no date.
+    /// decisions from captures that are not fresh.
     #[inline(never)]
     fn judge_ages<R: AsRef<[u8]>>(
         &self,
@@ -312,9 +312,9 @@ impl Classifier {
             let (_, capture) = self.set().origin(scheme, key)?.ok_or_else(missing)?;
             let age = freshness.age(&capture.facts);
             ages.add(age, places.len() as u64);
-            if freshness.withdraws && age != Age::Fresh {
+            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
                 let answers = places.start * agents..places.end * agents;
-                decisions[answers.clone()].fill(Decision::EXPIRED);
+                decisions[answers.clone()].fill(decision);
                 sources[answers].fill(Source::NOWHERE);
             }
         }

@@ -5,6 +5,7 @@
 //! a given time.
 
 use portcullis_capture::access::UnixSeconds;
+use portcullis_dialect::decision::Decision;
 
 use crate::CaptureFacts;
 
@@ -15,7 +16,7 @@ pub struct Freshness {
     pub as_of: UnixSeconds,
     /// The age in seconds at which a capture expires; if `None`, the expiry that the set stores.
     pub seconds_max: Option<u64>,
-    /// Whether decisions from captures that have expired or have no date become unknown.
+    /// Whether decisions from captures that are not [fresh](AgeCounts::fresh) become unknown.
     pub withdraws: bool,
 }
 
@@ -26,6 +27,19 @@ pub(super) enum Age {
     Expired,
     /// The capture has no date, or no known expiry.
     Undated,
+    /// The capture was made after the time that is asked about.
+    NotYet,
+}
+
+impl Age {
+    /// Returns the decision that replaces those from a capture of this age; `None` if they hold.
+    pub(super) fn withdrawn(self) -> Option<Decision> {
+        match self {
+            Age::Fresh => None,
+            Age::Expired | Age::Undated => Some(Decision::EXPIRED),
+            Age::NotYet => Some(Decision::NOT_YET),
+        }
+    }
 }
 
 /// Records whose policy is known, by the age of the capture behind it.
@@ -37,10 +51,15 @@ pub struct AgeCounts {
     pub expired: u64,
     /// The capture has no date, or no known expiry.
     pub undated: u64,
+    /// The capture, or one that leads to it, was made after the time that is asked about.
+    pub not_yet: u64,
 }
 
 impl Freshness {
     pub(super) fn age(&self, facts: &CaptureFacts) -> Age {
+        if facts.dates().is_some_and(|(_, newest)| newest > self.as_of) {
+            return Age::NotYet;
+        }
         let expires_at = match self.seconds_max {
             Some(seconds) => facts.captured_at.map(|time| time.after(seconds)),
             None => facts.expires_at,
@@ -59,6 +78,7 @@ impl AgeCounts {
             Age::Fresh => self.fresh += records,
             Age::Expired => self.expired += records,
             Age::Undated => self.undated += records,
+            Age::NotYet => self.not_yet += records,
         }
     }
 
@@ -67,6 +87,7 @@ impl AgeCounts {
         self.fresh += other.fresh;
         self.expired += other.expired;
         self.undated += other.undated;
+        self.not_yet += other.not_yet;
     }
 }
 
@@ -81,6 +102,9 @@ mod tests {
             expires_at: Some(UnixSeconds(160)),
             ..CaptureFacts::default()
         };
+        // The file was captured 20 seconds after the redirect to it.
+        let redirected = CaptureFacts { span_seconds: 20, ..facts };
+        let endless = CaptureFacts { span_seconds: u32::MAX, ..facts };
         let undated = CaptureFacts::default();
         let rows = [
             (159, None, &facts, Age::Fresh),
@@ -88,8 +112,13 @@ mod tests {
             (109, Some(10), &facts, Age::Fresh),
             (110, Some(10), &facts, Age::Expired),
             (100, Some(0), &facts, Age::Expired),
-            // Captured after `as_of`.
-            (50, Some(10), &facts, Age::Fresh),
+            (100, Some(10), &facts, Age::Fresh),
+            (99, Some(10), &facts, Age::NotYet),
+            (99, None, &facts, Age::NotYet),
+            (119, None, &redirected, Age::NotYet),
+            (120, None, &redirected, Age::Fresh),
+            (120, Some(10), &redirected, Age::Expired),
+            (u64::MAX - 1, None, &endless, Age::NotYet),
             (u64::MAX, Some(u64::MAX), &facts, Age::Expired),
             (0, None, &undated, Age::Undated),
             (0, Some(10), &undated, Age::Undated),

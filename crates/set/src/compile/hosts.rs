@@ -2,10 +2,11 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_capture::access::KnownOutage;
+use portcullis_capture::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::{NoteKind, read_others};
 
 use super::super::layout::{NONE, capture, count, host, record};
+use super::super::standing::span;
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::DistinctPolicies;
 use super::intern::Lists;
@@ -26,7 +27,7 @@ pub struct HostSections {
 struct HostCounts {
     hosts: u64,
     origins: u64,
-    captured: Option<(u64, u64)>,
+    captured: Option<(UnixSeconds, UnixSeconds)>,
     appearances: [u64; NoteKind::APPEARANCES.len()],
 }
 
@@ -124,10 +125,8 @@ impl HostSections {
             Content::Access(_) => NONE,
         };
         words[capture::INPUT] = facts.input;
-        if let Some(time) = captured_at {
-            let (from, to) = self.counts.captured.unwrap_or((time.0, time.0));
-            self.counts.captured = Some((from.min(time.0), to.max(time.0)));
-        }
+        words[capture::SPAN_SECONDS] = facts.span_seconds;
+        self.counts.captured = span(self.counts.captured, facts.dates());
         for (count, kind) in self.counts.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
@@ -143,7 +142,7 @@ impl HostSections {
     }
 
     pub fn count(&self, counts: &mut [u64]) {
-        let (from, to) = self.counts.captured.unwrap_or_default();
+        let (from, to) = self.counts.captured.map_or((0, 0), |(from, to)| (from.0, to.0));
         counts[count::HOSTS] = self.counts.hosts;
         counts[count::ORIGINS] = self.counts.origins;
         counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;

@@ -442,6 +442,7 @@ impl<'p> Reader<'p, '_> {
         let serves = self.number()?.checked_sub(1);
         let facts = CaptureFacts {
             captured_at,
+            span_seconds: 0,
             expires_at: match (captured_at, serves) {
                 (Some(at), Some(seconds)) => Some(at.after(seconds.into())),
                 (_, None) => None,

@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use rayon::Scope;
 
-use portcullis_capture::access::{Access, Answer, expiry, resolve};
+use portcullis_capture::access::{Access, Answer, CachingHeaders, expiry, resolve};
 use portcullis_capture::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
     ReadConfig, Subject,
@@ -282,11 +282,14 @@ impl Digest<'_> {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
         }
         let access = resolve(capture.answer, capture.redirects_followed, rules);
-        if matches!(access, Access::File | Access::NotModified) {
-            // A "not modified" repeats the caching fields of the file (RFC 9110, section 15.4.5).
-            let until = |at| expiry(&capture.caching, at, &rules.freshness).at;
-            facts.expires_at = capture.captured_at.map(until);
-        }
+        // A "not modified" repeats the caching fields of the file (RFC 9110, section 15.4.5). Those
+        // of any other answer are about a redirect or an error page, not about robots.txt.
+        let caching = match access {
+            Access::File | Access::NotModified => capture.caching,
+            Access::Follow | Access::Outcome(_) => CachingHeaders::default(),
+        };
+        let until = |at| expiry(&caching, at, &rules.freshness).at;
+        facts.expires_at = capture.captured_at.map(until);
         let held = match (access, &capture.location) {
             (Access::File, _) => {
                 let parsed = self.parsed(&capture.body);

@@ -13,6 +13,10 @@
 //! equally new files, that of the later resource counts. A resource that was not captured, a
 //! redirect to nowhere and a "not modified" without a file are no outages.
 //!
+//! † A policy behind redirects has the age of the oldest answer on the way, and expires with the
+//! first of them: each is used again as long as the policy is. An answer without a date leaves the
+//! policy without one.
+//!
 //! Cost: one sort of the keys, and one binary search per redirect, on all threads. Nothing can fail.
 
 use rayon::prelude::*;
@@ -26,7 +30,7 @@ use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
+use super::super::standing::{CaptureFacts, Content, HostStanding, Standing, span};
 use super::history::HistoryWriter;
 use super::newest::{Held, Known, Newest, Target, Targets};
 use super::place::{self, Place, Slot};
@@ -95,6 +99,38 @@ struct Step<'n> {
     followed: u32,
     /// The newest file of all targets so far.
     copy: Option<&'n Known<BlobID>>,
+    received: Received,
+}
+
+/// When the answers on the way were received, and when the first of them expires.
+#[derive(Clone, Copy)]
+struct Received {
+    oldest: Option<UnixSeconds>,
+    newest: Option<UnixSeconds>,
+    expires_at: Option<UnixSeconds>,
+}
+
+impl Received {
+    fn of(CaptureFacts { captured_at, expires_at, .. }: CaptureFacts) -> Received {
+        Received { oldest: captured_at, newest: captured_at, expires_at }
+    }
+
+    /// Adds an answer. `None` is less than any date, so the oldest date is lost if one is missing.
+    fn and(self, next: Received) -> Received {
+        Received {
+            oldest: self.oldest.min(next.oldest),
+            newest: self.newest.max(next.newest),
+            expires_at: self.expires_at.min(next.expires_at),
+        }
+    }
+
+    /// Returns `facts` with these times.
+    fn apply_to(self, facts: CaptureFacts) -> CaptureFacts {
+        let Received { oldest, newest, expires_at } = self;
+        let span = oldest.zip(newest).map_or(0, |(oldest, newest)| newest.since(oldest));
+        let span_seconds = u32::try_from(span).unwrap_or(u32::MAX);
+        CaptureFacts { captured_at: oldest, span_seconds, expires_at, ..facts }
+    }
 }
 
 impl<'n> Resolver<'n> {
@@ -102,7 +138,8 @@ impl<'n> Resolver<'n> {
     fn standing(&self, key: &[u8], slot: Slot, first: &'n Target) -> Standing {
         let rules = self.rules;
         let (followed, copy) = (redirects_within(first), first.newest_file());
-        let mut step = Step { target: first, followed, copy };
+        let received = Received::of(first.newest.facts);
+        let mut step = Step { target: first, followed, copy, received };
         let mut url = None;
         let standing = loop {
             let newest = &step.target.newest;
@@ -121,11 +158,14 @@ impl<'n> Resolver<'n> {
             };
             let followed = step.followed.saturating_add(1).saturating_add(redirects_within(target));
             let copy = step.copy.into_iter().chain(target.newest_file());
-            step = Step { target, followed, copy: copy.max_by_key(|file| file.facts.captured_at) };
+            let copy = copy.max_by_key(|file| file.facts.captured_at);
+            let received = step.received.and(Received::of(target.newest.facts));
+            step = Step { target, followed, copy, received };
             url = Some(next_url);
         };
-        let CaptureFacts { captured_at, input, .. } = first.newest.facts;
-        Standing { facts: CaptureFacts { captured_at, input, ..standing.facts }, ..standing }
+        let facts = step.received.apply_to(standing.facts);
+        let input = first.newest.facts.input;
+        Standing { facts: CaptureFacts { input, ..facts }, ..standing }
     }
 
     /// Returns the standing for `outcome` of the last answer, which may be part of a long outage.
@@ -194,15 +234,15 @@ impl Step<'_> {
         let Some(file) = self.target.newest_file() else {
             return self.outcome(rules.other_status, rules);
         };
-        let CaptureFacts { expires_at, status, capture_notes, .. } = self.target.newest.facts;
+        let CaptureFacts { status, capture_notes, .. } = self.target.newest.facts;
         let Standing { content, facts } = self.file(file);
         let capture_notes = facts.capture_notes.union(capture_notes);
-        Standing { content, facts: CaptureFacts { expires_at, status, capture_notes, ..facts } }
+        Standing { content, facts: CaptureFacts { status, capture_notes, ..facts } }
     }
 
     fn outcome(&self, outcome: AccessOutcome, rules: &AccessRules) -> Standing {
         let newest = &self.target.newest;
-        let mut facts = CaptureFacts { expires_at: None, ..self.facts(newest) };
+        let mut facts = self.facts(newest);
         let redirects_max = u32::from(rules.redirects_max);
         let leads_on = matches!(newest.answer(), Answer::Status(300..=303 | 305..=399));
         if self.followed > redirects_max || (self.followed == redirects_max && leads_on) {
@@ -288,7 +328,7 @@ impl StandingCounts {
         self.origins += 1;
         self.in_outage += u64::from(facts.outage.is_some());
         self.redirected += u64::from(facts.redirects_followed > 0);
-        self.captured = span(self.captured, facts.captured_at.map(|at| (at, at)));
+        self.captured = span(self.captured, facts.dates());
         self.states[state as usize] += 1;
         facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
         facts.file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);
@@ -328,14 +368,4 @@ fn rule_marks(hosts: &[HostStanding], pool: &BlobPool) -> Vec<bool> {
     let has_rules: Vec<bool> = extracts.par_iter().map(has_rule).collect();
     extracts.iter().zip(has_rules).for_each(|(extract, mark)| marks[extract.index()] = mark);
     marks
-}
-
-type Dates = (UnixSeconds, UnixSeconds);
-
-/// Returns the shortest span that contains both.
-fn span(one: Option<Dates>, other: Option<Dates>) -> Option<Dates> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-        (one, other) => one.or(other),
-    }
 }

@@ -160,6 +160,7 @@ impl Serialize for HostCapture {
         let file: Vec<&str> = facts.file_notes.kinds().map(|kind| kind.as_str()).collect();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("captured_at", &date(facts.captured_at))?;
+        map.serialize_entry("newest_captured_at", &date(facts.dates().map(|(_, newest)| newest)))?;
         map.serialize_entry("expires_at", &date(facts.expires_at))?;
         map.serialize_entry("status", &(facts.status != 0).then_some(facts.status))?;
         map.serialize_entry("redirects_followed", &facts.redirects_followed)?;

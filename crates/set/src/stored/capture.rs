@@ -46,6 +46,7 @@ impl PolicySet {
         let capture_notes = CaptureNotes::from_bits(notes as u16).ok_or_else(malformed)?;
         let facts = CaptureFacts {
             captured_at,
+            span_seconds: word(capture::SPAN_SECONDS),
             expires_at: captured_at
                 .filter(|_| serves != NONE)
                 .map(|time| time.after(serves.into())),

@@ -70,13 +70,14 @@ pub enum MergeError {
 }
 
 impl MergeSettings {
-    /// Checks that `sets` were compiled alike. The judgement of long outages may differ if another is
-    /// given, and so may the time, if each set has all captures up to the given time and no others.
+    /// Checks that `sets` were compiled alike. The judgement of long outages may differ if another
+    /// is given, and so may the time, if each set has all captures up to the given time and no
+    /// others.
     ///
     /// # Errors
     ///
-    /// If there are no sets, two of them were compiled with different settings, one has other captures
-    /// than those up to `as_of`, or one is damaged.
+    /// If there are no sets, two of them were compiled with different settings, one has other
+    /// captures than those up to `as_of`, or one is damaged.
     pub fn of(
         sets: &[&PolicySet],
         as_of: Option<UnixSeconds>,

@@ -31,7 +31,8 @@ fn each_answer_is_what_the_dialect_says() {
             let status = if let Status(status) = answer { status } else { 0 };
             assert_eq!(standing.facts.status, status);
             assert_eq!(standing.facts.captured_at, Some(UnixSeconds(9)));
-            assert_eq!(standing.facts.expires_at, None);
+            let seconds = rules.freshness.default_seconds;
+            assert_eq!(standing.facts.expires_at, Some(UnixSeconds(9).after(seconds.into())));
         }
     }
 }
@@ -122,7 +123,6 @@ fn a_confirmation_without_a_file_allows_nothing() {
         ] {
             let found = ingest_made(&captures, dialect);
             assert_eq!(found.says(ORIGIN), other_status(dialect), "{}", dialect.name);
-            assert_eq!(found.find(ORIGIN).unwrap().facts.expires_at, None);
         }
     }
 }
@@ -145,7 +145,7 @@ fn the_target_of_a_redirect_can_be_confirmed() {
     assert_eq!(found.says(ORIGIN), "-/b");
     let facts = found.find(ORIGIN).unwrap().facts;
     assert_eq!((facts.status, facts.redirects_followed), (304, 1));
-    assert_eq!(facts.captured_at, Some(UnixSeconds(9)));
+    assert_eq!(facts.dates(), Some((UnixSeconds(2), UnixSeconds(9))));
 }
 
 /// Returns captures of the hosts `h0`, `h1` …, each of which redirects to the next.
@@ -166,9 +166,10 @@ fn the_result_applies_to_the_first_origin() {
             let facts = found.find(&origin).unwrap().facts;
             let date = if hop == 3 { 100 } else { u64::from(hop) + 1 };
             assert_eq!((facts.redirects_followed, facts.status), (3 - hop, 200));
-            assert_eq!(facts.captured_at, Some(UnixSeconds(date)));
+            assert_eq!(facts.dates(), Some((UnixSeconds(date), UnixSeconds(100))));
             assert_eq!(found.notes(&origin), [CaptureNote::HtmlContentType]);
-            assert!(facts.expires_at > Some(UnixSeconds(100)));
+            let seconds = dialect.access.freshness.default_seconds;
+            assert_eq!(facts.expires_at, Some(UnixSeconds(date).after(seconds.into())));
         }
         assert_eq!(found.counts.redirected, 3);
     }

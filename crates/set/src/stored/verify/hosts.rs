@@ -4,6 +4,7 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
+use portcullis_capture::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::target::Origin;
 
@@ -11,6 +12,7 @@ use super::super::super::Provenance;
 use super::super::super::compile::HostSlots;
 use super::super::super::file::{Damage, Section};
 use super::super::super::layout::{NONE, capture, host};
+use super::super::super::standing::span;
 use super::super::{PolicySet, Sections, StoredHost};
 use super::pieces::Pieces;
 use super::policies::{FoundPolicies, is_file};
@@ -23,7 +25,7 @@ pub(super) struct FoundHosts {
     pub origins: u64,
     pub captures: u64,
     /// The dates of the earliest and the latest capture, if any is dated.
-    pub captured: Option<(u64, u64)>,
+    pub captured: Option<(UnixSeconds, UnixSeconds)>,
     /// The number of captures whose file looks like each of `NoteKind::APPEARANCES`.
     pub appearances: [u64; NoteKind::APPEARANCES.len()],
     others: Pieces,
@@ -134,11 +136,12 @@ impl FoundHosts {
         let stored = set.capture_at(index)?;
         let first = u64::from(index) * capture::WORDS as u64;
         let words: &[U32] = set.file.items(set.sections.captures, first, capture::WORDS as u64)?;
-        if let Some(time) = stored.facts.captured_at {
-            let (from, to) = self.captured.unwrap_or((time.0, time.0));
-            self.captured = Some((from.min(time.0), to.max(time.0)));
-        } else if words[capture::SERVES_SECONDS].get() != NONE {
-            return Err(Problem::Of("a capture without a date serves for a time"));
+        let dates = stored.facts.dates();
+        self.captured = span(self.captured, dates);
+        let [serves, lasts] =
+            [capture::SERVES_SECONDS, capture::SPAN_SECONDS].map(|word| words[word].get());
+        if dates.is_none() && (serves, lasts) != (NONE, 0) {
+            return Err(Problem::Of("a capture without a date serves or lasts for a time"));
         }
         for (count, kind) in self.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
             *count += u64::from(stored.facts.file_notes.contains(kind));

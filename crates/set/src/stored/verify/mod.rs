@@ -154,7 +154,7 @@ impl PolicySet {
 
     /// Compares the header's counts with the actual ones.
     fn compare_counts(&self, found: &Verified, hosts: &FoundHosts) -> Result<(), Damage> {
-        let (from, to) = hosts.captured.unwrap_or_default();
+        let (from, to) = hosts.captured.map_or((0, 0), |(from, to)| (from.0, to.0));
         let mut expected = [0; COUNTS];
         expected[count::HOSTS] = found.hosts;
         expected[count::ORIGINS] = found.origins;
