@@ -65,6 +65,8 @@ fn archive() -> String {
         let text = fs::read(robots.join(name)).unwrap();
         push(name.to_str().unwrap(), 200, &String::from_utf8_lossy(&text));
     }
+    // The older file is kept for merging.
+    push("gone.example", 200, "User-agent: *\nDisallow: /gone\n");
     push("gone.example", 404, "");
     push("broken.example", 503, "");
     push("unchanged.example", 304, "");
