@@ -266,6 +266,73 @@ fn the_reach_of_robots_and_odd_files() {
     assert_eq!(files["longest"]["rows"][0]["host"], "c.example");
 }
 
+/// Samples are URLs, and not the records that hold them.
+#[test]
+fn samples_are_urls_in_every_format() {
+    let folder = Folder::new();
+    let url = "https://a.example/private/item-0";
+    let lists = [
+        (
+            "list.csv",
+            format!("url,type,text\n\"{url}\",\"text/html; charset=UTF-8\",\"a \"\"b\"\"\"\n"),
+        ),
+        ("list.tsv", format!("title\turl\ntext/html\t{url}\n")),
+        (
+            "list.jsonl",
+            format!(
+                "{{\"type\":\"text/html\",\"url\":\"https:\\/\\/a.example/private/item-0\"}}\n"
+            ),
+        ),
+        (
+            "list.cdxj",
+            format!(
+                "example,a)/private 20260101000000 {{\"url\":\"{url}\",\"mime\":\"text/html\"}}\n"
+            ),
+        ),
+    ];
+    for (name, list) in lists {
+        folder.write(name, list);
+        let line = format!("audit --robots robots -a ExampleBot {name} -o page.html --json r.json");
+        folder.ok(line);
+        let report = json(&folder.read("r.json"));
+        let samples = &report["rules"]["deciding"]["rows"][0]["samples"];
+        assert_eq!(strings(samples), [url], "{name}");
+        let page = String::from_utf8(folder.read("page.html")).unwrap();
+        assert!(!page.contains("text/html"), "{name}");
+    }
+}
+
+/// Hosts that share a file are one policy: it has the name of the host with the most URLs.
+#[test]
+fn a_shared_file_has_the_name_of_the_host_with_most_urls() {
+    let folder = Folder::new();
+    let text = "User-agent: *\nDisallow: /x\nDisallow: /y\nAllow: /y\n\
+        Content-Usage: train-ai=y\nContent-Usage: train-ai=n\n";
+    for host in ["one", "two", "three", "four"] {
+        folder.write(&format!("robots/{host}.example"), text);
+    }
+    let list = "https://one.example/x\nhttps://two.example/x\nhttp://two.example/z\n\
+        https://three.example/x\nhttps://three.example/x\nhttp://three.example/z\n";
+    folder.write("list", list);
+    let line = "--robots robots -a ExampleBot list";
+    let report = audit(&folder, line);
+    let rules = &report["rules"];
+    let lists =
+        [&rules["deciding"], &rules["idle"], &rules["never"], &report["usage"]["conflicts"]];
+    for list in lists {
+        let row = &list["rows"][0];
+        assert_eq!((&row["host"], number(&row["hosts"])), (&"three.example".into(), 4), "{row}");
+    }
+    folder.ok(format!("audit {line} -o page.html"));
+    let page = String::from_utf8(folder.read("page.html")).unwrap();
+    assert_contains(&page, &["three.example and 3 others · Disallow: /x (line 2)"]);
+    let cells = page.matches("<code>three.<wbr/>example</code> and 3 others</td>").count();
+    assert_eq!(cells, lists.len());
+    // Without URLs, the first by name.
+    let report = audit(&folder, "--robots robots -a ExampleBot");
+    assert_eq!(report["rules"]["never"]["rows"][0]["host"], "four.example");
+}
+
 #[test]
 fn one_file_for_every_url() {
     let folder = Folder::new();

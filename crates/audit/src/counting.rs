@@ -122,37 +122,27 @@ pub struct ChunkFindings {
 struct Sample {
     /// The counter of the rule.
     rule: usize,
-    host: Text,
     url: Text,
 }
 
 /// The findings of all chunks so far.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// The samples by the rule's counter.
-    pub(super) samples: Map<usize, Samples>,
+    /// The first URLs that each rule decided, by the rule's counter.
+    pub(super) samples: Map<usize, Vec<Text>>,
     pub(super) invalid: Vec<Text>,
     pub(super) unknown: Unknown,
-}
-
-/// The first URLs that a rule decided.
-#[derive(Debug)]
-pub(super) struct Samples {
-    /// The host of the first URL.
-    pub host: Text,
-    pub urls: Vec<Text>,
 }
 
 impl Findings {
     /// Adds the findings of a chunk. Chunks must be added in the order of the input.
     pub fn add(&mut self, audit: &Audit, chunk: &ChunkFindings) {
-        for Sample { rule, host, url } in &chunk.samples {
-            let new = || Samples { host: host.clone(), urls: Vec::with_capacity(AUDIT_SAMPLES) };
-            let samples = self.samples.entry(*rule).or_insert_with(new);
-            if samples.urls.len() < AUDIT_SAMPLES {
-                samples.urls.push(url.clone());
+        for Sample { rule, url } in &chunk.samples {
+            let samples = self.samples.entry(*rule).or_default();
+            if samples.len() < AUDIT_SAMPLES {
+                samples.push(url.clone());
             }
-            if samples.urls.len() == AUDIT_SAMPLES {
+            if samples.len() == AUDIT_SAMPLES {
                 // Only later chunks can read this flag, and their samples are not needed.
                 audit.has_samples[*rule].store(true, Ordering::Relaxed);
             }
@@ -320,8 +310,8 @@ impl<'a> Worker<'a> {
                 let in_chunk = self.in_chunk.entry(rule).or_default();
                 if *in_chunk < AUDIT_SAMPLES {
                     *in_chunk += 1;
-                    let url = cut_to_show(record.text()).into();
-                    findings.samples.push(Sample { rule, host: host.into(), url });
+                    let url = cut_to_show(record.url()).into();
+                    findings.samples.push(Sample { rule, url });
                 }
             })
             .ok_or_else(|| catalog.misfiled())?;

@@ -193,8 +193,8 @@ pub struct RuleFigures {
 /// A rule and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleRow {
-    /// A host with the rule: the host of the first URL that it decided, else the first by name. `*`
-    /// if one file applies to every URL.
+    /// A host with the rule: of the hosts that share its policy, the one with the most URLs in the
+    /// list, or else the first by name. `*` if one file applies to every URL.
     pub host: String,
     /// The number of hosts that share the rule's policy.
     pub hosts: u64,
@@ -378,7 +378,8 @@ pub struct UsageRow {
 /// A statement about a use that conflicts with another record of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageConflict {
-    /// The first host by name with the file. `*` if one file applies to every URL.
+    /// A host with the file: of the hosts that share its policy, the one with the most URLs in the
+    /// list, or else the first by name. `*` if one file applies to every URL.
     pub host: String,
     /// The number of hosts that share the file's policy.
     pub hosts: u64,

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Audit;
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Policy};
 use super::counting::{Findings, OriginCounts, Tally};
 use super::model::{
     AgentVerdicts, Captured, HostFigures, HostRow, InvalidFigures, LimitCount, List, NoteCount,
@@ -39,11 +39,7 @@ pub(super) fn report(
     let catalog = &audit.catalog;
     let agents = audit.classifier.agents();
     let counts = tally.counts.agents();
-    // The number of URLs that were checked against each policy.
-    let mut asked = vec![0; catalog.policies.len()];
-    for origin in tally.hosts.values().flatten().flatten() {
-        asked[origin.policy] += origin.urls;
-    }
+    let asked = Asked::of(catalog, tally);
     let Policies { reach, robots, sizes } = Policies::of(catalog, agents)?;
     let never = rules::never(audit, &asked, top)?;
     let files = files::of(catalog, &sizes, top)?;
@@ -61,12 +57,12 @@ pub(super) fn report(
             .zip(counts)
             .map(|(it, counts)| verdicts(it.name(), counts))
             .collect(),
-        states: states(catalog, &asked, findings.unknown.urls()),
+        states: states(catalog, &asked.urls, findings.unknown.urls()),
         hosts: hosts(catalog, tally, agents.len(), top),
         rules: rules::figures(audit, tally, findings, &asked, never, top)?,
         reach,
         robots: robots.figures(agents, top),
-        usage: usage::figures(audit, tally, top)?,
+        usage: usage::figures(audit, tally, &asked, top)?,
         unknown: unknown(&findings.unknown, top),
         invalid: InvalidFigures {
             empty: tally.empty,
@@ -79,6 +75,33 @@ pub(super) fn report(
         limits: limits(catalog, tally, findings, &files.notes, too_many_rules),
         notes: files.notes,
     })
+}
+
+/// The URLs of the list that were checked against each policy.
+struct Asked<'a> {
+    /// The number of these URLs.
+    urls: Vec<u64>,
+    /// The host that names the policy: of the hosts that share it, the one with the most URLs, or
+    /// else the first by name.
+    hosts: Vec<&'a [u8]>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(catalog: &'a Catalog, tally: &'a Tally) -> Asked<'a> {
+        let mut urls = vec![0; catalog.policies.len()];
+        let first = |policy: &'a Policy| (0, Reverse(&*policy.first_host));
+        let mut leading: Vec<(u64, Reverse<&[u8]>)> = catalog.policies.iter().map(first).collect();
+        for (key, origins) in &tally.hosts {
+            for origin in origins.iter().flatten() {
+                urls[origin.policy] += origin.urls;
+                // http and https often share a policy.
+                let same = origins.iter().flatten().filter(|it| it.policy == origin.policy);
+                let of_host = (same.map(|it| it.urls).sum(), Reverse(&**key));
+                leading[origin.policy] = leading[origin.policy].max(of_host);
+            }
+        }
+        Asked { urls, hosts: leading.into_iter().map(|(_, Reverse(host))| host).collect() }
+    }
 }
 
 /// Returns a text for display, cut if it is long.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::{largest, shown};
+use super::{Asked, largest, shown};
 use crate::Audit;
 use crate::catalog::{Policy, groups_followed, sorted_union};
 use crate::counting::{Findings, Tally};
@@ -31,13 +31,13 @@ pub(super) fn figures(
     audit: &Audit,
     tally: &Tally,
     findings: &Findings,
-    asked: &[u64],
+    asked: &Asked<'_>,
     never: Never,
     top: usize,
 ) -> Result<RuleFigures, Damage> {
-    let policies = || audit.catalog.policies.iter().zip(asked);
+    let policies = || audit.catalog.policies.iter().zip(&asked.urls);
     let rules_asked = policies().filter(|(_, urls)| **urls > 0).map(|(it, _)| it.applicable).sum();
-    let deciding = deciding(audit, tally, findings, top)?;
+    let deciding = deciding(audit, tally, findings, asked, top)?;
     let idle = rules_asked - deciding.total;
     Ok(RuleFigures {
         rules: policies().map(|(policy, _)| policy.applicable).sum(),
@@ -54,32 +54,32 @@ fn deciding(
     audit: &Audit,
     tally: &Tally,
     findings: &Findings,
+    asked: &Asked<'_>,
     top: usize,
 ) -> Result<List<DecidingRule>, Damage> {
     let policies = &audit.catalog.policies;
     let counted = tally.rules.iter().copied().enumerate().filter(|&(_, urls)| urls > 0);
     let total = counted.clone().count() as u64;
-    // A rule that decided has a sample.
-    let with_samples =
-        counted.filter_map(|(rule, urls)| Some((rule, urls, findings.samples.get(&rule)?)));
+    // A policy without counters starts where the next policy starts, which comes after it.
+    let policy_of = |counter| policies.partition_point(|policy| policy.rules.base <= counter) - 1;
     // The counters of a policy are in the order of its rules, and so in the order of lines.
-    let most = largest(with_samples, top, |&(rule, urls, samples)| {
-        (urls, Reverse((&*samples.host, rule)))
+    let most = largest(counted, top, |&(counter, urls)| {
+        (urls, Reverse((asked.hosts[policy_of(counter)], counter)))
     });
-    let row = |(counter, urls, samples): (usize, u64, &crate::counting::Samples)| {
-        // A policy without counters starts where the next policy starts, which comes after it.
-        let number = policies.partition_point(|policy| policy.rules.base <= counter) - 1;
+    let row = |(counter, urls): (usize, u64)| {
+        let number = policy_of(counter);
         let policy = &policies[number];
         let rule = RuleID((counter - policy.rules.base) as u32 + policy.rules.first);
-        let row = audit.catalog.with_file(number, |file| {
-            Described::of(audit, policy, file).row(rule, &samples.host)
-        })?;
+        let row = audit
+            .catalog
+            .with_file(number, |file| Described::of(audit, number, asked, file).row(rule))?;
         let mut by_agent = vec![0; policy.class_of.len()];
         for &agent in &row.agents {
             let class = &policy.classes[policy.class_of[agent] as usize];
             by_agent[agent] = class.rules.counter(rule).map_or(0, |it| tally.class_rules[it]);
         }
-        let samples = samples.urls.iter().map(|url| shown(url)).collect();
+        let samples = findings.samples.get(&counter).into_iter().flatten();
+        let samples = samples.map(|url| shown(url)).collect();
         Ok(DecidingRule { row, urls, by_agent, samples })
     };
     Ok(List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? })
@@ -89,12 +89,12 @@ fn deciding(
 fn idle_rows(
     audit: &Audit,
     tally: &Tally,
-    asked: &[u64],
+    asked: &Asked<'_>,
     top: usize,
 ) -> Result<Vec<IdleRule>, Damage> {
     let policies = &audit.catalog.policies;
-    let mut numbers: Vec<usize> = (0..policies.len()).filter(|&it| asked[it] > 0).collect();
-    numbers.sort_unstable_by_key(|&number| (Reverse(asked[number]), &policies[number].first_host));
+    let mut numbers: Vec<usize> = (0..policies.len()).filter(|&it| asked.urls[it] > 0).collect();
+    numbers.sort_unstable_by_key(|&number| (Reverse(asked.urls[number]), asked.hosts[number]));
     let mut rows = Vec::new();
     for number in numbers {
         if rows.len() >= top {
@@ -108,13 +108,11 @@ fn idle_rows(
         let is_idle = |rule: &RuleID| {
             policy.rules.counter(*rule).is_none_or(|counter| tally.rules[counter] == 0)
         };
-        let urls = asked[number];
+        let urls = asked.urls[number];
         audit.catalog.with_file(number, |file| {
-            let described = Described::of(audit, policy, file);
+            let described = Described::of(audit, number, asked, file);
             let idle = described.applicable().filter(is_idle).take(top - rows.len());
-            rows.extend(
-                idle.map(|rule| IdleRule { row: described.row(rule, &policy.first_host), urls }),
-            );
+            rows.extend(idle.map(|rule| IdleRule { row: described.row(rule), urls }));
         })?;
     }
     Ok(rows)
@@ -122,6 +120,8 @@ fn idle_rows(
 
 /// A policy's file, and the groups that apply to each agent.
 struct Described<'f> {
+    /// The host that names the policy, and the number of hosts that share it.
+    host: &'f [u8],
     hosts: u64,
     file: &'f RobotsTxt<'f>,
     /// The groups that apply to each agent.
@@ -129,11 +129,17 @@ struct Described<'f> {
 }
 
 impl<'f> Described<'f> {
-    fn of(audit: &Audit, policy: &Policy, file: &'f RobotsTxt<'f>) -> Described<'f> {
+    fn of(
+        audit: &Audit,
+        number: usize,
+        asked: &Asked<'f>,
+        file: &'f RobotsTxt<'f>,
+    ) -> Described<'f> {
         let dialect = audit.catalog.set.dialect();
         let agents = audit.classifier.agents().iter();
         let followed = agents.map(|agent| groups_followed(file, agent, dialect)).collect();
-        Described { hosts: policy.hosts, file, followed }
+        let hosts = audit.catalog.policies[number].hosts;
+        Described { host: asked.hosts[number], hosts, file, followed }
     }
 
     /// Returns the rules with a pattern that apply to some agent.
@@ -143,8 +149,8 @@ impl<'f> Described<'f> {
         rules.filter(|rule| !self.file.rules()[rule.index()].value.is_empty())
     }
 
-    /// Returns the row of a rule for `host`.
-    fn row(&self, rule: RuleID, host: &[u8]) -> RuleRow {
+    /// Returns the row of a rule.
+    fn row(&self, rule: RuleID) -> RuleRow {
         let groups = self.file.groups();
         // A group without rules starts where the next group starts.
         let group = groups.iter().rposition(|group| group.rules.contains(&rule.0));
@@ -152,7 +158,7 @@ impl<'f> Described<'f> {
         let applies = |agent: &usize| group.is_some_and(|it| self.followed[*agent].contains(&it));
         let found = &self.file.rules()[rule.index()];
         RuleRow {
-            host: shown(host),
+            host: shown(self.host),
             hosts: self.hosts,
             line: found.line.get(),
             verdict: found.verdict.as_str(),
@@ -184,7 +190,7 @@ enum Fate {
 type Fates = Vec<(RuleID, Fate)>;
 
 /// Finds the rules that never decide, with at most `top` rows.
-pub(super) fn never(audit: &Audit, asked: &[u64], top: usize) -> Result<Never, Damage> {
+pub(super) fn never(audit: &Audit, asked: &Asked<'_>, top: usize) -> Result<Never, Damage> {
     let policies = &audit.catalog.policies;
     let find = |number: usize| match policies[number].applicable {
         0 => Ok(Vec::new()),
@@ -277,15 +283,14 @@ impl Fate {
 /// Returns the first rules that never decide, ordered by the number of URLs of their policies.
 fn never_rows(
     audit: &Audit,
-    asked: &[u64],
+    asked: &Asked<'_>,
     found: &[Fates],
     top: usize,
 ) -> Result<Vec<NeverRule>, Damage> {
     let policies = &audit.catalog.policies;
     let mut numbers: Vec<usize> = (0..policies.len()).collect();
     numbers.sort_unstable_by_key(|&number| {
-        let policy = &policies[number];
-        (Reverse((asked[number], policy.origins)), &policy.first_host)
+        (Reverse((asked.urls[number], policies[number].origins)), asked.hosts[number])
     });
     let mut rows = Vec::new();
     for number in numbers {
@@ -298,10 +303,10 @@ fn never_rows(
             continue;
         }
         audit.catalog.with_file(number, |file| {
-            let described = Described::of(audit, &policies[number], file);
+            let described = Described::of(audit, number, asked, file);
             rows.extend(never.into_iter().map(|(rule, cause, by)| NeverRule {
-                row: described.row(rule, &policies[number].first_host),
-                urls: asked[number],
+                row: described.row(rule),
+                urls: asked.urls[number],
                 cause,
                 covered_by: by.into_iter().map(|rule| covering(file, rule)).collect(),
             }));

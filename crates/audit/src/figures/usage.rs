@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::{largest, shown};
+use super::{Asked, largest, shown};
 use crate::Audit;
 use crate::catalog::{Catalog, Policy};
 use crate::counting::Tally;
@@ -29,7 +29,12 @@ struct ReadUsage {
 }
 
 /// Returns the figures.
-pub(super) fn figures(audit: &Audit, tally: &Tally, top: usize) -> Result<UsageFigures, Damage> {
+pub(super) fn figures(
+    audit: &Audit,
+    tally: &Tally,
+    asked: &Asked<'_>,
+    top: usize,
+) -> Result<UsageFigures, Damage> {
     let (catalog, agents) = (&audit.catalog, audit.classifier.agents());
     let of_agent = agents.iter().flat_map(|agent| Label::ALL.map(|label| (agent, label)));
     let row = |((agent, label), counts): ((&AgentChain, Label), &[u64; 4])| {
@@ -55,7 +60,7 @@ pub(super) fn figures(audit: &Audit, tally: &Tally, top: usize) -> Result<UsageF
         catalog.policies.par_iter().with_min_len(16).map(read).collect();
     let mut conflicts = Vec::new();
     let mut licenses: HashMap<Vec<u8>, u64, foldhash::fast::RandomState> = HashMap::default();
-    for (policy, found) in catalog.policies.iter().zip(found) {
+    for ((policy, &host), found) in catalog.policies.iter().zip(&asked.hosts).zip(found) {
         let Some(found) = found? else { continue };
         figures.hosts += policy.hosts;
         figures.licensed += if found.licenses.is_empty() { 0 } else { policy.hosts };
@@ -68,17 +73,18 @@ pub(super) fn figures(audit: &Audit, tally: &Tally, top: usize) -> Result<UsageF
                 figures.by_conflict.add(kind, policy.hosts);
             }
             agents.sort_unstable();
-            let (host, hosts, line) = (shown(&policy.first_host), policy.hosts, line.get());
-            let row = UsageConflict { host, hosts, label: label.as_str(), kind, line, agents };
-            conflicts.push((policy, row));
+            let (label, line) = (label.as_str(), line.get());
+            let hosts = policy.hosts;
+            let row = UsageConflict { host: shown(host), hosts, label, kind, line, agents };
+            conflicts.push((host, row));
         }
     }
     let total = conflicts.len() as u64;
     // The order must be total, because a map iterates in any order.
-    let key = |(policy, row): &(&Policy, UsageConflict)| {
-        (row.hosts, Reverse((policy.first_host.clone(), row.line, row.label, row.kind)))
-    };
-    let rows = largest(conflicts, top, key).into_iter().map(|(_, row)| row).collect();
+    let rows = largest(conflicts, top, |&(host, ref row)| {
+        (row.hosts, Reverse((host, row.line, row.label, row.kind)))
+    });
+    let rows = rows.into_iter().map(|(_, row)| row).collect();
     figures.conflicts = List { total, rows };
     let total = licenses.len() as u64;
     let most = largest(licenses, top, |(license, hosts)| (*hosts, Reverse(license.clone())));

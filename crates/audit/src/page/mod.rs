@@ -197,6 +197,19 @@ fn code(text: &str) -> Html {
     html!("<code>{}</code>", Html::join(pieces.map(|piece| html!("{}", piece)), "<wbr/>"))
 }
 
+/// Returns a host and the number of others that share its file.
+fn shared(host: &str, hosts: u64) -> Html {
+    html!("{}{}", code(host), others(hosts))
+}
+
+/// Returns the words behind one of `hosts` hosts. Empty if there are no others.
+fn others(hosts: u64) -> String {
+    match hosts {
+        0 | 1 => String::new(),
+        hosts => format!(" and {}", counted(hosts - 1, "other", "others")),
+    }
+}
+
 /// Returns the name of an agent, cut if it is long, because it occurs in many places.
 fn agent_name(name: &str) -> Html {
     html!("{}", &*cut_characters(name, AGENT_CHARACTERS))

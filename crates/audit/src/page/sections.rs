@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{View, agent_name, code, listed};
+use super::{View, agent_name, code, listed, others, shared};
 use super::{files, usage};
 use crate::model::{
     AddressCounts, AgentReach, AgentVerdicts, DecidingRule, HostRow, List, NeverCause, NeverRule,
@@ -299,7 +299,7 @@ fn rules<'a, R>(
             let field = field(verdict);
             html!("<span class=\"is-{}\">{}:</span> {}", verdict, field, code(rule))
         })
-        .text("host", move |it| code(&row(it).0.host))
+        .text("host", move |it| shared(&row(it).0.host, row(it).0.hosts))
         .number(urls, move |it| row(it).1);
     middle(table)
         .number("line", move |it| row(it).0.line.into())
@@ -311,11 +311,12 @@ fn deciding(view: View<'_>) -> Section {
     let figures = &view.report.rules;
     let rows = view.rows(&figures.deciding);
     let bar = |it: &DecidingRule| {
-        let RuleRow { host, verdict, rule, line, .. } = &it.row;
+        let RuleRow { host, hosts, verdict, rule, line, .. } = &it.row;
         Bar {
             label: format!(
-                "{} · {}: {rule} (line {line})",
+                "{}{} · {}: {rule} (line {line})",
                 cut_characters(host, HOST_CHARACTERS),
+                others(*hosts),
                 field(verdict)
             ),
             figure: number(it.urls),
@@ -349,7 +350,10 @@ fn deciding(view: View<'_>) -> Section {
             counted(figures.asked, "rule", "rules"),
             figures.deciding.total
         ),
-        meaning: html!("A file that several hosts share is counted once."),
+        meaning: html!(
+            "A file that several hosts share is counted once, with the host that has most of the \
+             URLs."
+        ),
         advice: html!(
             "Read the rules at the top and the URLs beside them: changing one of these lines has the most \
              effect. <code>Disallow: /</code> closes a whole host."

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::sections::{AGENT_COLUMNS_MAX, pair, shares};
-use super::{View, agent_name, code, listed};
+use super::{View, agent_name, code, listed, shared};
 use crate::model::{ConflictKind, UsageConflict, UsageFigures, UsageRow};
 use portcullis_report::html;
 use portcullis_report::html::{Bar, Html, Part, Table, counted, share};
@@ -100,7 +100,7 @@ fn conflict_table(view: View<'_>, figures: &UsageFigures) -> Html {
     };
     let caption = view.caption("Statements without effect", &figures.conflicts);
     let table = Table::new("conflicts-table", caption, view.rows(&figures.conflicts))
-        .text("host", |row| code(&row.host))
+        .text("host", |row| shared(&row.host, row.hosts))
         .text("use", |row| code(row.label))
         .text("why", move |row| html!("{}", why(row)))
         .number("line", |row| row.line.into())
