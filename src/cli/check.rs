@@ -28,6 +28,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let classifier = policies.classifier(&questions, Detail::Rule)?.with_usage(&labels);
     let mut session = Session::new(&classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color);
+    let escapes = args.explain || io::stdout().is_terminal();
     let mut all_allowed = true;
     let mut out = Vec::new();
     for url in &args.urls {
@@ -43,7 +44,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
                     out.push(b'\t');
                 }
             }
-            match args.explain {
+            match escapes {
                 true => out.extend(visible(url).to_string().into_bytes()),
                 false => out.extend_from_slice(url),
             }

@@ -3,12 +3,17 @@
 //! A file is an [`AtomicFile`], compressed by its extension; a run that fails leaves none. A path
 //! that exists and is not a regular file (a pipe, `/dev/null`) is written to in place instead of
 //! replaced.
+//!
+//! Records are untrusted text. On a terminal, their hidden characters are escaped; elsewhere they
+//! are written byte for byte.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
+use portcullis_robots::visible::visible;
 use portcullis_set::atomic_file::{AtomicFile, Complete};
 
 /// The destination of an output.
@@ -95,6 +100,8 @@ pub fn is_standard_output(path: &Path) -> bool {
 pub struct Output {
     name: String,
     encoder: Encoder,
+    /// Whether hidden characters are escaped.
+    escapes: bool,
 }
 
 /// The sink of encoded bytes.
@@ -124,8 +131,13 @@ impl Output {
     }
 
     fn standard() -> Output {
+        Output { escapes: io::stdout().is_terminal(), ..Output::styled() }
+    }
+
+    /// Opens standard output for text that is already escaped and may have colours.
+    pub fn styled() -> Output {
         let encoder = Encoder::Identity(Plain::Standard(io::stdout()));
-        Output { name: STANDARD_OUTPUT.into(), encoder }
+        Output { name: STANDARD_OUTPUT.into(), encoder, escapes: false }
     }
 
     /// Creates a file, compressed by its extension.
@@ -146,17 +158,23 @@ impl Output {
             return Ok(Output::standard());
         }
         let name = path.display().to_string();
-        match Plain::create(path).and_then(encoder) {
-            Ok(encoder) => Ok(Output { name, encoder }),
+        let created = Plain::create(path).and_then(|plain| {
+            let escapes = matches!(&plain, Plain::InPlace(file) if file.get_ref().is_terminal());
+            Ok((encoder(plain)?, escapes))
+        });
+        match created {
+            Ok((encoder, escapes)) => Ok(Output { name, encoder, escapes }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
     }
 
-    /// Writes all of `bytes`.
+    /// Writes all of `bytes`, which are whole records.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
         if bytes.is_empty() {
             return Ok(());
         }
+        let shown = if self.escapes { Cow::Owned(shown_records(bytes)) } else { bytes.into() };
+        let bytes = &*shown;
         self.encoder.write_all(bytes).map_err(|error| OutputFailed::new(&self.name, error))
     }
 
@@ -174,7 +192,7 @@ impl Output {
 
     /// Completes the output. A file is then on disk, but does not have its name yet.
     pub fn complete(self) -> Result<CompleteOutput, OutputFailed> {
-        let Output { name, encoder } = self;
+        let Output { name, encoder, .. } = self;
         match encoder.finish().and_then(Plain::complete) {
             Ok(file) => Ok(CompleteOutput { name, file }),
             Err(error) => Err(OutputFailed::new(&name, error)),
@@ -268,11 +286,25 @@ impl Encoder {
     }
 }
 
-/// Writes all of `bytes` to standard output.
+/// Writes text to standard output that is already escaped and may have colours.
 pub fn print(bytes: &[u8]) -> Result<(), OutputFailed> {
-    let mut output = Output::standard();
+    let mut output = Output::styled();
     output.write(bytes)?;
     output.finish()
+}
+
+/// Returns records with their hidden characters escaped, except TAB and line ends.
+fn shown_records(records: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(records.len());
+    for line in records.split_inclusive(|&byte| byte == b'\n') {
+        let text = line.strip_suffix(b"\r\n").or(line.strip_suffix(b"\n")).unwrap_or(line);
+        for (number, field) in text.split(|&byte| byte == b'\t').enumerate() {
+            let tab = if number == 0 { "" } else { "\t" };
+            shown.extend(format!("{tab}{}", visible(field)).into_bytes());
+        }
+        shown.extend_from_slice(&line[text.len()..]);
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! No untrusted text reaches a terminal unescaped: each subcommand is run on hostile file names,
 //! agents, hosts, rules and URLs, and its output is checked.
 //!
-//! Not checked, because they are exact by contract: the records of `classify` in TSV, of `filter` and of
-//! `diff`, plain `check`, and the lines of the diff of `lint --fix`.
+//! Exact by contract, unless they go to a terminal: the records of `classify` in TSV, of `filter` and
+//! of `diff`, plain `check`, and the lines of the diff of `lint --fix`.
 
 use std::ffi::OsString;
 
@@ -189,4 +189,77 @@ fn nothing_hostile_reaches_a_terminal() {
             text(&fixed.stdout)
         );
     }
+}
+
+/// Runs `line` with a terminal as its standard output. Returns what the terminal receives.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "opens a terminal")]
+fn on_terminal(folder: &Folder, line: &str, more: &[&str]) -> Vec<u8> {
+    use std::io::Read as _;
+    use std::os::fd::FromRawFd as _;
+    use std::process::Stdio;
+    use std::ptr::null_mut;
+
+    let (mut screen, mut terminal) = (0, 0);
+    // SAFETY: the two descriptors are written by the call, and nothing else owns them.
+    let (mut screen, terminal) = unsafe {
+        let opened = libc::openpty(&mut screen, &mut terminal, null_mut(), null_mut(), null_mut());
+        assert_eq!(opened, 0);
+        (fs::File::from_raw_fd(screen), fs::File::from_raw_fd(terminal))
+    };
+    let mut process = folder.process(line);
+    process.args(more).env("NO_COLOR", "1").stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = process.stdout(terminal).spawn().unwrap();
+    // The terminal is closed with its last descriptor, and reading it then fails on Linux.
+    drop(process);
+    let mut received = Vec::new();
+    let _ = screen.read_to_end(&mut received);
+    assert!(child.wait().unwrap().code().is_some_and(|status| status < 2), "{line}");
+    received
+}
+
+/// Records are escaped on a terminal, and exact elsewhere.
+#[cfg(unix)]
+#[test]
+fn records_are_escaped_on_a_terminal_alone() {
+    let folder = Folder::new();
+    let url = format!("https://a.example/private/{HOSTILE}\u{7}\tx");
+    let lines =
+        [&url, "https://a.example/private/\rFORGED", HOSTILE, "https://a.example/private/\r"];
+    let mut list = lines.join("\n").into_bytes();
+    list.extend_from_slice(b"\nhttps://a.example/private/\xff\x9b1m\n");
+    folder.write("list", &list);
+    folder.write("new", "User-agent: *\n");
+    let kept = "--invalid keep --unknown keep -v";
+    let cases = [
+        "classify --robots robots -a ExampleBot list".to_owned(),
+        format!("filter --robots robots -a ExampleBot {kept} list"),
+        format!("filter --robots robots -a ExampleBot {kept} list -o /dev/stdout"),
+        "diff robots/a.example new -a ExampleBot list".to_owned(),
+    ];
+    for line in cases {
+        // A terminal turns LF into CR LF. A CR LF of the list stays as it is.
+        let received = text_on(&on_terminal(&folder, &line, &[]));
+        assert_visible(received.as_bytes(), &line);
+        assert_contains(
+            &received,
+            &["private/\\u{1b}[31m\\u{9b}2J", "\\u{7}\tx\n", "\\xff\\x9b1m"],
+        );
+        assert_contains(&received, &["private/\\rFORGED\n", "private/\n"]);
+        let exact = folder.ok(&line).stdout;
+        assert!(memchr::memmem::find(&exact, url.as_bytes()).is_some(), "{line}");
+        if line.starts_with("filter") {
+            assert_eq!(exact, list, "{line}");
+        }
+    }
+    let check = "check --robots robots -a ExampleBot";
+    let received = text_on(&on_terminal(&folder, check, &[&url]));
+    assert_visible(received.as_bytes(), check);
+    assert_contains(&received, &["disallow\t", "\\u{1b}"]);
+}
+
+/// Returns the text on a terminal with LF for each line end.
+fn text_on(received: &[u8]) -> String {
+    let text = String::from_utf8(received.to_vec()).expect("a terminal gets UTF-8");
+    text.replace("\r\n", "\n").replace("\r\n", "\n")
 }

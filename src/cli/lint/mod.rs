@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -19,7 +19,6 @@ use portcullis_dialect::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
 use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
 use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::visible::visible;
 use rayon::prelude::*;
 
 use self::human::Human;
@@ -89,8 +88,11 @@ impl Run {
     }
 
     fn files(&self) -> anyhow::Result<ExitStatus> {
-        let mut output = Output::open(&Destination::StandardOutput)?;
         let writes_entries = !self.args.statistics && !self.args.fix;
+        let mut output = match writes_entries {
+            true => Output::styled(),
+            false => Output::open(&Destination::StandardOutput)?,
+        };
         if writes_entries {
             output.write(self.format.begin(self.config.dialect).as_bytes())?;
         }
@@ -159,12 +161,7 @@ impl Run {
             notes.extend(fixed.notes);
             statistics.fixed = fixed.fixed.len();
             report = without(report, &fixed.fixed);
-            // A diff is written byte for byte so that it can be applied, unless it goes to a
-            // terminal.
-            text_of_file = match io::stdout().is_terminal() {
-                true => shown_lines(&fixed.diff),
-                false => fixed.diff,
-            };
+            text_of_file = fixed.diff;
         } else if !self.args.statistics {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
@@ -221,16 +218,6 @@ fn without(report: Report, positions: &[usize]) -> Report {
     let found = report.diagnostics.into_iter().enumerate();
     let left = found.filter(|(position, _)| positions.binary_search(position).is_err());
     Report { diagnostics: left.map(|(_, diagnostic)| diagnostic).collect(), ..report }
-}
-
-/// Escapes the hidden characters in lines.
-fn shown_lines(text: &[u8]) -> Vec<u8> {
-    let lines = text.split_inclusive(|&byte| byte == b'\n');
-    let shown = lines.map(|line| match line.strip_suffix(b"\n") {
-        Some(line) => format!("{}\n", visible(line)),
-        None => visible(line).to_string(),
-    });
-    shown.collect::<String>().into_bytes()
 }
 
 /// The source of a file.
