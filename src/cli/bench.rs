@@ -1,20 +1,21 @@
 //! `portcullis bench`: engines side by side on the user's own data, verified before they are timed.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use portcullis_bench as bench;
-use portcullis_bench::{Corpus, MemoryUse, Originals, RunnerCommand, Settings};
+use portcullis_bench::{Corpus, MemoryUse, Originals, RunnerCommand, Settings, UrlList};
 use portcullis_set::LoadConfig;
 
 use super::agents::Asked;
-use super::args::BenchArgs;
+use super::args::{BenchArgs, ReadingArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::say;
+use super::message::{say, say_plainly};
 use super::output::{Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan};
 
@@ -27,6 +28,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
 
 fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let settings = settings(&args);
+    one_agent(&args.agent)?;
+    let list = url_list(args.urls, args.reading)?;
     // Outputs are opened now, so that a wrong name fails before minutes of measuring. The process
     // for one engine writes no file.
     let open = |path: &Option<PathBuf>| {
@@ -50,7 +53,7 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         }
         PolicyPlan::Set { .. } => None,
     };
-    let corpus = Corpus::load(set, originals, agent, &args.urls)?;
+    let corpus = Corpus::load(set, originals, agent, list)?;
     let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
     if let Some(name) = &args.memory_of {
         let named = engines.iter().find(|engine| engine.name == *name);
@@ -58,6 +61,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         let used = MemoryUse::of(&corpus, engine)?;
         writeln!(io::stdout(), "{}", used.to_json())?;
         return Ok(ExitStatus::Done);
+    }
+    if let Some(note) = corpus.read_as.note() {
+        say_plainly(format_args!("note: {}: {note}", corpus.read_as.name()));
     }
     let report = bench::run(&corpus, &engines, &settings, &|what| say(what))?;
     if let Some(output) = &mut json {
@@ -70,6 +76,28 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     stdout.write(bench::markdown(&report).as_bytes())?;
     Output::finish_all([json, html].into_iter().flatten().chain([stdout]))?;
     Ok(if report.has_fault() { ExitStatus::Negative } else { ExitStatus::Done })
+}
+
+/// Rejects several agents.
+fn one_agent(agent: &str) -> anyhow::Result<()> {
+    ensure!(
+        !agent.contains(',') && !agent.starts_with('@'),
+        "invalid value for -a: '{agent}' names several agents; bench measures one, so run it once for \
+         each"
+    );
+    Ok(())
+}
+
+/// Returns the list. Rejects one that can be read only once.
+fn url_list(path: PathBuf, reading: ReadingArgs) -> anyhow::Result<UrlList> {
+    let is_read_once = path.as_os_str() == "-"
+        || fs::metadata(&path).is_ok_and(|it| !it.is_file() && !it.is_dir());
+    ensure!(
+        !is_read_once,
+        "--urls {}: bench reads the list several times; write it to a file first",
+        path.display()
+    );
+    Ok(UrlList { path, config: plan::reading(reading)?.into() })
 }
 
 fn settings(args: &BenchArgs) -> Settings {
@@ -91,6 +119,6 @@ fn settings(args: &BenchArgs) -> Settings {
         runners: args.runners.iter().map(runner).collect(),
         curves: args.curves,
         memory: !args.no_memory && args.memory_of.is_none(),
-        command: bench::command_line("portcullis", std::env::args().skip(1)),
+        command: bench::command_line("portcullis", std::env::args_os().skip(1)),
     }
 }

@@ -22,7 +22,7 @@ use portcullis_set::batch::Freshness;
 
 use super::agents::{self, Asked, Name};
 use super::args::{
-    Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, RunArgs,
+    Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, ReadingArgs, RunArgs,
 };
 use super::lists::{self, Input};
 use super::output::{Destination, is_standard_output};
@@ -216,23 +216,28 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
     })
 }
 
-pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
-    let InputArgs { files, lists } = input;
-    let is_lines = lists.input_format.is_none_or(|format| format == ListFormat::Lines);
+/// Returns how lists are read.
+pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
+    let is_lines = args.input_format.is_none_or(|format| format == ListFormat::Lines);
     ensure!(
-        is_lines || !lists.null_data,
+        is_lines || !args.null_data,
         "--null-data is for plain lines; omit it, or --input-format"
     );
+    Ok(ListConfig {
+        format: args.input_format,
+        fields: args.field,
+        column: args.column,
+        terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
+    })
+}
+
+pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
+    let InputArgs { files, lists } = input;
     ensure!(
         lists.rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
     );
-    let config = ListConfig {
-        format: lists.input_format,
-        fields: lists.field,
-        column: lists.column,
-        terminator: if lists.null_data { Terminator::Nul } else { Terminator::LineFeed },
-    };
+    let config = reading(lists.reading)?;
     Ok(StreamPlan {
         inputs: lists::expand(&files)?,
         lists: config.into(),

@@ -77,6 +77,73 @@ fn a_compiled_set_answers_too() {
     assert!(["decide-hot", "batch", "file-to-verdict"].iter().all(|model| has_model(ours, model)));
 }
 
+/// A list is the same corpus in every format.
+#[test]
+fn lists_are_read_as_by_other_commands() {
+    let folder = Folder::new();
+    let urls = [ALLOWED, DISALLOWED, UNKNOWN, "https://a.example/a,b\"c"];
+    folder.write("lines.txt", urls.join("\n"));
+    let rows = urls.map(|url| format!("1,\"{}\"\n", url.replace('"', "\"\"")));
+    folder.write("named.csv", format!("rank,url\n{}", rows.concat()));
+    folder.write("other.csv", format!("rank,page\n{}", rows.concat()));
+    let objects = urls.map(|url| format!("{}\n", json!({ "page": { "url": url }, "url": 7 })));
+    folder.write("list.jsonl.gz", gzip(objects.concat().as_bytes()));
+    folder.write("nul.txt", urls.join("\0"));
+    folder.ok("classify --robots robots -a ExampleBot lines.txt -o list.parquet");
+    let report = |list: &str| {
+        let line = format!("--robots robots -a ExampleBot --engine portcullis --no-memory {list}");
+        let output = bench(&folder, &format!("{line} --json b.json"));
+        (json(&folder.read("b.json")), text(&output.stderr))
+    };
+    let (lines, _) = report("--urls lines.txt");
+    assert_eq!(
+        (&lines["corpus"]["questions"], &lines["corpus"]["allowed"]),
+        (&3.into(), &2.into())
+    );
+    for (list, format) in [
+        ("--urls named.csv", "CSV, column `url`"),
+        ("--urls other.csv --column page", "CSV"),
+        ("--urls list.jsonl.gz --field page.url", "JSON Lines"),
+        ("--urls list.parquet", "Parquet, column `url`"),
+        ("--urls nul.txt -0", "plain lines"),
+    ] {
+        let (found, said) = report(list);
+        for fact in ["questions", "allowed", "checksum", "left_out"] {
+            assert_eq!(found["corpus"][fact], lines["corpus"][fact], "{list} {fact}");
+        }
+        assert_eq!(found["corpus"]["list_format"], format, "{list}");
+        assert_eq!(said.contains("note: "), format.contains("column"), "{said}");
+        let ours = engine(&found, "portcullis");
+        assert_eq!(ours["verification"]["status"], "verified", "{list}");
+        assert!(has_model(ours, "file-to-verdict"), "{list}");
+    }
+}
+
+/// The command in a report runs again in a shell.
+#[cfg(unix)]
+#[test]
+fn the_command_of_a_report_can_be_repeated() {
+    let folder = Folder::new();
+    folder.write("my lists/it's $1.txt", format!("{ALLOWED}\n"));
+    let script = project("tests/data/bench/runner.sh");
+    let mut first = folder.command("bench --robots ./robots -a ExampleBot --no-memory --rounds 1");
+    first.args(["--seconds-per-pass", "0", "--engine", "portcullis", "--json", "b.json"]);
+    first.args(["--urls", "my lists/it's $1.txt"]);
+    let output =
+        first.arg("--runner").arg(format!("s=sh {} allow", script.display())).output().unwrap();
+    assert_status(&output, 0);
+    let report = json(&folder.read("b.json"));
+    let command = report["command"].as_str().unwrap();
+    fs::remove_file(folder.path("b.json")).unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_portcullis")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths([programs].into_iter().chain(std::env::split_paths(&path)));
+    let mut shell = std::process::Command::new("sh");
+    shell.current_dir(folder.path("")).env("PATH", path.unwrap()).args(["-c", command]);
+    assert_status(&shell.output().unwrap(), 0);
+    assert_eq!(json(&folder.read("b.json"))["command"], command);
+}
+
 /// Engines do not decide for a host without a file, but a run over the list includes it:
 /// unavailable hosts allow everything, unreachable ones only their robots.txt.
 #[test]
@@ -131,6 +198,7 @@ fn a_runner_is_in_the_table() {
     let (table, _) = with_runner(&Folder::new(), runner);
     assert!(table.contains("| script 1.0 | differ | 2 | 0 | 1 | 0 |"), "{table}");
     assert!(table.contains("disallow (oracle: allow): https://b.example/"), "{table}");
+    assert_contains(&table, &["decide-hot", "the fastest of 1 engine of other projects, script"]);
 }
 
 /// Needs Python and Protego; without them, prints a note and tests nothing.
@@ -152,13 +220,14 @@ fn protego_is_in_the_table() {
 fn wrong_usage_is_reported_before_anything_is_measured() {
     let folder = Folder::new();
     folder.write("nothing.txt", "mailto:a@b.example\n");
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 7] = [
         ("--engine nobody", &["no engine nobody", "sorted-scan"]),
         ("--runner oracle=true", &["two engines", "oracle"]),
         ("--json a --html a", &["--html a", "--json a", "one file"]),
         ("--json no/such/folder/a", &["no/such/folder/a"]),
         ("--urls none.txt", &["error: none.txt: no such file or directory"]),
-        ("--urls nothing.txt", &["nothing.txt", "no URL"]),
+        ("--urls nothing.txt", &["nothing.txt", "no URL", "`mailto:a@b.example`", "plain lines"]),
+        ("--urls -", &["--urls -", "several times"]),
     ];
     folder.write("urls.txt", "https://a.example/\n");
     for (line, words) in cases {
@@ -166,10 +235,12 @@ fn wrong_usage_is_reported_before_anything_is_measured() {
         let line = format!("bench --robots robots -a ExampleBot {urls} {line}");
         assert_fails(&folder.output(line), words);
     }
-    for agent in ["A+B", "a b"] {
+    for (agent, word) in
+        [("A+B", "one product token"), ("a b", "invalid agent"), ("A,B", "one"), ("@ai-all", "one")]
+    {
         let output =
             folder.command("bench --robots robots --urls urls.txt -a").arg(agent).output().unwrap();
-        assert_fails(&output, &["-a"]);
+        assert_fails(&output, &["-a", word]);
     }
     assert!(!folder.names().contains(&"a".to_owned()));
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use portcullis_bench as bench;
-use portcullis_bench::{Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings};
+use portcullis_bench::{Corpus, MemoryUse, Model, Originals, RunnerCommand, Settings, UrlList};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_peers::{engines, system};
 use portcullis_robots::policy::AgentChain;
@@ -26,7 +26,7 @@ use portcullis_set::{LoadConfig, PolicySet};
 struct Arguments {
     /// A robots.txt file, or a folder of files named by host
     robots: PathBuf,
-    /// The list of URLs, one per line
+    /// The list of URLs; its format is detected
     urls: PathBuf,
     /// The crawler's product token
     agent: String,
@@ -109,7 +109,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
         PolicySet::load(&arguments.robots, &config)?.set,
         Originals::load(&arguments.robots, &config)?,
     );
-    let corpus = Corpus::load(set, Some(originals), agent, &arguments.urls)?;
+    let list = UrlList::detected(&arguments.urls);
+    let corpus = Corpus::load(set, Some(originals), agent, list)?;
     let settings = settings(arguments);
     let engines = bench::chosen(&corpus, engines::all(&corpus), &settings)?;
     if let Some(name) = &arguments.memory_of {
@@ -143,6 +144,6 @@ fn settings(arguments: &Arguments) -> Settings {
         runners: arguments.runners.iter().map(runner).collect(),
         curves: arguments.curves,
         memory: !arguments.no_memory,
-        command: bench::command_line("scripts/peers", std::env::args().skip(1)),
+        command: bench::command_line("scripts/peers", std::env::args_os().skip(1)),
     }
 }

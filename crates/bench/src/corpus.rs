@@ -1,10 +1,10 @@
 //! The data of a measurement: files, and URLs with a known file, the same for every engine.
 //!
-//! This module reads a list and finds the file of each URL. The policies come from a [`PolicySet`].
+//! This module reads a [`UrlList`] and finds the file of each URL. The policies come from a [`PolicySet`].
 //! The texts are the set's records, or [`Originals`], the files as they were written, because other
 //! engines also spend time on comments. A URL becomes a question (a file, and path and query in the
-//! normal form of the dialect). The list itself is kept too, because the oracle reads URLs as they
-//! are written. Reading fails if the list or the set cannot be read, or if no URL has a file.
+//! normal form of the dialect). The URLs themselves are kept too, because the oracle reads them as
+//! they are written. Reading fails if the list or the set cannot be read, or if no URL has a file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,18 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use portcullis_capture::input::{ChunkConfig, InputError, OpenConfig, Records, Source, Terminator};
+use portcullis_capture::input::{ChunkConfig, InputError, OpenConfig, Record, Source, Terminator};
+use portcullis_capture::list::{Arena, List, ListConfig, Problem};
 use portcullis_capture::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
 };
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+use portcullis_dialect::limits::RECORDS_WITHOUT_URL_MAX;
+use portcullis_report::html::counted;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::{compared_path, host_key, split};
+use portcullis_robots::visible::cut_to_show;
 use portcullis_set::stored::{PolicyNumber, StoredPolicy};
 use portcullis_set::{Damage, LoadConfig, LoadError, PolicySet, read_text};
 
@@ -34,6 +37,14 @@ pub enum CorpusError {
     /// The list cannot be read.
     #[error(transparent)]
     Unreadable(#[from] InputError),
+    /// The list begins with too many records that are not URLs, or has no URL.
+    #[error("{}: no URL in {found}", path.display())]
+    NoUrl {
+        /// The path of the list.
+        path: PathBuf,
+        /// What was read, and what to try.
+        found: String,
+    },
     /// The list has no URL with a file.
     #[error("{}: no URL is of an origin with a robots.txt; name a list that fits the policies", path.display())]
     NoQuestion {
@@ -45,10 +56,26 @@ pub enum CorpusError {
     Damaged(#[from] Damage),
 }
 
-/// The number of lines in a list that are not measured.
+/// A list of URLs.
+#[derive(Clone, Debug)]
+pub struct UrlList {
+    /// The file, which is read several times.
+    pub path: PathBuf,
+    /// How the list is read.
+    pub config: Arc<ListConfig>,
+}
+
+impl UrlList {
+    /// Returns the list at `path`, whose format is detected.
+    pub fn detected(path: &Path) -> UrlList {
+        UrlList { path: path.to_owned(), config: Arc::default() }
+    }
+}
+
+/// The number of records in a list that are not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// The number of lines that are not URLs.
+    /// The number of records that are not URLs.
     pub invalid: usize,
     /// The number of URLs of origins without a file.
     pub without_file: usize,
@@ -63,11 +90,17 @@ pub struct Corpus {
     pub set: Arc<PolicySet>,
     /// The agent.
     pub agent: AgentChain,
-    /// The path of the list.
-    pub list_path: PathBuf,
+    /// The list.
+    pub list: UrlList,
+    /// How the list was read.
+    pub read_as: Arc<List>,
+    /// The number of records in the list, including empty ones.
+    pub list_records: usize,
+    /// The size of the list's file in bytes.
+    pub list_bytes: u64,
     /// The questions, in the order of the list.
     pub questions: QuestionList,
-    /// The lines that are not measured.
+    /// The records that are not measured.
     pub left_out: LeftOut,
     /// The number of URLs of origins without a file that the state of the origin allows. No engine
     /// decides them, but a run over the list includes them.
@@ -78,13 +111,13 @@ pub struct Corpus {
     bytes_max: Option<usize>,
     /// The text of each file.
     files: Vec<u32>,
-    list: Vec<u8>,
-    /// The line in `list` of each question.
-    lines: Vec<(usize, usize)>,
+    /// The URLs of all questions as they are written, and the end of each.
+    urls: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Corpus {
-    /// Reads the list at `path` and finds the file of each URL. Without `originals`, a file
+    /// Reads `list` and finds the file of each URL. Without `originals`, a file
     /// consists of its user-agent lines and rules, as stored in the set.
     ///
     /// # Errors
@@ -94,37 +127,30 @@ impl Corpus {
         set: impl Into<Arc<PolicySet>>,
         originals: Option<Originals>,
         agent: AgentChain,
-        path: &Path,
+        list: UrlList,
     ) -> Result<Corpus, CorpusError> {
-        let mut list = Vec::new();
-        for chunk in Source::open(path, OpenConfig::default())?.chunks(ChunkConfig::default()) {
-            list.extend_from_slice(&chunk?);
-        }
-        let kind = FileKind::of(&list);
-        if kind.is_no_url_list() {
-            let name = path.display().to_string();
-            return Err(InputError::from(WrongKind { name, kind, wanted: Wanted::UrlList }).into());
-        }
         let set = set.into();
         let limit = set.robots_bytes_max().filter(|_| originals.is_some());
         let mut corpus = Corpus {
             set,
             agent,
-            list_path: path.to_owned(),
+            list,
+            read_as: List::plain("", Terminator::LineFeed).into(),
+            list_records: 0,
+            list_bytes: 0,
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
             allowed_without_file: 0,
             texts: Vec::new(),
             bytes_max: limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             files: Vec::new(),
-            list: Vec::new(),
-            lines: Vec::new(),
+            urls: Vec::new(),
+            ends: Vec::new(),
         };
         let mut filing = corpus.file_hosts(originals)?;
-        corpus.read_list(&list, &mut filing)?;
-        corpus.list = list;
+        corpus.read_list(&mut filing)?;
         match corpus.questions.is_empty() {
-            true => Err(CorpusError::NoQuestion { path: path.to_owned() }),
+            true => Err(CorpusError::NoQuestion { path: corpus.list.path }),
             false => Ok(corpus),
         }
     }
@@ -162,64 +188,107 @@ impl Corpus {
         (&self.texts[self.files[file] as usize].0, self.bytes_max)
     }
 
-    /// Returns the line of the list for the question with this number.
-    pub fn record(&self, number: usize) -> &[u8] {
-        let (start, end) = self.lines[number];
-        &self.list[start..end]
+    /// Returns the URL of the question with this number, as it is written in the list.
+    pub fn url(&self, number: usize) -> &[u8] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.urls[start..self.ends[number]]
     }
 
-    /// Returns the number of lines in the list, including empty ones.
-    pub fn list_records(&self) -> usize {
-        Records::new(&self.list, Terminator::LineFeed).count()
-    }
-
-    /// Returns the size of the list in bytes.
-    pub fn list_bytes(&self) -> u64 {
-        self.list.len() as u64
-    }
-
-    fn read_list(&mut self, list: &[u8], filing: &mut Filing) -> Result<(), Damage> {
-        let dialect = self.dialect();
-        let (mut host, mut scratch, mut normal) = (Vec::new(), Vec::new(), Vec::new());
-        let mut end = 0;
-        for record in Records::new(list, Terminator::LineFeed) {
-            let start = end;
-            end += record.whole().len();
-            let url = split(record.text(), dialect.paths.path_start);
-            let known = url.and_then(|url| Ok((url, host_key(&url, &mut host)?)));
-            let Ok((url, key)) = known else {
-                self.left_out.invalid += 1;
-                continue;
-            };
-            let text = match self.found_for(filing, url.scheme, key)? {
-                Some(Found::Text(text)) => text,
-                found => {
-                    if let Some(Found::Access(verdict)) = found {
-                        let allows = allows_without_file(dialect, verdict, record.text());
-                        self.allowed_without_file += u64::from(allows);
-                    }
-                    self.left_out.without_file += 1;
-                    continue;
+    fn read_list(&mut self, filing: &mut Filing) -> Result<(), CorpusError> {
+        let source = Source::open(&self.list.path, OpenConfig::default())?;
+        let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+        let mut leading = Leading::default();
+        for chunk in source.list(ChunkConfig::default(), Arc::clone(&self.list.config)) {
+            let mut chunk = chunk?;
+            chunk.load()?;
+            self.read_as = Arc::clone(chunk.list());
+            self.list_bytes += chunk.stored_bytes();
+            arena.reset();
+            for record in chunk.records(&arena) {
+                if record.problem() == Some(Problem::OpenQuote) {
+                    return Err(self.open_quote().into());
                 }
-            };
-            normal.clear();
-            normal.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
-            normal.extend_from_slice(b"://");
-            normal.extend_from_slice(key);
-            let origin = normal.len();
-            let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
-            normal.extend_from_slice(path.as_bytes());
-            let Ok(normal_text) = std::str::from_utf8(&normal) else {
-                self.left_out.not_text += 1;
-                continue;
-            };
-            // With one policy for every URL, all hosts share one file.
-            let key = if self.set.is_universal() { b"" } else { key };
-            let file = filing.file(key, text, &mut self.files);
-            self.questions.push(file, normal_text, normal.len() - origin);
-            self.lines.push((start, start + record.text().len()));
+                let is_url = self.read_url(record.url(), filing, &mut scratch)?;
+                leading.add(self.list_records, &record, is_url);
+                self.list_records += 1;
+                if leading.records >= RECORDS_WITHOUT_URL_MAX {
+                    return Err(self.no_url(&leading));
+                }
+            }
         }
-        Ok(())
+        match leading.is_over {
+            true => Ok(()),
+            false => Err(self.no_url(&leading)),
+        }
+    }
+
+    /// Adds the question of a URL. Returns whether it is a URL.
+    fn read_url(
+        &mut self,
+        written: &[u8],
+        filing: &mut Filing,
+        Scratch { host, path, normal }: &mut Scratch,
+    ) -> Result<bool, Damage> {
+        let dialect = self.dialect();
+        let url = split(written, dialect.paths.path_start);
+        let known = url.and_then(|url| Ok((url, host_key(&url, host)?)));
+        let Ok((url, key)) = known else {
+            self.left_out.invalid += 1;
+            return Ok(false);
+        };
+        let text = match self.found_for(filing, url.scheme, key)? {
+            Some(Found::Text(text)) => text,
+            found => {
+                if let Some(Found::Access(verdict)) = found {
+                    let allows = allows_without_file(dialect, verdict, written);
+                    self.allowed_without_file += u64::from(allows);
+                }
+                self.left_out.without_file += 1;
+                return Ok(true);
+            }
+        };
+        normal.clear();
+        normal.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
+        normal.extend_from_slice(b"://");
+        normal.extend_from_slice(key);
+        let origin = normal.len();
+        let path = compared_path(url.path, dialect.paths.escapes, path);
+        normal.extend_from_slice(path.as_bytes());
+        let Ok(normal_text) = std::str::from_utf8(normal) else {
+            self.left_out.not_text += 1;
+            return Ok(true);
+        };
+        // With one policy for every URL, all hosts share one file.
+        let key = if self.set.is_universal() { b"" } else { key };
+        let file = filing.file(key, text, &mut self.files);
+        self.questions.push(file, normal_text, normal.len() - origin);
+        self.urls.extend_from_slice(written);
+        self.ends.push(self.urls.len());
+        Ok(true)
+    }
+
+    /// Returns the error of a list that begins with records that are not URLs.
+    fn no_url(&self, leading: &Leading) -> CorpusError {
+        let found = match &leading.first {
+            None => "the list, which is empty".to_owned(),
+            Some((record, text)) => format!(
+                "{} ({}: `{text}`), read as {}; name the format with --input-format, or the place of \
+                 the URL with --column or --field",
+                counted(leading.records, "record", "records"),
+                self.read_as.place(*record as u64),
+                self.read_as.format().describe()
+            ),
+        };
+        CorpusError::NoUrl { path: self.list.path.clone(), found }
+    }
+
+    fn open_quote(&self) -> InputError {
+        let problem = format!(
+            "{}: a quoted field is not closed, so every row behind it is part of it; close it, or pass \
+             --input-format lines if quotes mean nothing",
+            self.read_as.place(self.list_records as u64)
+        );
+        InputError::List { name: self.list.path.display().to_string(), problem }
     }
 
     fn found_for(
@@ -283,6 +352,37 @@ impl Corpus {
             }
         }
         Ok(filing)
+    }
+}
+
+/// Buffers that are reused from URL to URL.
+#[derive(Default)]
+struct Scratch {
+    host: Vec<u8>,
+    path: Vec<u8>,
+    normal: Vec<u8>,
+}
+
+/// The records before the first URL of a list.
+#[derive(Default)]
+struct Leading {
+    /// The number of nonempty records.
+    records: u64,
+    /// The number in the list and the text of the first nonempty record.
+    first: Option<(usize, String)>,
+    /// Whether a URL has followed.
+    is_over: bool,
+}
+
+impl Leading {
+    fn add(&mut self, number: usize, record: &Record<'_>, is_url: bool) {
+        self.is_over |= is_url;
+        if self.is_over || record.text().trim_ascii().is_empty() {
+            return;
+        }
+        self.records += 1;
+        let text = || String::from_utf8_lossy(&cut_to_show(record.text())).into_owned();
+        self.first.get_or_insert_with(|| (number, text()));
     }
 }
 

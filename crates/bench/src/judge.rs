@@ -87,8 +87,7 @@ impl Judgement {
         let judged = by_file.into_par_iter().flat_map_iter(|(file, numbers)| {
             let (text, bytes_max) = corpus.text_as_read(file);
             let judge = oracle::Judge::new(corpus.dialect(), text, bytes_max, &tokens);
-            let allows =
-                move |number| judge.decide(corpus.record(number)).verdict == Verdict::Allow;
+            let allows = move |number| judge.decide(corpus.url(number)).verdict == Verdict::Allow;
             numbers.into_iter().map(move |number| (number, allows(number)))
         });
         let mut allowed = vec![false; corpus.questions.len()];

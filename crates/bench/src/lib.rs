@@ -10,7 +10,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | files and URLs, the same for all | [`Corpus`], [`QuestionList`] |
+//! | files and URLs, the same for all | [`Corpus`], [`UrlList`], [`QuestionList`] |
 //! | what an engine is | [`Engine`], [`Matcher`]; [`FileMatcher`] for one file |
 //! | the engines of this crate | [`built_in`] |
 //! | whether answers are right | [`Judgement`], [`Verification`] |
@@ -30,7 +30,7 @@
 //!
 //! ```
 //! use portcullis_bench as bench;
-//! use portcullis_bench::{Corpus, Settings, Status};
+//! use portcullis_bench::{Corpus, Settings, Status, UrlList};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -40,7 +40,7 @@
 //! let text = b"User-agent: *\nDisallow: /private\n";
 //! let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
 //! let agent = AgentChain::parse("ExampleBot", &RFC_9309)?;
-//! let corpus = Corpus::load(set, None, agent, &list)?;
+//! let corpus = Corpus::load(set, None, agent, UrlList::detected(&list))?;
 //! std::fs::remove_file(&list)?;
 //!
 //! let settings = Settings {
@@ -73,7 +73,7 @@ mod tables;
 mod tests;
 mod timing;
 
-pub use corpus::{Corpus, CorpusError, LeftOut, Originals};
+pub use corpus::{Corpus, CorpusError, LeftOut, Originals, UrlList};
 pub use engine::{
     Build, Built, Engine, EngineError, EngineKind, FileMatcher, Matcher, Parse, Pass, PerFile,
     Tally,

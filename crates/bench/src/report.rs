@@ -21,7 +21,7 @@ pub struct Report {
     pub format: u32,
     /// The version of portcullis.
     pub version: String,
-    /// The command, without folders.
+    /// The command, quoted for a shell.
     pub command: String,
     /// The machine, and the time of the measurement.
     pub machine: Machine,
@@ -42,7 +42,9 @@ pub struct Report {
 pub struct CorpusFacts {
     /// The list's name without its folder.
     pub list: String,
-    /// The size of the list in bytes.
+    /// How the list was read: its format, and the column or field of the URL if it was detected.
+    pub list_format: String,
+    /// The size of the list's file in bytes.
     pub list_bytes: u64,
     /// The dialect of the policies.
     pub dialect: String,
@@ -66,7 +68,7 @@ pub struct CorpusFacts {
     pub checksum: String,
     /// The seconds that the oracle took, on all cores.
     pub oracle_seconds: f64,
-    /// The lines that are not measured.
+    /// The records that are not measured.
     pub left_out: LeftOut,
 }
 

@@ -7,20 +7,22 @@
 //! Failures of an engine are part of the report.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portcullis_capture::input::{OpenConfig, Record, Records, Source, Terminator};
+use portcullis_capture::input::{OpenConfig, Record, Source};
+use portcullis_capture::list::{Arena, ListRecords};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::visible::is_hidden;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::runner::{self as batch_runner, Config};
 use portcullis_set::batch::{Classifier, ClassifierMemory};
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, UrlList};
 use super::engine::{Engine, EngineError, EngineKind, Matcher};
 use super::engines::{BASELINE, built_in};
 use super::growth;
@@ -154,13 +156,29 @@ pub fn chosen<'c>(
     Ok(all)
 }
 
-/// Returns a command for a report, with only the last part of each path, because folders are
-/// private.
-pub fn command_line(program: &str, arguments: impl Iterator<Item = String>) -> String {
-    let last_part =
-        |word: &str| word.trim_end_matches('/').rsplit('/').next().unwrap_or(word).to_owned();
-    let shown = |argument: String| argument.split(' ').map(last_part).collect::<Vec<_>>().join(" ");
-    std::iter::once(program.to_owned()).chain(arguments.map(shown)).collect::<Vec<_>>().join(" ")
+/// Returns a command for a report. Its arguments are quoted so that a shell repeats it.
+pub fn command_line(program: &str, arguments: impl Iterator<Item = OsString>) -> String {
+    let arguments = arguments.map(|argument| quoted(&argument));
+    std::iter::once(program.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Quotes a word for a shell, if it needs that: in `'…'`, or in `$'…'` (POSIX 2024) if it has
+/// hidden characters or is not UTF-8.
+fn quoted(word: &OsStr) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(byte);
+    let bytes = word.as_encoded_bytes();
+    match word.to_str() {
+        Some(text) if !text.is_empty() && bytes.iter().all(is_plain) => text.to_owned(),
+        Some(text) if !text.contains(is_hidden) => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => {
+            let byte = |&byte: &u8| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+                b' '..=b'~' => char::from(byte).to_string(),
+                _ => format!("\\x{byte:02x}"),
+            };
+            format!("$'{}'", bytes.iter().map(byte).collect::<String>())
+        }
+    }
 }
 
 /// Compares the answers of `engines` with the oracle's and times the engines that may be timed.
@@ -207,7 +225,8 @@ pub fn run<'c>(
     let mut reports: Vec<EngineReport> =
         seats.into_iter().map(|seat| seat.report(settings.memory, progress)).collect();
     set_ratios(&mut reports, &baseline);
-    let list = corpus.list_path.file_name().unwrap_or_default();
+    let list = corpus.list.path.file_name().unwrap_or_default();
+    let read_as = &corpus.read_as;
     Ok(Report {
         format: REPORT_FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -215,7 +234,8 @@ pub fn run<'c>(
         machine,
         corpus: CorpusFacts {
             list: list.to_string_lossy().into_owned(),
-            list_bytes: corpus.list_bytes(),
+            list_format: read_as.note().unwrap_or(read_as.format().describe()).to_owned(),
+            list_bytes: corpus.list_bytes,
             dialect: corpus.dialect().name.to_owned(),
             agent: corpus.agent.name().to_owned(),
             files: rounds.files.len(),
@@ -556,8 +576,7 @@ impl<'r, 'c> Rounds<'r, 'c> {
             seat.engine.kind == EngineKind::BuiltIn && seat.engine.name == BASELINE
         };
         let Some(seat) = seats.iter_mut().find(is_ours) else { return };
-        let run =
-            ListRun::new(&corpus.set, &corpus.agent, &corpus.list_path, self.settings.opening);
+        let run = ListRun::new(&corpus.set, &corpus.agent, &corpus.list, self.settings.opening);
         let expected = seat.verification.allowed + corpus.allowed_without_file;
         for threads in thread_counts() {
             if !seat.is_timed() {
@@ -573,7 +592,7 @@ impl<'r, 'c> Rounds<'r, 'c> {
                 }
             });
             let cell = Cell { threads, ..Cell::of(Model::FileToVerdict, None) };
-            seat.record(cell, corpus.list_records(), time);
+            seat.record(cell, corpus.list_records, time);
         }
     }
 }
@@ -585,12 +604,12 @@ pub struct ListRun {
 }
 
 enum List {
-    File(PathBuf, OpenConfig),
+    File(UrlList, OpenConfig),
     Memory(Arc<[u8]>),
 }
 
 impl ListRun {
-    /// Returns a run over the list at `path` against `set`, for `agent`.
+    /// Returns a run over `list` against `set`, for `agent`.
     ///
     /// # Errors
     ///
@@ -598,13 +617,13 @@ impl ListRun {
     pub fn new(
         set: &Arc<PolicySet>,
         agent: &AgentChain,
-        path: &Path,
+        list: &UrlList,
         opening: OpenConfig,
     ) -> Result<ListRun, EngineError> {
-        ListRun::over(List::File(path.to_owned(), opening), set, agent)
+        ListRun::over(List::File(list.clone(), opening), set, agent)
     }
 
-    /// Returns a run over a list in memory.
+    /// Returns a run over a list of lines in memory.
     pub(super) fn in_memory(
         set: &Arc<PolicySet>,
         agent: &AgentChain,
@@ -628,19 +647,22 @@ impl ListRun {
     pub fn pass(&self, threads: usize) -> Result<(Duration, u64), EngineError> {
         let classifier = &self.classifier;
         let start = Instant::now();
-        let source = match &self.list {
-            List::File(path, opening) => Source::open(path, *opening),
+        let (source, lists) = match &self.list {
+            List::File(list, opening) => (Source::open(&list.path, *opening), Some(&list.config)),
             List::Memory(list) => {
                 let reader = Cursor::new(Arc::clone(list));
-                Ok(Source::from_reader("a list", reader, OpenConfig::default()))
+                (Ok(Source::from_reader("a list", reader, OpenConfig::default())), None)
             }
         };
         let mut allowed = 0;
         batch_runner::run(
             [source],
-            &Config { threads, ..Config::default() },
-            || classifier.memory(),
-            |memory, chunk, count: &mut u64| *count = count_allowed(classifier, memory, chunk),
+            &Config { threads, lists, ..Config::default() },
+            || (classifier.memory(), Arena::new()),
+            |(memory, arena), chunk, count: &mut u64| {
+                arena.reset();
+                *count = count_allowed(classifier, memory, chunk.records(arena));
+            },
             |count| {
                 allowed += *count;
                 Ok::<(), io::Error>(())
@@ -652,13 +674,15 @@ impl ListRun {
 }
 
 /// Counts the allowed URLs in a chunk. A damaged set counts as 0, which the comparison detects.
-fn count_allowed(classifier: &Classifier, memory: &mut ClassifierMemory, chunk: &[u8]) -> u64 {
+fn count_allowed(
+    classifier: &Classifier,
+    memory: &mut ClassifierMemory,
+    mut records: ListRecords<'_>,
+) -> u64 {
     let mut allowed = 0;
     let mut block: Vec<Record<'_>> = Vec::with_capacity(RECORDS_AT_ONCE);
-    let mut records = Records::new(chunk, Terminator::LineFeed);
     loop {
-        block.clear();
-        block.extend(records.by_ref().take(RECORDS_AT_ONCE));
+        records.fill(&mut block, RECORDS_AT_ONCE);
         if block.is_empty() {
             return allowed;
         }

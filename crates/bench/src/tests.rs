@@ -66,7 +66,7 @@ fn corpus() -> Corpus {
     std::fs::write(&path, LIST).unwrap();
     let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
-    Corpus::load(set, None, agent, &path).unwrap()
+    Corpus::load(set, None, agent, UrlList::detected(&path)).unwrap()
 }
 
 fn quick() -> Settings {
@@ -198,11 +198,18 @@ fn names_are_those_of_engines() {
 fn a_list_that_asks_nothing_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("urls.txt");
-    std::fs::write(&path, "nothing\n").unwrap();
-    let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
     let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
-    let error = Corpus::load(set, None, agent, &path).unwrap_err();
-    assert!(matches!(error, CorpusError::NoQuestion { .. }));
+    for (list, words) in [
+        ("", "the list, which is empty"),
+        ("nothing\n", "1 record (line 1: `nothing`), read as plain lines"),
+        ("url,x\n,2\n\n,3\n", "2 records (row 2: `,2`), read as CSV"),
+        ("url,x\nhttps://a.example/,\"2\n", "row 2: a quoted field is not closed"),
+    ] {
+        std::fs::write(&path, list).unwrap();
+        let set = PolicySet::of_text(ROBOTS, &LoadConfig::new(&RFC_9309));
+        let error = Corpus::load(set, None, agent.clone(), UrlList::detected(&path)).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
 }
 
 #[test]
@@ -255,6 +262,21 @@ fn assert_is_well_formed(page: &str) {
     assert!(open.is_empty(), "{open:?}");
 }
 
+#[test]
+fn a_command_is_quoted_for_a_shell() {
+    for (word, expected) in [
+        ("--urls=a/b-c_1.txt", "--urls=a/b-c_1.txt"),
+        ("", "''"),
+        ("protego=python3 x.py", "'protego=python3 x.py'"),
+        ("it's $HOME", r"'it'\''s $HOME'"),
+        ("a\u{1b}[31m'\\", r"$'a\x1b[31m\'\\'"),
+        ("~", "'~'"),
+    ] {
+        let line = command_line("program", [word.into()].into_iter());
+        assert_eq!(line, format!("program {expected}"));
+    }
+}
+
 #[cfg(unix)]
 mod runners {
     use super::*;
@@ -279,6 +301,8 @@ mod runners {
         assert_eq!(runner.verification.status, Status::Differs);
         assert_eq!((runner.verification.answered, runner.verification.differing), (4, 2));
         assert_eq!(runner.result(hot(Order::Shuffled)).unwrap().median_ns, 100.0);
+        let headline = "the fastest of 1 engine of other projects, script, takes 100 ns";
+        assert!(markdown(&report).contains(headline), "{}", markdown(&report));
         let compile = Cell::of(Model::Compile, None);
         assert_eq!(runner.result(compile).unwrap().median_ns, 1000.0);
     }

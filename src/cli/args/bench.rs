@@ -6,7 +6,7 @@ use clap::Args;
 use portcullis_bench::{Model, RunnerCommand};
 
 use super::super::values;
-use super::PolicyArgs;
+use super::{PolicyArgs, ReadingArgs};
 
 /// Measure engines side by side on your own files and URLs, each verified before it is timed
 ///
@@ -18,13 +18,18 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub policies: PolicyArgs,
 
-    /// The list of URLs, one per line
+    /// The list of URLs, in any format that `classify` reads
+    ///
+    /// It is read several times, so it must be a file.
     #[arg(long, value_name = "FILE", help_heading = "Questions")]
     pub urls: PathBuf,
 
-    /// The crawler's product token
-    #[arg(short, long, value_name = "A", help_heading = "Questions")]
+    /// The crawler's product token; only one
+    #[arg(short, long, value_name = "A", value_parser = values::agent, help_heading = "Questions")]
     pub agent: String,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 
     /// Engine to measure, by name; repeatable [default: all]
     #[arg(long = "engine", value_name = "NAME", help_heading = "Measurement")]

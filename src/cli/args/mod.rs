@@ -214,10 +214,24 @@ pub struct InputArgs {
     pub lists: ListArgs,
 }
 
-/// How lists are read.
+/// How lists are read, and where records that are not URLs go.
 #[derive(Args, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Input")]
 pub struct ListArgs {
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// Write a line of JSON for each record that is not a URL to FILE
+    ///
+    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub rejects: Option<PathBuf>,
+}
+
+/// How lists are read.
+#[derive(Args, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Input")]
+pub struct ReadingArgs {
     /// The format of the lists; detected for each list by default
     ///
     /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
@@ -240,12 +254,6 @@ pub struct ListArgs {
     /// file without a header the only one with a URL.
     #[arg(long, value_name = "COLUMN")]
     pub column: Option<String>,
-
-    /// Write a line of JSON for each record that is not a URL to FILE
-    ///
-    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub rejects: Option<PathBuf>,
 
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]

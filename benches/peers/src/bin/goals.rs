@@ -87,7 +87,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let extent = (&effort, &Sizes::default());
     let mut goals = measure(&inputs, &programs, extent, &usual_engines, &progress)?;
     goals.commit.clone_from(&arguments.commit);
-    let typed = || command_line("portcullis-goals", std::env::args().skip(1));
+    let typed = || command_line("portcullis-goals", std::env::args_os().skip(1));
     goals.command = arguments.command.clone().unwrap_or_else(typed);
     let markdown = goals.markdown();
     let results = arguments.results.as_ref().filter(|_| !goals.has_wrong());

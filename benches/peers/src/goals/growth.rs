@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use portcullis_bench::{ListRun, MadeUpHosts, RuleGrowth, on_all_cores};
+use portcullis_bench::{ListRun, MadeUpHosts, RuleGrowth, UrlList, on_all_cores};
 use portcullis_dialect::decision::Verdict;
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, Detail};
@@ -51,7 +51,8 @@ pub(super) fn origins(
         let path = folder.join(format!("hosts-{hosts}.txt"));
         std::fs::write(&path, &list)?;
         let allowed = on_all_cores(|| verified(&set, agent, &made_up, &list));
-        runs.push((ListRun::new(&set, agent, &path, system::opening())?, allowed, path));
+        let run = ListRun::new(&set, agent, &UrlList::detected(&path), system::opening())?;
+        runs.push((run, allowed, path));
     }
     let pass = |place: usize| -> Pass<'_> {
         let (run, expected, _) = &runs[place];

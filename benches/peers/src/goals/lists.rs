@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use portcullis_bench::ListRun;
+use portcullis_bench::{ListRun, UrlList};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::PolicySet;
 use portcullis_synth::random::SplitMix64;
@@ -102,8 +102,9 @@ pub(super) fn measure(
         seconds: BTreeMap::new(),
     };
     if let Ok(allowed) = runs.allowed {
-        let run =
-            |policies, list: &Path| ListRun::new(policies, subject.agent, list, system::opening());
+        let run = |policies, list: &Path| {
+            ListRun::new(policies, subject.agent, &UrlList::detected(list), system::opening())
+        };
         let by_group = run(subject.mapped, &grouped)?;
         let by_chance = run(subject.mapped, &shuffled)?;
         let by_files = run(subject.files, &shuffled)?;

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use portcullis_bench::{
     self, BASELINE, BenchError, Cell, Corpus, Engine, EngineReport, Machine, Model, Order,
-    Originals, Report, Settings, Spread, Status,
+    Originals, Report, Settings, Spread, Status, UrlList,
 };
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -452,7 +452,7 @@ fn corpus(robots: &Path, urls: &Path, agent: &AgentChain) -> Result<Corpus> {
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(DIALECT) };
     let (set, originals) =
         (PolicySet::load(robots, &config)?.set, Originals::load(robots, &config)?);
-    Ok(Corpus::load(set, Some(originals), agent.clone(), urls)?)
+    Ok(Corpus::load(set, Some(originals), agent.clone(), UrlList::detected(urls))?)
 }
 
 /// Compiles the policies of the mixed data with the command-line program.
