@@ -303,7 +303,7 @@ fn words_and_figures() {
     let html = page(&some);
     assert!(html.contains("may fetch 0 %"), "an unknown URL is not allowed");
     assert!(html.contains("named by 9 hosts"));
-    assert!(html.contains("<span>h1.example · Disallow: h2.example (line 7)</span>"));
+    assert!(html.contains("<span>h1.example and 2 others · Disallow: h2.example (line 7)</span>"));
     assert!(html.contains("<th scope=\"col\">no rule matches</th>"));
     assert!(html.contains("Half have at most 0") && html.contains("<td>2 to 3</td>"));
     assert!(page(&Report::default()).contains("Size of files: nothing to count"));
