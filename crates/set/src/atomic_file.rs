@@ -7,8 +7,10 @@
 //!
 //! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only
 //! a process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
+//! [`publish_all`] names the outputs of a run without letting such a handler in between, so a signal
+//! leaves all of them or none.
 //!
-//! Cost: one `fsync` per file, and one for its folder. Everything here touches a disk and can fail
+//! Cost: one `fsync` per file, and one for each folder. Everything here touches a disk and can fail
 //! with the system's error.
 //!
 //! ```
@@ -95,6 +97,50 @@ impl Drop for Registered {
     fn drop(&mut self) {
         lock_unfinished().remove(&self.0);
     }
+}
+
+/// An output of [`publish_all`] that could not be published.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot publish output {position}")]
+pub struct PublishError {
+    /// The position of the output.
+    pub position: usize,
+    /// The system's error.
+    pub source: io::Error,
+}
+
+/// Renames all files and folders to their final names, in order, and replaces existing files.
+///
+/// [`abandon`] waits until all have their names, so a signal leaves all outputs of a run or none.
+///
+/// # Errors
+///
+/// The first that cannot be renamed, or whose folder cannot be synced. It and those after it are
+/// removed if they have no name yet.
+pub fn publish_all(outputs: Vec<Complete>) -> Result<(), PublishError> {
+    let failed = |position| move |source| PublishError { position, source };
+    let mut targets = Vec::with_capacity(outputs.len());
+    let mut rest = outputs.into_iter();
+    // An output that is dropped takes the lock itself, so published ones are kept until it is free.
+    let mut published = Vec::with_capacity(rest.len());
+    let renamed = {
+        let _unfinished = lock_unfinished();
+        rest.by_ref().enumerate().try_for_each(|(position, complete)| {
+            let Complete { written, registered, target } = complete;
+            published.push(registered);
+            written.rename(&target).map_err(failed(position))?;
+            targets.push(target);
+            Ok(())
+        })
+    };
+    renamed?;
+    let mut synced = BTreeSet::new();
+    for (position, target) in targets.iter().enumerate() {
+        if synced.insert(folder_of(target)) {
+            sync_folder_of(target).map_err(failed(position))?;
+        }
+    }
+    Ok(())
 }
 
 /// A file that is being written beside its name. Dropping it removes it.
@@ -222,20 +268,21 @@ impl Complete {
     ///
     /// If it cannot be renamed. It is then removed.
     pub fn publish(self) -> io::Result<()> {
-        let Complete { written, registered, target } = self;
-        {
-            // Never publish while the process is ending.
-            let _unfinished = lock_unfinished();
-            match written {
-                Written::File(path) => path.persist(&target).map_err(|failed| failed.error)?,
-                Written::Folder(mut folder) => {
-                    fs::rename(folder.path(), &target)?;
-                    folder.disable_cleanup(true);
-                }
+        publish_all(vec![self]).map_err(|failed| failed.source)
+    }
+}
+
+impl Written {
+    /// Gives it its final name. Removes it if that fails.
+    fn rename(self, target: &Path) -> io::Result<()> {
+        match self {
+            Written::File(path) => path.persist(target).map_err(|failed| failed.error),
+            Written::Folder(mut folder) => {
+                fs::rename(folder.path(), target)?;
+                folder.disable_cleanup(true);
+                Ok(())
             }
         }
-        drop(registered);
-        sync_folder_of(&target)
     }
 }
 
