@@ -90,6 +90,7 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
     let mut stream = plan::stream(args.input, &args.run, prints)?;
     if format == ClassifyFormat::Parquet {
+    stream.chunks = questions.chunks();
         parquet::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
         parquet::not_compressed(&destination)?;
         stream.chunks = parquet::ROW_GROUPS;

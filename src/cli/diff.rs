@@ -77,10 +77,14 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     ensure!(has_urls || lists == ListArgs::default(), "flags about lists require FILE");
     let input = InputArgs { files, lists };
     let prints = output == Destination::StandardOutput;
+    let mut stream = has_urls.then(|| plan::stream(input, &args.run, prints)).transpose()?;
+    if let Some(stream) = &mut stream {
+        stream.chunks = questions.chunks();
+    }
     let diff = Diff {
         questions,
         labels,
-        stream: has_urls.then(|| plan::stream(input, &args.run, prints)).transpose()?,
+        stream,
         format: plan::format(args.format, &output, Format::NAMED)?,
         output,
         summary: plan::summary_form(&args.run),

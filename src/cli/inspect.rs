@@ -424,7 +424,7 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
     push_listing(text, policy);
 }
 
-/// Appends the usage records of each robot: their statements and their lines.
+/// Appends the usage records of robots: their statements and their lines.
 fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
     let labels = Label::ALL.map(Label::as_str);
     let heading = [&["usage for robot"][..], &labels, &["licences", "lines"]].concat();
@@ -433,10 +433,15 @@ fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
             true => Preference::Unstated.to_string(),
             false => stated.join(" "),
         });
-        let lines: Vec<String> = robot.lines.iter().map(ToString::to_string).collect();
-        let name = lossless(robot.name.as_deref(), "(any other)");
+        let mut lines: Vec<String> = robot.lines.iter().map(ToString::to_string).collect();
+        if robot.lines_omitted > 0 {
+            lines.push(format!("and {} more", robot.lines_omitted));
+        }
+        let others = robot.for_others.then(|| "(any other)".to_owned());
+        let named = robot.robots.iter().map(|name| visible(name).to_string());
+        let names: Vec<String> = others.into_iter().chain(named).collect();
         let rest = [robot.licenses.to_string(), lines.join(" ")];
-        std::iter::once(name).chain(stated).chain(rest).collect()
+        std::iter::once(names.join(", ")).chain(stated).chain(rest).collect()
     });
     text.table(&heading, robots);
 }

@@ -14,13 +14,13 @@ use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::input::{ChunkConfig, Terminator};
 use portcullis_capture::list::{ListConfig, ListFormat};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
-use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN, ROBOTS_BYTES_MAX};
 use portcullis_dialect::usage::Label;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
 use portcullis_set::batch::Freshness;
 
-use super::agents::{self, Asked, Name};
+use super::agents::{self, Asked};
 use super::args::{
     Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, ReadingArgs, RunArgs,
 };
@@ -103,14 +103,22 @@ impl QuestionPlan {
     }
 
     /// Whether no agent was named.
+    /// Returns how lists are cut if the output has an answer for each agent. With many agents, chunks
+    /// are shorter, so that their outputs are not longer.
+    pub fn chunks(&self) -> ChunkConfig {
+        let agents = (self.asked.names.len() + self.headers.len()).max(1);
+        let chunk_bytes = CHUNK_BYTES / agents.div_ceil(CHUNK_AGENTS);
+        ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
+    }
+
     pub fn names_nobody(&self) -> bool {
         self.asked.names.is_empty() && self.headers.is_empty()
     }
 
-    /// Whether an agent was given directly, not by a list.
-    pub fn is_given(&self, agent: &str) -> bool {
-        let is_listed = |name: &Name| name.list.is_some() && name.name == agent;
-        !self.asked.names.iter().any(is_listed)
+    /// Returns the names that come from lists, not from `-a` itself.
+    pub fn listed(&self) -> HashSet<&str> {
+        let listed = self.asked.names.iter().filter(|name| name.list.is_some());
+        listed.map(|name| name.name.as_str()).collect()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Reports about hostile files stay within bounds. The tests count bytes and findings, not seconds.
 
-use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX, SHOWN_BYTES_MAX};
+use portcullis_dialect::limits::{
+    AGENT_SUGGESTIONS_MAX, INSPECT_USAGE_LINES_MAX, LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX,
+    SHOWN_BYTES_MAX,
+};
 
 use super::*;
 
@@ -42,6 +45,105 @@ fn a_long_rule_is_cut_wherever_it_is_repeated() {
             is_cut && bytes <= OBJECT_BYTES * 2 + texts_max * SHOWN_BYTES_MAX,
             "{line}: {bytes}"
         );
+    }
+}
+
+#[test]
+fn licences_are_cut_and_counted() {
+    const LICENCES: usize = 10_000;
+    let folder = Folder::new();
+    let licences: String =
+        (0..LICENCES).map(|number| format!("License: https://l.example/{number}\n")).collect();
+    folder.write("file", format!("User-agent: *\nAllow: /\n{licences}"));
+    folder.write("list", "http://a.example/1\nhttp://a.example/2\n");
+    for line in [
+        "classify --robots file -a Bot --usage search --format jsonl list --no-summary",
+        "check --robots file -a Bot --usage search --json http://a.example/1",
+    ] {
+        for object in json_lines(&folder.ok(line).stdout) {
+            let listed = object["licenses"].as_array().unwrap();
+            assert_eq!(listed[0], "https://l.example/0");
+            let omitted = object["licenses_omitted"].as_u64().unwrap() as usize;
+            assert_eq!(listed.len() + omitted, LICENCES, "{line}");
+            let bytes: usize = listed.iter().map(|uri| uri.as_str().unwrap().len()).sum();
+            assert!((SHOWN_BYTES_MAX..2 * SHOWN_BYTES_MAX).contains(&bytes), "{line}: {bytes}");
+        }
+    }
+}
+
+/// Everything about the agents takes time in proportion to their number.
+#[cfg(unix)]
+#[test]
+fn a_hundred_thousand_agents() {
+    const AGENTS: usize = 90_000;
+    let folder = Folder::new();
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    let name = |number: usize| {
+        let letters = [1, 26, 26 * 26, 26 * 26 * 26].map(|unit| letter(number / unit));
+        format!("bot-{}\n", letters.iter().collect::<String>())
+    };
+    folder.write("names", (0..AGENTS).map(name).collect::<String>());
+    folder.write("list", "https://a.example/private/x\n");
+    let output = std::process::Command::new("sh")
+        .current_dir(folder.folder.path())
+        // A limit on processor time, which other programs on the machine do not use up.
+        .args(["-c", "ulimit -t 10 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_portcullis")])
+        .args(["filter", "list", "--robots", "robots", "-a", "@names", "-v", "--json"])
+        .output()
+        .unwrap();
+    assert_status(&output, 0);
+    assert_stdout(&output, "https://a.example/private/x\n");
+    assert_eq!(json(&output.stderr)["per_agent"].as_array().unwrap().len(), AGENTS);
+}
+
+#[test]
+fn only_the_first_unnamed_agents_get_a_suggestion() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..2 * AGENT_SUGGESTIONS_MAX).map(misspelt).collect();
+    let line = format!("filter --robots robots -a {} --json", names.join(","));
+    let summary = json(&folder.pipe(&line, ALLOWED).stderr);
+    let unnamed = summary["unnamed_agents"].as_array().unwrap();
+    assert_eq!(unnamed.len(), names.len());
+    let suggested = unnamed.iter().filter(|agent| agent["suggestion"] == "Googlebot").count();
+    assert_eq!(suggested, AGENT_SUGGESTIONS_MAX);
+}
+
+/// Returns another name for each number, with two letters appended to Googlebot's.
+fn misspelt(number: usize) -> String {
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    format!("Googlebot{}{}", letter(number), letter(number / 26))
+}
+
+#[test]
+fn the_usage_of_many_robots_is_inspected() {
+    const ROBOTS: usize = 3_000;
+    const RECORDS: usize = 2_000;
+    let folder = Folder::new();
+    let lines = |line: fn(usize) -> String, count| (0..count).map(line).collect::<String>();
+    let robots = lines(|number| format!("User-agent: r{number}\n"), ROBOTS);
+    let records = lines(|number| format!("Content-Usage: /{number} train-ai=n\n"), RECORDS);
+    // The same records hold for all robots.
+    let own_rules = lines(|number| format!("User-agent: r{number}\nDisallow: /\n"), ROBOTS);
+    let outside = lines(|number| format!("License: https://l.example/{number}\n"), RECORDS);
+    folder.write("robots/a.example", outside + &own_rules);
+    // Other records hold for each robot.
+    let own = |number| format!("User-agent: r{number}\nContent-Usage: /own train-ai=y\n");
+    folder.write("robots/b.example", format!("{robots}{records}{}", lines(own, ROBOTS)));
+    folder.ok("compile -o set robots");
+    for (host, names, all_lines) in
+        [("a.example", ROBOTS, RECORDS), ("b.example", 1, ROBOTS * (RECORDS + 1))]
+    {
+        let output = folder.ok(format!("inspect set {host} --json"));
+        assert!(output.stdout.len() < 4 * 1024 * 1024, "{host}: {}", output.stdout.len());
+        let object = json(&output.stdout);
+        let usage = object["policies"][0]["usage"].as_array().unwrap();
+        let last = usage.last().unwrap();
+        assert_eq!(last["robots"].as_array().unwrap().len(), names, "{host}");
+        let listed: usize = usage.iter().map(|it| it["lines"].as_array().unwrap().len()).sum();
+        let omitted: u64 = usage.iter().filter_map(|it| it["lines_omitted"].as_u64()).sum();
+        assert_eq!(listed + omitted as usize, all_lines, "{host}");
+        assert!(listed <= INSPECT_USAGE_LINES_MAX, "{host}");
+        folder.ok(format!("inspect set {host}"));
     }
 }
 

@@ -235,9 +235,9 @@ fn inspect_shows_which_records_hold_for_a_robot() {
     let object = json(&folder.ok(format!("{line} --json")).stdout);
     let policy = &object["policies"][0];
     let expected = json!([
-        {"name": null, "lines": [1, 3, 4, 5], "licenses": 1,
+        {"for_others": true, "robots": [], "lines": [1, 3, 4, 5], "licenses": 1,
             "stated": {"train-ai": ["y", "n"], "ai-use": ["n"], "search": ["y"]}},
-        {"name": "other", "lines": [1], "licenses": 1,
+        {"for_others": false, "robots": ["other"], "lines": [1], "licenses": 1,
             "stated": {"train-ai": [], "ai-use": [], "search": []}},
     ]);
     assert_eq!(policy["usage"], expected);

@@ -287,6 +287,13 @@ pub const DIFFERENCE_PAIR_BYTES_KEPT: usize = 1024;
 /// block spreads its fixed cost over more records.
 pub const RECORDS_AT_ONCE: usize = 128;
 
+/// Line numbers of usage records that `inspect` lists for the robots of one file: 100,000. Further
+/// ones are counted.
+///
+/// Source: our choice. A file of 500 KiB can name 10,000 robots and let 10,000 records hold for each
+/// of them; the largest real file has a few dozen.
+pub const INSPECT_USAGE_LINES_MAX: usize = 100_000;
+
 /// Rows of an Arrow array that one thread decides at a time: 65,536.
 ///
 /// Source: our choice, some milliseconds of work. A longer array is decided in pieces of this size,
@@ -305,15 +312,28 @@ pub const ARROW_STRETCH_PIECES: usize = 64;
 /// Source: our choice. It bounds memory where every request names another agent.
 pub const AGENTS_KEPT_PER_FILE: usize = 64;
 
-/// Bytes per agent that a chunk may add to an output before it is written: 16 MiB. The rest of the
-/// chunk is processed after the write.
+/// Bytes that a chunk may add to an output before it is written, for all agents together: 16 MiB.
+/// The rest of the chunk is processed after the write. Only the answers for one record may exceed
+/// it.
 ///
-/// Source: our choice; JSON Lines turns a usual chunk into 3 MB, and one with the shortest URLs
-/// into 14 MB.
+/// Source: our choice; for one agent, JSON Lines turns a usual chunk into 3 MB, and one with the
+/// shortest URLs into 14 MB.
 pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Agents whose answers about one chunk of [`CHUNK_BYTES`] fit [`CHUNK_OUTPUT_BYTES_MAX`]: 4. For
+/// more agents, lists are cut into shorter chunks, so that threads share the work.
+///
+/// Source: a usual chunk in JSON Lines, as above.
+pub const CHUNK_AGENTS: usize = 4;
+
+/// Bytes of the shortest chunk of a list for many agents: 32 KiB.
+///
+/// Source: our choice. Its 400 URLs ask thousands of questions, so the cost of a handover is still
+/// negligible.
+pub const CHUNK_BYTES_MIN: usize = 32 * 1024;
+
 /// Characters of a table cell that `inspect` prints. A longer cell ends with `…`; `inspect --json`
-/// is complete.
+/// has the whole value.
 ///
 /// Source: our choice. A column is as wide as its longest cell, and a format width has 16 bits.
 pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
@@ -370,7 +390,8 @@ pub const AUDIT_SAMPLES: usize = 3;
 ///
 /// Source: our choice, four times the length of 99 in 100 real URLs. It bounds what one decision
 /// adds to an output: a file within its size limit can hold one rule of 500 KiB, which JSON Lines
-/// would repeat per URL. The line number next to a rule locates the complete rule.
+/// would repeat per URL. The line number next to a rule locates the complete rule. Licences are
+/// listed until they have this many bytes together, and the others are counted.
 pub const SHOWN_BYTES_MAX: usize = 1024;
 
 /// Bytes of bodies, and of what was parsed from them, that are cached so that equal bodies are
@@ -390,6 +411,13 @@ pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 ///
 /// Source: our choice. It is fifty times the longest public list, so a longer file is another one.
 pub const AGENT_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Agents that no group names and for which a similar name is looked up: 100. The others are
+/// reported without a suggestion.
+///
+/// Source: our choice. A suggestion compares the agent with every name in the set, and a command
+/// line has room for 100,000 agents. A person misspells a few.
+pub const AGENT_SUGGESTIONS_MAX: usize = 100;
 
 /// Hosts without a policy that the summary of a run counts one by one: 65,536.
 ///

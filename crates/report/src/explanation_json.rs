@@ -32,6 +32,7 @@
 //! cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use serde::Serialize;
 
@@ -169,8 +170,9 @@ pub fn write(
 
 /// Returns the members about usage, as in [`json_lines`](super::json_lines).
 fn usage_object(usage: Option<&UsageExplanation>, labels: &[Label]) -> Option<UsageObject> {
-    let licenses = usage.into_iter().flat_map(|usage| &usage.licenses);
-    let mut object = UsageObject::new(licenses.map(|license| &*license.value));
+    let licenses = usage.map_or(&[][..], |usage| &usage.licenses).iter();
+    let licenses = licenses.map(|license| Ok::<_, Infallible>(&*license.value));
+    let Ok(mut object) = UsageObject::new(licenses);
     for &label in labels {
         let deciding = usage.and_then(|usage| usage.deciding(label));
         let unless_stated =

@@ -177,7 +177,7 @@ pub fn write_chunk(
     // The start of the run of kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
-    in_blocks(piece.records(), |block| {
+    in_blocks(piece.records(), 0, |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
         piece.rejects.add_block(block, session.decisions(), decided);

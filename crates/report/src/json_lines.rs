@@ -10,9 +10,10 @@
 //! be stated on a different line. `licenses` is an array. `usage` has `y`, `n`, `?` or `-`; the
 //! other three are `null` if the label is not stated.
 //!
-//! A rule or group longer than [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX) is
-//! cut and ends with `…`, and so does its `_base64` member. `line` gives the place of the whole
-//! rule. Control and bidirectional characters are `\u` escapes.
+//! A rule, group or licence longer than [`SHOWN_BYTES_MAX`] is cut and ends with `…`, and so does its
+//! `_base64` member. `line` gives the place of the whole rule. The list of licences ends when it has
+//! that many bytes; the member `licenses_omitted` follows with the number of the others. Control and
+//! bidirectional characters are `\u` escapes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use super::{Decided, Format};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
@@ -65,12 +67,35 @@ pub(super) struct UsageObject {
     usage_rule: BTreeMap<&'static str, Option<String>>,
     usage_source: BTreeMap<&'static str, Option<&'static str>>,
     licenses: Vec<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    licenses_omitted: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl UsageObject {
-    /// Returns an object without labels and with these licences.
-    pub fn new<'l>(licenses: impl IntoIterator<Item = &'l [u8]>) -> UsageObject {
-        UsageObject { licenses: licenses.into_iter().map(text).collect(), ..UsageObject::default() }
+    /// Returns an object without labels. It lists `licenses` until they have [`SHOWN_BYTES_MAX`] bytes
+    /// together, and counts the others.
+    ///
+    /// # Errors
+    ///
+    /// If a licence cannot be read.
+    pub fn new<L: AsRef<[u8]>, E>(
+        mut licenses: impl ExactSizeIterator<Item = Result<L, E>>,
+    ) -> Result<UsageObject, E> {
+        let mut object = UsageObject::default();
+        let mut bytes = 0;
+        while bytes < SHOWN_BYTES_MAX
+            && let Some(license) = licenses.next()
+        {
+            let license = text(license?.as_ref());
+            bytes += license.len();
+            object.licenses.push(license);
+        }
+        object.licenses_omitted = licenses.len();
+        Ok(object)
     }
 
     /// Adds the preference about a label, and the line, the kind and the value of the record that
@@ -95,8 +120,7 @@ impl UsageObject {
         if labels.is_empty() {
             return Ok(None);
         }
-        let licenses = session.licenses(record.place, agent)?;
-        let mut object = UsageObject::new(licenses.iter().map(Vec::as_slice));
+        let mut object = UsageObject::new(session.licenses(record.place, agent)?)?;
         let agents = record.decisions.len();
         for (number, label) in labels.iter().enumerate() {
             let answer = (record.place * agents + agent) * labels.len() + number;
@@ -239,6 +263,24 @@ mod tests {
         let (_, counts) = written(&chunk, Terminator::LineFeed, 1, &JsonLines(&names));
         assert_eq!(counts.records as usize, most);
         assert_eq!(counts.bytes as usize, most * record.len());
+    }
+
+    /// The budget is the chunk's: more agents answer about fewer records.
+    #[test]
+    fn the_output_of_a_chunk_is_bounded_for_any_number_of_agents() {
+        use portcullis_dialect::limits::{CHUNK_BYTES, CHUNK_OUTPUT_BYTES_MAX};
+
+        let record = [b"d/", &[b'x'; 4096][..], b"\n"].concat();
+        let chunk = record.repeat(CHUNK_BYTES / record.len());
+        for agents in [1, 2, 300] {
+            let names: Vec<String> = (0..agents).map(|number| format!("bot{number}")).collect();
+            let (out, counts) = written(&chunk, Terminator::LineFeed, agents, &JsonLines(&names));
+            let records = counts.records as usize;
+            assert!(out.len() < 2 * CHUNK_OUTPUT_BYTES_MAX, "{agents}: {}", out.len());
+            assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), records * agents);
+            let is_whole = records * record.len() == chunk.len();
+            assert_eq!(is_whole, agents < 3, "{agents}");
+        }
     }
 
     #[test]

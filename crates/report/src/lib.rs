@@ -68,9 +68,13 @@ use columns::{Columns, Values};
 use portcullis_capture::input::Record;
 use portcullis_capture::list::{Arena, Contents, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
-use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE};
+use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, SHOWN_BYTES_MAX};
 use portcullis_set::Damage;
 use portcullis_set::batch::{DecidingText, Session};
+
+/// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
+/// about usage and the licences, all of which are cut.
+const ANSWER_BYTES: usize = 4 * SHOWN_BYTES_MAX;
 
 /// A chunk of a list, with the arena and the rejects of the thread that reads it.
 pub struct Piece<'c> {
@@ -203,8 +207,8 @@ impl<'s> Decided<'_, 's> {
 
 /// Appends the records of a chunk to `out` in a format, and counts them.
 ///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`] per agent. `counts` has the bytes of the
-/// written records.
+/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are. `counts` has
+/// the bytes of the written records.
 ///
 /// # Errors
 ///
@@ -219,14 +223,14 @@ pub fn write_chunk(
     let agents = counts.agents().len();
     let decided = (session.classifier(), session.assumed_scheme());
     let mut decisions = Vec::new();
-    in_blocks(piece.records(), |block| {
+    in_blocks(piece.records(), agents, |block| {
         session.decide(block)?;
         counts.add_block(block, bytes(block), session)?;
         decisions.clear();
         decisions.extend_from_slice(session.decisions());
         piece.rejects.add_block(block, &decisions, decided);
         format.write_block(block, &decisions, session, out)?;
-        Ok(has_room(out.len(), agents))
+        Ok(out.len() < CHUNK_OUTPUT_BYTES_MAX)
     })
 }
 
@@ -236,19 +240,47 @@ fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
-/// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`.
+/// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`. The
+/// output has this number of `answers` for each record: blocks are shorter where those of a whole
+/// block could exceed the budget of a chunk.
 #[inline]
 fn in_blocks<'c, E>(
     mut records: ListRecords<'c>,
+    answers: usize,
     mut with: impl FnMut(&[Record<'c>]) -> Result<bool, E>,
 ) -> Result<(), E> {
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
     loop {
         records.fill(&mut block, RECORDS_AT_ONCE);
-        if block.is_empty() || !with(&block)? {
+        if block.is_empty() {
             return Ok(());
         }
+        let mut rest = &block[..];
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(within_budget(rest, answers));
+            if !with(part)? {
+                return Ok(());
+            }
+            rest = after;
+        }
     }
+}
+
+/// Returns the number of first records, at least one, whose answers fit the budget of a chunk.
+#[inline]
+fn within_budget(records: &[Record<'_>], answers: usize) -> usize {
+    let bytes = |record: &Record<'_>| {
+        answers.saturating_mul(record.whole().len().saturating_add(ANSWER_BYTES))
+    };
+    let mut budget = CHUNK_OUTPUT_BYTES_MAX;
+    let fits = |record: &&Record<'_>| match budget.checked_sub(bytes(record)) {
+        Some(left) => {
+            budget = left;
+            true
+        }
+        None => false,
+    };
+    records.iter().take_while(fits).count().max(1)
 }
 
 /// Decides a block of records, counts them, and returns the decisions, record by record.
@@ -264,10 +296,4 @@ fn decide_block(
     let decided = (session.classifier(), session.assumed_scheme());
     rejects.add_block(block, &decisions, decided);
     Ok(decisions)
-}
-
-/// Whether an output for `agents` agents with `written` bytes of a chunk has room for another
-/// block.
-fn has_room(written: usize, agents: usize) -> bool {
-    written / agents.max(1) < CHUNK_OUTPUT_BYTES_MAX
 }

@@ -20,8 +20,8 @@ const ALLOWED: &[u8] = b"User-agent: bot\nDisallow:\n\nUser-agent: other\nDisall
 const DISALLOWED: &[u8] =
     b"User-agent: bot\n\nDisallow: /\nDisallow: /\xff\n\nUser-agent: other\nDisallow:\n";
 
-/// Returns a classifier over a set of these hosts for the first `agents` of `bot` and `other`. For
-/// `other`, the verdicts are the opposite.
+/// Returns a classifier over a set of these hosts for the first `agents` of `bot`, `other`, and
+/// agents that no group names. For `other`, the verdicts are the opposite.
 pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -> Classifier {
     let origin = |host: &&str| {
         Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
@@ -31,8 +31,10 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
         allowed.chain(disallowed.iter().map(|host| (origin(host), DISALLOWED))).collect();
     let files = files.iter().map(|(origin, text)| (origin, *text));
     let set = PolicySet::of_files(files, &LoadConfig::new(&RFC_9309));
-    let names = ["bot", "other"].iter().take(agents);
-    let agents = names.map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect();
+    let names = ["bot", "other"].map(str::to_owned).into_iter();
+    let others = (0..).map(|_| "unnamed".to_owned());
+    let names = names.chain(others).take(agents);
+    let agents = names.map(|name| AgentChain::parse(&name, &RFC_9309).unwrap()).collect();
     Classifier::new(set, agents, Detail::Rule).unwrap()
 }
 

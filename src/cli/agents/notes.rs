@@ -3,10 +3,12 @@
 //! A name that the dialect cannot express is skipped if it comes from a built-in list. The default
 //! rules apply to a name that no group has. The name may be intended or misspelt, so the nearest
 //! name in the built-in lists and the set is suggested. Looking a name up is a binary search. A
-//! suggestion is one pass over the set's table of names, in which each name occurs once.
+//! suggestion is one pass over the set's table of names, in which each name occurs once, so only
+//! the first [`AGENT_SUGGESTIONS_MAX`] agents get one.
 
 use std::cmp::Reverse;
 
+use portcullis_dialect::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_report::{AgentList, UnnamedAgent};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{Damage, PolicySet};
@@ -53,12 +55,13 @@ impl AgentNotes {
                 skipped: skipped.into_iter().map(str::to_owned).collect(),
             }
         };
-        let given = |chain: &&AgentChain| questions.is_given(chain.name());
+        let listed = questions.listed();
         let mut unnamed = Vec::new();
-        for chain in chains.iter().filter(given) {
+        for chain in chains.iter().filter(|chain| !listed.contains(chain.name())) {
             if !set.names_agent(chain)? {
-                let agent = chain.name().to_owned();
-                unnamed.push(UnnamedAgent { agent, suggestion: suggestion(chain, set)? });
+                let is_looked_up = unnamed.len() < AGENT_SUGGESTIONS_MAX;
+                let suggestion = if is_looked_up { suggestion(chain, set)? } else { None };
+                unnamed.push(UnnamedAgent { agent: chain.name().to_owned(), suggestion });
             }
         }
         Ok(AgentNotes {

@@ -18,10 +18,11 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::{Piece, bytes, has_room, in_blocks, tsv};
+use super::super::{Piece, bytes, in_blocks, tsv};
 use super::{push_column, push_deciding, push_stated};
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::bytes::push_percent_triplet;
 use portcullis_set::Damage;
@@ -144,9 +145,8 @@ pub struct JsonLines;
 /// Appends each changed verdict to `out`, and each changed preference about the labels of both
 /// sessions, record by record.
 ///
-/// Stops early if `out` has
-/// [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX) per agent.
-/// `counts` has the bytes of the written records.
+/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are. `counts` has
+/// the bytes of the written records.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ pub fn write_chunk(
     let decided = (new.classifier(), new.assumed_scheme());
     let labels = new.classifier().labels();
     let mut decisions = (Vec::new(), Vec::new());
-    in_blocks(piece.records(), |block| {
+    in_blocks(piece.records(), agents.len(), |block| {
         decisions.0.clear();
         decisions.0.extend_from_slice(old.decide(block)?);
         decisions.1.clear();
@@ -196,7 +196,7 @@ pub fn write_chunk(
                 }
             }
         }
-        Ok(has_room(out.len(), agents.len()))
+        Ok(out.len() < CHUNK_OUTPUT_BYTES_MAX)
     })
 }
 

@@ -57,7 +57,7 @@ impl AddedColumns {
             let rejects = &mut *piece.rejects;
             let how = (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION);
             let columns = self.encode_from(0, how, |values| {
-                in_blocks(records, |block| {
+                in_blocks(records, 0, |block| {
                     values.add(block, session, counts, rejects)?;
                     Ok::<_, GroupError>(true)
                 })
@@ -69,7 +69,7 @@ impl AddedColumns {
         let columns = self.encode_from(1, how, |values| {
             while let Some(urls) = batches.next_batch()? {
                 let records = piece.list.records(Contents::Urls(&urls), piece.arena);
-                in_blocks(records, |block| {
+                in_blocks(records, 0, |block| {
                     values.add(block, session, counts, piece.rejects)?;
                     Ok::<_, GroupError>(true)
                 })?;

@@ -62,7 +62,7 @@ impl KeptRows {
         let mut unstated = 0;
         let mut batches = part.url_batches()?;
         while let Some(urls) = batches.next_batch()? {
-            in_blocks(piece.list.records(Contents::Urls(&urls), piece.arena), |block| {
+            in_blocks(piece.list.records(Contents::Urls(&urls), piece.arena), 0, |block| {
                 decide_block(block, session, counts, piece.rejects)?;
                 for (verdict, is_unstated) in plan.verdicts(session) {
                     unstated += u64::from(is_unstated);

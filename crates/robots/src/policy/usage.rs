@@ -100,6 +100,12 @@ impl<'t> UsageGroups<'t> {
         &self.file
     }
 
+    /// Returns those of `groups` that have usage records. The same records hold for two robots if
+    /// these groups are the same.
+    pub fn with_records(&self, groups: &[usize]) -> Vec<usize> {
+        groups.iter().copied().filter(|&group| !self.records[group].is_empty()).collect()
+    }
+
     /// Returns the records that hold for an agent to which `groups` apply, ascending.
     ///
     /// Content-Signal and License outside every group hold where the groups have none of their own;

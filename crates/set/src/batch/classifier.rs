@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, PolicyNumber, Query, QueryMemory, StatedPlace};
+use crate::stored::{AskError, Licenses, PolicyNumber, Query, QueryMemory, StatedPlace};
 use crate::{Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
@@ -198,17 +198,19 @@ impl Classifier {
     /// # Panics
     ///
     /// If there is no such record or agent, or `memory` is another classifier's.
-    pub fn licenses(
-        &self,
+    pub fn licenses<'s>(
+        &'s self,
         record: usize,
         agent: usize,
         memory: &ClassifierMemory,
-    ) -> Result<Vec<Vec<u8>>, Damage> {
+    ) -> Result<Licenses<'s>, Damage> {
         let answer = record * self.agents().len() + agent;
         let decision = memory.query.block.decisions()[answer];
         match decision.verdict {
             Verdict::Allow => self.query.licenses(memory.policies[record], agent),
-            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Ok(Vec::new()),
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => {
+                Ok(Box::new(std::iter::empty()))
+            }
         }
     }
 

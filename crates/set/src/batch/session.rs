@@ -1,7 +1,7 @@
 //! A classifier with everything that one thread needs to use it.
 
 use crate::Damage;
-use crate::stored::StatedPlace;
+use crate::stored::{Licenses, StatedPlace};
 use portcullis_dialect::decision::{Decision, PolicyState};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::target::BadUrl;
@@ -124,7 +124,7 @@ impl<'c> Session<'c> {
     /// # Panics
     ///
     /// If the last block has no such record, or there is no such agent.
-    pub fn licenses(&self, record: usize, agent: usize) -> Result<Vec<Vec<u8>>, Damage> {
+    pub fn licenses(&self, record: usize, agent: usize) -> Result<Licenses<'c>, Damage> {
         self.classifier.licenses(record, agent, &self.memory)
     }
 

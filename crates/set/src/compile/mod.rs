@@ -40,6 +40,7 @@ use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
 };
 use super::layout::{NONE, count};
+use super::stored::CompiledFor;
 use super::strings::StringError;
 use super::{BlobPool, Content, HostStanding, Standing};
 
@@ -277,11 +278,12 @@ impl Sections {
             None => PolicySections::default(),
             Some(_) => PolicySections::plain(pool.bytes()),
         };
-        let agents = config.agents.as_deref();
+        let agents = config.agents.as_deref().map(CompiledFor::new);
         let mut origins = distinct.origins.as_slice();
         while !origins.is_empty() {
             let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
-            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents);
+            let plan =
+                |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents.as_ref());
             let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
             policies.add(plans);
             origins = rest;

@@ -7,12 +7,13 @@ use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::{POLICY_PATTERN_BYTES_MAX, POLICY_PATTERNS_MAX};
 use portcullis_robots::policy::{
-    AgentChain, Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules, is_name_of,
+    Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
 };
 use portcullis_robots::syntax::{Group, RobotsTxt, Statement, UsageKind};
 
 use super::super::BlobPool;
 use super::super::layout::{record, usage};
+use super::super::stored::CompiledFor;
 use super::PolicyOrigin;
 
 /// A policy whose parts are not numbered yet.
@@ -99,7 +100,7 @@ pub fn plan<'p>(
     origin: PolicyOrigin,
     pool: &'p BlobPool,
     dialect: &Dialect,
-    agents: Option<&[AgentChain]>,
+    agents: Option<&CompiledFor>,
 ) -> PolicyPlan<'p> {
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
@@ -115,7 +116,7 @@ pub fn plan<'p>(
 pub fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
-    agents: Option<&[AgentChain]>,
+    agents: Option<&CompiledFor>,
 ) -> Option<PolicyPlan<'p>> {
     let file = RobotsTxt::read_extract(extract)?;
     Some(of_file(&file, extract, dialect, agents))
@@ -137,7 +138,7 @@ fn of_file<'p>(
     file: &RobotsTxt<'p>,
     extract: &'p [u8],
     dialect: &Dialect,
-    agents: Option<&[AgentChain]>,
+    agents: Option<&CompiledFor>,
 ) -> PolicyPlan<'p> {
     let has_rules = !file.rules().is_empty();
     let mut plan = PolicyPlan {
@@ -169,14 +170,11 @@ fn of_file<'p>(
 /// Returns the audience without the robots that `agents` do not match.
 fn audience_among(
     mut audience: Audience,
-    agents: Option<&[AgentChain]>,
+    agents: Option<&CompiledFor>,
     dialect: &Dialect,
 ) -> Audience {
     if let Some(agents) = agents {
-        let asks = |agent: &AgentChain, name: &[u8]| {
-            agent.tokens().any(|token| is_name_of(name, token, dialect))
-        };
-        audience.robots.retain(|robot| agents.iter().any(|agent| asks(agent, &robot.name)));
+        audience.robots.retain(|robot| agents.is_named_by(&robot.name, dialect));
     }
     audience
 }
@@ -227,7 +225,7 @@ impl<'p> Planner<'_, 'p> {
     }
 
     /// Plans the usage preferences of the file.
-    fn usage(&mut self, extract: &'p [u8], agents: Option<&[AgentChain]>) -> UsagePlan<'p> {
+    fn usage(&mut self, extract: &'p [u8], agents: Option<&CompiledFor>) -> UsagePlan<'p> {
         let records = self.file.usage_records();
         let groups = UsageGroups::new(self.file);
         let mut known = HashMap::default();

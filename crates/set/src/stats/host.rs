@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::policies::RuleSetFigures;
 use super::usage::HostUsage;
-use super::{as_optional_name, push_text};
+use super::{as_lossy_list, as_optional_name, push_text};
 use crate::file::Damage;
 use crate::standing::CaptureFacts;
 use crate::stored::{DocumentRecord, RecordKind, StoredCapture, StoredPolicy, UsageKind};
@@ -83,7 +83,7 @@ pub struct HostPolicy<'s> {
     /// Robots that no group names first, then the named ones in file order. Empty if the file has
     /// no rules.
     pub robots: Vec<HostRobot<'s>>,
-    /// The usage records that hold for robots, in the same order. Empty if the file has none.
+    /// The usage records that hold for robots. Empty if the file has none.
     pub usage: Vec<HostUsage>,
     /// The groups of the file.
     pub groups: Vec<HostGroup>,
@@ -194,10 +194,6 @@ impl Serialize for HostRecord {
 
 fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(origins.iter().map(Origin::to_string))
-}
-
-fn as_lossy_list<S: Serializer>(names: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(names.iter().map(|name| String::from_utf8_lossy(name)))
 }
 
 impl<'s> HostDetail<'s> {

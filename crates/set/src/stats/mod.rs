@@ -167,6 +167,11 @@ fn as_lossy<S: Serializer>(name: &Option<&[u8]>, serializer: S) -> Result<S::Ok,
     name.map(String::from_utf8_lossy).serialize(serializer)
 }
 
+/// Serializes names of robots as texts; bytes that are not UTF-8 are replaced.
+fn as_lossy_list<S: Serializer>(names: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(names.iter().map(|name| String::from_utf8_lossy(name)))
+}
+
 /// Serializes the members `name` and, if the name is not UTF-8, `name_base64`.
 fn as_name<S: Serializer>(name: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     as_optional_name(&Some(name.as_ref()), serializer)

@@ -6,12 +6,13 @@ use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 
 use super::hosts::{ByPosition, PolicyUse};
-use super::{Named, as_optional_name, largest, push_text};
+use super::{Named, as_lossy_list, largest, push_text};
 use crate::PolicySet;
 use crate::file::Damage;
 use crate::stored::PolicyNumber;
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::limits::INSPECT_USAGE_LINES_MAX;
 use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS};
 use portcullis_robots::policy::UsageGroups;
 use portcullis_robots::syntax::{RobotsTxt, Statement};
@@ -175,14 +176,19 @@ impl Counts {
     }
 }
 
-/// The usage records that hold for a robot, or for all robots that no group names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The usage records that hold for some robots.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostUsage {
-    /// The name in lower case; `None` for robots that no group names.
-    #[serde(flatten, serialize_with = "as_optional_name")]
-    pub name: Option<Vec<u8>>,
-    /// The lines of the records.
+    /// Whether the robots that no group names are among them.
+    pub for_others: bool,
+    /// The named robots in lower case, in file order.
+    #[serde(serialize_with = "as_lossy_list")]
+    pub robots: Vec<Vec<u8>>,
+    /// The lines of the records, up to [`INSPECT_USAGE_LINES_MAX`] for all robots of the file.
     pub lines: Vec<LineNumber>,
+    /// The number of further lines.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lines_omitted: usize,
     /// The values that the records give each label on some path, `y` and `n`; empty if none.
     pub stated: Named<Vec<&'static str>>,
     /// The number of licences among the records.
@@ -190,31 +196,58 @@ pub struct HostUsage {
 }
 
 impl HostUsage {
-    /// Returns the records that hold for each robot that `file` names, after those for all others; empty
-    /// if there are no usage records.
+    /// Returns the records that hold for the robots of `file`, first those for robots that no group
+    /// names; empty if there are no usage records. Robots with the same records are together.
     pub(super) fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<HostUsage> {
         if file.usage_records().is_empty() {
             return Vec::new();
         }
         let groups = UsageGroups::new(file);
         let audience = groups.audience(dialect);
-        let named = audience.robots.iter().map(|it| (Some(it.name.clone()), &it.groups));
-        let robots = std::iter::once((None, &audience.default_groups)).chain(named);
-        robots.map(|(name, own)| HostUsage::of_robot(file, name, &groups.in_force(own))).collect()
+        let records: Vec<(LineNumber, Option<Statement<'_>>)> =
+            file.usage_records().iter().map(|it| (it.line, Statement::of(it))).collect();
+        let mut usage: Vec<HostUsage> = Vec::new();
+        let mut known: HashMap<Vec<usize>, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut lines_left = INSPECT_USAGE_LINES_MAX;
+        let named = audience.robots.into_iter().map(|it| (Some(it.name), it.groups));
+        for (name, own) in std::iter::once((None, audience.default_groups)).chain(named) {
+            let own = groups.with_records(&own);
+            let position = known.get(&own).copied().unwrap_or_else(|| {
+                let in_force = groups.in_force(&own).into_iter();
+                let in_force: Vec<_> = in_force.map(|number| &records[number as usize]).collect();
+                usage.push(HostUsage::of_records(&in_force, &mut lines_left));
+                usage.len() - 1
+            });
+            known.insert(own, position);
+            match name {
+                None => usage[position].for_others = true,
+                Some(name) => usage[position].robots.push(name),
+            }
+        }
+        usage
     }
 
-    fn of_robot(file: &RobotsTxt<'_>, name: Option<Vec<u8>>, in_force: &[u32]) -> HostUsage {
-        let records = in_force.iter().map(|&number| &file.usage_records()[number as usize]);
-        let statements: Vec<Statement<'_>> = records.clone().filter_map(Statement::of).collect();
+    fn of_records(
+        records: &[&(LineNumber, Option<Statement<'_>>)],
+        lines_left: &mut usize,
+    ) -> HostUsage {
+        let statements = || records.iter().filter_map(|(_, statement)| statement.as_ref());
         let stated = |label: Label| {
-            let is_stated = |it: &Preference| statements.iter().any(|by| by.of_label(label) == *it);
+            let is_stated = |it: &Preference| statements().any(|by| by.of_label(label) == *it);
             STATED.into_iter().filter(is_stated).map(Preference::as_str).collect()
         };
+        let listed = records.len().min(*lines_left);
+        *lines_left -= listed;
         HostUsage {
-            name,
-            lines: records.map(|record| record.line).collect(),
+            lines: records[..listed].iter().map(|(line, _)| *line).collect(),
+            lines_omitted: records.len() - listed,
             stated: Named::of(Label::ALL, Label::as_str, stated),
-            licenses: in_force.len() - statements.len(),
+            licenses: records.len() - statements().count(),
+            ..HostUsage::default()
         }
     }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

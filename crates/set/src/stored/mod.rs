@@ -53,7 +53,8 @@ pub use policy::{PolicyNumber, StoredPolicy};
 pub use query::{AskError, Query, QueryMemory};
 pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
-pub use usage::StatedPlace;
+pub(crate) use tokens::CompiledFor;
+pub use usage::{Licenses, StatedPlace};
 pub use verify::Verified;
 
 /// A compiled set.
@@ -67,8 +68,8 @@ pub struct PolicySet {
     sections: Sections,
     /// Whether the first policy applies to every URL.
     is_universal: bool,
-    /// The tokens of the agents that the set is compiled for; `None` means all.
-    tokens: Option<Vec<String>>,
+    /// The agents that the set is compiled for; `None` means all.
+    compiled_for: Option<CompiledFor>,
 }
 
 /// The sections of a set.
@@ -188,8 +189,8 @@ impl PolicySet {
         };
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
-        let (is_universal, tokens) = (false, None);
-        Ok(PolicySet { file, dialect, slot_lines, host_seed, sections, is_universal, tokens })
+        let (is_universal, compiled_for) = (false, None);
+        Ok(PolicySet { file, dialect, slot_lines, host_seed, sections, is_universal, compiled_for })
     }
 
     /// Opens a set that this process has just compiled, for some agents or for all.
@@ -199,11 +200,8 @@ impl PolicySet {
         agents: Option<&[AgentChain]>,
     ) -> PolicySet {
         let set = SetFile::trusted(name, bytes).and_then(PolicySet::of);
-        let tokens = |agents: &[AgentChain]| {
-            agents.iter().flat_map(AgentChain::tokens).map(str::to_owned).collect()
-        };
         let set = set.expect("what was compiled is a set");
-        PolicySet { tokens: agents.map(tokens), ..set }
+        PolicySet { compiled_for: agents.map(CompiledFor::new), ..set }
     }
 
     /// Returns the set with its first policy applied to every URL.
@@ -218,9 +216,8 @@ impl PolicySet {
 
     /// Returns the first of `agents` that the set was not compiled for.
     fn stranger<'a>(&self, agents: &'a [AgentChain]) -> Option<&'a AgentChain> {
-        let known = self.tokens.as_ref()?;
-        let is_known = |token: &str| known.iter().any(|other| other.eq_ignore_ascii_case(token));
-        agents.iter().find(|agent| !agent.tokens().all(is_known))
+        let known = self.compiled_for.as_ref()?;
+        agents.iter().find(|agent| !known.has(agent))
     }
 
     /// Returns the name of the set in messages.

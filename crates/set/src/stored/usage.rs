@@ -28,6 +28,9 @@ use super::rule_set::RuleSetNumber;
 use super::tokens::AgentTokens;
 use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
 
+/// The licences that hold for an agent.
+pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + 's>;
+
 /// The usage of a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoredUsage<'s> {
@@ -360,20 +363,21 @@ impl Query {
         Ok(Some(StatedPlace { line: place, source, value }))
     }
 
-    /// Returns the licences of a policy that hold for `agent`, as written.
+    /// Returns the licences of a policy that hold for `agent`, as written. Each is read when it is
+    /// taken, because a file may have thousands.
     ///
     /// # Panics
     ///
     /// If there is no such agent.
-    pub fn licenses(&self, policy: u32, agent: usize) -> Result<Vec<Vec<u8>>, Damage> {
+    pub fn licenses(&self, policy: u32, agent: usize) -> Result<Licenses<'_>, Damage> {
         if matches!(policy, NO_POLICY | NO_URL) {
-            return Ok(Vec::new());
+            return Ok(Box::new(std::iter::empty()));
         }
         let policy = self.set.policy(PolicyNumber(policy))?;
-        let Some(usage) = policy.usage()? else { return Ok(Vec::new()) };
+        let Some(usage) = policy.usage()? else { return Ok(Box::new(std::iter::empty())) };
         let entry = usage.select(&self.tokens[agent])?;
-        let license = |record: &U32| Ok(policy.usage_record(record.get())?.2);
-        usage.licenses(entry)?.iter().map(license).collect()
+        let license = move |record: &U32| Ok(policy.usage_record(record.get())?.2);
+        Ok(Box::new(usage.licenses(entry)?.iter().map(license)))
     }
 
     /// Returns the statements about the label of an entry, in order of precedence. If the set does not keep

@@ -69,7 +69,8 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
             let origin = classifier.deciding_text(record, agent, &mut memory)?;
             asked.origins.push([origin.rule, origin.group].map(|bytes| bytes.map(Into::into)));
             asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
-            asked.licenses.push(classifier.licenses(record, agent, &memory)?);
+            let licenses = classifier.licenses(record, agent, &memory)?;
+            asked.licenses.push(licenses.collect::<Result<_, _>>()?);
             for label in 0..classifier.labels().len() {
                 asked.places.push(classifier.stated_at(record, agent, label, &memory)?);
             }
