@@ -1,6 +1,5 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
@@ -8,7 +7,7 @@ use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
 use super::args::{AuditArgs, RunArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Destination, Output, OutputFailed};
+use super::output::{Destination, Output, OutputFailed, OutputFile};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream::{self, Worked};
 use super::summary::{self, Clock};
@@ -66,7 +65,7 @@ struct Plan {
 impl Plan {
     fn new(args: AuditArgs) -> anyhow::Result<Plan> {
         let policies = plan::policies(args.policies);
-        let destination = |path: Option<PathBuf>| path.map(|path| Destination::new(Some(path)));
+        let destination = |path: Option<OutputFile>| path.map(|path| Destination::new(Some(path)));
         let page = destination(args.output);
         let json = destination(args.json);
         let run = RunArgs {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -16,7 +15,7 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::{say, say_plainly};
-use super::output::{Destination, Output};
+use super::output::{Destination, Output, OutputFile};
 use super::plan::{self, PolicyPlan, QuestionPlan};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
@@ -32,9 +31,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let list = url_list(args.urls, args.reading)?;
     // Outputs are opened now, so that a wrong name fails before minutes of measuring. The process
     // for one engine writes no file.
-    let open = |path: &Option<PathBuf>| {
+    let open = |path: &Option<OutputFile>| {
         let path = path.as_ref().filter(|_| args.memory_of.is_none());
-        path.map(|path| Output::create(path)).transpose()
+        path.map(Output::create).transpose()
     };
     let (mut json, mut html) = (open(&args.json)?, open(&args.html)?);
     let plan = plan::policies(args.policies);

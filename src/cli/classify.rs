@@ -17,6 +17,7 @@ use portcullis_robots::policy::Detail;
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::files::Files;
 use super::output::{CompleteOutput, Destination, Output};
 use super::outputs::Outputs;
 use super::parquet::{self, ParquetOutputs};
@@ -68,7 +69,7 @@ impl Target<'_> {
     }
 }
 
-pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output);
@@ -89,14 +90,14 @@ pub fn run(args: ClassifyArgs) -> anyhow::Result<ExitStatus> {
     questions.freshness = plan::freshness(&args.freshness);
     let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
     let mut stream = plan::stream(args.input, &args.run, prints)?;
-    if format == ClassifyFormat::Parquet {
     stream.chunks = questions.chunks();
+    if format == ClassifyFormat::Parquet {
         parquet::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
         parquet::not_compressed(&destination)?;
         stream.chunks = parquet::ROW_GROUPS;
     }
-    let folder = args.out_dir.as_deref();
-    let destinations = plan::destinations(destination, folder, &stream, Some(extension(format)))?;
+    let (folder, extension) = (args.out_dir.as_ref(), Some(extension(format)));
+    let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
     let outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);

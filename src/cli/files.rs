@@ -1,11 +1,15 @@
 //! Checks the paths of a run: that no file is both read and written, that outputs can be written,
 //! and that no path is a URL.
 //!
-//! The check is the same for all subcommands and runs before any file is opened. Every flag and
-//! argument with a path is an input, unless [`OUTPUTS`] names it. Files are compared by device and
-//! inode, so symbolic and hard links are recognized. A pipe, terminal or device may be both input
-//! and output.
+//! The check is the same for all subcommands and runs before any file is opened. The type of a flag
+//! says what its path is: an [`OutputFile`] or [`OutputFolder`] is written, a [`PathBuf`] is read, and
+//! so is the file of an [`AgentValue`]. Inputs include the members of folders, and outputs the files
+//! that `--out-dir` names after lists. Files are compared by device and inode, so symbolic and hard
+//! links are recognized. A pipe, terminal or device may be both input and output.
+//!
+//! Cost: one look-up for each output, and one for each input if an output exists already.
 
+use std::collections::HashMap;
 use std::fs::{self, Metadata};
 #[cfg(unix)]
 use std::io;
@@ -13,170 +17,219 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use clap::{Arg, ArgMatches, Command};
+use portcullis_capture::folder;
 
+use super::agents::AgentValue;
 use super::lists;
-use super::output::is_standard_output;
-
-/// The flags with output paths.
-const OUTPUTS: &[&str] =
-    &["html", "invalid_to", "json", "out", "out_dir", "output", "rejects", "unknown_to"];
-
-/// The flags in [`OUTPUTS`] whose paths are folders. The program creates them.
-const FOLDERS: &[&str] = &["out", "out_dir"];
+use super::output::{OutputFile, OutputFolder, is_standard_output};
 
 /// The argument for lists. A subcommand that has this argument reads standard input by default.
 const LISTS: &str = "files";
 
-/// Rejects a run with conflicting paths: an output that is also an input or another output, an
-/// output that cannot be written, standard input that is read twice, or a path that is a URL.
-///
-/// # Errors
-///
-/// If there is a conflict. The message names the flag and the files.
-pub fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
-    let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
-    let mut files = Files::of(matches)?;
-    let is_list = |argument: &Arg| argument.get_id() == LISTS;
-    let takes_lists =
-        command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
-    // Without a list, `diff` compares sets or robots.txt files and does not read standard input.
-    if takes_lists && name != "diff" && !matches.contains_id(LISTS) {
-        files.add_argument(Path::new("-"))?;
-    }
-    ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
-    files.outputs.iter().enumerate().try_for_each(|(index, output)| {
-        files.check_inputs(output)?;
-        match files.outputs[..index].iter().find(|other| other.identity == output.identity) {
-            None => Ok(()),
-            Some(other) => {
-                bail!("{} and {} are one file; name two different files", other.name, output.name)
-            }
-        }
-    })
-}
+/// What to do about an output of a flag, or of a list, that is also an input.
+const OTHER_FILE: &str = "write to another file";
+const OTHER_FOLDER: &str = "name another folder with --out-dir";
 
 /// The files of a run.
 #[derive(Default)]
-struct Files {
-    inputs: Vec<NamedFile>,
+pub struct Files {
+    /// The files to read, and standard input as `-`.
+    inputs: Vec<PathBuf>,
+    /// The folders of robots.txt files to read.
+    folders: Vec<PathBuf>,
     outputs: Vec<NamedFile>,
     /// How often standard input is read.
     stdin_reads: u32,
 }
 
+/// An output.
 struct NamedFile {
     /// The name of the file in messages.
     name: String,
-    /// Empty for standard output.
-    path: PathBuf,
     identity: Identity,
+    /// Whether it is standard output, redirected to a file.
+    is_stream: bool,
 }
 
 /// The identity of a file.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Hash)]
 enum Identity {
-    /// An existing file or folder.
+    /// An existing file.
     #[cfg(unix)]
     There {
         device: u64,
         inode: u64,
     },
-    /// The full path of an existing file, on systems without inodes.
+    /// An existing file by its full path, on systems without inodes.
     #[cfg(not(unix))]
-    There(PathBuf),
+    There {
+        path: PathBuf,
+    },
     /// The full path of a file that does not exist yet.
     New(PathBuf),
     StandardOutput,
 }
 
 impl Files {
-    fn of(matches: &ArgMatches) -> anyhow::Result<Files> {
+    /// Returns the files of a run, and rejects conflicting paths: an output that is also an input or
+    /// another output, an output that cannot be written, standard input that is read twice, or a path
+    /// that is a URL.
+    ///
+    /// # Errors
+    ///
+    /// If there is a conflict. The message names the flag and the files.
+    pub fn of(command: &Command, matches: &ArgMatches) -> anyhow::Result<Files> {
+        let Some((name, matches)) = matches.subcommand() else { return Ok(Files::default()) };
+        let mut files = Files::given(matches)?;
+        let is_list = |argument: &Arg| argument.get_id() == LISTS;
+        let takes_lists =
+            command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
+        // Without a list, `diff` compares sets or robots.txt files and does not read standard input.
+        if takes_lists && name != "diff" && !matches.contains_id(LISTS) {
+            files.add_input(Path::new("-"))?;
+        }
+        ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
+        files.check(&files.outputs, OTHER_FILE)?;
+        Ok(files)
+    }
+
+    /// Checks the files that `--out-dir` names after lists.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is an input, another of them, or the output of another flag.
+    pub fn check_outputs_of_lists(&self, outputs: &[OutputFile]) -> anyhow::Result<()> {
+        let named = |path: &OutputFile| NamedFile::new(path.display().to_string(), path);
+        let named: Vec<NamedFile> = outputs.iter().filter_map(named).collect();
+        self.check(self.outputs.iter().chain(&named), OTHER_FOLDER)
+    }
+
+    /// Returns the files in the arguments of a subcommand.
+    fn given(matches: &ArgMatches) -> anyhow::Result<Files> {
         let mut files = Files::default();
         for id in matches.ids() {
-            let Ok(Some(paths)) = matches.try_get_many::<PathBuf>(id.as_str()) else { continue };
-            for path in paths {
-                match OUTPUTS.contains(&id.as_str()) {
-                    true => files.add_output(id.as_str(), path)?,
-                    false => files.add_argument(path)?,
+            let id = id.as_str();
+            for path in values_of::<PathBuf>(matches, id) {
+                files.add_input(path)?;
+                if id != LISTS && path.is_dir() {
+                    files.folders.push(path.clone());
                 }
             }
             if id == LISTS {
                 // A pattern or a folder that cannot be read is reported elsewhere.
-                let arguments: Vec<PathBuf> =
-                    matches.get_many(LISTS).into_iter().flatten().cloned().collect();
-                let lists = lists::expand_quietly(&arguments);
-                lists.iter().for_each(|list| files.add_input(&list.path));
+                let lists: Vec<PathBuf> = values_of(matches, LISTS).cloned().collect();
+                files.inputs.extend(lists::expand_quietly(&lists).into_iter().map(|it| it.path));
+            }
+            let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);
+            files.inputs.extend(agents.map(Path::to_owned));
+            for path in values_of::<OutputFile>(matches, id) {
+                check_output(path)?;
+                files.add_output(id, path);
+            }
+            for path in values_of::<OutputFolder>(matches, id) {
+                check_folder(path)?;
+                files.add_output(id, path);
             }
         }
         // Standard output may be an input that grows while it is read.
         if let Some(identity) = standard_output().and_then(|it| Identity::of(Path::new("-"), &it)) {
             let name = "standard output".to_owned();
-            files.outputs.push(NamedFile { name, path: PathBuf::new(), identity });
+            files.outputs.push(NamedFile { name, identity, is_stream: true });
         }
         Ok(files)
     }
 
-    /// Adds an input that is given as an argument.
-    fn add_argument(&mut self, path: &Path) -> anyhow::Result<()> {
+    fn add_input(&mut self, path: &Path) -> anyhow::Result<()> {
         let shown = path.display();
         ensure!(
             !is_url(path),
             "{shown}: a URL, not a file; portcullis fetches nothing, so download it first"
         );
         self.stdin_reads += u32::from(path == Path::new("-"));
-        self.add_input(path);
+        self.inputs.push(path.to_owned());
         Ok(())
     }
 
-    fn add_input(&mut self, path: &Path) {
-        let (name, metadata) = match path == Path::new("-") {
-            true => ("standard input".to_owned(), standard_input()),
-            false => (path.display().to_string(), fs::metadata(path).ok()),
-        };
-        let identity = metadata.and_then(|it| Identity::of(path, &it));
-        // A missing file is reported elsewhere.
-        self.inputs.extend(identity.map(|identity| NamedFile {
-            name,
-            path: path.to_owned(),
-            identity,
-        }));
-    }
-
-    fn add_output(&mut self, id: &str, path: &Path) -> anyhow::Result<()> {
-        check_output(path, FOLDERS.contains(&id))?;
-        let identity = match fs::metadata(path) {
-            _ if is_standard_output(path) => Some(Identity::StandardOutput),
-            Ok(metadata) => metadata.is_file().then(|| Identity::of(path, &metadata)).flatten(),
-            Err(_) => Identity::of_new(path),
-        };
+    fn add_output(&mut self, id: &str, path: &Path) {
         let name = format!("--{} {}", id.replace('_', "-"), path.display());
-        self.outputs.extend(identity.map(|identity| NamedFile {
-            name,
-            path: path.to_owned(),
-            identity,
-        }));
-        Ok(())
+        self.outputs.extend(NamedFile::new(name, path));
     }
 
-    fn check_inputs(&self, output: &NamedFile) -> anyhow::Result<()> {
-        if let Some(input) = self.inputs.iter().find(|input| input.identity == output.identity) {
-            bail!("{} is also an input ({}); write to another file", output.name, input.name);
-        }
-        let Ok(path) = fs::canonicalize(&output.path) else { return Ok(()) };
-        for folder in path.ancestors().skip(1) {
-            let identity = fs::metadata(folder).ok().and_then(|it| Identity::of(folder, &it));
-            if let Some(input) =
-                self.inputs.iter().find(|it| Some(&it.identity) == identity.as_ref())
-            {
-                bail!(
-                    "{} already exists in the folder {}, which is an input; write to another file",
-                    output.name,
-                    input.name
-                );
+    fn check<'f>(
+        &self,
+        outputs: impl IntoIterator<Item = &'f NamedFile>,
+        advice: &str,
+    ) -> anyhow::Result<()> {
+        let mut written: HashMap<&Identity, &NamedFile> = HashMap::new();
+        for output in outputs {
+            if let Some(other) = written.insert(&output.identity, output) {
+                bail!("{} and {} are one file; name two different files", other.name, output.name);
             }
         }
-        Ok(())
+        // A new file is no input.
+        written.retain(|identity, _| identity.is_there());
+        if written.is_empty() {
+            return Ok(());
+        }
+        for path in &self.inputs {
+            let (name, identity) = identity_of_input(path);
+            if let Some(output) = identity.and_then(|it| written.get(&it)) {
+                bail!("{} is also an input ({name}); {advice}", output.name);
+            }
+        }
+        self.folders.iter().try_for_each(|folder| check_members(folder, &written, advice))
     }
+}
+
+impl NamedFile {
+    /// Returns an output; `None` if it is a pipe, a terminal or a device, or cannot be created, which
+    /// is reported elsewhere.
+    fn new(name: String, path: &Path) -> Option<NamedFile> {
+        let identity = match fs::metadata(path) {
+            _ if is_standard_output(path) => Some(Identity::StandardOutput),
+            Ok(metadata) => Identity::of(path, &metadata),
+            Err(_) => Identity::of_new(path),
+        };
+        Some(NamedFile { name, identity: identity?, is_stream: false })
+    }
+}
+
+/// Returns the values of an argument; none if it has another type.
+fn values_of<'m, T: Clone + Send + Sync + 'static>(
+    matches: &'m ArgMatches,
+    id: &str,
+) -> impl Iterator<Item = &'m T> {
+    matches.try_get_many(id).ok().flatten().into_iter().flatten()
+}
+
+/// Returns the name of an input in messages, and its identity; `None` for what has none. A missing
+/// file is reported elsewhere.
+fn identity_of_input(path: &Path) -> (String, Option<Identity>) {
+    let (name, metadata) = match path == Path::new("-") {
+        true => ("standard input".to_owned(), standard_input()),
+        false => (path.display().to_string(), fs::metadata(path).ok()),
+    };
+    (name, metadata.and_then(|it| Identity::of(path, &it)))
+}
+
+/// Rejects an output that is an entry of a folder of robots.txt files. An entry that is not read, as
+/// its name is not a host, was hardly meant to be replaced either. Standard output may be one,
+/// because the shell creates its file in the current folder.
+fn check_members(
+    folder: &Path,
+    written: &HashMap<&Identity, &NamedFile>,
+    advice: &str,
+) -> anyhow::Result<()> {
+    // A folder that cannot be listed is reported elsewhere.
+    for (member, is_read) in folder::entries(folder).into_iter().flatten() {
+        let identity = fs::metadata(&member).ok().and_then(|it| Identity::of(&member, &it));
+        if let Some(output) = identity.and_then(|it| written.get(&it))
+            && (is_read || !output.is_stream)
+        {
+            bail!("{} is also an input ({}); {advice}", output.name, member.display());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a path that does not exist is a URL.
@@ -189,37 +242,53 @@ fn is_url(path: &Path) -> bool {
 }
 
 /// Reports an output that cannot be written before hours of reading.
-fn check_output(path: &Path, is_folder: bool) -> anyhow::Result<()> {
+fn check_output(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
-    ensure!(!is_url(path), "{shown}: a URL, not a file; portcullis writes to files only");
-    if is_folder {
-        ensure!(path != Path::new("-"), "a folder cannot go to standard output; name a folder");
-        ensure!(!path.exists() || path.is_dir(), "{shown}: a file, not a folder; name a folder");
-        return Ok(());
-    }
+    refuse_url(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     ensure!(folder.is_none_or(Path::is_dir), "{shown}: no such folder; create it first");
     ensure!(!path.is_dir(), "{shown}: a folder; name a file");
     Ok(())
 }
 
+/// Reports an output folder that cannot be created.
+fn check_folder(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    refuse_url(path)?;
+    ensure!(path != Path::new("-"), "a folder cannot go to standard output; name a folder");
+    ensure!(!path.exists() || path.is_dir(), "{shown}: a file, not a folder; name a folder");
+    Ok(())
+}
+
+fn refuse_url(path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    ensure!(!is_url(path), "{shown}: a URL, not a file; portcullis writes to files only");
+    Ok(())
+}
+
 impl Identity {
-    /// Returns the identity of a regular file or a folder, or `None` for a pipe, a terminal or a
+    /// Returns the identity of a regular file, or `None` for a pipe, a terminal or a
     /// device.
     #[cfg(unix)]
     fn of(_: &Path, metadata: &Metadata) -> Option<Identity> {
         use std::os::unix::fs::MetadataExt as _;
 
-        let is_compared = metadata.is_file() || metadata.is_dir();
-        is_compared.then(|| Identity::There { device: metadata.dev(), inode: metadata.ino() })
+        metadata
+            .is_file()
+            .then(|| Identity::There { device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// Returns the identity of a regular file or a folder, or `None` for a pipe, a terminal or a
+    /// Returns the identity of a regular file, or `None` for a pipe, a terminal or a
     /// device.
     #[cfg(not(unix))]
     fn of(path: &Path, metadata: &Metadata) -> Option<Identity> {
-        let is_compared = metadata.is_file() || metadata.is_dir();
-        is_compared.then(|| fs::canonicalize(path).ok()).flatten().map(Identity::There)
+        let path = metadata.is_file().then(|| fs::canonicalize(path).ok()).flatten();
+        path.map(|path| Identity::There { path })
+    }
+
+    /// Whether the file exists.
+    fn is_there(&self) -> bool {
+        matches!(self, Identity::There { .. })
     }
 
     /// Returns the identity of a new file. `None` if the file cannot be created, which is reported
@@ -270,21 +339,15 @@ mod tests {
     use super::super::args::Arguments;
     use super::*;
 
-    /// A new output flag must be added to [`OUTPUTS`], or it counts as an input.
+    /// A path that is read has the type of an input, and would not be compared with the inputs.
     #[test]
-    fn every_path_under_the_heading_output_is_an_output() {
+    fn no_path_under_the_heading_output_is_an_input() {
         let path = ValueParser::path_buf().type_id();
-        let mut outputs = 0;
         for subcommand in Arguments::command().get_subcommands() {
             for flag in subcommand.get_arguments() {
-                if flag.get_value_parser().type_id() == path
-                    && flag.get_help_heading() == Some("Output")
-                {
-                    assert!(OUTPUTS.contains(&flag.get_id().as_str()), "{flag}");
-                    outputs += 1;
-                }
+                let is_output = flag.get_help_heading() == Some("Output");
+                assert!(!is_output || flag.get_value_parser().type_id() != path, "{flag}");
             }
         }
-        assert!(outputs > 5, "{outputs}");
     }
 }

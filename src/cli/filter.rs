@@ -1,6 +1,5 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,7 +13,8 @@ use portcullis_robots::policy::Detail;
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{CompleteOutput, Destination, Output, OutputFailed};
+use super::files::Files;
+use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
 use super::outputs::Outputs;
 use super::parquet::{self, ParquetOutputs};
 use super::plan;
@@ -175,7 +175,7 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
     let selection = selection(&args.selection)?;
@@ -183,11 +183,12 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     questions.freshness = plan::freshness(&args.freshness);
     let destination = Destination::new(args.output);
     let prints_records = !args.quiet && !args.count;
-    let folder = args.out_dir.as_deref();
+    let folder = args.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
     let mut stream = plan::stream(args.input, &args.run, prints)?;
-    let names = [&args.selection.unknown_to, &args.selection.invalid_to].map(Option::as_deref);
-    let are_rows = prints_records && parquet::keeps_rows(&stream, &destination, folder, names)?;
+    let names = [&args.selection.unknown_to, &args.selection.invalid_to].map(Option::as_ref);
+    let are_rows =
+        prints_records && parquet::keeps_rows(&stream, &destination, folder.is_some(), names)?;
     if are_rows {
         parquet::not_to_terminal(
             prints,
@@ -195,7 +196,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
         )?;
         stream.chunks = parquet::ROW_GROUPS;
     }
-    let destinations = plan::destinations(destination, folder, &stream, None)?;
+    let destinations = plan::destinations(destination, folder, &stream, None, files)?;
     let kept_to = Outputs::open(destinations)?;
     let [unknown, invalid] = names.map(|path| path.map(Output::create).transpose());
     let (unknown, invalid) = (unknown?, invalid?);
@@ -257,7 +258,7 @@ pub fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn selection(args: &SelectionArgs) -> anyhow::Result<filter::Plan> {
-    let fate = |asked: KeepOrDrop, aside: &Option<PathBuf>| {
+    let fate = |asked: KeepOrDrop, aside: &Option<OutputFile>| {
         let is_stdout = aside.as_ref().is_some_and(|path| path.as_os_str() == "-");
         ensure!(!is_stdout, "records cannot be set aside on standard output; name a file");
         Ok(match (aside, asked) {

@@ -5,7 +5,7 @@
 //! argument that is not a file and has `*`, `?` or `[` is a pattern, for systems whose shell does
 //! not expand patterns.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use portcullis_capture::list::ListFormat;
 use walkdir::WalkDir;
 
 use super::message::{counted, say_plainly};
+use super::output::{OutputFile, OutputFolder};
 
 /// A list to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,14 +138,12 @@ fn walk_error(folder: &Path, error: walkdir::Error) -> anyhow::Error {
 ///
 /// # Errors
 ///
-/// If two inputs have the same output, an output is an input, or standard input is an input.
+/// If two inputs have the same output, or standard input is an input.
 pub fn outputs(
     inputs: &[Input],
-    folder: &Path,
+    folder: &OutputFolder,
     extension: Option<&str>,
-) -> anyhow::Result<Vec<PathBuf>> {
-    let identity = |path: &Path| std::fs::canonicalize(path).ok();
-    let read: HashSet<PathBuf> = inputs.iter().filter_map(|input| identity(&input.path)).collect();
+) -> anyhow::Result<Vec<OutputFile>> {
     let mut written = HashMap::new();
     let mut outputs = Vec::with_capacity(inputs.len());
     for Input { path, below } in inputs {
@@ -153,11 +152,8 @@ pub fn outputs(
             Some(extension) => renamed(below, extension),
             None => below.clone(),
         };
-        let output = folder.join(name);
-        if identity(&output).is_some_and(|output| read.contains(&output)) {
-            bail!("{} is an input; name another folder with --out-dir", output.display());
-        }
-        if let Some(other) = written.insert(output.clone(), path) {
+        let output = folder.file(name);
+        if let Some(other) = written.insert(output.to_path_buf(), path) {
             bail!(
                 "{} and {} would both be written to {}; run them one after the other",
                 other.display(),

@@ -47,6 +47,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use self::args::{Arguments, Command};
 use self::exit::ExitStatus;
+use self::files::Files;
 use self::output::OutputFailed;
 
 /// Runs the program with the process's arguments and prints the error if it fails.
@@ -78,7 +79,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     };
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
-    files::check(&command, &matches)?;
+    let files = Files::of(&command, &matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();
         agents::write_lists(&mut text)?;
@@ -90,8 +91,8 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     }
     match arguments.command {
         Some(Command::Check(args)) => check::run(args),
-        Some(Command::Classify(args)) => classify::run(args),
-        Some(Command::Filter(args)) => filter::run(args),
+        Some(Command::Classify(args)) => classify::run(args, &files),
+        Some(Command::Filter(args)) => filter::run(args, &files),
         Some(Command::Compile(args)) => compile::compile(args),
         Some(Command::Merge(args)) => compile::merge(&args),
         Some(Command::Diff(args)) => diff::run(args),

@@ -8,24 +8,72 @@
 //! are written byte for byte.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 use portcullis_robots::visible::visible;
-use portcullis_set::atomic_file::{AtomicFile, Complete};
+use portcullis_set::atomic_file::{self, AtomicFile, Complete};
+
+/// The path of a file to write. Only such a path can be opened as an output.
+///
+/// A flag with an output has this type, or [`OutputFolder`], by which [`files`](super::files) finds
+/// all outputs of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputFile(PathBuf);
+
+impl From<OsString> for OutputFile {
+    fn from(path: OsString) -> OutputFile {
+        OutputFile(path.into())
+    }
+}
+
+impl Deref for OutputFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// The path of a folder to write files to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputFolder(PathBuf);
+
+impl OutputFolder {
+    /// Returns the path of a file in the folder.
+    pub fn file(&self, name: impl AsRef<Path>) -> OutputFile {
+        OutputFile(self.0.join(name))
+    }
+}
+
+impl From<OsString> for OutputFolder {
+    fn from(path: OsString) -> OutputFolder {
+        OutputFolder(path.into())
+    }
+}
+
+impl Deref for OutputFolder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
 
 /// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     StandardOutput,
-    File(PathBuf),
+    File(OutputFile),
 }
 
 impl Destination {
     /// Returns the destination `file`, or standard output if `file` is `None` or `-`.
-    pub fn new(file: Option<PathBuf>) -> Destination {
+    pub fn new(file: Option<OutputFile>) -> Destination {
         match file {
             Some(path) if path.as_os_str() != "-" => Destination::File(path),
             _ => Destination::StandardOutput,
@@ -37,7 +85,7 @@ impl Destination {
     pub fn is_special(&self) -> bool {
         match self {
             Destination::StandardOutput => true,
-            Destination::File(path) => fs::metadata(path).is_ok_and(|it| !it.is_file()),
+            Destination::File(path) => fs::metadata(&**path).is_ok_and(|it| !it.is_file()),
         }
     }
 }
@@ -141,12 +189,17 @@ impl Output {
     }
 
     /// Creates a file, compressed by its extension.
-    pub fn create(path: &Path) -> Result<Output, OutputFailed> {
+    pub fn create(path: &OutputFile) -> Result<Output, OutputFailed> {
         Output::create_with(path, |plain| Encoder::for_name(path, plain))
     }
 
     /// Creates a file for bytes that need no compression, whatever its extension.
-    pub fn create_as_is(path: &Path) -> Result<Output, OutputFailed> {
+    pub fn create_as_is(path: &OutputFile) -> Result<Output, OutputFailed> {
+        Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
+    }
+
+    /// Creates a file that replaces an input on purpose, as `lint --fix --in-place` does.
+    pub fn replace_input(path: &Path) -> Result<Output, OutputFailed> {
         Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
     }
 
@@ -208,17 +261,19 @@ pub struct CompleteOutput {
 }
 
 impl CompleteOutput {
-    /// Gives all files their names.
+    /// Returns a complete folder.
+    pub fn of_folder(name: &Path, folder: Complete) -> CompleteOutput {
+        CompleteOutput { name: name.display().to_string(), file: Some(folder) }
+    }
+
+    /// Gives all files their names. A signal leaves all of them or none.
     pub fn publish_all(
         outputs: impl IntoIterator<Item = CompleteOutput>,
     ) -> Result<(), OutputFailed> {
-        outputs.into_iter().try_for_each(CompleteOutput::publish)
-    }
-
-    /// Gives a file its name.
-    pub fn publish(self) -> Result<(), OutputFailed> {
-        let published = self.file.map_or(Ok(()), Complete::publish);
-        published.map_err(|error| OutputFailed::new(&self.name, error))
+        let renamed = outputs.into_iter().filter_map(|output| Some((output.name, output.file?)));
+        let (names, files): (Vec<String>, Vec<Complete>) = renamed.unzip();
+        let published = atomic_file::publish_all(files);
+        published.map_err(|failed| OutputFailed::new(&names[failed.position], failed.source))
     }
 }
 
@@ -309,8 +364,6 @@ fn shown_records(records: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
 
     fn names(folder: &Path) -> Vec<OsString> {
@@ -335,7 +388,7 @@ mod tests {
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         fs::write(&target, "before").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let mut output = Output::create(&link).unwrap();
+        let mut output = Output::create(&OutputFile(link.clone())).unwrap();
         output.write(b"after").unwrap();
         output.finish().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

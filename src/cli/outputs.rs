@@ -4,9 +4,8 @@
 //! open at a time.
 
 use std::fs;
-use std::path::PathBuf;
 
-use super::output::{CompleteOutput, Destination, Output, OutputFailed};
+use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
 
 /// The destinations of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub enum Destinations {
     /// One destination for all lists.
     Joined(Destination),
     /// One destination for each list.
-    Each(Vec<PathBuf>),
+    Each(Vec<OutputFile>),
 }
 
 /// The outputs of a run.

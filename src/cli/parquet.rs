@@ -17,7 +17,7 @@ use portcullis_report::parquet::{EncodedGroup, ParquetError, ParquetWriter, Temp
 use portcullis_report::{Account, Counts, Filtered, InvalidRecords, Run};
 use portcullis_robots::kind::{FileKind, PARQUET};
 
-use super::output::{CompleteOutput, Destination, OutputFailed};
+use super::output::{CompleteOutput, Destination, OutputFailed, OutputFile};
 use super::outputs::Outputs;
 use super::plan::StreamPlan;
 use super::stream::Part;
@@ -74,23 +74,23 @@ fn is_named(path: &Path) -> bool {
 pub fn keeps_rows(
     plan: &StreamPlan,
     kept: &Destination,
-    folder: Option<&Path>,
-    aside: [Option<&Path>; 2],
+    has_folder: bool,
+    aside: [Option<&OutputFile>; 2],
 ) -> anyhow::Result<bool> {
     if matches!(kept, Destination::File(path) if is_named(path)) {
         not_compressed(kept)?;
     }
     let lists = lists(plan);
     let aside = || aside.into_iter().flatten();
-    let kept_rows = match (kept, folder) {
-        (_, Some(_)) | (Destination::StandardOutput, None) => lists == Lists::All,
-        (Destination::File(path), None) if kept.is_special() => {
+    let kept_rows = match (kept, has_folder) {
+        (_, true) | (Destination::StandardOutput, false) => lists == Lists::All,
+        (Destination::File(path), false) if kept.is_special() => {
             lists == Lists::All || is_named(path)
         }
-        (Destination::File(path), None) => is_named(path),
+        (Destination::File(path), false) => is_named(path),
     };
     let named = [kept].into_iter().filter_map(|kept| match kept {
-        Destination::File(path) => Some(&**path),
+        Destination::File(path) => Some(path),
         Destination::StandardOutput => None,
     });
     if let Some(path) =
@@ -102,7 +102,7 @@ pub fn keeps_rows(
             path.display()
         );
     }
-    if lists == Lists::Some && folder.is_some() {
+    if lists == Lists::Some && has_folder {
         bail!("--out-dir needs lists that are all Parquet, or none; run filter once for each kind");
     }
     if let Some(path) = aside().find(|path| is_named(path) != kept_rows) {

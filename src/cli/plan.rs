@@ -24,8 +24,9 @@ use super::agents::{self, Asked};
 use super::args::{
     Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, ReadingArgs, RunArgs,
 };
+use super::files::Files;
 use super::lists::{self, Input};
-use super::output::{Destination, is_standard_output};
+use super::output::{Destination, OutputFile, OutputFolder, is_standard_output};
 use super::outputs::Destinations;
 
 /// The policies to load.
@@ -102,7 +103,6 @@ impl QuestionPlan {
         Ok(self.chains(dialect)?.0)
     }
 
-    /// Whether no agent was named.
     /// Returns how lists are cut if the output has an answer for each agent. With many agents, chunks
     /// are shorter, so that their outputs are not longer.
     pub fn chunks(&self) -> ChunkConfig {
@@ -111,6 +111,7 @@ impl QuestionPlan {
         ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
     }
 
+    /// Whether no agent was named.
     pub fn names_nobody(&self) -> bool {
         self.asked.names.is_empty() && self.headers.is_empty()
     }
@@ -130,7 +131,7 @@ pub struct StreamPlan {
     /// Where the lists are cut.
     pub chunks: ChunkConfig,
     /// The file for records that are not URLs.
-    pub rejects: Option<PathBuf>,
+    pub rejects: Option<OutputFile>,
     /// The number of threads; 0 means one per CPU.
     pub threads: usize,
     pub progress: bool,
@@ -259,16 +260,21 @@ pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<S
 
 /// Returns the destinations of a run over lists: `output`, or one file in `folder` for each list.
 /// The files have `extension` if the output is not in the list's own format.
+///
+/// # Errors
+///
+/// If the files in `folder` conflict with one another, or with the other `files` of the run.
 pub fn destinations(
     output: Destination,
-    folder: Option<&Path>,
+    folder: Option<&OutputFolder>,
     stream: &StreamPlan,
     extension: Option<&str>,
+    files: &Files,
 ) -> anyhow::Result<Destinations> {
-    Ok(match folder {
-        None => Destinations::Joined(output),
-        Some(folder) => Destinations::Each(lists::outputs(&stream.inputs, folder, extension)?),
-    })
+    let Some(folder) = folder else { return Ok(Destinations::Joined(output)) };
+    let outputs = lists::outputs(&stream.inputs, folder, extension)?;
+    files.check_outputs_of_lists(&outputs)?;
+    Ok(Destinations::Each(outputs))
 }
 
 pub fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {

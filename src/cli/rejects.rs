@@ -5,8 +5,6 @@
 //! read in the wrong format. The error says what the list looks like and which flag to pass. Empty
 //! records do not count, so an empty list is not an error.
 
-use std::path::Path;
-
 use anyhow::bail;
 use portcullis_capture::list::{List, ListFormat};
 use portcullis_dialect::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
@@ -15,7 +13,7 @@ use portcullis_robots::kind::FileKind;
 use portcullis_robots::visible::cut_to_show;
 
 use super::message::{counted, say_plainly};
-use super::output::{Output, OutputFailed};
+use super::output::{Output, OutputFailed, OutputFile};
 
 /// Watches the records of a run, list by list.
 pub struct Watch {
@@ -47,7 +45,7 @@ pub struct Account {
 
 impl Watch {
     /// Opens the file for rejects, if there is one.
-    pub fn open(rejects: Option<&Path>, assumes_scheme: bool) -> Result<Watch, OutputFailed> {
+    pub fn open(rejects: Option<&OutputFile>, assumes_scheme: bool) -> Result<Watch, OutputFailed> {
         Ok(Watch {
             assumes_scheme,
             output: rejects.map(Output::create).transpose()?,

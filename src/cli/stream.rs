@@ -89,7 +89,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumes_scheme = questions.assumed_scheme.is_some();
-    let mut watch = Watch::open(plan.rejects.as_deref(), assumes_scheme)?;
+    let mut watch = Watch::open(plan.rejects.as_ref(), assumes_scheme)?;
     let keeps_all = watch.keeps_all();
     let progress = Progress::new(plan);
     let mut bar = Bar::default();

@@ -2,16 +2,16 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, ensure};
-use portcullis_set::atomic_file::{AtomicFolder, Complete};
+use portcullis_set::atomic_file::AtomicFolder;
 use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
 use rayon::prelude::*;
 
 use super::args::{SynthArgs, SynthFormat};
 use super::exit::ExitStatus;
-use super::output::{CompleteOutput, Output, OutputFailed};
+use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
 /// The names in the folder of a corpus.
 const ROBOTS: &str = "robots";
@@ -40,9 +40,8 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
         archive.is_some() || !args.answers,
         "a folder can hold files only; add --format jsonl or --format warc"
     );
-    let path = |name: &str| args.out.join(name);
-    let (robots, urls) = (path(name), path(URLS));
-    let states = args.answers.then(|| path(STATES));
+    let (robots, urls) = (args.out.file(name), args.out.file(URLS));
+    let states = args.answers.then(|| args.out.file(STATES));
     for path in [Some(&robots), Some(&urls), states.as_ref()].into_iter().flatten() {
         ensure!(
             !path.exists(),
@@ -50,7 +49,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
             path.display()
         );
     }
-    fs::create_dir_all(&args.out)
+    fs::create_dir_all(&*args.out)
         .with_context(|| format!("cannot create the folder {}", args.out.display()))?;
     let corpus = Corpus::new(args.seed, args.hosts).with_usage(args.usage);
     let (mut folder, mut outputs) = (None, Vec::new());
@@ -69,11 +68,10 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     outputs.push(write_urls(&corpus, args.urls, &urls)?);
     let outputs =
         outputs.into_iter().map(Output::complete).collect::<Result<Vec<_>, OutputFailed>>()?;
-    if let Some(folder) = folder {
-        let published = folder.complete().and_then(Complete::publish);
-        published.with_context(|| cannot_write(&robots))?;
-    }
-    outputs.into_iter().try_for_each(CompleteOutput::publish)?;
+    let folder = folder.map(AtomicFolder::complete).transpose();
+    let folder = folder.with_context(|| cannot_write(&robots))?;
+    let folder = folder.map(|folder| CompleteOutput::of_folder(&robots, folder));
+    CompleteOutput::publish_all(folder.into_iter().chain(outputs))?;
     Ok(ExitStatus::Done)
 }
 
@@ -96,8 +94,8 @@ fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<AtomicFolder> 
 fn write_archive(
     corpus: &Corpus,
     archive: &Archive,
-    path: &Path,
-    states: Option<PathBuf>,
+    path: &OutputFile,
+    states: Option<OutputFile>,
 ) -> anyhow::Result<Vec<Output>> {
     let mut output = Output::create_as_is(path)?;
     let mut states_output = states.map(|path| Output::create(&path)).transpose()?;
@@ -121,7 +119,7 @@ fn write_archive(
     Ok(std::iter::once(output).chain(states_output).collect())
 }
 
-fn write_urls(corpus: &Corpus, urls: u64, path: &Path) -> anyhow::Result<Output> {
+fn write_urls(corpus: &Corpus, urls: u64, path: &OutputFile) -> anyhow::Result<Output> {
     let mut output = Output::create(path)?;
     let make = |positions: Range<u64>| {
         let mut lines = Vec::new();

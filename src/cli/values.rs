@@ -12,6 +12,7 @@ use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_report::columns::{Columns, ColumnsError};
 
+use super::agents::AgentValue;
 use super::message::say_plainly;
 
 /// The most bytes of a file that are read; `None` means all.
@@ -90,8 +91,8 @@ pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
 }
 
 /// Parses an agent, and drops the white space around it, as in `-a "A, B"`.
-pub fn agent(text: &str) -> Result<String, std::convert::Infallible> {
-    Ok(text.trim().to_owned())
+pub fn agent(text: &str) -> Result<AgentValue, std::convert::Infallible> {
+    Ok(AgentValue::new(text.trim()))
 }
 
 /// Parses a runner of `bench`.

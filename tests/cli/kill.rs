@@ -171,6 +171,35 @@ fn a_signal_leaves_nothing() {
     }
 }
 
+/// A signal while outputs get their names leaves all of them.
+#[test]
+fn a_signal_leaves_all_outputs_or_none() {
+    const LISTS: usize = 300;
+    let folder = Folder::new();
+    for number in 0..LISTS {
+        folder.write(&format!("in/{number}"), "https://a.example/\n");
+    }
+    let outputs = |name: &str| {
+        let listed = fs::read_dir(folder.path(name)).into_iter().flatten();
+        let names = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| !name.ends_with(".unfinished")).count()
+    };
+    for run in 0..3 {
+        let name = format!("out-{run}");
+        let line = format!("filter in --robots robots -a Bot --out-dir {name}");
+        let mut child = spawn(&folder, &line, Stdio::null());
+        while outputs(&name) == 0 {
+            assert_eq!(child.try_wait().unwrap(), None, "{line}");
+            std::thread::yield_now();
+        }
+        send("TERM", &child);
+        let status = child.wait().unwrap();
+        assert!(status.success() || status.signal() == Some(15), "{status}");
+        assert_eq!(outputs(&name), LISTS);
+        assert_eq!(fs::read_dir(folder.path(&name)).unwrap().count(), LISTS);
+    }
+}
+
 #[test]
 fn a_corpus_that_is_interrupted_leaves_nothing() {
     let folder = Folder::new();

@@ -340,7 +340,7 @@ fn one_output_for_each_list() {
     assert_contains(&text(&folder.read("tagged/a.tsv")), &["disallow"]);
     // Errors before anything is written.
     for (line, words) in [
-        ("filter in --out-dir in", &["in/a.csv is an input"][..]),
+        ("filter in --out-dir in", &["in/a.csv is also an input (in/a.csv)", "--out-dir"][..]),
         ("filter in/a.csv in/sub/a.csv --out-dir new", &["in/a.csv", "in/sub/a.csv", "new/a.csv"]),
         ("filter - --out-dir new", &["standard input has no name"]),
         ("filter none*.csv", &["none*.csv: no file matches"]),

@@ -81,10 +81,69 @@ fn an_output_that_is_in_a_folder_of_inputs() {
         "compile robots -o robots/a.example",
         "compile . -o s",
     ] {
-        assert_fails(&folder.output(line), &["which is an input"]);
+        assert_fails(&folder.output(line), &["also an input"]);
         assert!(contents(&folder) == before, "{line}");
     }
     folder.ok("filter l --robots robots -a Bot -o robots/c");
+}
+
+/// The names of outputs in a folder are compared with the inputs too.
+#[test]
+fn an_output_named_after_a_list_that_is_an_input() {
+    let folder = linked();
+    folder.write("names", "Bot\n");
+    for name in ["a.example", "l", "m", "n", "s"] {
+        folder.write(&format!("sub/lists/{name}"), URLS);
+    }
+    fs::create_dir(folder.path("sub/links")).unwrap();
+    symlink("../../s", folder.path("sub/links/l")).unwrap();
+    fs::hard_link(folder.path("robots/a.example"), folder.path("sub/links/m")).unwrap();
+    fs::hard_link(folder.path("names"), folder.path("sub/links/n")).unwrap();
+    let before = contents(&folder);
+    for (line, words) in [
+        (
+            "sub/lists --robots robots --out-dir robots",
+            ["robots/a.example ", "also an input (robots/a.example)"],
+        ),
+        ("sub/lists/s -p s --out-dir .", ["./s ", "also an input (s)"]),
+        ("sub/lists/l -p s.hard --out-dir sub/links", ["sub/links/l ", "(s.hard)"]),
+        ("sub/lists/m --robots robots --out-dir sub/links", ["sub/links/m ", "(robots/a.example)"]),
+        ("sub/lists/n -p s -a @names --out-dir sub/links", ["sub/links/n ", "(names)"]),
+        ("sub/lists/s -p l --out-dir sub --rejects sub/s", ["--rejects sub/s", "are one file"]),
+    ] {
+        let output = folder.output(format!("filter {line} -a Bot"));
+        assert_fails(&output, &words);
+        assert_says(&output, if words[1] == "are one file" { &[] } else { &["--out-dir"] });
+        assert!(contents(&folder) == before, "{line}");
+    }
+    // An output of an earlier run is replaced.
+    for _ in 0..2 {
+        folder.ok("filter sub/lists --robots robots -a @names --out-dir sub/lists/.out");
+    }
+}
+
+/// A file that `-a` reads is an input.
+#[test]
+fn an_output_that_is_a_file_of_agents() {
+    let folder = linked();
+    folder.write("names", "Bot\n");
+    symlink("names", folder.path("names.link")).unwrap();
+    fs::hard_link(folder.path("names"), folder.path("names.hard")).unwrap();
+    let before = contents(&folder);
+    for line in [
+        "filter l --robots robots -a Other,@names -o NAME",
+        "filter l --robots robots -a @names --rejects NAME",
+        "classify l -p s -a @names --format tsv -o NAME",
+        "audit l --robots robots -a @names -o NAME",
+        "audit l --robots robots -a @names --json NAME",
+        "diff s s l -a @names --format tsv -o NAME",
+    ] {
+        for name in ["names", "names.link", "names.hard"] {
+            let output = folder.output(line.replace("NAME", name));
+            assert_fails(&output, &[name, "also an input (names)"]);
+            assert!(contents(&folder) == before, "{line}, {name}");
+        }
+    }
 }
 
 /// A stream that is redirected to a file counts as that file.

@@ -80,6 +80,16 @@ const SAME_HOST: &str = "an earlier file, by name, is for the same host; keep on
 /// A path in the folder, and the reason if it is not read.
 type Entry = (PathBuf, Option<&'static str>);
 
+/// Returns the path of each entry of the folder at `path`, and whether it is read as a robots.txt.
+///
+/// # Errors
+///
+/// If the folder cannot be listed.
+pub fn entries(path: &Path) -> io::Result<impl Iterator<Item = (PathBuf, bool)>> {
+    let entries = list(path)?.into_iter();
+    Ok(entries.map(|(name, problem)| (path.join(name), problem.is_none())))
+}
+
 /// Lists the folder, sorted by path. Of two files for one host, the first counts.
 fn list(path: &Path) -> io::Result<Vec<Entry>> {
     let mut found = Vec::new();

@@ -25,6 +25,26 @@ pub use notes::AgentNotes;
 /// The most characters of a User-Agent header that a message shows.
 const SHOWN_CHARACTERS_MAX: usize = 60;
 
+/// A value of `-a`: a name, or `@` and a list of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentValue(String);
+
+impl AgentValue {
+    pub fn new(text: impl Into<String>) -> AgentValue {
+        AgentValue(text.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the file that lists the names. `None` for a name and for a list that is compiled in.
+    pub fn file(&self) -> Option<&Path> {
+        let list = self.0.strip_prefix('@')?;
+        (!lists::names().any(|name| name == list)).then_some(Path::new(list))
+    }
+}
+
 /// The agents of `-a`.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -81,11 +101,11 @@ impl Asked {
 /// # Errors
 ///
 /// If a list or file does not exist or cannot be read.
-pub fn expand(values: &[String]) -> anyhow::Result<Asked> {
+pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
     let mut asked = Asked::default();
     // For each name: whether it was given directly, not by a list.
     let mut seen: HashMap<String, bool> = HashMap::new();
-    for value in values {
+    for AgentValue(value) in values {
         let names = match value.strip_prefix('@') {
             Some(list) => listed(list, &mut asked.lists)?,
             None => Asked::one(value.clone()).names,
@@ -178,7 +198,7 @@ mod tests {
     use super::*;
 
     fn names(values: &[&str]) -> Vec<String> {
-        let values: Vec<String> = values.iter().map(|&value| value.to_owned()).collect();
+        let values: Vec<AgentValue> = values.iter().map(|&value| AgentValue::new(value)).collect();
         expand(&values).unwrap().names.into_iter().map(|name| name.name).collect()
     }
 

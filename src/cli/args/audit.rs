@@ -1,9 +1,8 @@
 //! Flags of `audit`.
 
-use std::path::PathBuf;
+use clap::{Args, ValueHint};
 
-use clap::Args;
-
+use super::super::output::OutputFile;
 use super::super::values;
 use super::{InputArgs, PolicyArgs, QuestionArgs};
 
@@ -32,14 +31,14 @@ pub struct AuditArgs {
     /// The page opens in any browser, in light and dark, and prints. It stays under 2 MB: if the
     /// lists are too long for that, the page shows fewer rows. The file appears when it is
     /// complete.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: Option<OutputFile>,
 
     /// Write the report as one JSON object; `-` is standard output
     ///
     /// The extensions .gz and .zst compress it. The file appears when it is complete.
-    #[arg(long, value_name = "FILE", required_unless_present = "output", help_heading = "Output")]
-    pub json: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", required_unless_present = "output", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub json: Option<OutputFile>,
 
     /// Number of rows per list
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, help_heading = "Output")]

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use portcullis_bench::{Model, RunnerCommand};
 
+use super::super::output::OutputFile;
 use super::super::values;
 use super::{PolicyArgs, ReadingArgs};
 
@@ -74,12 +75,12 @@ pub struct BenchArgs {
     pub no_memory: bool,
 
     /// JSON output file, with every value
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub json: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub json: Option<OutputFile>,
 
     /// HTML output file, with plots; it opens without a network
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub html: Option<OutputFile>,
 
     /// Print the memory of a process with this engine alone
     #[arg(long, value_name = "NAME", hide = true)]

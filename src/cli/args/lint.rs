@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::Code;
 
+use super::super::agents::AgentValue;
 use super::super::values::{self, BytesMax};
 use super::Color;
 
@@ -35,7 +36,7 @@ pub struct LintArgs {
         value_parser = values::agent,
         value_delimiter = ','
     )]
-    pub agents: Vec<String>,
+    pub agents: Vec<AgentValue>,
 
     /// Read at most SIZE of a file [default: 500KiB]
     ///

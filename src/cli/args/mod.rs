@@ -9,14 +9,16 @@ mod sets;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use portcullis_capture::access::UnixSeconds;
 use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::Label;
 use portcullis_report::columns::Columns;
 
+use super::agents::AgentValue;
 use super::exit;
+use super::output::{OutputFile, OutputFolder};
 use super::values::{self, BytesMax};
 
 pub use self::audit::AuditArgs;
@@ -139,7 +141,7 @@ pub struct QuestionArgs {
         value_delimiter = ',',
         required_unless_present = "user_agents"
     )]
-    pub agents: Vec<String>,
+    pub agents: Vec<AgentValue>,
 
     /// A crawler given by its User-Agent header
     ///
@@ -225,7 +227,7 @@ pub struct ListArgs {
     ///
     /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub rejects: Option<PathBuf>,
+    pub rejects: Option<OutputFile>,
 }
 
 /// How lists are read.
@@ -415,15 +417,15 @@ pub struct ClassifyArgs {
     /// (.gz, .zst; not for Parquet)
     ///
     /// The file appears under its name once it is complete.
-    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: Option<OutputFile>,
 
     /// Write one output for each list to DIR, named after the list, with the extension of its
     /// format
     ///
     /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`. All files appear together, once they are complete.
-    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
-    pub out_dir: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output", value_hint = ValueHint::DirPath)]
+    pub out_dir: Option<OutputFolder>,
 }
 
 /// The output formats of `classify`.
@@ -497,14 +499,14 @@ pub struct FilterArgs {
     /// output unless it is a terminal. Any other file has the URLs of the rows, one per line.
     ///
     /// The file appears under its name once it is complete.
-    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: Option<OutputFile>,
 
     /// Write one output for each list to DIR, named after the list
     ///
     /// All files appear together, once they are complete.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "count", "quiet"], help_heading = "Output")]
-    pub out_dir: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "count", "quiet"], help_heading = "Output", value_hint = ValueHint::DirPath)]
+    pub out_dir: Option<OutputFolder>,
 }
 
 /// The records that `filter` keeps.
@@ -536,16 +538,16 @@ pub struct SelectionArgs {
     pub unknown: KeepOrDrop,
 
     /// Write records of origins without a known policy to FILE
-    #[arg(long, value_name = "FILE", conflicts_with = "unknown")]
-    pub unknown_to: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "unknown", value_hint = ValueHint::FilePath)]
+    pub unknown_to: Option<OutputFile>,
 
     /// Keep or drop records that are not URLs
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = KeepOrDrop::Drop)]
     pub invalid: KeepOrDrop,
 
     /// Write records that are not URLs to FILE
-    #[arg(long, value_name = "FILE", conflicts_with = "invalid")]
-    pub invalid_to: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "invalid", value_hint = ValueHint::FilePath)]
+    pub invalid_to: Option<OutputFile>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -596,8 +598,8 @@ pub struct SynthArgs {
     pub usage: bool,
 
     /// The folder to write to; it must not hold a corpus yet
-    #[arg(short, long, value_name = "DIR")]
-    pub out: PathBuf,
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: OutputFolder,
 }
 
 /// The format of a synthetic corpus.

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_capture::{CaptureFormat, FieldName};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::Label;
 
+use super::super::agents::AgentValue;
+use super::super::output::OutputFile;
 use super::super::values::{self, BytesMax};
 use super::{Format, ListArgs, RunArgs};
 
@@ -50,8 +52,8 @@ pub struct CompileArgs {
     pub inputs: Vec<PathBuf>,
 
     /// The policy set to write; it appears under its name once it is complete
-    #[arg(short, long, value_name = "SET", help_heading = "Output")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "SET", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: OutputFile,
 
     /// The standard or crawler to follow
     #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect(), help_heading = "Policies")]
@@ -132,8 +134,8 @@ pub struct MergeArgs {
     pub sets: Vec<PathBuf>,
 
     /// The policy set to write; it appears under its name once it is complete
-    #[arg(short, long, value_name = "SET", help_heading = "Output")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "SET", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: OutputFile,
 
     #[command(flatten)]
     pub outages: OutageArgs,
@@ -191,7 +193,7 @@ pub struct DiffArgs {
         value_delimiter = ',',
         help_heading = "Questions"
     )]
-    pub agents: Vec<String>,
+    pub agents: Vec<AgentValue>,
 
     /// A crawler given by its User-Agent header; may be given multiple times
     #[arg(long = "user-agent", value_name = "HEADER", help_heading = "Questions")]
@@ -239,8 +241,8 @@ pub struct DiffArgs {
     /// Output file; the extension selects the format (.tsv, .jsonl) and compression (.gz, .zst)
     ///
     /// The file appears under its name once it is complete.
-    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: Option<OutputFile>,
 
     /// Exit with status 1 if anything changed
     #[arg(long, help_heading = "Output")]

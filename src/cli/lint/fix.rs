@@ -97,7 +97,7 @@ impl Fixed {
             "{}: {kind}; decompress it to fix it in place",
             path.display()
         );
-        let mut output = Output::create_as_is(path)?;
+        let mut output = Output::replace_input(path)?;
         output.write(text)?;
         output.finish()?;
         Ok(())

@@ -66,7 +66,7 @@ impl Run {
     fn new(args: LintArgs) -> anyhow::Result<Run> {
         let dialect = args.dialect.unwrap_or(&RFC_9309);
         let bytes_max = args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
-        let agents = args.agents.iter().map(|agent| AgentChain::parse(agent, dialect));
+        let agents = args.agents.iter().map(|agent| AgentChain::parse(agent.as_str(), dialect));
         let agents = agents.collect::<Result<Vec<_>, _>>()?;
         // Comparing rules in each dialect takes time, and these outputs do not show the result.
         let hides_effects = args.statistics || args.fix || args.format == LintFormat::Github;
