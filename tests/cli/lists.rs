@@ -2,6 +2,8 @@
 
 use std::process::Command as Process;
 
+use portcullis_dialect::limits::LIST_COLUMNS_MAX;
+
 use super::*;
 
 /// Returns made-up URLs of every verdict, with characters that need quotes and escapes.
@@ -298,6 +300,75 @@ fn a_list_without_urls_is_an_error_with_its_appearance() {
     }
     folder.write("h.csv", "url,x\n");
     assert_stdout(&folder.run("filter h.csv", ""), "url,x\n");
+}
+
+#[test]
+fn two_places_for_the_url_are_an_error_that_names_the_flag() {
+    let folder = Folder::new();
+    let (allowed, other) = (ALLOWED, "https://c.example/");
+    let rows: [(&str, String, &[&str], &str); 5] = [
+        (
+            "a.csv",
+            format!("url,x,URL\n{allowed},,{other}\n"),
+            &["a.csv: the columns 1 and 3 are called `url` and `URL`", "--column"],
+            "--column url",
+        ),
+        (
+            "a.tsv",
+            format!("x\tLoc\tloc\n\t{other}\t{allowed}\n"),
+            &["the columns 2 and 3 are called `Loc` and `loc`", "--column"],
+            "--column 3",
+        ),
+        (
+            "a.csv --column x",
+            format!("x,x\n{allowed},{other}\n"),
+            &["the columns 1 and 2 are called `x` and `x`", "--column"],
+            "--column 1",
+        ),
+        (
+            "a.jsonl",
+            format!("{{\"url\": \"{allowed}\", \"URL\": \"{other}\"}}\n"),
+            &["a.jsonl: an object has the fields `URL` and `url`", "--field"],
+            "--field url",
+        ),
+        // Names in another column are no matter, and a usual name comes before others.
+        ("a.csv", format!("loc,url,x,x\n{other},{allowed},,\n"), &[], ""),
+    ];
+    for (list, content, words, flag) in rows {
+        let name = list.split(' ').next().unwrap();
+        folder.write(name, content);
+        for line in ["classify", "filter -c"] {
+            let output = folder.run(&format!("{line} {list}"), "");
+            match words {
+                [] => assert_status(&output, 0),
+                words => assert_fails(&output, words),
+            }
+        }
+        assert_stdout(&folder.run(&format!("filter {name} {flag} -c"), ""), "1\n");
+    }
+    // The first object has one field, so the others are records that are invalid.
+    let both = format!("{{\"Url\": \"{allowed}\", \"url\": \"{other}\"}}");
+    folder.write(
+        "a.jsonl",
+        format!("{{\"url\": \"{allowed}\"}}\n{both}\n{{\"URL\": \"{allowed}\"}}\n"),
+    );
+    let output = folder.run("filter a.jsonl -c --json", "");
+    assert_stdout(&output, "2\n");
+    assert_eq!(json(&output.stderr)["invalid"]["kinds"]["repeated-field"], 1);
+}
+
+#[test]
+fn a_header_has_a_bounded_number_of_columns() {
+    let folder = Folder::new();
+    for (columns, is_read) in [(LIST_COLUMNS_MAX, true), (LIST_COLUMNS_MAX + 1, false)] {
+        let others = ",".repeat(columns - 1);
+        folder.write("a.csv", format!("url{others}\n{ALLOWED}{others}\n"));
+        let output = folder.run("filter a.csv -c", "");
+        match is_read {
+            true => assert_stdout(&output, "1\n"),
+            false => assert_fails(&output, &["more than 16384 columns", "--input-format"]),
+        }
+    }
 }
 
 #[test]

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
-use ::parquet::file::properties::WriterProperties;
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::file::metadata::ParquetMetaDataWriter;
+use ::parquet::file::properties::{WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray};
+
+use portcullis_dialect::limits::PARQUET_PAGE_BYTES_MAX;
 
 use super::*;
 
@@ -47,13 +51,22 @@ fn write(folder: &Folder, name: &str) {
 }
 
 fn write_columns(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) {
-    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
-    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(300))
         .set_data_page_row_count_limit(64)
         .set_write_batch_size(32)
         .build();
+    write_as(folder, name, columns, properties);
+}
+
+fn write_as(
+    folder: &Folder,
+    name: &str,
+    columns: Vec<(&str, ArrayRef)>,
+    properties: WriterProperties,
+) {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let file = fs::File::create(folder.path(name)).unwrap();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
     writer.write(&batch).unwrap();
@@ -203,6 +216,43 @@ fn rows_are_kept_whole() {
     folder.write("v.parquet", output.stdout);
     assert_eq!(rows(&folder, "v.parquet"), (of(1), names));
     assert_stdout(&folder.ok(format!("filter x.parquet {FLAGS} -c")), format!("{}\n", ROWS / 5));
+}
+
+/// Some readers cannot make a dictionary of other encodings.
+#[test]
+fn kept_columns_are_encoded_as_before() {
+    const VALUES: usize = 40_000;
+    let folder = Folder::new();
+    let url = |row: usize| format!("{}{row}", [ALLOWED, DISALLOWED][row % 2]);
+    let digits: Vec<String> = (0..VALUES).map(|row| format!("{row:060}")).collect();
+    let digits: DictionaryArray<Int32Type> = digits.iter().map(String::as_str).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("url", array((0..VALUES).map(|row| Some(url(row))).collect::<StringArray>())),
+        ("digits", array(digits)),
+        ("id", array(Int64Array::from_iter_values(0..VALUES as i64))),
+    ];
+    let version_2 = || WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
+    for properties in [
+        version_2().set_encoding(Encoding::PLAIN).set_dictionary_enabled(false),
+        // A dictionary of some pages, and of all.
+        version_2().set_encoding(Encoding::PLAIN),
+        version_2().set_dictionary_page_size_limit(usize::MAX),
+        version_2().set_dictionary_enabled(false),
+        WriterProperties::builder(),
+    ] {
+        write_as(&folder, "x.parquet", columns.clone(), properties.build());
+        folder.ok(format!("filter x.parquet {FLAGS} -o y.parquet"));
+        let (own, _) = rows(&folder, "x.parquet");
+        let own: Vec<String> = own.into_iter().step_by(2).collect();
+        assert!(rows(&folder, "y.parquet").0 == own);
+        let [own, new] = ["x.parquet", "y.parquet"].map(|name| {
+            let reader = reader(&folder, name);
+            let columns = reader.metadata().row_group(0).columns().iter();
+            columns.map(|it| it.page_encoding_stats_mask().copied()).collect::<Vec<_>>()
+        });
+        assert!(own.iter().all(Option::is_some));
+        assert_eq!(new, own);
+    }
 }
 
 /// Writes rows and lines with the same URLs, which have each relation to a file with preferences,
@@ -367,6 +417,11 @@ fn errors_of_reading_name_the_place_and_the_fix() {
     let mut damaged = whole.clone();
     damaged[(start + length / 2) as usize..(start + length) as usize].fill(0xff);
     folder.write("damaged.parquet", damaged);
+    folder.write("brotli.parquet", brotli(&folder, "x.parquet"));
+    let url = || array(StringArray::from(vec![ALLOWED]));
+    write_columns(&folder, "two.parquet", vec![("url", url()), ("URL", url())]);
+    write_long(&folder, "page.parquet", false);
+    write_long(&folder, "dictionary.parquet", true);
     let names = folder.names();
     let columns = "the columns are id, url, items, word";
     for (list, words) in [
@@ -375,18 +430,69 @@ fn errors_of_reading_name_the_place_and_the_fix() {
         ("text.parquet", ["text.parquet: not a Parquet file", "--input-format"]),
         ("gz.parquet.gz", ["gz.parquet.gz: ", "decompress the file first"]),
         ("damaged.parquet", ["damaged.parquet: row group 2, column url: ", "fetch the file again"]),
+        (
+            "brotli.parquet",
+            ["brotli.parquet: row group 1, column url: compressed with Brotli", "not supported"],
+        ),
+        ("two.parquet", ["the columns 1 and 2 are called `url` and `URL`", "--column"]),
+        (
+            "page.parquet",
+            ["page.parquet: row group 2, column url: a page of ", "write the file anew"],
+        ),
+        (
+            "dictionary.parquet",
+            ["row group 2, column url: a dictionary of ", "write the file anew"],
+        ),
         ("x.parquet --column link", ["x.parquet: no column link", columns]),
         ("x.parquet --column id", ["x.parquet: the column id holds Int64", "--column"]),
         ("x.parquet --column items", ["x.parquet: the column items holds List", "--column"]),
     ] {
-        for command in ["classify -o y.tsv", "classify -o y.parquet", "filter -o y.txt"] {
+        for command in
+            ["classify -o y.tsv", "classify -o y.parquet", "filter -o y.txt", "filter -o y.parquet"]
+        {
             let output = folder.output(format!("{command} {list} {FLAGS}"));
             assert_fails(&output, &words);
             assert_eq!(folder.names(), names, "{command} {list}");
         }
     }
+    for column in ["1", "2", "url", "URL"] {
+        let output = folder.ok(format!("filter two.parquet {FLAGS} -c --column {column}"));
+        assert_stdout(&output, "1\n");
+    }
     let piped = folder.run("classify", &whole);
     assert_fails(&piped, &["standard input: Parquet is read from its end", "name the file"]);
+}
+
+/// Returns a file that says that it is compressed with Brotli.
+fn brotli(folder: &Folder, name: &str) -> Vec<u8> {
+    let mut metadata = reader(folder, name).metadata().clone().into_builder();
+    let groups = metadata.take_row_groups().into_iter().map(|group| {
+        let mut group = group.into_builder();
+        let columns = group.take_columns().into_iter().map(|column| {
+            let column =
+                column.into_builder().set_compression(Compression::BROTLI(Default::default()));
+            column.build().unwrap()
+        });
+        let columns = columns.collect();
+        group.set_column_metadata(columns).build().unwrap()
+    });
+    let metadata = metadata.set_row_groups(groups.collect()).build();
+    let mut bytes = folder.read(name);
+    let length = bytes[bytes.len() - 8..].first_chunk().unwrap();
+    bytes.truncate(bytes.len() - 8 - u32::from_le_bytes(*length) as usize);
+    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
+    bytes
+}
+
+/// Writes two row groups of one URL. The second one is longer than a page may be.
+fn write_long(folder: &Folder, name: &str, has_dictionary: bool) {
+    let long = format!("{ALLOWED}{}", "a".repeat(PARQUET_PAGE_BYTES_MAX as usize));
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(1))
+        .set_dictionary_enabled(has_dictionary)
+        .set_compression(Compression::ZSTD(Default::default()));
+    let urls = array(StringArray::from(vec![ALLOWED.to_owned(), long]));
+    write_as(folder, name, vec![("url", urls)], properties.build());
 }
 
 /// Returns a Python with pyarrow; prints a note and returns `None` if there is none.

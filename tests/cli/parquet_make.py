@@ -39,6 +39,15 @@ for number, url_type in enumerate(strings + [pa.dictionary(pa.int32(), pa.string
         )
         made.append(name)
 
+# A dictionary of Arrow that is longer than a dictionary page, or was written without one.
+count = 40 * ROWS
+digits = pa.array([f"{row * 7919:060}" for row in range(count)]).dictionary_encode()
+long = pa.table({"id": range(count), "url": urls * 40, "digits": digits})
+for use_dictionary in [True, False]:
+    name = f"digits-{use_dictionary}.parquet"
+    pq.write_table(long, name, use_dictionary=use_dictionary)
+    made.append(name)
+
 try:
     import duckdb
 

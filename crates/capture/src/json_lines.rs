@@ -268,7 +268,7 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
 
     fn visit_map<A: MapAccess<'l>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(Text(name)) = object.next_key()? {
-            let is_next = |member: &&&Candidate| member.has(self.depth, &name);
+            let is_next = |member: &&&Candidate| member.path.has(self.depth, &name);
             let members: Vec<&Candidate> = self.members.iter().filter(is_next).copied().collect();
             if members.is_empty() {
                 object.next_value::<IgnoredAny>()?;

@@ -59,6 +59,8 @@ pub mod parquet;
 mod parquet_columns;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_pages;
 mod record;
 mod schema;
 #[cfg(test)]

@@ -36,7 +36,9 @@ use parquet::file::reader::Length;
 use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
 use super::parquet_columns::Places;
-use super::parquet_file::{OpenFailure, ParquetSource, StoredFile, guarded, no_parquet};
+use super::parquet_file::{
+    OpenFailure, ParquetSource, StoredFile, guarded, no_parquet, supported_compression,
+};
 use super::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, FieldMap, ReadConfig,
 };
@@ -103,7 +105,16 @@ fn start(
         return Err("its schema contradicts itself; fetch it again".to_owned());
     }
     let schema = metadata.parquet_schema();
-    let mask = ProjectionMask::leaves(schema, places.of_file(schema));
+    let leaves = places.of_file(schema);
+    for (number, group) in (1..).zip(source.metadata.row_groups()) {
+        for &leaf in &leaves {
+            let chunk = group.column(leaf);
+            supported_compression(chunk).map_err(|problem| {
+                format!("row group {number}, column {}: {problem}", chunk.column_path().string())
+            })?;
+        }
+    }
+    let mask = ProjectionMask::leaves(schema, leaves);
     let file = StoredFile::clone(&source.file);
     let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_projection(mask)

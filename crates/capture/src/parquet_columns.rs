@@ -18,6 +18,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
 
+use super::list::two_columns;
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 
@@ -117,7 +118,10 @@ impl Places {
 /// the column.
 fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String>> {
     let &Candidate { field, rank, .. } = candidate;
-    let (path, column) = at(schema.fields(), candidate, 0)?;
+    let (path, column) = match at(schema.fields(), candidate, 0)? {
+        Ok(found) => found,
+        Err(problem) => return Some(Err(problem)),
+    };
     let data_type = entries(column.data_type());
     let (fits, types): (fn(&DataType) -> bool, _) = match field {
         CaptureField::Status => (holds_numbers, "numbers"),
@@ -143,21 +147,31 @@ fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String
 }
 
 /// Returns the column of a candidate and its path as the file spells it. The candidate's path is
-/// followed through `fields` from `depth` on.
+/// followed through `fields` from `depth` on. The error says that two columns have the name.
 fn at<'s>(
     fields: &'s Fields,
     candidate: &Candidate,
     depth: usize,
-) -> Option<(Vec<String>, &'s Field)> {
-    let field = fields.iter().find(|field| candidate.has(depth, field.name()))?;
+) -> Option<Result<(Vec<String>, &'s Field), String>> {
+    let mut found = fields.iter().filter(|field| candidate.path.has(depth, field.name()));
+    let field = found.next()?;
     let name = field.name().clone();
+    if let Some(other) = found.next() {
+        let field = candidate.field.as_str();
+        return Some(Err(format!(
+            "two columns are called {name} and {}; name one with --field {field}=COLUMN, or rename one",
+            other.name()
+        )));
+    }
     if depth + 1 == candidate.path.names().len() {
-        return Some((vec![name], field));
+        return Some(Ok((vec![name], field)));
     }
     let DataType::Struct(inner) = field.data_type() else { return None };
-    let (mut path, found) = at(inner, candidate, depth + 1)?;
-    path.insert(0, name);
-    Some((path, found))
+    let found = at(inner, candidate, depth + 1)?;
+    Some(found.map(|(mut path, found)| {
+        path.insert(0, name);
+        (path, found)
+    }))
 }
 
 /// Returns the type of the column at `path`.
@@ -175,23 +189,34 @@ fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
 const URL_COLUMNS: &[&str] = &["url", "address", "loc", "uri"];
 
 /// Finds the column with the URLs of a list. `given` is its name, or its number counted from 1; by
-/// default the first column with a usual name, in any case. The error says what is wrong.
+/// default the first of the usual names that a column has, in any case. The error says what is
+/// wrong.
 pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
-    let find =
-        |is: &dyn Fn(&str) -> bool| schema.fields().iter().position(|field| is(field.name()));
+    let find = |is: &dyn Fn(&str) -> bool| -> Result<Option<usize>, String> {
+        let mut found = (0..).zip(schema.fields()).filter(|(_, field)| is(field.name()));
+        let Some((place, field)) = found.next() else { return Ok(None) };
+        match found.next() {
+            None => Ok(Some(place)),
+            Some((other, name)) => {
+                Err(two_columns([(place, field.name().as_str()), (other, name.name())]))
+            }
+        }
+    };
     let place = match given {
         Some(given) => {
             let number = || given.parse::<usize>().ok()?.checked_sub(1);
             let numbered = || number().filter(|&place| place < schema.fields().len());
-            find(&|name| name == given)
+            find(&|name| name == given)?
                 .or_else(numbered)
                 .ok_or_else(|| format!("no column {given} (--column {given}); {}", names(schema)))?
         }
         None => {
-            let usual = |usual: &&str| find(&|name| name.eq_ignore_ascii_case(usual));
-            URL_COLUMNS.iter().find_map(usual).ok_or_else(|| {
+            let usual = |usual: &&str| find(&|name| name.eq_ignore_ascii_case(usual)).transpose();
+            URL_COLUMNS.iter().find_map(usual).unwrap_or_else(|| {
                 let (usual, names) = (URL_COLUMNS.join(", "), names(schema));
-                format!("no column for the URL ({usual}); name it with --column COLUMN; {names}")
+                Err(format!(
+                    "no column for the URL ({usual}); name it with --column COLUMN; {names}"
+                ))
             })?
         }
     };

@@ -16,8 +16,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
+};
 use parquet::file::reader::{ChunkReader, Length};
 
 use portcullis_dialect::limits::PARQUET_READ_BYTES;
@@ -94,6 +97,19 @@ pub(crate) fn plain_text(text: &str) -> String {
     let introductions = ["Parquet argument error: ", "Parquet error: ", "External: ", "EOF: "];
     let rest = introductions.iter().find_map(|introduction| text.strip_prefix(introduction));
     rest.map_or_else(|| text.to_owned(), plain_text)
+}
+
+/// Checks that the pages of `chunk` can be decompressed. The error says what is wrong.
+pub(crate) fn supported_compression(chunk: &ColumnChunkMetaData) -> Result<(), String> {
+    let name = match chunk.compression() {
+        Compression::BROTLI(_) => "Brotli",
+        Compression::LZO => "LZO",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "compressed with {name}, which is not supported; write the file anew with Snappy, gzip, LZ4 or \
+         zstd"
+    ))
 }
 
 /// Returns the number of rows, or `None` if the file and its row groups disagree.

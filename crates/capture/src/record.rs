@@ -90,7 +90,11 @@ impl<'r> Record<'r> {
         let place = &mut self.values[field as usize];
         if let Some(found) = place {
             if found.rank == rank {
-                return Err(format!("`{}` occurs twice", field.as_str()));
+                let field = field.as_str();
+                return Err(format!(
+                    "`{field}` occurs twice; if the names differ in case, choose one with --field \
+                     {field}=NAME"
+                ));
             }
             let order = |rank, value: &FieldValue<'_>| (*value == FieldValue::Null, rank);
             if order(found.rank, &found.value) < order(rank, &value) {

@@ -129,18 +129,6 @@ pub(super) struct Candidate {
     /// The rank among the names of the field. The lowest counts.
     pub rank: usize,
     pub path: FieldPath,
-    /// Whether the name was given instead of taken from the table. Usual names match in any case.
-    pub is_named: bool,
-}
-
-impl Candidate {
-    /// Whether the name at `depth` of the path is `name`.
-    pub fn has(&self, depth: usize, name: &str) -> bool {
-        self.path.names().get(depth).is_some_and(|step| match self.is_named {
-            true => step == name,
-            false => step.eq_ignore_ascii_case(name),
-        })
-    }
 }
 
 impl FieldMap {
@@ -181,14 +169,13 @@ impl FieldMap {
             CaptureField::BodyBase64 => Some(CaptureField::Body),
             _ => None,
         };
-        let is_named = self.given(field).is_some();
         let paths: Vec<FieldPath> = match self.given(field) {
             Some(path) => path.cloned().into_iter().collect(),
             None if other.is_some_and(|other| self.named(other).is_some()) => Vec::new(),
-            None => field.usual_names().iter().map(|name| FieldPath::of_name(name)).collect(),
+            None => field.usual_names().iter().map(|name| FieldPath::usual(name)).collect(),
         };
         let paths = paths.into_iter().enumerate();
-        paths.map(|(rank, path)| Candidate { field, rank, path, is_named }).collect()
+        paths.map(|(rank, path)| Candidate { field, rank, path }).collect()
     }
 
     /// Returns the possible names of `fields` in records, for a message: "url, uri".

@@ -31,6 +31,11 @@ pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Source: our choice. A row of an export has dozens; the URL's is among the first.
 pub const LIST_FIELDS_SHOWN: usize = 24;
 
+/// Columns of a CSV or TSV list: 16,384. A first row with more is an error.
+///
+/// Source: our choice, the columns of an Excel sheet. It bounds the memory for their names.
+pub const LIST_COLUMNS_MAX: usize = 16_384;
+
 /// Records at the beginning of a list of which one at least has to be a URL: 1,000.
 ///
 /// Source: our choice. A list in another format than it is read as has none, and a list of URLs with
@@ -370,6 +375,13 @@ pub const PARQUET_PART_ROWS_MAX: usize = 128 * 1024;
 ///
 /// Source: our choice. With average URLs a batch has 0.6 MiB, whatever the size of the row group.
 pub const PARQUET_BATCH_URLS: usize = 8 * 1024;
+
+/// Bytes in memory of a page, or of the dictionary, of a Parquet list's column with the URLs: 128 MiB.
+/// A longer one is an error before anything is decompressed.
+///
+/// Source: our choice. DuckDB ends a page at 100 MB, other writers at about 1 MiB. Zstandard turns a page
+/// of 1 GB into some dozen KB, so the size of the file bounds nothing.
+pub const PARQUET_PAGE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Bytes of a text list that become one row group of a Parquet output: 8 MiB.
 ///

@@ -144,12 +144,22 @@ impl Chunk {
         self.is_last
     }
 
-    /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of its URLs
-    /// if it comes from a Parquet file.
-    pub fn weight_bytes(&self) -> usize {
+    /// Returns the bytes of the chunk's records after decompression. For rows of a Parquet file, an
+    /// estimate of the bytes of their URLs.
+    pub fn record_bytes(&self) -> u64 {
         match &self.bytes {
             #[cfg(feature = "parquet")]
-            Bytes::Rows(rows) => rows.part.as_ref().map_or(0, |part| part.url_bytes() as usize),
+            Bytes::Rows(rows) => rows.part.as_ref().map_or(0, Part::url_bytes),
+            _ => self.len() as u64,
+        }
+    }
+
+    /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of the pages
+    /// that hold its URLs if it comes from a Parquet file.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.bytes {
+            #[cfg(feature = "parquet")]
+            Bytes::Rows(rows) => rows.part.as_ref().map_or(0, |part| part.memory_bytes() as usize),
             _ => self.len(),
         }
     }

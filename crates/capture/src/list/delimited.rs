@@ -10,6 +10,7 @@ use bumpalo::Bump;
 
 use super::Problem;
 use super::framing::quoted_end;
+use portcullis_dialect::limits::LIST_COLUMNS_MAX;
 
 /// The delimiter, the column of the URL, and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,10 +147,12 @@ pub(super) fn fields<'c>(
     Fields::new(row, delimiter).map(|field| field.text(arena))
 }
 
-/// Returns the fields of the first row of `bytes`, and the end of the row.
+/// Returns the fields of the first row of `bytes`, and the end of the row. If there are more than
+/// [`LIST_COLUMNS_MAX`], returns one more, and no end.
 pub(super) fn first_row(bytes: &[u8], delimiter: u8) -> (Vec<Vec<u8>>, usize) {
     let arena = Bump::new();
     let mut fields = Fields::new(bytes, delimiter);
-    let texts = fields.by_ref().map(|field| field.text(&arena).to_vec()).collect();
+    let seen = fields.by_ref().take(LIST_COLUMNS_MAX + 1);
+    let texts = seen.map(|field| field.text(&arena).to_vec()).collect();
     (texts, fields.end.map_or(0, |(end, _)| end))
 }

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::delimited::{Columns, first_row};
 use super::framing::Framing;
-use super::{FieldPath, List, ListConfig, ListFormat, Place, crawl};
+use super::{FieldPath, List, ListConfig, ListFormat, Place, crawl, two_columns};
 use crate::input::{InputError, Terminator};
-use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
+use portcullis_dialect::limits::{LIST_COLUMNS_MAX, LIST_FIELDS_SHOWN};
 use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
 
 /// Names of columns and members that hold a URL, in any case. The first that exists counts.
@@ -220,13 +220,22 @@ impl Look<'_> {
                     continue;
                 }
             };
-            let usual = USUAL_NAMES.iter().find_map(|name| {
-                let mut members = object.iter();
-                members.find(|(key, value)| key.eq_ignore_ascii_case(name) && value.is_string())
-            });
-            if let Some((key, _)) = usual {
-                let place = Place::Fields(vec![FieldPath::of_name(key)]);
-                let how = (key != "url").then(|| format!("field `{key}`"));
+            let called = |name: &str| -> Vec<&String> {
+                object.keys().filter(|key| key.eq_ignore_ascii_case(name)).collect()
+            };
+            let usual = USUAL_NAMES.iter().map(|name| called(name));
+            let usual =
+                usual.into_iter().find(|keys| keys.iter().any(|key| object[*key].is_string()));
+            if let Some([one, other, ..]) = usual.as_deref() {
+                let problem = format!(
+                    "an object has the fields `{one}` and `{other}`; name the one with the URL with \
+                     --field NAME"
+                );
+                return Err(problem_with(self.name, problem));
+            }
+            if let Some([key]) = usual.as_deref() {
+                let place = Place::Fields(vec![FieldPath::usual(key)]);
+                let how = (*key != "url").then(|| format!("field `{key}`"));
                 return Ok(Some(Found { how, ..Found::new(LINES, place) }));
             }
             if ["discovered", "known"].iter().any(|item| object.contains_key(*item)) {
@@ -261,7 +270,7 @@ impl Look<'_> {
 
     fn cdxj(&self) -> Option<Found> {
         let fields = match self.config.fields.as_slice() {
-            [] => vec![FieldPath::of_name("url")],
+            [] => vec![FieldPath::usual("url")],
             fields => fields.to_vec(),
         };
         // Comments come first.
@@ -290,6 +299,13 @@ impl Look<'_> {
                 return Ok(None);
             }
             let (row, end) = first_row(self.text, delimiter);
+            if row.len() > LIST_COLUMNS_MAX {
+                let problem = format!(
+                    "more than {LIST_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
+                     --input-format"
+                );
+                return Err(problem_with(self.name, problem));
+            }
             let Some((column, is_header)) = self.column(&row) else { continue };
             // Without a header, only the usual delimiter counts, because the others may be part of
             // a URL.
@@ -300,6 +316,9 @@ impl Look<'_> {
             }
         }
         if let Some(FirstRow { delimiter, row, end, column, is_header }) = found {
+            if is_header {
+                self.check_name(&row, column)?;
+            }
             let place = Place::Column(Columns { delimiter, column, count: row.len() });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {
@@ -331,6 +350,21 @@ impl Look<'_> {
         Err(problem_with(self.name, problem))
     }
 
+    /// Checks that no other column has the name of the URL's. A column may also be given by its
+    /// number.
+    fn check_name(&self, header: &[Vec<u8>], column: usize) -> Result<(), InputError> {
+        let is_same = |name: &[u8]| match &self.config.column {
+            Some(wanted) => name.trim_ascii() == wanted.as_bytes(),
+            None => name.trim_ascii().eq_ignore_ascii_case(header[column].trim_ascii()),
+        };
+        let mut same = header.iter().enumerate().filter(|(_, name)| is_same(name));
+        let (Some(one), Some(other)) = (same.next(), same.next()) else { return Ok(()) };
+        let [one, other] =
+            [one, other].map(|(place, name)| (place, String::from_utf8_lossy(name.trim_ascii())));
+        let problem = two_columns([(one.0, &one.1), (other.0, &other.1)]);
+        Err(problem_with(self.name, problem))
+    }
+
     /// Returns the column of the URL, and whether `row` is a header.
     fn column(&self, row: &[Vec<u8>]) -> Option<(usize, bool)> {
         if let Some(wanted) = &self.config.column {
@@ -352,7 +386,7 @@ impl Look<'_> {
 }
 
 fn url_field() -> Place {
-    Place::Fields(vec![FieldPath::of_name("url")])
+    Place::Fields(vec![FieldPath::usual("url")])
 }
 
 /// Formats the first few names in quotes.

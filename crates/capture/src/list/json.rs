@@ -12,8 +12,14 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use super::Problem;
 
 /// The path of a member: names separated by dots. `\.` stands for a dot in a name.
+///
+/// A path that a user gives names members exactly. A usual name, which was not given, is the name of
+/// members in any case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldPath(Vec<String>);
+pub struct FieldPath {
+    names: Vec<String>,
+    is_given: bool,
+}
 
 impl FromStr for FieldPath {
     type Err = &'static str;
@@ -31,7 +37,7 @@ impl FromStr for FieldPath {
         }
         match names.iter().any(String::is_empty) {
             true => Err("expected a field, such as url or page.url"),
-            false => Ok(FieldPath(names)),
+            false => Ok(FieldPath { names, is_given: true }),
         }
     }
 }
@@ -39,18 +45,26 @@ impl FromStr for FieldPath {
 impl FieldPath {
     /// Returns the names, from the outermost object on.
     pub(crate) fn names(&self) -> &[String] {
-        &self.0
+        &self.names
     }
 
-    /// Returns the path of a top-level member.
-    pub(crate) fn of_name(name: &str) -> FieldPath {
-        FieldPath(vec![name.to_owned()])
+    /// Returns the path of a top-level member with a usual name.
+    pub(crate) fn usual(name: &str) -> FieldPath {
+        FieldPath { names: vec![name.to_owned()], is_given: false }
+    }
+
+    /// Whether `name` is the name at `depth` of the path.
+    pub(crate) fn has(&self, depth: usize, name: &str) -> bool {
+        self.names.get(depth).is_some_and(|step| match self.is_given {
+            true => step == name,
+            false => step.eq_ignore_ascii_case(name),
+        })
     }
 }
 
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, name) in self.0.iter().enumerate() {
+        for (number, name) in self.names.iter().enumerate() {
             let dot = if number > 0 { "." } else { "" };
             write!(f, "{dot}{}", name.replace('\\', "\\\\").replace('.', "\\."))?;
         }
@@ -71,7 +85,7 @@ pub(super) fn url<'c>(
     }
     for path in paths {
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let found = Find { path: &path.0, arena }.deserialize(&mut deserializer);
+        let found = Find { path, depth: 0, arena }.deserialize(&mut deserializer);
         let found = found.and_then(|found| deserializer.end().map(|()| found));
         match found.map_err(|_| Problem::NotJson)? {
             Ok(url) => return Ok(url.as_bytes()),
@@ -82,17 +96,23 @@ pub(super) fn url<'c>(
     Err(Problem::NoField)
 }
 
-/// Finds the member at a path below a value.
+/// Finds the member at a path below a value, which is at `depth` of the path.
 #[derive(Clone, Copy)]
 struct Find<'p, 'c> {
-    path: &'p [String],
+    path: &'p FieldPath,
+    depth: usize,
     arena: &'c Bump,
 }
 
 impl Find<'_, '_> {
+    /// Whether the path ends at the value.
+    fn is_end(self) -> bool {
+        self.depth == self.path.names.len()
+    }
+
     /// Returns the problem of a value that is neither a string nor an object.
     fn other<'c, E>(self) -> Result<Result<&'c str, Problem>, E> {
-        Ok(Err(if self.path.is_empty() { Problem::NotAString } else { Problem::NoField }))
+        Ok(Err(if self.is_end() { Problem::NotAString } else { Problem::NoField }))
     }
 }
 
@@ -112,11 +132,11 @@ impl<'c> Visitor<'c> for Find<'_, 'c> {
     }
 
     fn visit_borrowed_str<E: de::Error>(self, text: &'c str) -> Result<Self::Value, E> {
-        if self.path.is_empty() { Ok(Ok(text)) } else { self.other() }
+        if self.is_end() { Ok(Ok(text)) } else { self.other() }
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        if self.path.is_empty() { Ok(Ok(self.arena.alloc_str(text))) } else { self.other() }
+        if self.is_end() { Ok(Ok(self.arena.alloc_str(text))) } else { self.other() }
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
@@ -145,17 +165,17 @@ impl<'c> Visitor<'c> for Find<'_, 'c> {
     }
 
     fn visit_map<A: MapAccess<'c>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let Some((name, path)) = self.path.split_first() else {
+        if self.is_end() {
             while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return self.other();
-        };
+        }
         let mut found = None;
-        while let Some(is_wanted) = members.next_key_seed(IsName(name))? {
+        while let Some(is_wanted) = members.next_key_seed(IsName(self))? {
             if !is_wanted {
                 members.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = members.next_value_seed(Find { path, ..self })?;
+            let value = members.next_value_seed(Find { depth: self.depth + 1, ..self })?;
             found = match found {
                 None => Some(value),
                 Some(_) => Some(Err(Problem::RepeatedField)),
@@ -165,10 +185,10 @@ impl<'c> Visitor<'c> for Find<'_, 'c> {
     }
 }
 
-/// Compares a name with this one.
-struct IsName<'p>(&'p str);
+/// Compares a name with the next one of the path.
+struct IsName<'p, 'c>(Find<'p, 'c>);
 
-impl<'c> DeserializeSeed<'c> for IsName<'_> {
+impl<'c> DeserializeSeed<'c> for IsName<'_, '_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'c>>(self, deserializer: D) -> Result<bool, D::Error> {
@@ -176,7 +196,7 @@ impl<'c> DeserializeSeed<'c> for IsName<'_> {
     }
 }
 
-impl Visitor<'_> for IsName<'_> {
+impl Visitor<'_> for IsName<'_, '_> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,6 +204,6 @@ impl Visitor<'_> for IsName<'_> {
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
+        Ok(self.0.path.has(self.0.depth, name))
     }
 }

@@ -143,7 +143,7 @@ words! {
         NoField => "no-field": "the object has no such field, or it is null",
         /// The member is not a string.
         NotAString => "not-a-string": "the field is not a string",
-        /// The member occurs twice.
+        /// The member occurs twice. A usual name is the same in any case.
         RepeatedField => "repeated-field": "the field occurs twice",
         /// The row has fewer or more fields than the first one.
         FieldCount => "field-count":
@@ -345,6 +345,18 @@ impl List {
             arena,
         }
     }
+}
+
+/// Returns the problem of two columns, counted from 0, that could both be the one with the URL.
+pub(crate) fn two_columns([one, other]: [(usize, &str); 2]) -> String {
+    format!(
+        "the columns {} and {} are called `{}` and `{}`; name the one with the URL by its number with \
+         --column",
+        one.0 + 1,
+        other.0 + 1,
+        one.1,
+        other.1
+    )
 }
 
 /// The contents of a chunk.

@@ -10,8 +10,10 @@
 //!
 //! Cost: only the column with the URLs is read. Cutting reads the headers of its pages. Memory: a
 //! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
-//! page has more. Decoding holds the pages of one batch. A part that is a row group is decoded in
-//! batches of [`PARQUET_BATCH_URLS`] rows.
+//! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`] bytes is an error
+//! before anything is decompressed. Decoding holds the pages of one batch, and
+//! [`Part::memory_bytes`] counts them. A part that is a row group is decoded in batches of
+//! [`PARQUET_BATCH_URLS`] rows, or fewer if they are long.
 //!
 //! Errors name the file, the row group, the column and the fix. The URLs before an error are
 //! returned first.
@@ -37,13 +39,18 @@ use parquet::file::metadata::{
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use portcullis_dialect::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
+use portcullis_dialect::limits::{
+    CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX,
+};
 
 use crate::input::{InputError, Record};
 use crate::list::{Arena, Problem};
 use crate::parquet_columns::url_column;
-use crate::parquet_file::{OpenFailure, guarded, no_parquet, plain_text, text_of};
+use crate::parquet_file::{
+    OpenFailure, guarded, no_parquet, plain_text, supported_compression, text_of,
+};
 pub use crate::parquet_file::{ParquetSource, StoredFile};
+use crate::parquet_pages::{PageHeader, PageHeaders};
 
 /// The extent of a [`Part`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,7 +137,7 @@ impl ParquetList {
 
     /// Returns the file in parts, in order.
     pub fn parts(self: Arc<ParquetList>, size: PartSize) -> Parts {
-        Parts { list: self, size, row_group: 0, row: 0, pages: None, page_left: 0, is_over: false }
+        Parts { list: self, size, row_group: 0, row: 0, pages: None, is_over: false }
     }
 
     fn row_group(&self, number: usize) -> &RowGroupMetaData {
@@ -153,17 +160,21 @@ impl ParquetList {
         SerializedPageReader::new(file, metadata.column(column), rows, None)
     }
 
+    /// Returns the error for a column of a row group, which is counted from 0.
+    fn unreadable(&self, row_group: usize, column: &str, problem: &str) -> InputError {
+        let number = row_group + 1;
+        let problem = format!("row group {number}, column {column}: {problem}");
+        InputError::List { name: self.source.name.clone(), problem }
+    }
+
     /// Returns the error for damage in a column of a row group, which is counted from 0.
     fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
-        let number = row_group + 1;
         let problem = match problem.contains("Required field") {
             true => "its pages have no headers; is the column encrypted?",
             false => problem,
         };
-        let problem = format!(
-            "row group {number}, column {column}: {problem}; fetch the file again or write it anew"
-        );
-        InputError::List { name: self.source.name.clone(), problem }
+        let problem = format!("{problem}; fetch the file again or write it anew");
+        self.unreadable(row_group, column, &problem)
     }
 
     /// Returns the error for damage in the column with the URLs.
@@ -216,11 +227,20 @@ pub struct Parts {
     row_group: usize,
     /// The first row that is not in a part.
     row: usize,
-    /// The pages of the row group whose headers are not read yet.
-    pages: Option<SerializedPageReader<StoredFile>>,
-    /// The rows in pages that have been read and are not yet in a part.
-    page_left: usize,
+    /// The pages of the row group that is being cut.
+    pages: Option<Pages>,
     is_over: bool,
+}
+
+/// The pages of a row group while it is cut.
+struct Pages {
+    headers: PageHeaders,
+    /// The bytes of the dictionary. Every part needs it.
+    dictionary_bytes: u64,
+    /// The rows in pages that were read and are not yet in a part. They are in the last page.
+    rows_left: usize,
+    /// The bytes of the last page.
+    page_bytes: u64,
 }
 
 impl Parts {
@@ -244,22 +264,19 @@ impl Parts {
                 self.pages = None;
                 continue;
             }
-            let count = match self.size {
-                PartSize::RowGroup => rows,
-                PartSize::Chunk => {
-                    let list = Arc::clone(&self.list);
-                    guarded(|| self.rows_of_chunk(rows))
-                        .map_err(|problem| list.damaged_urls(self.row_group, &problem))?
-                }
+            let extent = match self.size {
+                PartSize::RowGroup => self.row_group_extent(rows)?,
+                PartSize::Chunk => self.chunk_extent(rows)?,
             };
             let first = self.row;
-            self.row += count;
-            return Ok(Some(self.part(first, count, rows)));
+            self.row += extent.rows;
+            return Ok(Some(self.part(first, extent, rows)));
         }
     }
 
-    fn part(&self, first: usize, count: usize, rows: usize) -> Part {
+    fn part(&self, first: usize, extent: Extent, rows: usize) -> Part {
         let (chunk, row_group) = (self.list.chunk(self.row_group), self.row_group);
+        let count = extent.rows;
         let share =
             |bytes: i64| (u128::from(bytes.max(0) as u64) * count as u128 / rows as u128) as u64;
         let whole: i64 =
@@ -268,41 +285,102 @@ impl Parts {
             list: Arc::clone(&self.list),
             row_group,
             first,
-            count,
+            extent,
             size: self.size,
             url_bytes: share(chunk.uncompressed_size()),
             stored_bytes: share(whole),
         }
     }
 
-    /// Returns the number of rows in the next part of a row group with `rows` rows: whole pages, up
-    /// to the bounds.
-    fn rows_of_chunk(&mut self, rows: usize) -> Result<usize, String> {
-        let wrong = |error: ParquetError| text_of(&error);
+    /// Returns the extent of a row group with `rows` rows, after checking all its pages.
+    fn row_group_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
+        let (mut sum, mut page_max, mut row_max) = (0_u64, 0, 1);
+        while let Some(page) = self.next_page()? {
+            sum += page.bytes;
+            page_max = page_max.max(page.bytes);
+            row_max = row_max.max(page.bytes / page.rows.max(1) as u64);
+        }
+        let dictionary_bytes = self.pages()?.dictionary_bytes;
+        self.pages = None;
+        // A batch has whole pages, and parts of the pages before and after them.
+        let batch_rows = (PARQUET_PAGE_BYTES_MAX / row_max).clamp(1, PARQUET_BATCH_URLS as u64);
+        let memory_bytes = dictionary_bytes + sum.min(batch_rows * row_max + 2 * page_max);
+        Ok(Extent { rows, batch_rows: batch_rows as usize, memory_bytes })
+    }
+
+    /// Returns the extent of the next part of a row group with `rows` rows: whole pages, up to the
+    /// bounds.
+    fn chunk_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
         let chunk = self.list.chunk(self.row_group);
         let mean_bytes = (chunk.uncompressed_size().max(0) as usize / rows).max(1);
         let wanted = (CHUNK_BYTES / mean_bytes).clamp(1, PARQUET_PART_ROWS_MAX);
-        if self.pages.is_none() {
-            self.pages = Some(self.list.pages(self.row_group, self.list.column).map_err(wrong)?);
+        let pages = self.pages()?;
+        let mut found = pages.rows_left;
+        let mut bytes = if found > 0 { pages.page_bytes } else { 0 };
+        while found == 0 || found < wanted && bytes < CHUNK_BYTES as u64 {
+            let Some(page) = self.next_page()? else { break };
+            found += page.rows;
+            bytes += page.bytes;
         }
-        let pages = self.pages.as_mut().expect("it was opened");
-        while self.page_left < wanted {
-            let Some(page) = pages.peek_next_page().map_err(wrong)? else {
-                break;
-            };
-            if !page.is_dict {
-                let page_rows = page.num_rows.or(page.num_levels);
-                self.page_left += page_rows.ok_or("a page has no number of rows")?;
-            }
-            pages.skip_next_page().map_err(wrong)?;
+        let count = found.min(PARQUET_PART_ROWS_MAX);
+        if count == 0 || count > rows - self.row {
+            let problem = format!("its pages do not have the {rows} rows of the row group");
+            return Err(self.list.damaged_urls(self.row_group, &problem));
         }
-        let (left, count) = (rows - self.row, self.page_left.min(PARQUET_PART_ROWS_MAX));
-        if count == 0 || count > left {
-            return Err(format!("its pages do not have the {rows} rows of the row group"));
-        }
-        self.page_left -= count;
-        Ok(count)
+        let pages = self.pages()?;
+        pages.rows_left = found - count;
+        let memory_bytes = pages.dictionary_bytes + bytes;
+        Ok(Extent { rows: count, batch_rows: count, memory_bytes })
     }
+
+    /// Returns the pages of the row group that is being cut.
+    fn pages(&mut self) -> Result<&mut Pages, InputError> {
+        let (list, row_group) = (&self.list, self.row_group);
+        let pages = match self.pages.take() {
+            Some(pages) => pages,
+            None => {
+                let chunk = list.chunk(row_group);
+                supported_compression(chunk)
+                    .map_err(|problem| list.unreadable(row_group, &list.column_name, &problem))?;
+                // The crate asserts that the metadata is not negative.
+                let headers = guarded(|| Ok(PageHeaders::of(&list.source.file, chunk)))
+                    .map_err(|problem| list.damaged_urls(row_group, &problem))?;
+                Pages { headers, dictionary_bytes: 0, rows_left: 0, page_bytes: 0 }
+            }
+        };
+        Ok(self.pages.insert(pages))
+    }
+
+    /// Returns the next page of the row group, and remembers its dictionary.
+    fn next_page(&mut self) -> Result<Option<PageHeader>, InputError> {
+        loop {
+            let next = self.pages()?.headers.next();
+            let (list, row_group) = (&self.list, self.row_group);
+            let Some(page) = next.map_err(|problem| list.damaged_urls(row_group, &problem))? else {
+                return Ok(None);
+            };
+            if page.bytes > PARQUET_PAGE_BYTES_MAX {
+                let problem = too_long(&page);
+                return Err(list.unreadable(row_group, &list.column_name, &problem));
+            }
+            let pages = self.pages()?;
+            if page.is_dictionary {
+                pages.dictionary_bytes = page.bytes;
+            } else {
+                pages.page_bytes = page.bytes;
+                return Ok(Some(page));
+            }
+        }
+    }
+}
+
+fn too_long(page: &PageHeader) -> String {
+    let kind = if page.is_dictionary { "dictionary" } else { "page" };
+    format!(
+        "a {kind} of {} MB in memory; the limit is {} MiB; write the file anew with shorter pages",
+        page.bytes / 1_000_000,
+        PARQUET_PAGE_BYTES_MAX / (1024 * 1024)
+    )
 }
 
 impl Iterator for Parts {
@@ -320,6 +398,16 @@ impl Iterator for Parts {
 
 impl std::iter::FusedIterator for Parts {}
 
+/// The rows of a part, and the memory to decode them.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    rows: usize,
+    /// The most rows to decode at once.
+    batch_rows: usize,
+    /// The bytes of the pages that a batch has, and of the dictionary.
+    memory_bytes: u64,
+}
+
 /// A range of rows in a row group.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -327,7 +415,7 @@ pub struct Part {
     row_group: usize,
     /// The first row, within the row group.
     first: usize,
-    count: usize,
+    extent: Extent,
     size: PartSize,
     url_bytes: u64,
     stored_bytes: u64,
@@ -351,7 +439,18 @@ impl Part {
 
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
-        self.count
+        self.extent.rows
+    }
+
+    /// Returns the most rows of the column with the URLs that fit into memory at once.
+    pub fn batch_rows(&self) -> usize {
+        self.extent.batch_rows
+    }
+
+    /// Returns the bytes of the pages and of the dictionary that are in memory while the URLs are
+    /// decoded, by the headers of the pages.
+    pub fn memory_bytes(&self) -> u64 {
+        self.extent.memory_bytes
     }
 
     /// Returns the bytes of the URLs before compression, estimated as an equal share for each row.
@@ -382,12 +481,14 @@ impl Part {
         column: usize,
         read: impl FnOnce(Box<dyn PageReader>) -> Result<T, ParquetError>,
     ) -> Result<T, InputError> {
+        let chunk = self.list.row_group(self.row_group).column(column);
+        let path = || chunk.column_path().string();
+        supported_compression(chunk)
+            .map_err(|problem| self.list.unreadable(self.row_group, &path(), &problem))?;
         let pages = || self.list.pages(self.row_group, column);
         let read = || read(Box::new(pages()?));
-        guarded(|| read().map_err(|error| text_of(&error))).map_err(|problem| {
-            let path = self.list.row_group(self.row_group).column(column).column_path();
-            self.list.damaged(self.row_group, &path.string(), &problem)
-        })
+        guarded(|| read().map_err(|error| text_of(&error)))
+            .map_err(|problem| self.list.damaged(self.row_group, &path(), &problem))
     }
 
     /// Returns the URLs of all rows at once.
@@ -396,7 +497,7 @@ impl Part {
     ///
     /// [`InputError::List`] if the column is damaged.
     pub fn urls(&self) -> Result<Urls, InputError> {
-        let mut batches = self.batches(self.count)?;
+        let mut batches = self.batches(self.rows())?;
         let urls = batches.next_batch()?;
         urls.ok_or_else(|| self.list.damaged_urls(self.row_group, "its rows are missing"))
     }
@@ -407,7 +508,7 @@ impl Part {
     ///
     /// As [`Part::urls`].
     pub fn url_batches(&self) -> Result<UrlBatches<'_>, InputError> {
-        self.batches(PARQUET_BATCH_URLS)
+        self.batches(self.batch_rows().min(PARQUET_BATCH_URLS))
     }
 
     fn batches(&self, batch_rows: usize) -> Result<UrlBatches<'_>, InputError> {
@@ -419,7 +520,7 @@ impl Part {
                 ))),
                 metadata: Arc::clone(&self.list.source.metadata),
             };
-            let rows = [RowSelector::skip(self.first), RowSelector::select(self.count)];
+            let rows = [RowSelector::skip(self.first), RowSelector::select(self.rows())];
             let rows = Some(RowSelection::from(rows.to_vec()));
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &self.list.levels,
@@ -430,7 +531,7 @@ impl Part {
         };
         let reader = guarded(|| start().map_err(|error| text_of(&error)))
             .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
-        Ok(UrlBatches { part: self, reader, left: self.count })
+        Ok(UrlBatches { part: self, reader, left: self.rows() })
     }
 }
 

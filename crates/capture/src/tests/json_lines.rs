@@ -190,6 +190,11 @@ fn what_is_wrong_is_said() {
     let bad_status =
         |found| format!("its status is {found}; expected at most three digits, or null");
     // @ is the column at which the parser stopped.
+    let twice = |name: &str| {
+        format!(
+            "@: `{name}` occurs twice; if the names differ in case, choose one with --field {name}=NAME"
+        )
+    };
     let no_status = "its status is text; expected a number of at most three digits, or null";
     let nothing = "no status, no body and no error, so its outcome is not known";
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
@@ -211,12 +216,9 @@ fn what_is_wrong_is_said() {
             "a body, but no status: name the status with --field status=NAME, or --field status= if \
              there is none",
         ),
-        (r#"{"url": "u", "url": "u", "status": 404}"#, "@: `url` occurs twice"),
-        (r#"{"url": "u", "URL": "u", "status": 404}"#, "@: `url` occurs twice"),
-        (
-            r#"{"url": "u", "status": 404, "headers": {}, "headers": {}}"#,
-            "@: `headers` occurs twice",
-        ),
+        (r#"{"url": "u", "url": "u", "status": 404}"#, &twice("url")),
+        (r#"{"url": "u", "URL": "u", "status": 404}"#, &twice("url")),
+        (r#"{"url": "u", "status": 404, "headers": {}, "headers": {}}"#, &twice("headers")),
         (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
         (r#"{"url": "u", "status": "404"}"#, no_status),
         (r#"{"url": "u", "status": 1000}"#, &bad_status("1000")),

@@ -319,6 +319,11 @@ fn columns_that_are_missing_or_of_another_type() {
             "headers are read from JSON Lines only; omit --field headers",
         ),
         (
+            one_row(vec![("URL", texts(&["v"]))]),
+            &usual,
+            "two columns are called url and URL; name one with --field url=COLUMN, or rename one",
+        ),
+        (
             one_row(vec![("status", texts(&["200"]))]),
             &usual,
             "the column status holds Utf8; status needs numbers; name another with \

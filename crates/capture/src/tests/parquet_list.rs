@@ -18,7 +18,9 @@ use tempfile::TempDir;
 use super::parquet::{Columns, column, overwrite, written as write_parquet};
 use crate::input::InputError;
 use crate::list::parquet::{ParquetList, Part, PartSize};
-use portcullis_dialect::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
+use portcullis_dialect::limits::{
+    PARQUET_BATCH_URLS, PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX,
+};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
     write_parquet(columns, WriterProperties::default())
@@ -159,6 +161,31 @@ fn parts_are_whole_pages_of_about_a_chunk() {
     assert!(stored <= bytes && stored > bytes * 9 / 10, "{stored} of {bytes}");
     let groups = super::parquet_list::parts(&path, PartSize::RowGroup).unwrap();
     assert_eq!(groups.iter().map(Part::rows).collect::<Vec<_>>(), [90_000, 10_000]);
+}
+
+/// A page holds at least one value, and many long ones in memory at once are as much as a long page.
+#[test]
+fn pages_of_one_long_url_are_few_at_a_time() {
+    const URL_BYTES: usize = 1 << 20;
+    const URLS: usize = 200;
+    let texts = (0..URLS).map(|row| format!("{row:URL_BYTES$}"));
+    let properties = properties()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(1)
+        .set_write_batch_size(1);
+    let columns = vec![("url", column(StringArray::from_iter_values(texts)))];
+    let (_folder, path) = write_parquet(columns, properties.build());
+    for part in parts(&path, PartSize::Chunk).unwrap() {
+        assert_eq!(part.rows(), 1);
+        assert!((URL_BYTES..2 * URL_BYTES).contains(&(part.memory_bytes() as usize)), "{part:?}");
+    }
+    let groups = parts(&path, PartSize::RowGroup).unwrap();
+    let rows = PARQUET_PAGE_BYTES_MAX as usize / URL_BYTES;
+    assert!((rows / 2..=rows).contains(&groups[0].batch_rows()), "{groups:?}");
+    let bytes = groups[0].memory_bytes();
+    assert!((PARQUET_PAGE_BYTES_MAX / 2..2 * PARQUET_PAGE_BYTES_MAX).contains(&bytes), "{bytes}");
+    assert_eq!(urls(&groups[0]).unwrap().len(), URLS);
 }
 
 /// A page of a few bytes can have any number of rows.

@@ -100,7 +100,7 @@ pub fn keep(part: &Part, outputs: &[u8], count: u8) -> Result<Vec<EncodedGroup>,
 }
 
 fn one_output(part: &Part, outputs: &[u8], output: u8) -> Result<EncodedGroup, GroupError> {
-    let rows = Rows { outputs, output };
+    let rows = Rows { outputs, output, batch_rows: part.batch_rows().min(PARQUET_BATCH_ROWS) };
     let kept = rows.kept(0..outputs.len());
     if kept == 0 {
         return Ok(EncodedGroup::default());
@@ -126,6 +126,8 @@ fn one_output(part: &Part, outputs: &[u8], output: u8) -> Result<EncodedGroup, G
 struct Rows<'r> {
     outputs: &'r [u8],
     output: u8,
+    /// The most rows to copy at once.
+    batch_rows: usize,
 }
 
 impl Rows<'_> {
@@ -135,31 +137,54 @@ impl Rows<'_> {
 }
 
 /// Returns writer properties with the encoding and compression of `chunk`.
+///
+/// The encoding of values outside the dictionary is always set. The default in version 2 of the
+/// format is DELTA_BYTE_ARRAY, which some readers cannot turn into a dictionary of Arrow.
 fn as_before(
     chunk: &ColumnChunkMetaData,
     version: WriterVersion,
     rows: usize,
 ) -> WriterPropertiesBuilder {
-    let encodings: Vec<Encoding> = chunk.encodings().collect();
-    let has_dictionary = chunk.dictionary_page_offset().is_some()
-        || encodings.contains(&Encoding::RLE_DICTIONARY)
-        || encodings.contains(&Encoding::PLAIN_DICTIONARY);
+    let of_pages = chunk.page_encoding_stats_mask();
+    let encodings: Vec<Encoding> = match of_pages {
+        Some(encodings) => encodings.encodings().collect(),
+        // Those of levels and of the dictionary too.
+        None => chunk.encodings().collect(),
+    };
+    let is_dictionary =
+        |it: &Encoding| matches!(it, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+    let has_dictionary =
+        chunk.dictionary_page_offset().is_some() || encodings.iter().any(is_dictionary);
     let has_bloom_filter = chunk.bloom_filter_offset().is_some();
+    let mut properties = properties(version, chunk.compression())
+        .set_dictionary_enabled(has_dictionary)
+        .set_encoding(encoding_of_values(chunk.column_type(), &encodings))
+        .set_bloom_filter_enabled(has_bloom_filter);
+    if of_pages.is_some() && encodings.iter().all(is_dictionary) {
+        // The dictionary of some rows is not longer than the one of all.
+        properties = properties.set_dictionary_page_size_limit(usize::MAX);
+    }
+    if has_bloom_filter {
+        properties = properties.set_bloom_filter_max_ndv(rows as u64);
+    }
+    properties
+}
+
+/// Returns the encoding of values that are not in a dictionary. Levels are encoded with RLE, and of
+/// the values only Booleans.
+fn encoding_of_values(values: PhysicalType, encodings: &[Encoding]) -> Encoding {
     let special = [
         Encoding::DELTA_BINARY_PACKED,
         Encoding::DELTA_LENGTH_BYTE_ARRAY,
         Encoding::DELTA_BYTE_ARRAY,
         Encoding::BYTE_STREAM_SPLIT,
     ];
-    let mut properties = properties(version, chunk.compression())
-        .set_dictionary_enabled(has_dictionary)
-        .set_bloom_filter_enabled(has_bloom_filter);
-    if has_bloom_filter {
-        properties = properties.set_bloom_filter_max_ndv(rows as u64);
-    }
     match special.into_iter().find(|encoding| encodings.contains(encoding)) {
-        Some(encoding) => properties.set_encoding(encoding),
-        None => properties,
+        Some(encoding) => encoding,
+        None if values == PhysicalType::BOOLEAN && !encodings.contains(&Encoding::PLAIN) => {
+            Encoding::RLE
+        }
+        None => Encoding::PLAIN,
     }
 }
 
@@ -202,7 +227,7 @@ fn copy_values<T: DataType>(
     let (mut values, mut def, mut rep) = (Vec::new(), Vec::new(), Vec::new());
     let mut first = 0;
     while first < rows.outputs.len() {
-        let count = PARQUET_BATCH_ROWS.min(rows.outputs.len() - first);
+        let count = rows.batch_rows.min(rows.outputs.len() - first);
         let batch = first..first + count;
         let kept = rows.kept(batch.clone());
         let read = if kept == 0 {

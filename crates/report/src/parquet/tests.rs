@@ -140,6 +140,8 @@ fn layouts() -> Vec<WriterProperties> {
             .set_data_page_row_count_limit(300)
             .set_write_batch_size(100)
     };
+    let plain =
+        small().set_writer_version(WriterVersion::PARQUET_2_0).set_encoding(Encoding::PLAIN);
     let sorted = SortingColumn { column_idx: 2, descending: false, nulls_first: true };
     vec![
         small()
@@ -159,6 +161,7 @@ fn layouts() -> Vec<WriterProperties> {
             .set_column_encoding(ColumnPath::from("int32"), Encoding::DELTA_BINARY_PACKED)
             .set_offset_index_disabled(true)
             .build(),
+        plain.set_dictionary_enabled(false).build(),
     ]
 }
 
@@ -204,9 +207,10 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
     out.finish("{}".to_owned()).unwrap()
 }
 
-/// Checks that a column is compressed as before, and has a Bloom filter and an offset index if it
-/// had them.
+/// Checks that a column is encoded and compressed as before, and has a Bloom filter and an offset
+/// index if it had them.
 fn assert_same_form(own: &ColumnChunkMetaData, new: &ColumnChunkMetaData) {
+    assert_eq!(own.page_encoding_stats_mask(), new.page_encoding_stats_mask());
     assert_eq!(own.compression(), new.compression());
     assert_eq!(own.bloom_filter_offset().is_some(), new.bloom_filter_offset().is_some());
     assert_eq!(own.offset_index_offset().is_some(), new.offset_index_offset().is_some());

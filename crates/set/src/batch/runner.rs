@@ -17,7 +17,8 @@
 //! Cost: one message and one boxed job per chunk. Memory: at most [`IN_FLIGHT_CHUNKS_PER_THREAD`]
 //! chunks per thread with their outputs,
 //! [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more per open stream, and
-//! one scratch per thread. A record that is longer than a chunk counts as several.
+//! one scratch per thread. A record that is longer than a chunk counts as several, and so do rows of a
+//! Parquet file whose pages are longer: the sum of their pages has the same bound, or is one chunk.
 //!
 //! Errors are in [`RunError`]. An input that fails ends the run after everything before the failure
 //! has been written. A sink that fails ends the run at once, even while a stream's thread waits for

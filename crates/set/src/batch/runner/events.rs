@@ -152,13 +152,11 @@ where
         }
     }
 
-    /// Returns the number of usual chunks that a chunk counts as. A row group uses all the room of
-    /// one thread.
+    /// Returns the number of usual chunks that a chunk counts as. A row group uses at least all the
+    /// room of one thread.
     fn weight(&self, chunk: &Chunk) -> usize {
-        match chunk.is_row_group() {
-            true => IN_FLIGHT_CHUNKS_PER_THREAD,
-            false => chunk.weight_bytes().div_ceil(self.usual_bytes()).max(1),
-        }
+        let least = if chunk.is_row_group() { IN_FLIGHT_CHUNKS_PER_THREAD } else { 1 };
+        chunk.memory_bytes().div_ceil(self.usual_bytes()).max(least)
     }
 
     fn usual_bytes(&self) -> usize {
@@ -247,13 +245,13 @@ where
         (self.sink)(&mut done.output).map_err(RunError::Output)?;
         self.in_flight -= self.weight(&done.chunk);
         self.totals.chunks += 1;
-        self.totals.bytes += done.chunk.weight_bytes() as u64;
+        self.totals.bytes += done.chunk.record_bytes();
         self.totals.stored_bytes += done.chunk.stored_bytes();
         if let Some(progress) = self.config.progress {
             progress.fetch_add(done.chunk.stored_bytes(), Ordering::Relaxed);
         }
         // Free the memory of a long record and its output. Whole pages may exceed the bound.
-        if done.chunk.weight_bytes() <= 2 * self.usual_bytes() {
+        if done.chunk.memory_bytes() <= 2 * self.usual_bytes() {
             self.outputs.push(done.output);
             if self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {
                 self.spare.push(done.chunk);
