@@ -279,9 +279,7 @@ fn samples_are_urls_in_every_format() {
         ("list.tsv", format!("title\turl\ntext/html\t{url}\n")),
         (
             "list.jsonl",
-            format!(
-                "{{\"type\":\"text/html\",\"url\":\"https:\\/\\/a.example/private/item-0\"}}\n"
-            ),
+            format!("{{\"type\":\"text/html\",\"url\":\"{}\"}}\n", url.replace('/', "\\/")),
         ),
         (
             "list.cdxj",
