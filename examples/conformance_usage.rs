@@ -331,6 +331,7 @@ impl Asked {
                 tally.count(preference);
             }
             let licences = self.classifier.licenses(place, agent, memory);
+            let licences = licences.and_then(Iterator::collect::<Result<Vec<Vec<u8>>, _>>);
             let licences = licences.expect("a set without damage");
             tally.compare(who, &licences[..], judged.licences(self.first + agent));
         }

@@ -395,6 +395,7 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
                     assert_eq!(answer, judged.of(label).preference, "{url} {agent} {label}");
                 }
                 let found = classifier.licenses(record, number, &memory).unwrap();
+                let found: Vec<Vec<u8>> = found.map(Result::unwrap).collect();
                 assert_eq!(found, licenses, "{url} {agent}");
             }
         }

@@ -136,6 +136,7 @@ fn check(
     let access = Decision::without_rule(decision.verdict, decision.reason);
     assert!(Usage { access, stated: Label::ALL.map(stated) } == wanted, "{}", differs());
     let told = classifier.licenses(place, 0, memory).unwrap();
+    let told: Vec<Vec<u8>> = told.collect::<Result<_, _>>().unwrap();
     let has_licences = access.verdict == Verdict::Allow;
     assert!(told == if has_licences { &licences[..] } else { &[] }, "{}", differs());
 }

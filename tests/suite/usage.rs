@@ -22,7 +22,7 @@ fn of(usage: &Usage, licenses: Vec<Vec<u8>>) -> ExpectedUsage {
     let entry = |(label, stated): (Label, portcullis_dialect::Stated)| {
         (label.as_str().to_owned(), (stated.preference, stated.line))
     };
-    let licenses = licenses.into_iter().map(|it| String::from_utf8(it).unwrap()).collect();
+    let licenses = licenses.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect();
     ExpectedUsage { stated: stated.map(entry).collect(), licenses: Some(licenses) }
 }
 
@@ -56,7 +56,7 @@ fn of_set(check: &Check, set: PolicySet) -> ExpectedUsage {
         }
     }
     let licenses = classifier.licenses(0, 0, &memory).unwrap();
-    let licenses = licenses.into_iter().map(|it| String::from_utf8(it).unwrap()).collect();
+    let licenses = licenses.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect();
     ExpectedUsage { stated, licenses: Some(licenses) }
 }
 
