@@ -35,8 +35,8 @@ fn last_label(host: &[u8]) -> &[u8] {
 /// project. The crate follows the URL Standard, which corrects what people type, while a list of
 /// URLs is compared byte by byte.
 ///
-/// - The crate removes TAB, LF and CR anywhere and controls at the ends. Here a record is a line,
-///   and only SP, TAB and CR around it are removed.
+/// - The crate removes TAB, LF and CR anywhere and controls at the ends. Here only SP, TAB and CR
+///   around a record are removed, and a URL with TAB, LF or CR inside is invalid.
 /// - The crate treats `\` as `/`. Here it is a byte that is invalid in an authority.
 /// - In the crate, `http:host`, `http:/host` and `http:///host` name a server. Here `://` and a
 ///   host are required.

@@ -71,10 +71,13 @@ fn check_path(dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let url = [b"https://example.com", path].concat();
-    let split = split(&url, dialect.paths.path_start).expect("a host and a path are a URL");
+    let judged = oracle::compared_path(dialect, &url);
+    let Ok(split) = split(&url, dialect.paths.path_start) else {
+        assert_eq!(judged, None, "{} {url:?}", dialect.name);
+        return None;
+    };
     let mut scratch = b"left over".to_vec();
     let compared = compared_path(split.path, dialect.paths.escapes, &mut scratch).as_bytes();
-    let judged = oracle::compared_path(dialect, &url);
     assert_eq!(judged.as_deref(), Some(compared), "{} {url:?}", dialect.name);
     assert_eq!(compared[0], b'/');
     judged

@@ -27,7 +27,8 @@ struct Parts<'u> {
 
 fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
     let url = trim(url, b" \t\r");
-    if url.len() > URL_BYTES_MAX {
+    // Clients disagree on whether these bytes are part of the URL.
+    if url.len() > URL_BYTES_MAX || url.iter().any(|byte| b"\t\r\n".contains(byte)) {
         return None;
     }
     let colon = url.iter().position(|&byte| byte == b':')?;

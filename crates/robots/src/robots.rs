@@ -45,7 +45,9 @@ use crate::policy::{
     stated,
 };
 use crate::syntax::{Group, RobotsTxt};
-use crate::target::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
+use crate::target::{
+    BadUrl, ComparedPath, compared_path, has_tab_or_line_end, host_key, split_assuming,
+};
 
 /// A parsed robots.txt file; it borrows the text.
 #[derive(Clone, Debug)]
@@ -370,6 +372,9 @@ fn path_of<'a>(
 ) -> Result<ComparedPath<'a>, BadUrl> {
     let escapes = dialect.paths.escapes;
     if url.starts_with(b"/") && !url.starts_with(b"//") {
+        if has_tab_or_line_end(url) {
+            return Err(BadUrl::TabOrLineEnd);
+        }
         let end = url.iter().position(|&byte| byte == b'#').unwrap_or(url.len());
         return Ok(compared_path(&url[..end], escapes, scratch));
     }

@@ -4,7 +4,8 @@
 //! The language is derived from the normaliser itself:
 //!
 //! - every path starts with `/`, because [`compared_path`] adds one;
-//! - a byte occurs if it is unchanged and does not end the path, as `#` does, or if its escape is decoded;
+//! - a byte occurs if it is unchanged and can be in a path (`#` ends it, and no URL has TAB, CR and LF),
+//!   or if its escape is decoded;
 //! - after a `%` any byte may follow if digits or the `%` itself can be written as escapes (a URL with
 //!   `%%341` has the path `%41`). If nothing is decoded, two digits form a triplet, in upper case.
 
@@ -75,7 +76,7 @@ fn triplet(byte: u8) -> Vec<u8> {
 impl Language {
     pub(super) fn new(escapes: Escapes) -> Language {
         let decodes = |byte: u8| normal(&triplet(byte), escapes) == [byte];
-        let stays = |byte: u8| byte != b'#' && normal(&[byte], escapes) == [byte];
+        let stays = |byte: u8| !b"#\t\r\n".contains(&byte) && normal(&[byte], escapes) == [byte];
         let mut occurs = [false; 256];
         (0..=255u8).for_each(|byte| occurs[usize::from(byte)] = stays(byte) || decodes(byte));
         let lower_stays = normal(b"%2f", escapes) == b"%2f";

@@ -17,6 +17,7 @@ use portcullis_dialect::dialect::Escapes;
 use portcullis_matcher::vectors::{Avx512, first_bits, first_bytes};
 
 use super::plain::{Glance, PlainHead, may_be_plain};
+use super::split::has_tab_or_line_end;
 
 /// Bytes of a vector.
 const WIDTH: usize = 64;
@@ -60,12 +61,12 @@ fn glances_by_64<'r, R: AsRef<[u8]>>(
             Some((head, _)) => Some(head),
             None => head_of(record, first),
         };
-        let glance = head.map(|head| Glance {
-            head,
-            is_shared: shared.is_some(),
-            is_plain_path: !path_changes(record, first, head.bytes, escapes),
+        let glance = head.and_then(|head| {
+            let is_plain_path = !path_changes(record, first, head.bytes, escapes);
+            let is_url = is_plain_path || !has_tab_or_line_end(record);
+            is_url.then_some(Glance { head, is_shared: shared.is_some(), is_plain_path })
         });
-        last = head.map(|head| (head, record));
+        last = glance.map(|glance| (glance.head, record));
         each(number, record, glance);
     }
 }
@@ -126,9 +127,10 @@ fn path_changes(record: &[u8], first: __m512i, start: usize, escapes: Escapes) -
 fn changed(bytes: __m512i, escapes: Escapes) -> u64 {
     let any = |of: &[u8]| of.iter().fold(0, |any, &byte| any | equal(bytes, byte));
     let others = match escapes {
-        Escapes::AsWritten => return any(b"#"),
-        Escapes::Decoded => return any(b"#%"),
-        Escapes::Google => any(b"#") | _mm512_movepi8_mask(bytes),
+        // TAB, CR and LF are among the controls.
+        Escapes::AsWritten => return any(b"#") | within(bytes, 0, 0x1f),
+        Escapes::Decoded => return any(b"#%") | within(bytes, 0, 0x1f),
+        Escapes::Google => any(b"#") | within(bytes, 0, 0x1f) | _mm512_movepi8_mask(bytes),
         Escapes::Uri => in_table(bytes, &URI_CHANGED) | _mm512_movepi8_mask(bytes),
     };
     match equal(bytes, b'%') {

@@ -40,7 +40,7 @@ pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key};
 #[cfg(not(target_arch = "x86_64"))]
 pub use plain::glances;
 pub use plain::{Glance, PlainHead, is_plain_path, plain_head};
-pub use split::{BadUrl, SplitUrl, split, split_assuming};
+pub use split::{BadUrl, SplitUrl, has_tab_or_line_end, split, split_assuming};
 
 /// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! One pass over the authority finds its end, the host, the port, and whether the host is already a
 //! key. A table classifies bytes; nine in ten are [`Class::Plain`] and need no work.
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr3, memrchr};
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_matcher::bytes::trim;
@@ -41,6 +41,9 @@ pub enum BadUrl {
     /// A backslash is between `://` and the path; clients disagree on the host.
     #[error("backslash before the path: write / or %5C")]
     Backslash,
+    /// A TAB, CR or LF is inside the URL; clients disagree on whether it is part of the URL.
+    #[error("TAB, CR or LF inside the URL: write %09, %0D or %0A, or remove it")]
+    TabOrLineEnd,
     /// The URL has to be that of a robots.txt, and its path is not `/robots.txt`.
     #[error("not the URL of a robots.txt: its path must be exactly /robots.txt")]
     NotRobotsTxt,
@@ -68,7 +71,8 @@ pub struct SplitUrl<'u> {
 ///
 /// `path_start` lists the bytes that begin the compared path (a dialect's
 /// [`path_start`](portcullis_dialect::PathRules::path_start)): no letter, digit, `-`, `.` or `_`.
-/// The authority always ends at `/`, `?` or `#`. SP, TAB and CR around the URL are trimmed.
+/// The authority always ends at `/`, `?` or `#`. SP, TAB and CR around the URL are trimmed; TAB, CR
+/// and LF inside it are an error.
 ///
 /// # Errors
 ///
@@ -165,6 +169,13 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     Ok(record)
 }
 
+/// Returns whether TAB, CR or LF is in a URL, which is trimmed. The URL Standard (section 4.4, "basic
+/// URL parser") removes these bytes; no URL has them by RFC 3986 (section 2).
+#[inline]
+pub fn has_tab_or_line_end(url: &[u8]) -> bool {
+    memchr3(b'\t', b'\r', b'\n', url).is_some()
+}
+
 /// Splits the part after `://`.
 #[inline]
 fn split_after<'u>(
@@ -172,6 +183,9 @@ fn split_after<'u>(
     rest: &'u [u8],
     path_start: &[u8],
 ) -> Result<SplitUrl<'u>, BadUrl> {
+    if has_tab_or_line_end(rest) {
+        return Err(BadUrl::TabOrLineEnd);
+    }
     let Authority { path_start, host, host_and_port, port, form } =
         read_authority(rest, path_start)?;
     let path = &rest[path_start..];

@@ -95,7 +95,7 @@ fn dialects_decide_where_paths_begin_but_not_where_hosts_end() {
 #[test]
 fn records_that_are_not_urls() {
     use BadUrl::*;
-    let rows: [(&[u8], BadUrl); 49] = [
+    let rows: [(&[u8], BadUrl); 53] = [
         (b"", Empty),
         (b" \t\r", Empty),
         (b"example.com/x", NoScheme),
@@ -125,7 +125,11 @@ fn records_that_are_not_urls() {
         (b"http://example.com:8 0/", BadPort),
         (b"http://[::1]:x/", BadPort),
         (b"http://exa mple.com/", BadHost),
-        (b"http://exa\tmple.com/", BadHost),
+        (b"http://exa\tmple.com/", TabOrLineEnd),
+        (b"http://example.com/pri\tvate", TabOrLineEnd),
+        (b"http://example.com/pri\rvate", TabOrLineEnd),
+        (b"http://example.com/private\n", TabOrLineEnd),
+        (b"http://example.com/#\t.", TabOrLineEnd),
         (b"http:// example.com/", BadHost),
         (b"http://exa\0mple.com/", BadHost),
         (b"http://example.com\\x/", Backslash),

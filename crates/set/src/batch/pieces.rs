@@ -11,8 +11,8 @@ use std::ops::Range;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::target::{
-    BadUrl, ComparedPaths, Glance, PlainHead, compared_path, glances, host_key, is_plain_path,
-    plain_head, split_assuming,
+    BadUrl, ComparedPaths, Glance, PlainHead, compared_path, glances, has_tab_or_line_end,
+    host_key, is_plain_path, plain_head, split_assuming,
 };
 
 /// A range of a record, or of the buffer.
@@ -104,21 +104,20 @@ impl Pieces {
         last: Option<(&'r [u8], PlainHead)>,
         (rules, assumed_scheme): (&PathRules, Option<&[u8]>),
     ) -> Option<(&'r [u8], PlainHead)> {
-        if let Some((other, head)) = last
-            && head.is_shared(other, record)
-        {
+        let shared = last.filter(|(other, head)| head.is_shared(other, record));
+        let head = shared.map(|(_, head)| head).or_else(|| plain_head(record));
+        if let Some(head) = head {
             let is_plain = is_plain_path(record, head.bytes, rules.escapes);
-            self.push_plain_path(record, head, is_plain, rules);
-            last
-        } else if let Some(head) = plain_head(record) {
-            self.push_plain_host(url, head);
-            let is_plain = is_plain_path(record, head.bytes, rules.escapes);
-            self.push_plain_path(record, head, is_plain, rules);
-            Some((record, head))
-        } else {
-            self.push_other(url, record, rules, assumed_scheme);
-            None
+            if is_plain || !has_tab_or_line_end(record) {
+                if shared.is_none() {
+                    self.push_plain_host(url, head);
+                }
+                self.push_plain_path(record, head, is_plain, rules);
+                return shared.or(Some((record, head)));
+            }
         }
+        self.push_other(url, record, rules, assumed_scheme);
+        None
     }
 
     #[inline(always)]
@@ -266,7 +265,9 @@ mod tests {
     fn records() -> Vec<Vec<u8>> {
         let mut records = Vec::new();
         for url in ["https://open.example/a?b", "http://open.example:80", "//x.example/;a\\@b"] {
-            for inserted in [";", "\\", "@", ";x@", "\\@", "x;y@z\\", "@a;b", "/;", "?\\", "#@"] {
+            for inserted in
+                [";", "\\", "@", ";x@", "\\@", "x;y@z\\", "@a;b", "/;", "?\\", "#@", "\t", "\n"]
+            {
                 for place in 0..=url.len() {
                     let (start, end) = url.split_at(place);
                     records.extend([url.to_owned(), [start, inserted, end].concat()]);
@@ -311,6 +312,8 @@ mod tests {
                         let judged = oracle::compared_path(dialect, record);
                         assert_eq!(judged.as_deref(), Some(path), "{}: {record:?}", dialect.name);
                     }
+                    let inside = record.trim_ascii();
+                    assert!(is_invalid || !inside.contains(&b'\t'), "{}: {record:?}", dialect.name);
                 }
             }
         }
