@@ -19,7 +19,7 @@ use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_matcher::bytes::seeded_hash;
 use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
-use portcullis_robots::syntax::{Group, RobotsTxt, is_extension};
+use portcullis_robots::syntax::{Group, RobotsTxt, UsageRecord, is_extension};
 
 /// Settings for fixing files.
 #[derive(Clone, Debug)]
@@ -141,6 +141,7 @@ impl Work<'_, '_> {
         if self.proofs == FIX_PROOFS_MAX {
             return Err(Unproved::NotTried);
         }
+        self.prover.check()?;
         self.proofs += 1;
         let edits = accepted.iter().flat_map(|&index| self.candidates[index].edits);
         self.prover.prove(&apply(self.text, edits))
@@ -231,27 +232,43 @@ struct Prover<'t> {
     readings: Vec<(&'static Dialect, Side<'t>)>,
 }
 
-/// A file as a dialect reads it.
-struct Side<'t> {
-    file: RobotsTxt<'t>,
+/// The robots that a file names, with their groups.
+struct Robots {
     audience: Audience,
     /// Positions in the audience's robots.
     by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
 }
 
-impl<'t> Side<'t> {
-    fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
-        let file = RobotsTxt::parse(text, dialect, bytes_max);
-        let audience = Audience::of(&file, dialect);
+impl Robots {
+    fn new(audience: Audience) -> Robots {
         let robots = audience.robots.iter().enumerate();
         let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
-        Side { file, audience, by_name }
+        Robots { audience, by_name }
+    }
+
+    /// Returns the names, in the order of the file.
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.audience.robots.iter().map(|robot| &robot.name[..])
     }
 
     /// Returns the groups of the robot with this name, otherwise the default groups.
     fn groups(&self, robot: Option<&[u8]>) -> &[usize] {
         let named = robot.and_then(|name| self.by_name.get(name));
         named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
+    }
+}
+
+/// A file as a dialect reads it.
+struct Side<'t> {
+    file: RobotsTxt<'t>,
+    robots: Robots,
+}
+
+impl<'t> Side<'t> {
+    fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
+        let file = RobotsTxt::parse(text, dialect, bytes_max);
+        let robots = Robots::new(Audience::of(&file, dialect));
+        Side { file, robots }
     }
 
     /// Returns the records of other conventions with a hash of the robots named above them. They
@@ -293,6 +310,12 @@ impl<'t> Prover<'t> {
         Prover { bytes_max, budget, readings: dialects.iter().map(side).collect() }
     }
 
+    /// Fails if the budget is spent: no text needs to be read then.
+    fn check(&self) -> Result<(), Unproved> {
+        let Some(&(dialect, _)) = self.readings.first() else { return Ok(()) };
+        self.budget.check().map_err(|bound| Unproved::Unknown { dialect, bound })
+    }
+
     /// Proves that `edited` gives the same verdicts.
     fn prove(&mut self, edited: &[u8]) -> Result<(), Unproved> {
         for (dialect, old) in &self.readings {
@@ -300,6 +323,35 @@ impl<'t> Prover<'t> {
             Comparison { dialect, budget: &mut self.budget, old, new: &new, known }.run()?;
         }
         Ok(())
+    }
+}
+
+/// The fields and values of usage records, numbered.
+type Values<'t> = HashMap<(Field, &'t [u8]), u32, foldhash::fast::RandomState>;
+
+/// The usage records of a file, by robot.
+struct Usage<'t> {
+    groups: UsageGroups<'t>,
+    robots: Robots,
+    /// The number of each record's field and value.
+    values: Vec<u32>,
+}
+
+impl<'t> Usage<'t> {
+    fn new(file: &RobotsTxt<'t>, dialect: &Dialect, known: &mut Values<'t>) -> Usage<'t> {
+        let groups = UsageGroups::new(file);
+        let mut number = |record: &UsageRecord<'t>| {
+            let next = known.len() as u32;
+            *known.entry((record.field, record.value)).or_insert(next)
+        };
+        let values = file.usage_records().iter().map(&mut number).collect();
+        Usage { robots: Robots::new(groups.audience(dialect)), groups, values }
+    }
+
+    /// Returns the records that hold for a robot to which `groups` apply, by number.
+    fn in_force(&self, groups: &[usize]) -> Vec<u32> {
+        let records = self.groups.in_force(groups).into_iter();
+        records.map(|record| self.values[record as usize]).collect()
     }
 }
 
@@ -317,58 +369,60 @@ struct Comparison<'c, 't> {
 
 impl Comparison<'_, '_> {
     fn run(&mut self) -> Result<(), Unproved> {
-        let names = |side: &Side<'_>| -> Vec<Vec<u8>> {
-            side.audience.robots.iter().map(|robot| robot.name.clone()).collect()
-        };
-        let (old, new) = (names(self.old), names(self.new));
-        if self.dialect.groups.names_agent == NamesAgent::OccursInName && old != new {
+        let (old, new) = (&self.old.robots, &self.new.robots);
+        let names_same = old.names().eq(new.names());
+        if self.dialect.groups.names_agent == NamesAgent::OccursInName && !names_same {
             // An agent follows the first name that its own contains. The same names in the same order
             // give the same group for every agent.
             return Err(Unproved::OtherNames { dialect: self.dialect });
         }
         let has_moved = !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect));
-        if has_moved || !self.same_usage() {
+        if has_moved || !self.has_same_usage()? {
             return Err(Unproved::MovesRecord { dialect: self.dialect });
         }
         self.compare(None)?;
-        for name in old.iter().chain(&new) {
+        for name in old.names().chain(new.names()) {
             self.compare(Some(name))?;
         }
         Ok(())
     }
 
     /// Returns whether the same usage records hold for every robot, in the same order.
-    fn same_usage(&self) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// If the robots have more records together than the budget allows to compare. Robots to which
+    /// the same groups apply are compared once.
+    fn has_same_usage(&mut self) -> Result<bool, Unproved> {
         let is_empty = |side: &Side<'_>| side.file.usage_records().is_empty();
         if is_empty(self.old) && is_empty(self.new) {
-            return true;
+            return Ok(true);
         }
-        let groups = [self.old, self.new].map(|side| UsageGroups::new(&side.file));
-        let audiences = groups.each_ref().map(|groups| groups.audience(self.dialect));
-        let robots = audiences.iter().flat_map(|audience| &audience.robots);
-        let names: HashSet<&[u8], foldhash::fast::RandomState> =
-            robots.map(|robot| &robot.name[..]).collect();
-        let in_force = [0, 1].map(|side| {
-            let file = if side == 0 { &self.old.file } else { &self.new.file };
-            let robots = audiences[side].robots.iter();
-            let by_name: HashMap<&[u8], &[usize], foldhash::fast::RandomState> =
-                robots.map(|robot| (&robot.name[..], &robot.groups[..])).collect();
-            let groups = &groups[side];
-            let default = &audiences[side].default_groups[..];
-            move |robot: Option<&[u8]>| -> Vec<(Field, &[u8])> {
-                let own = robot.and_then(|name| by_name.get(name).copied()).unwrap_or(default);
-                let records = groups.in_force(own).into_iter();
-                let records = records.map(|number| file.usage_records()[number as usize]);
-                records.map(|record| (record.field, record.value)).collect()
+        let (dialect, mut values) = (self.dialect, Values::default());
+        let [old, new] =
+            [&self.old.file, &self.new.file].map(|file| Usage::new(file, dialect, &mut values));
+        let names = [&old, &new].into_iter().flat_map(|usage| usage.robots.names());
+        let mut known: HashSet<Groups, foldhash::fast::RandomState> = HashSet::default();
+        for name in std::iter::once(None).chain(names.map(Some)) {
+            let groups = (old.robots.groups(name).to_vec(), new.robots.groups(name).to_vec());
+            if known.contains(&groups) {
+                continue;
             }
-        });
-        let [old, new] = in_force;
-        old(None) == new(None) && names.into_iter().all(|name| old(Some(name)) == new(Some(name)))
+            let (old, new) = (old.in_force(&groups.0), new.in_force(&groups.1));
+            let records = (old.len() + new.len()) as u64;
+            self.budget.take(records).map_err(|bound| Unproved::Unknown { dialect, bound })?;
+            if old != new {
+                return Ok(false);
+            }
+            known.insert(groups);
+        }
+        Ok(true)
     }
 
     /// Compares the rules of a robot in both files.
     fn compare(&mut self, robot: Option<&[u8]>) -> Result<(), Unproved> {
-        let groups = (self.old.groups(robot).to_vec(), self.new.groups(robot).to_vec());
+        let groups =
+            (self.old.robots.groups(robot).to_vec(), self.new.robots.groups(robot).to_vec());
         if self.known.contains(&groups) {
             return Ok(());
         }

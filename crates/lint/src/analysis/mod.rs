@@ -137,7 +137,7 @@ impl Budget {
     }
 
     /// Fails if no share is left.
-    fn check(&self) -> Result<(), Bound> {
+    pub(crate) fn check(&self) -> Result<(), Bound> {
         let share = self.share();
         if share.positions_max == 0 {
             return Err(Bound::Positions(self.limits.positions_max));
@@ -146,6 +146,17 @@ impl Budget {
             return Err(Bound::States(self.limits.states_max));
         }
         Ok(())
+    }
+
+    /// Spends so many positions outside of a search, or all that are left.
+    ///
+    /// # Errors
+    ///
+    /// If so many are not left. Nothing is left then.
+    pub(crate) fn take(&mut self, positions: u64) -> Result<(), Bound> {
+        let is_enough = positions <= self.left.positions_max;
+        self.spend(positions, 0);
+        is_enough.then_some(()).ok_or(Bound::Positions(self.limits.positions_max))
     }
 
     fn spend(&mut self, positions: u64, states: usize) {
