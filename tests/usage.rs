@@ -365,7 +365,7 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
     let shared: String =
         (0..300).map(|it| format!("Content-Usage: /*{it}*x train-ai=n, search=y\n")).collect();
     let own = |robot: usize| {
-        format!("User-agent: r{robot}\nContent-Usage: /x*{robot} train-ai=y\nLicense: l{robot}\n")
+        format!("User-agent: r{robot}\nContent-Usage: /x*{robot} train-ai=y\nLicense: u:{robot}\n")
     };
     let own: String = (0..400).map(own).collect();
     let text = format!("{names}{shared}{own}");

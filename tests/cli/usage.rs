@@ -30,7 +30,7 @@ fn a_column_for_each_label_follows_the_verdict() {
     let expected = "Bot\tBot_train-ai\tBot_search\tOther\tOther_train-ai\tOther_search\turl\n\
         allow\tn\ty\tallow\t?\t?\thttps://a.example/\n\
         allow\ty\t?\tallow\t?\t?\thttps://a.example/open/1\n\
-        allow\t?\t?\tallow\t?\t?\thttps://a.example/late\n\
+        allow\tn\ty\tallow\t?\t?\thttps://a.example/late\n\
         disallow\t-\t-\tallow\t?\t?\thttps://a.example/private\n\
         unknown\t-\t-\tunknown\t-\t-\thttps://u.example/\n\
         invalid\t-\t-\tinvalid\t-\t-\tno url\n";
@@ -50,7 +50,7 @@ fn json_lines_say_where_each_label_is_stated() {
     assert_eq!(objects[0]["usage_rule"]["train-ai"], "search=y, train-ai=n");
     assert_eq!(objects[0]["usage_source"]["train-ai"], "content-usage");
     assert_eq!(objects[0]["licenses"], json!(["https://l.example/all"]));
-    assert_eq!(objects[2]["usage"], json!({"train-ai": "?", "ai-use": "n"}));
+    assert_eq!(objects[2]["usage"], json!({"train-ai": "n", "ai-use": "n"}));
     assert_eq!(objects[2]["usage_source"]["ai-use"], "content-signal");
     assert_eq!(objects[3]["usage"], json!({"train-ai": "-", "ai-use": "-"}));
     assert_eq!(objects[3]["licenses"], json!([]));
@@ -62,17 +62,18 @@ fn json_lines_say_where_each_label_is_stated() {
 fn filter_keeps_stated_uses_and_counts_unstated_ones() {
     let folder = folder();
     let filter = |flags: &str| printed(&folder, &format!("filter -p a.set -a Bot {flags}"));
-    let (open, late) = ("https://a.example/open/1\n", "https://a.example/late\n");
+    let open = "https://a.example/open/1\n";
     assert_eq!(filter("--purpose train-ai --unstated drop --no-summary"), open);
-    let both = format!("{open}{late}");
-    assert_eq!(filter("--purpose train-ai --unstated keep --no-summary"), both);
+    let unstated = format!("https://a.example/\n{open}");
+    assert_eq!(filter("--purpose ai-use --unstated keep --no-summary"), unstated);
     // A URL that is not allowed is dropped whatever its preferences.
-    assert_eq!(filter("--purpose search --unstated drop --no-summary"), "https://a.example/\n");
+    let searchable = "https://a.example/\nhttps://a.example/late\n";
+    assert_eq!(filter("--purpose search --unstated drop --no-summary"), searchable);
     let rest = "https://a.example/\nhttps://a.example/late\nhttps://a.example/private\n";
     assert_eq!(filter("-v --purpose train-ai --unstated drop --no-summary"), rest);
-    let line = "filter -p a.set -a Bot --purpose train-ai --unstated drop --json";
+    let line = "filter -p a.set -a Bot --purpose search --unstated drop --json";
     let summary = json(&folder.pipe(line, URLS).stderr);
-    assert_eq!((&summary["kept"], &summary["unstated"]), (&json!(1), &json!(1)));
+    assert_eq!((&summary["kept"], &summary["unstated"]), (&json!(2), &json!(1)));
 }
 
 #[test]
@@ -106,8 +107,8 @@ fn check_has_the_columns_of_classify() {
 fn an_explanation_names_the_winner_the_losers_and_the_clause() {
     let folder = folder();
     let clause = "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed";
-    let draft =
-        "draft-ietf-aipref-attach-05: the longest path decides; at one length n goes before y";
+    let draft = "draft-ietf-aipref-attach-05: the longest path decides; \
+        draft-ietf-aipref-vocab-08: combined, n goes before y";
     let expected = format!(
         "allow\ty\t?\thttps://a.example/open/1
   agent    Bot
@@ -172,6 +173,45 @@ fn ties_and_values_that_cannot_be_read_are_explained() {
     assert_contains(&late, &["(line 7: it decides, and cannot be read)"]);
 }
 
+/// A permission for a part of the site in one field hides no opt-out in the other, wherever it is
+/// read: in verdicts, explanations, filters, the linter and differences.
+#[test]
+fn a_longer_path_in_one_field_hides_no_opt_out_of_the_other() {
+    let folder = Folder::new();
+    let robots = "User-agent: *\nContent-Usage: /open/ train-ai=y\nContent-Usage: train-ai=y\n\
+        Content-Signal: ai-train=no\nAllow: /\n";
+    folder.write("sites/a.example", robots);
+    folder.ok("compile -o a.set sites");
+    let url = "https://a.example/open/1";
+    let line = format!("check --explain -a Bot --usage train-ai {url}");
+    for policies in ["-p a.set", "--robots sites"] {
+        let expected = [
+            "usage    train-ai: n  (not wanted)",
+            "stated   Content-Signal: ai-train=no  (line 4: it decides)",
+            "lost     Content-Usage: /open/ train-ai=y  (line 2: n of the other field goes first)",
+            "lost     Content-Usage: train-ai=y  (line 3: 0 bytes against 6)",
+        ];
+        assert_contains(&printed(&folder, &format!("{line} {policies}")), &expected);
+        let filter = "filter -a Bot --purpose train-ai --unstated keep --no-summary";
+        assert_status(&folder.pipe(format!("{filter} {policies}"), format!("{url}\n")), 1);
+    }
+    let linted = folder.output("lint sites/a.example");
+    assert_contains(&text(&linted.stdout), &["2:1", "opposite preferences about train-ai"]);
+    // The same statements in the other field each change nothing.
+    let moved = "User-agent: *\nContent-Signal: /open/ ai-train=yes\n\
+        Content-Signal: ai-train=yes\nContent-Usage: train-ai=n\nAllow: /\n";
+    folder.write("moved/a.example", moved);
+    folder.write("alone/a.example", "User-agent: *\nContent-Usage: train-ai=y\nAllow: /\n");
+    for set in ["moved", "alone"] {
+        folder.ok(format!("compile --no-summary -o {set}.set {set}"));
+    }
+    let diff = |new: &str| {
+        text_lines(&folder.ok(format!("diff a.set {new}.set -a Bot --usage train-ai")), "https")
+    };
+    assert_eq!(diff("moved"), "");
+    assert_eq!(diff("alone"), "usage\thttps://a.example\t/open/=y y & n\ty\tBot\ttrain-ai\n");
+}
+
 #[test]
 fn json_of_check_has_the_members_of_classify_and_the_reasons() {
     let folder = folder();
@@ -192,7 +232,7 @@ fn json_of_check_has_the_members_of_classify_and_the_reasons() {
             let label = &explained["labels"]["ai-use"];
             assert_eq!(label["deciding"]["line"], 5);
             assert_eq!(label["deciding"]["source"], "content-signal");
-            assert_eq!(label["lost"][0]["why"], "fewer-bytes");
+            assert_eq!(label["lost"][0]["why"], "other-field");
             assert_eq!(label["lost"].as_array().unwrap().len(), 1);
         }
     }
@@ -203,25 +243,28 @@ fn json_of_check_has_the_members_of_classify_and_the_reasons() {
 #[test]
 fn inspect_counts_statements_and_licences() {
     let folder = folder();
-    folder.write("sites/b.example", "User-agent: *\nContent-Usage: train-ai=y, search=y\n");
+    // A License that is no absolute URI counts as no licence.
+    let other = "User-agent: *\nContent-Usage: train-ai=y, search=y\nLicense: /l.xml\nLicense:\n";
+    folder.write("sites/b.example", other);
     folder.ok("compile -o b.set sites");
     let object = json(&folder.ok("inspect b.set --json").stdout);
     let usage = &object["usage"];
     let count = |records: u64, policies: u64, origins: u64| json!({"records": records, "policies": policies, "origins": origins});
     assert_eq!(usage["sources"]["content-usage"], count(3, 2, 4));
     assert_eq!(usage["sources"]["content-signal"], count(1, 1, 2));
+    assert_eq!(usage["sources"]["license"], count(1, 1, 2));
     assert_eq!(usage["labels"]["train-ai"], json!({"y": count(2, 2, 4), "n": count(1, 1, 2)}));
     assert_eq!(usage["labels"]["ai-use"], json!({"y": count(0, 0, 0), "n": count(1, 1, 2)}));
     assert_eq!(
         (&usage["records"], &usage["policies"], &usage["licenses"]),
-        (&5.into(), &2.into(), &1.into())
+        (&7.into(), &2.into(), &1.into())
     );
     assert_eq!(usage["most_common_licenses"][0]["value"], "https://l.example/all");
     assert_eq!(object["other_records"]["records"], 0);
     let printed = text(&folder.ok("inspect b.set").stdout);
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = [
-        "usage records policies origins (any) 5 2 4 content-usage 3 2 4",
+        "usage records policies origins (any) 7 2 4 content-usage 3 2 4",
         "train-ai=y 2 2 4 train-ai=n 1 1 2",
         "licence (1 distinct) records policies origins https://l.example/all 1 1 2",
     ];
@@ -292,7 +335,7 @@ fn diff_shows_the_origins_whose_preferences_changed() {
     let output = folder.ok(line);
     let https: String = text_lines(&output, "https://");
     let expected = "\
-usage	https://a.example	n	/art/=n y	One,Two	train-ai
+usage	https://a.example	n	/art/=n & y	One,Two	train-ai
 usage	https://b.example	?	n	One	train-ai
 usage	https://b.example	y	n	One	search
 rules	https://c.example	rules	rules	One,Two	
@@ -306,7 +349,7 @@ rules	https://c.example	rules	rules	One,Two
     assert_says(&output, &words);
     let output = folder.ok(format!("{line} --format jsonl --json"));
     let expected = json!({"change": "usage", "origin": "http://a.example", "old": "n",
-        "new": "/art/=n y", "agents": ["One", "Two"], "label": "train-ai"});
+        "new": "/art/=n & y", "agents": ["One", "Two"], "label": "train-ai"});
     assert_eq!(json_lines(&output.stdout)[0], expected);
     let summary = json(&output.stderr);
     assert_eq!(summary["changes"]["usage"], 4);
@@ -383,8 +426,9 @@ fn diff_refuses_sets_that_it_cannot_compare() {
 #[test]
 fn audit_agrees_with_classify() {
     let folder = folder();
-    let robots = "License: https://l.example/all\nUser-agent: *\nContent-Usage: train-ai=y\n\
-        Content-Signal: ai-train=no\nAllow: /\nUser-agent: Bot\nContent-Usage: search=y\nDisallow: /\n";
+    let robots = "License: https://l.example/all\nUser-agent: *\nContent-Usage: /open train-ai=y\n\
+        Content-Signal: ai-train=no\nAllow: /\nUser-agent: Bot\nContent-Usage: search=y\nDisallow: /\n\
+        License: /l.xml\n";
     folder.write("sites/b.example", robots);
     folder.write("urls", format!("{URLS}https://b.example/1\n"));
     let flags = "--robots sites -a Bot,Other";
@@ -401,7 +445,7 @@ fn audit_agrees_with_classify() {
             assert_eq!(row[member], counted, "{row} {member}");
         }
     }
-    assert_eq!(usage["urls"][0]["n"], 1);
+    assert_eq!(usage["urls"][0]["n"], 2);
     assert_eq!(usage["by_conflict"], json!({"no_access": 1, "overruled": 1, "other_group": 4}));
     let rows = usage["conflicts"]["rows"].as_array().unwrap();
     let row = |row: &Value| {

@@ -398,7 +398,7 @@ pub enum ConflictKind {
     /// The use is `y`, but the agent may not fetch any URL.
     #[default]
     NoAccess,
-    /// Another statement for the same path says `n`.
+    /// Another statement says `n`: for the same path, or for every path in the other field.
     Overruled,
     /// The statement applies to robots that no group names. The agent follows its own group, which
     /// has no statement.

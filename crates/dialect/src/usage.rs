@@ -16,8 +16,8 @@ use crate::words;
 pub const VOCABULARY: &str = "draft-ietf-aipref-vocab-08";
 
 /// Where preferences are attached to paths and groups, for explanations.
-pub const USAGE_CLAUSE: &str =
-    "draft-ietf-aipref-attach-05: the longest path decides; at one length n goes before y";
+pub const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
+     draft-ietf-aipref-vocab-08: combined, n goes before y";
 
 words! {
     /// A use that a preference is about.
@@ -55,8 +55,8 @@ words! {
 }
 
 impl Preference {
-    /// Returns the position in the order in which statements for equally long paths decide: `n`,
-    /// then `y`, then nothing.
+    /// Returns the position in the order in which statements decide that are combined, because
+    /// their paths are equally long or they are of different sources: `n`, then `y`, then nothing.
     pub fn rank(self) -> u8 {
         match self {
             Preference::No => 0,

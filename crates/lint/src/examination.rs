@@ -106,7 +106,9 @@ impl<'t> Reading<'t> {
             return "ignored".into();
         };
         let record = &records[position];
-        let Some(statement) = Statement::of(record) else { return "names a licence".into() };
+        let Some(statement) = Statement::of(record) else {
+            return if record.is_license() { "names a licence" } else { "names no licence" }.into();
+        };
         if record.field == Field::ContentUsage && record.user_agent.is_none() {
             return "states nothing: outside any group".into();
         }

@@ -31,7 +31,7 @@ pub(super) struct InForce<'t> {
 struct Statement {
     /// In normal form; `None` if the line is about every path.
     pattern: Option<Vec<u8>>,
-    source: Option<UsageSource>,
+    source: UsageSource,
     line: LineNumber,
     preferences: [Preference; Label::ALL.len()],
 }
@@ -54,17 +54,21 @@ impl<'t> InForce<'t> {
             .iter()
             .filter_map(|statement| Some((statement.bytes_matched(rules, path)?, statement)))
             .collect();
-        let longest = matching.iter().map(|(bytes, _)| *bytes).max();
         Label::ALL.map(|label| {
+            // Each field by itself, then both together.
+            let usage = longest_of(&matching, UsageSource::ContentUsage);
+            let signal = longest_of(&matching, UsageSource::ContentSignal);
+            let both = || usage.iter().chain(&signal);
             let decides = |wanted: Preference| {
-                let mut longest = matching.iter().filter(|(bytes, _)| Some(*bytes) == longest);
-                longest.find(|(_, statement)| statement.preferences[label as usize] == wanted)
+                let stating =
+                    both().filter(|statement| statement.preferences[label as usize] == wanted);
+                stating.min_by_key(|statement| statement.line)
             };
             match decides(Preference::No).or_else(|| decides(Preference::Yes)) {
                 None => Stated::UNSTATED,
-                Some((_, statement)) => Stated {
+                Some(statement) => Stated {
                     preference: statement.preferences[label as usize],
-                    source: statement.source,
+                    source: Some(statement.source),
                     line: Some(statement.line),
                 },
             }
@@ -87,7 +91,7 @@ impl Statement {
             _ => return None,
         };
         let pattern = path.map(|path| pattern::normal_form(&dialect.paths, path));
-        let source = UsageSource::of(line.field);
+        let source = UsageSource::of(line.field)?;
         Some(Statement { pattern, source, line: line.line, preferences })
     }
 
@@ -101,6 +105,13 @@ impl Statement {
     }
 }
 
+/// Returns the statements of a field whose patterns have the most bytes of those that match.
+fn longest_of<'s>(matching: &[(usize, &'s Statement)], source: UsageSource) -> Vec<&'s Statement> {
+    let of_source = || matching.iter().filter(|(_, statement)| statement.source == source);
+    let longest = of_source().map(|(bytes, _)| *bytes).max();
+    of_source().filter(|(bytes, _)| Some(*bytes) == longest).map(|(_, it)| *it).collect()
+}
+
 /// Returns the usage lines that hold for the agents, in file order.
 fn lines_in_force<'t>(
     dialect: &Dialect,
@@ -108,7 +119,12 @@ fn lines_in_force<'t>(
     agents: &[&str],
 ) -> Vec<UsageLine<'t>> {
     let (groups, mut outside) = groups_by(&dialect.groups, records, |field, value, line| {
-        (field != Field::Sitemap).then_some(UsageLine { field, value, line })
+        let counts = match field {
+            Field::Sitemap => false,
+            Field::License => is_absolute_uri(value),
+            _ => true,
+        };
+        counts.then_some(UsageLine { field, value, line })
     });
     let applying = applying(dialect, &groups, agents);
     let own = |field: Field| {
@@ -123,6 +139,19 @@ fn lines_in_force<'t>(
     let mut lines: Vec<UsageLine<'t>> = outside.into_iter().chain(own).collect();
     lines.sort_by_key(|line| line.line);
     lines
+}
+
+/// Returns whether a licence is a scheme, a colon, and visible characters.
+fn is_absolute_uri(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value);
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let letter = |c: char| c.is_ascii_alphabetic();
+    let in_scheme = |c: char| letter(c) || c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
+    let hidden = |c: char| c <= ' ' || c == '\x7f';
+    scheme.starts_with(letter)
+        && scheme.chars().all(in_scheme)
+        && !rest.is_empty()
+        && !rest.contains(hidden)
 }
 
 /// Splits a value into the path at its start, if there is one, and the rest.

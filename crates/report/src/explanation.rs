@@ -148,15 +148,21 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
         (_, _) => "not stated".to_owned(),
     };
     write_with_remark("usage", format!("{label}: {preference}").as_bytes(), &meaning, out)?;
-    for it in &usage.labels[label as usize] {
-        let most = deciding.map_or(0, |deciding| deciding.pattern.len());
+    let statements = &usage.labels[label as usize];
+    for it in statements {
+        // Of each field, the first statement is the one that precedes.
+        let first = statements.iter().find(|other| other.source == it.source).unwrap_or(it);
         let (name, why) = match it.loss {
             None if !it.is_readable => ("stated", "it decides, and cannot be read".to_owned()),
             None if preference == Preference::Unstated => {
                 ("stated", format!("it decides, and says nothing about {label}"))
             }
             None => ("stated", "it decides".to_owned()),
-            Some(loss) => ("lost", why_lost(loss, it.pattern.len(), most, preference.as_str())),
+            Some(loss) => {
+                let winner = if loss == Loss::OtherField { preference } else { first.preference };
+                let (bytes, most) = (it.pattern.len(), first.pattern.len());
+                ("lost", why_lost(loss, bytes, most, winner.as_str()))
+            }
         };
         write_with_remark(name, &it.text, &format!("line {}: {why}", it.line), out)?;
         if it.loss.is_none() && !it.pattern.is_empty() {
@@ -174,6 +180,7 @@ fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
         Loss::AllowGoesFirst | Loss::PreferenceGoesFirst => {
             format!("{bytes} bytes as well, and {first} goes first")
         }
+        Loss::OtherField => format!("{first} of the other field goes first"),
         Loss::LaterLine => format!("{bytes} bytes as well, and it comes later"),
         Loss::AfterFirstMatch => "it comes after the first that matches".into(),
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),

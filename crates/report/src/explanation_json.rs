@@ -25,7 +25,8 @@
 //! `usage_explained` has the `clause`, `token` and `groups` as above, the number of `statements`
 //! that apply to the agent, and `labels`: for each label the `deciding` statement, or `null`, and
 //! the `lost` ones. A statement has `line`, `text`, `source`, `preference`, `readable`, `value`,
-//! `pattern` (empty for every path) and `bytes`, and `why` may also be `preference-goes-first`.
+//! `pattern` (empty for every path) and `bytes`, and `why` may also be `preference-goes-first`,
+//! or `other-field`: the first statement of its field, to which the other field's was preferred.
 //!
 //! The `change` after an outage of more than 30 days is `no-change`, `unavailable` (everything is
 //! allowed) or `last-good-copy`. Text that is not UTF-8 has a `_base64` member, and long text is

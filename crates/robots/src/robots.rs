@@ -41,8 +41,8 @@ use portcullis_dialect::{
 use portcullis_matcher::automaton::{Automaton, Detail, Limits};
 
 use crate::policy::{
-    AgentChain, Explanation, OrderedRules, Selection, UsageGroups, UsageRules, explain, outcomes,
-    stated,
+    AgentChain, Explanation, LabelRules, OrderedRules, Selection, UsageGroups, UsageRules,
+    combined, explain, outcomes, stated,
 };
 use crate::syntax::{Group, RobotsTxt};
 use crate::target::{
@@ -209,35 +209,32 @@ impl Robots<'_> {
         let mut usage = AgentUsage {
             rules: self.rules(agent.cloned()),
             automata: Vec::new(),
-            labels: Label::ALL.map(|_| LabelUsage::default()),
+            statements: Vec::new(),
             licenses: Vec::new(),
         };
         let records = self.file.usage_records();
         let license = |&number: &u32| records[number as usize].value.to_vec();
         usage.licenses = rules.licenses.iter().map(license).collect();
-        let same = |label: usize| {
-            let patterns = &rules.labels[label].patterns;
-            (0..label).find(|&other| rules.labels[other].patterns == *patterns)
-        };
-        for (number, label) in rules.labels.iter().enumerate() {
-            let by_record = label.preferences.iter().zip(&label.records);
-            usage.labels[number].stated = by_record
-                .map(|(&preference, &record)| {
-                    let record = &records[record as usize];
-                    let source = UsageSource::of(record.field).expect("licences state nothing");
-                    stated(preference, source, record.line)
-                })
-                .collect();
-            usage.labels[number].automaton = match same(number) {
-                Some(other) => usage.labels[other].automaton,
+        let lists: Vec<&LabelRules> = rules.labels.iter().flatten().collect();
+        for (number, list) in lists.iter().enumerate() {
+            let by_record = list.preferences.iter().zip(&list.records);
+            let stated = by_record.map(|(&preference, &record)| {
+                let record = &records[record as usize];
+                let source = UsageSource::of(record.field).expect("licences state nothing");
+                stated(preference, source, record.line)
+            });
+            let same = lists[..number].iter().position(|it| it.patterns == list.patterns);
+            let automaton = match same {
+                Some(other) => usage.statements[other].automaton,
                 None => {
-                    let outcomes = outcomes(&vec![Verdict::Allow; label.patterns.len()]);
-                    let patterns = label.patterns.clone();
+                    let outcomes = outcomes(&vec![Verdict::Allow; list.patterns.len()]);
+                    let patterns = list.patterns.clone();
                     let automaton = Automaton::new(patterns, outcomes, &Limits::default());
                     usage.automata.push(Mutex::new(automaton));
                     usage.automata.len() - 1
                 }
             };
+            usage.statements.push(Statements { automaton, stated: stated.collect() });
         }
         usage
     }
@@ -251,14 +248,14 @@ pub struct AgentUsage {
     rules: AgentRules,
     /// The distinct lists of patterns that labels have.
     automata: Vec<Mutex<Automaton>>,
-    /// The statements about each label, in the order of [`Label::ALL`].
-    labels: [LabelUsage; Label::ALL.len()],
+    /// By label, then by field, as in [`UsageRules::labels`].
+    statements: Vec<Statements>,
     licenses: Vec<Vec<u8>>,
 }
 
-/// The statements about one label that hold for an agent.
-#[derive(Debug, Default)]
-struct LabelUsage {
+/// The statements of one field about one label that hold for an agent.
+#[derive(Debug)]
+struct Statements {
     /// The position of the automaton of its patterns.
     automaton: usize,
     /// The statement of each pattern.
@@ -284,11 +281,16 @@ impl AgentUsage {
             automaton.decide(path.as_bytes(), Detail::Rule).number()
         };
         let found: Vec<u32> = self.automata.iter().map(walk).collect();
-        let stated = self.labels.each_ref().map(|label| match found[label.automaton] {
-            0 => Stated::UNSTATED,
-            number => label.stated[number as usize - 1],
-        });
-        Usage::new(access, stated)
+        let stated = |label: Label, source: UsageSource| {
+            let number = label as usize * UsageSource::ALL.len() + source as usize;
+            let Statements { automaton, stated } = &self.statements[number];
+            match found[*automaton] {
+                0 => Stated::UNSTATED,
+                number => stated[number as usize - 1],
+            }
+        };
+        let of_label = |label| combined(UsageSource::ALL.map(|source| stated(label, source)));
+        Usage::new(access, Label::ALL.map(of_label))
     }
 
     /// Returns the licences that hold for the agent, as written.

@@ -7,7 +7,7 @@ use super::layout::{
 };
 use portcullis_capture::CaptureNote;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::syntax::{NoteKind, UsageKind};
 
 const FORMAT: &str = include_str!("FORMAT.md");
@@ -226,11 +226,13 @@ fn the_words_of_usage() {
         &[
             (usage::RULE_SET, "rule set"),
             (usage::ORDER, "order"),
-            (usage::LABEL_WORDS, "second label"),
+            (usage::RULES_WORDS, "Content-Signal"),
+            (usage::SOURCES * usage::RULES_WORDS, "second label"),
             (usage::LICENSES, "licences"),
         ],
     );
-    assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 7));
+    assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 13));
+    assert_eq!(usage::SOURCES, UsageSource::ALL.len());
     let [y, n, nothing] = [Preference::Yes, Preference::No, Preference::Unstated];
     assert_eq!(usage::pack(&[y, n, nothing]), 0b11_10_01);
     assert_eq!(record::texts(33, 5, record::USAGE_KIND_BITS).0, 2 + 2 * 5 + 5);

@@ -89,12 +89,14 @@ pub(super) mod usage {
     /// Beside each token: its entry, and the user-agent line that names it first.
     pub const ROBOT_WORDS: usize = 2;
 
-    /// Words of an entry: by label its rule set and its order, then where its licences begin.
+    /// Words of an entry: by label, then by field, its rule set and its order; then where its
+    /// licences begin.
     pub const LABELS: usize = 3;
-    pub const LABEL_WORDS: usize = 2;
+    pub const SOURCES: usize = 2;
+    pub const RULES_WORDS: usize = 2;
     pub const RULE_SET: usize = 0;
     pub const ORDER: usize = 1;
-    pub const LICENSES: usize = LABELS * LABEL_WORDS;
+    pub const LICENSES: usize = LABELS * SOURCES * RULES_WORDS;
     pub const ENTRY_WORDS: usize = LICENSES + 1;
 
     /// What a record states, in one byte: the first label in the lowest bits.

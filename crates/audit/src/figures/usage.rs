@@ -13,9 +13,9 @@ use crate::model::{
     ConflictCounts, ConflictKind, LicenseRow, List, UsageConflict, UsageFigures, UsageRow,
 };
 use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_matcher::automaton::Reach;
-use portcullis_robots::policy::{AgentChain, Selection, UsageGroups, reach};
+use portcullis_robots::policy::{AgentChain, Selection, UsageGroups, reach, refusal_of_every_path};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 use portcullis_set::Damage;
 
@@ -143,7 +143,7 @@ impl ReadUsage {
                 found.label(label, class, is_closed, &own, &default);
             }
         }
-        let licenses = file.usage_records().iter().filter(|it| Statement::of(it).is_none());
+        let licenses = file.usage_records().iter().filter(|it| it.is_license());
         found.licenses = licenses.map(|it| it.value.to_vec()).collect();
         found
     }
@@ -165,10 +165,16 @@ impl ReadUsage {
         };
         let refused: HashSet<Option<&[u8]>, foldhash::fast::RandomState> =
             stating(Preference::No).map(|(_, it)| it.path).collect();
+        let refuses_all =
+            UsageSource::ALL.map(|it| refusal_of_every_path(own, it, label).is_some());
+        let is_refused = |it: &Statement<'_>| {
+            let mut others = UsageSource::ALL.into_iter().filter(|&source| source != it.source);
+            refused.contains(&it.path) || others.any(|source| refuses_all[source as usize])
+        };
         for (line, it) in stating(Preference::Yes) {
             match is_closed {
                 true => add(ConflictKind::NoAccess, *line),
-                false if refused.contains(&it.path) => add(ConflictKind::Overruled, *line),
+                false if is_refused(it) => add(ConflictKind::Overruled, *line),
                 false => {}
             }
         }

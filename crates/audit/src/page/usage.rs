@@ -34,7 +34,7 @@ pub(super) fn usage(view: View<'_>) -> Section {
     );
     let kinds = [
         (conflicts.no_access, "y where an agent may fetch nothing"),
-        (conflicts.overruled, "y overruled by n for the same path"),
+        (conflicts.overruled, "y overruled by n for the same paths"),
         (conflicts.other_group, "not for an agent with a group of its own"),
     ];
     let kinds = kinds.into_iter().filter(|(hosts, _)| *hosts > 0);
@@ -95,7 +95,7 @@ fn urls(view: View<'_>, figures: &UsageFigures) -> Html {
 fn conflict_table(view: View<'_>, figures: &UsageFigures) -> Html {
     let why = |row: &UsageConflict| match row.kind {
         ConflictKind::NoAccess => "y, and the agent may fetch nothing",
-        ConflictKind::Overruled => "y, and n for the same path",
+        ConflictKind::Overruled => "y, and n for the same paths",
         ConflictKind::OtherGroup => "holds for other robots; the agent has a group of its own",
     };
     let caption = view.caption("Statements without effect", &figures.conflicts);

@@ -16,7 +16,7 @@ use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
 use portcullis_matcher::pattern::normal_text;
-use portcullis_robots::policy::{UsageGroups, robot_named};
+use portcullis_robots::policy::{UsageGroups, refusal_of_every_path, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
@@ -59,7 +59,7 @@ fn part_span(record: &UsageRecord<'_>, part: &[u8]) -> Span {
 }
 
 fn license(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
-    if is_absolute(record.value) {
+    if record.is_license() {
         return;
     }
     let message = match record.value {
@@ -67,18 +67,6 @@ fn license(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
         value => format!("{} is not an absolute URI", quoted(value)),
     };
     findings.report(Code::RelativeLicense, value_span(record), message);
-}
-
-/// Returns whether a text begins with a scheme and a colon, followed by something (RFC 3986,
-/// section 4.3).
-fn is_absolute(uri: &[u8]) -> bool {
-    let Some(colon) = memchr::memchr(b':', uri) else { return false };
-    let (scheme, rest) = uri.split_at(colon);
-    let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    scheme.first().is_some_and(u8::is_ascii_alphabetic)
-        && scheme.iter().all(in_scheme)
-        && rest.len() > 1
-        && !rest.iter().any(|byte| byte.is_ascii_whitespace())
 }
 
 fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
@@ -288,7 +276,8 @@ fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     }
 }
 
-/// Finds pairs of records with one pattern that state `y` and `n` about a label.
+/// Finds pairs of records that state `y` and `n` about a label: with one pattern, or in two fields, where
+/// the `n` is about every path.
 fn contradictions(
     file: &RobotsTxt<'_>,
     in_force: &[u32],
@@ -298,9 +287,11 @@ fn contradictions(
         HashMap::default();
     let mut found = Vec::new();
     let mut pattern = Vec::new();
-    for &number in in_force {
-        let number = number as usize;
-        let Some(statement) = Statement::of(&file.usage_records()[number]) else { continue };
+    let records = in_force.iter().map(|&number| number as usize);
+    let statements: Vec<(usize, Statement<'_>)> = records
+        .filter_map(|number| Some((number, Statement::of(&file.usage_records()[number])?)))
+        .collect();
+    for (number, statement) in &statements {
         pattern.clear();
         if statement.path.is_some_and(|path| !normal_text(path, paths, &mut pattern)) {
             continue;
@@ -309,11 +300,19 @@ fn contradictions(
             if preference == Preference::Unstated {
                 continue;
             }
-            let first = known.entry((pattern.clone(), label)).or_insert((number, preference));
+            let first = known.entry((pattern.clone(), label)).or_insert((*number, preference));
             if first.1 != preference {
-                found.push((first.0, number, label));
+                found.push((first.0, *number, label));
             }
         }
+    }
+    for (source, label) in UsageSource::ALL.into_iter().flat_map(|it| Label::ALL.map(|of| (it, of)))
+    {
+        let Some(&refusal) = refusal_of_every_path(&statements, source, label) else { continue };
+        let without_effect = statements.iter().filter(|(_, it)| {
+            it.source != source && it.path.is_some() && it.of_label(label) == Preference::Yes
+        });
+        found.extend(without_effect.map(|(number, _)| (refusal, *number, label)));
     }
     found
 }
@@ -321,16 +320,6 @@ fn contradictions(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn absolute_uris() {
-        for uri in ["https://l.example/", "urn:isbn:1", "a:b"] {
-            assert!(is_absolute(uri.as_bytes()), "{uri}");
-        }
-        for other in ["", "/l.xml", "//l.example/", "l.xml", "https:", "1a:b", "a b:c", "a:b c"] {
-            assert!(!is_absolute(other.as_bytes()), "{other}");
-        }
-    }
 
     #[test]
     fn repairs() {

@@ -51,8 +51,8 @@ pub struct UsageExplanation {
     pub groups: Vec<ExplainedGroup>,
     /// The number of statements that hold for the agent, on any path.
     pub statements: usize,
-    /// For each label, in the order of [`Label::ALL`]: the matching statements in order of
-    /// precedence. The first one decides.
+    /// For each label, in the order of [`Label::ALL`]: the matching statements of the field that
+    /// decides in order of precedence, then those of the other field. The first one decides.
     pub labels: [Vec<ExplainedStatement>; Label::ALL.len()],
     /// The licences that hold for the agent.
     pub licenses: Vec<ExplainedLicense>,
@@ -160,6 +160,9 @@ words! {
         /// Its pattern has as many bytes, and the preference of the deciding statement goes first:
         /// `n`, then `y`, then none.
         PreferenceGoesFirst = 5 => "preference-goes-first",
+        /// It is the first of its field. The deciding statement is of the other field: its
+        /// preference goes first or, of equal ones, it is on an earlier line.
+        OtherField = 6 => "other-field",
     }
 }
 
@@ -261,22 +264,41 @@ fn explain_usage(
             });
         }
     }
-    for statements in &mut explanation.labels {
-        // The sort is stable: of equals, the earlier line goes first.
-        statements.sort_by_key(|it| (Reverse(it.pattern.len()), it.preference.rank()));
-        if let Some((deciding, others)) = statements.split_first_mut() {
-            for statement in others {
-                let is_shorter = statement.pattern.len() < deciding.pattern.len();
-                let is_other = statement.preference != deciding.preference;
-                statement.loss = Some(match (is_shorter, is_other) {
-                    (true, _) => Loss::FewerBytes,
-                    (false, true) => Loss::PreferenceGoesFirst,
-                    (false, false) => Loss::LaterLine,
-                });
-            }
-        }
-    }
+    explanation.labels.iter_mut().for_each(judge_statements);
     explanation
+}
+
+/// Puts the matching statements about a label in order of precedence, and sets the loss of every one
+/// except the deciding one.
+fn judge_statements(statements: &mut Vec<ExplainedStatement>) {
+    let rank = |it: &ExplainedStatement| it.preference.rank();
+    // The sort is stable: of equals, the earlier line goes first.
+    statements.sort_by_key(|it| (it.source as u8, Reverse(it.pattern.len()), rank(it)));
+    let of_signal = statements.partition_point(|it| it.source == UsageSource::ContentUsage);
+    let (usage, signal) = statements.split_at_mut(of_signal);
+    judge_field(usage);
+    judge_field(signal);
+    if let ([usage, ..], [signal, ..]) = (usage, signal) {
+        let key = |it: &ExplainedStatement| (rank(it), it.line);
+        let (is_signal, loser) =
+            if key(signal) < key(usage) { (true, usage) } else { (false, signal) };
+        loser.loss = Some(Loss::OtherField);
+        statements.rotate_left(if is_signal { of_signal } else { 0 });
+    }
+}
+
+/// Sets the loss of the statements of one field, which are in order of precedence, except the first.
+fn judge_field(statements: &mut [ExplainedStatement]) {
+    let Some((first, others)) = statements.split_first_mut() else { return };
+    for statement in others {
+        let is_shorter = statement.pattern.len() < first.pattern.len();
+        let is_other = statement.preference != first.preference;
+        statement.loss = Some(match (is_shorter, is_other) {
+            (true, _) => Loss::FewerBytes,
+            (false, true) => Loss::PreferenceGoesFirst,
+            (false, false) => Loss::LaterLine,
+        });
+    }
 }
 
 /// Returns the pattern of a statement in normal form, or `None` if it does not match `path`.

@@ -39,4 +39,4 @@ pub use explain::{
 pub use portcullis_matcher::automaton::Detail;
 pub use rules::{OrderedRules, outcomes, reach, reach_of_rules};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
-pub use usage::{LabelRules, UsageGroups, UsageRules, stated};
+pub use usage::{LabelRules, UsageGroups, UsageRules, combined, refusal_of_every_path, stated};

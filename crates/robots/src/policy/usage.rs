@@ -10,11 +10,14 @@
 //! ends a run of user-agent lines. Access does not change: for access, the lines around the record
 //! are one group.
 //!
+//! Content-Usage and Content-Signal are decided separately, each from patterns of its own. Of the two
+//! statements found, the one with `n` decides, then the one with `y` ([`combined`]).
+//!
 //! Labels differ only in the order of patterns of one length that can match the same path, where
 //! `n` goes before `y` and `y` before no preference. Such patterns are rare, so the labels of an
-//! agent mostly share one list of patterns, and one walk answers for all of them.
+//! agent mostly share the patterns of a field, and one walk answers for all of them.
 //!
-//! Cost: linear in the records, and one sort per label. Nothing fails.
+//! Cost: linear in the records, and one sort per field and label. Nothing fails.
 
 use std::cmp::Reverse;
 
@@ -33,10 +36,13 @@ use super::{AgentChain, Selection};
 pub struct UsageGroups<'t> {
     /// The user-agent lines of the file, in the groups of usage records. It has no rules.
     file: RobotsTxt<'t>,
-    /// The records of each group: positions in [`RobotsTxt::usage_records`].
+    /// The records of each group: positions in [`RobotsTxt::usage_records`]. A License that is no
+    /// licence is in none.
     records: Vec<Vec<u32>>,
-    /// The records outside every group.
-    outside: Vec<u32>,
+    /// The Content-Signal records outside every group.
+    signals: Vec<u32>,
+    /// The licences outside every group.
+    licenses: Vec<u32>,
     /// The field of each record.
     fields: Vec<Field>,
 }
@@ -65,8 +71,15 @@ impl<'t> UsageGroups<'t> {
         }
         groups.records.resize(divided.len(), Vec::new());
         for (number, record) in (0..).zip(all) {
+            if record.field == Field::License && !record.is_license() {
+                continue;
+            }
             match record.user_agent {
-                None => groups.outside.push(number),
+                None => match record.field {
+                    Field::ContentSignal => groups.signals.push(number),
+                    Field::License => groups.licenses.push(number),
+                    _ => {}
+                },
                 Some(line) => {
                     let group = divided.partition_point(|group| group.user_agents.end <= line);
                     groups.records[group].push(number);
@@ -109,14 +122,17 @@ impl<'t> UsageGroups<'t> {
     /// Returns the records that hold for an agent to which `groups` apply, ascending.
     ///
     /// Content-Signal and License outside every group hold where the groups have none of their own;
-    /// Content-Usage outside every group never holds.
+    /// Content-Usage outside every group never holds. A License that is no licence
+    /// ([`UsageRecord::is_license`](crate::syntax::UsageRecord::is_license)) never holds either, and
+    /// replaces no other.
     pub fn in_force(&self, groups: &[usize]) -> Vec<u32> {
         let mut records: Vec<u32> =
             groups.iter().flat_map(|&group| &self.records[group]).copied().collect();
-        for field in [Field::ContentSignal, Field::License] {
-            let is_of_field = |record: &u32| self.fields[*record as usize] == field;
-            if !records.iter().any(is_of_field) {
-                records.extend(self.outside.iter().copied().filter(is_of_field));
+        for (field, outside) in
+            [(Field::ContentSignal, &self.signals), (Field::License, &self.licenses)]
+        {
+            if !records.iter().any(|&record| self.fields[record as usize] == field) {
+                records.extend(outside);
             }
         }
         records.sort_unstable();
@@ -124,16 +140,20 @@ impl<'t> UsageGroups<'t> {
     }
 }
 
+/// The number of fields that state preferences.
+const SOURCES: usize = UsageSource::ALL.len();
+
 /// The statements that hold for an agent, by label in order of precedence, and its licences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageRules {
-    /// The statements about each label, in the order of [`Label::ALL`].
-    pub labels: [LabelRules; Label::ALL.len()],
+    /// The statements about each label, in the order of [`Label::ALL`], and in each field, in the
+    /// order of [`UsageSource::ALL`].
+    pub labels: [[LabelRules; SOURCES]; Label::ALL.len()],
     /// The licences: positions in [`RobotsTxt::usage_records`].
     pub licenses: Vec<u32>,
 }
 
-/// The statements about one label, in order of precedence: the first match decides.
+/// The statements of one field about one label, in order of precedence: the first match decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelRules {
     /// The patterns. Labels with equal patterns can share an automaton.
@@ -142,6 +162,14 @@ pub struct LabelRules {
     pub records: Vec<u32>,
     /// The preference of each pattern's record.
     pub preferences: Vec<Preference>,
+}
+
+/// The statements of one field, by pattern.
+#[derive(Default)]
+struct FieldPatterns {
+    patterns: Vec<Pattern>,
+    /// The pattern with each text.
+    known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
 }
 
 /// The statements with one pattern.
@@ -155,8 +183,7 @@ struct Pattern {
 impl UsageRules {
     /// Orders the statements among `in_force`, which are records of `file`.
     pub fn new(file: &RobotsTxt<'_>, in_force: &[u32], paths: &PathRules) -> UsageRules {
-        let mut patterns: Vec<Pattern> = Vec::new();
-        let mut known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut fields = UsageSource::ALL.map(|_| FieldPatterns::default());
         let mut licenses = Vec::new();
         let mut text = Vec::new();
         for &number in in_force {
@@ -169,16 +196,24 @@ impl UsageRules {
                 continue;
             }
             let stated = statement.preferences.map(|preference| (preference, number));
-            match known.get(&text) {
-                Some(&pattern) => patterns[pattern].add(stated),
-                None => {
-                    known.insert(text.clone(), patterns.len());
-                    patterns.push(Pattern { text: text.clone(), best: stated });
-                }
+            fields[statement.source as usize].add(&text, stated);
+        }
+        let rules =
+            |label| fields.each_ref().map(|field| LabelRules::new(&field.patterns, label, paths));
+        UsageRules { labels: Label::ALL.map(rules), licenses }
+    }
+}
+
+impl FieldPatterns {
+    /// Adds the preferences of a statement whose pattern has this text, each with its record.
+    fn add(&mut self, text: &[u8], stated: [(Preference, u32); Label::ALL.len()]) {
+        match self.known.get(text) {
+            Some(&pattern) => self.patterns[pattern].add(stated),
+            None => {
+                self.known.insert(text.to_vec(), self.patterns.len());
+                self.patterns.push(Pattern { text: text.to_vec(), best: stated });
             }
         }
-        let labels = Label::ALL.map(|label| LabelRules::new(&patterns, label, paths));
-        UsageRules { labels, licenses }
     }
 }
 
@@ -236,6 +271,28 @@ pub fn stated(preference: Preference, source: UsageSource, line: LineNumber) -> 
         }
         Preference::Unstated | Preference::NoAccess => Stated::UNSTATED,
     }
+}
+
+/// Returns the preference for a path of which the fields state these: `n` of either goes before `y`, and
+/// `y` before no preference (draft-ietf-aipref-vocab, "Combining Preferences"). Of equal ones the
+/// earlier line is returned.
+pub fn combined(of_fields: [Stated; SOURCES]) -> Stated {
+    let [usage, signal] = of_fields;
+    std::cmp::min_by_key(usage, signal, |it| (it.preference.rank(), it.line))
+}
+
+/// Returns the first of `statements`, which hold for one agent, by which `source` says `n` about `label`
+/// for every path: no statement of that field has a path. No `y` of the other field has an effect
+/// then.
+pub fn refusal_of_every_path<'s, K>(
+    statements: &'s [(K, Statement<'_>)],
+    source: UsageSource,
+    label: Label,
+) -> Option<&'s K> {
+    let of_source = || statements.iter().filter(|(_, it)| it.source == source);
+    let refusal = of_source().find(|(_, it)| it.of_label(label) == Preference::No);
+    let has_path = of_source().any(|(_, it)| it.path.is_some());
+    refusal.filter(|_| !has_path).map(|(key, _)| key)
 }
 
 #[cfg(test)]
@@ -297,11 +354,11 @@ mod tests {
         let literal = rules(
             "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",
         );
-        let [train, _, search] = &literal.labels;
+        let [[train, _], _, [search, _]] = &literal.labels;
         assert_eq!(train.patterns, search.patterns);
         assert_eq!((train.patterns.len(), &train.records[..]), (3, &[0, 1, 2][..]));
         let starred = rules("Content-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\n");
-        let [train, _, search] = &starred.labels;
+        let [[train, _], _, [search, _]] = &starred.labels;
         assert_eq!((&train.records[..], &search.records[..]), (&[1, 0][..], &[0, 1][..]));
     }
 
@@ -311,6 +368,6 @@ mod tests {
             Content-Usage: /a* train-ai=n\n";
         let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
         let rules = UsageRules::new(&file, &[0, 1, 2], &RFC_9309.paths);
-        assert_eq!(rules.labels[Label::TrainAi as usize].records, [1, 2]);
+        assert_eq!(rules.labels[Label::TrainAi as usize][0].records, [1, 2]);
     }
 }

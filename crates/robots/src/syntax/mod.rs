@@ -36,7 +36,7 @@ pub use extract::{ExtractWriter, OthersWriter, RecordKind, UsageKind, read_other
 pub use lines::{Lexer, RawLine, Records, Span, records};
 pub use note::{Note, NoteKind, NoteSet, appearance};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
-pub use statement::{Statement, UsageMember, signals, usage_members};
+pub use statement::{Statement, UsageMember, is_absolute_uri, signals, usage_members};
 
 use portcullis_dialect::{Dialect, Field, LineNumber, RuleID, Verdict};
 
@@ -106,6 +106,13 @@ pub struct UsageRecord<'t> {
     /// The last user-agent line before it, a position in [`RobotsTxt::user_agents`]; `None` if the
     /// record is outside every group.
     pub user_agent: Option<u32>,
+}
+
+impl UsageRecord<'_> {
+    /// Returns whether the record is a licence: a License whose value is an absolute URI.
+    pub fn is_license(&self) -> bool {
+        self.field == Field::License && is_absolute_uri(self.value)
+    }
 }
 
 /// A record without effect on decisions: a sitemap or an unknown field. It belongs to no group.

@@ -29,7 +29,7 @@ pub struct Statement<'t> {
 }
 
 impl<'t> Statement<'t> {
-    /// Reads a record; `None` if it is a License.
+    /// Reads a record; `None` if it is a License ([`UsageRecord::is_license`]).
     pub fn of(record: &UsageRecord<'t>) -> Option<Statement<'t>> {
         let source = UsageSource::of(record.field)?;
         let (path, text) = split_path(record.value);
@@ -45,6 +45,18 @@ impl<'t> Statement<'t> {
     pub fn of_label(&self, label: Label) -> Preference {
         self.preferences[label as usize]
     }
+}
+
+/// Returns whether a text is an absolute URI, as far as licences need: a scheme and a colon (RFC 3986,
+/// section 4.3), then something without white space and control bytes.
+pub fn is_absolute_uri(text: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', text) else { return false };
+    let (scheme, rest) = text.split_at(colon);
+    let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(in_scheme)
+        && rest.len() > 1
+        && !rest.iter().any(|&byte| byte == b' ' || byte.is_ascii_control())
 }
 
 type Preferences = [Preference; Label::ALL.len()];
@@ -172,6 +184,18 @@ mod tests {
         for (value, path, stated, is_readable) in cases {
             let read = read(&format!("Content-Usage: {value}"));
             assert_eq!(read, (path.map(str::to_owned), stated.to_owned(), is_readable), "{value}");
+        }
+    }
+
+    #[test]
+    fn absolute_uris() {
+        for uri in ["https://l.example/", "urn:isbn:1", "a:b"] {
+            assert!(is_absolute_uri(uri.as_bytes()), "{uri}");
+        }
+        let others =
+            ["", "/l.xml", "//l.example/", "l.xml", "https:", "1a:b", "a b:c", "a:b c", "a:\x01b"];
+        for other in others {
+            assert!(!is_absolute_uri(other.as_bytes()), "{other}");
         }
     }
 

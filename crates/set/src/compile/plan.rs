@@ -45,9 +45,9 @@ pub struct UsagePlan<'p> {
 
 /// The entry of all robots for which the same usage records hold.
 pub struct PlannedUsage {
-    /// The statements about each label, whose order refers to usage records. `None` if they are
-    /// ordered lazily, as for [`PlannedEntry`].
-    pub labels: Option<Vec<PlannedRules>>,
+    /// The statements by label, then by field, whose order refers to usage records. `None` if they
+    /// are ordered lazily, as for [`PlannedEntry`].
+    pub statements: Option<Vec<PlannedRules>>,
     /// The usage records that are licences.
     pub licenses: Vec<u32>,
 }
@@ -268,10 +268,10 @@ impl<'p> Planner<'_, 'p> {
         let is_ordered =
             self.is_ordered(in_force.len() * usage::LABELS, bytes.saturating_mul(usage::LABELS));
         let paths = &self.dialect.paths;
-        let (labels, licenses) = match is_ordered {
+        let (statements, licenses) = match is_ordered {
             true => {
                 let UsageRules { labels, licenses } = UsageRules::new(self.file, &in_force, paths);
-                (Some(labels.into_iter().map(usage_rules).collect()), licenses)
+                (Some(labels.into_iter().flatten().map(usage_rules).collect()), licenses)
             }
             false => {
                 let is_license = |&it: &u32| records[it as usize].field == Field::License;
@@ -279,7 +279,7 @@ impl<'p> Planner<'_, 'p> {
             }
         };
         let entry = self.usage.len() as u32;
-        self.usage.push(PlannedUsage { labels, licenses });
+        self.usage.push(PlannedUsage { statements, licenses });
         known.insert(in_force, entry);
         entry
     }
@@ -314,7 +314,7 @@ impl<'p> Planner<'_, 'p> {
     }
 }
 
-/// Returns the statements about a label as rules. Their verdicts have no meaning, so that labels
+/// Returns the statements of a field about a label as rules. Their verdicts have no meaning, so that labels
 /// share a rule set if they state different things about the same paths.
 fn usage_rules(label: LabelRules) -> PlannedRules {
     let LabelRules { patterns, records, .. } = label;

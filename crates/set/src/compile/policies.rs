@@ -130,8 +130,8 @@ impl PolicySections {
         let mut licenses_at = entries_end - start as usize;
         let mut licenses = Vec::new();
         for entry in plan.entries {
-            for label in 0..usage::LABELS {
-                let rules = entry.labels.as_ref().map(|labels| &labels[label]);
+            for number in 0..usage::LABELS * usage::SOURCES {
+                let rules = entry.statements.as_ref().map(|statements| &statements[number]);
                 let (number, order) = match rules {
                     Some(PlannedRules { rules, order }) => {
                         let order = self.orders.intern(&order_bytes(order));

@@ -1,8 +1,9 @@
 //! The usage preferences that changed between two policies, by label.
 //!
-//! Two policies state the same about a label for an agent if their statements have the same paths in
-//! normal form with the same preferences, by precedence. The order and number of adjacent statements with
-//! one preference do not count, nor do statements at the end that say nothing about the label.
+//! Two policies state the same about a label for an agent if the statements of each field have the same
+//! paths in normal form with the same preferences, by precedence. The order and number of adjacent
+//! statements with one preference do not count, nor do statements at the end that say nothing about the
+//! label, nor which of the two fields has which statements.
 
 use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
@@ -17,7 +18,8 @@ use crate::stored::{PolicyNumber, Query};
 /// A change of the statements about a label, with the agents for which the change is the same.
 ///
 /// Statements are shown in order of precedence, separated by spaces: `/art/=n y` is `n` for paths
-/// of `/art/` and `y` for all others. Paths are as written. `?` alone means no statement.
+/// of `/art/` and `y` for all others. Paths are as written. `?` alone means no statement. If both fields
+/// state preferences, those of Content-Signal follow after `&`.
 /// Statements after [`SHOWN_BYTES_MAX`] are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageChange {
@@ -42,9 +44,8 @@ impl UsageChange {
 /// The statements of a policy about a label, for an agent.
 #[derive(Clone)]
 struct Stated {
-    patterns: PatternList,
-    /// The preference of each pattern.
-    preferences: Vec<Preference>,
+    /// By field: the patterns, and the preference of each.
+    fields: Vec<(PatternList, Vec<Preference>)>,
     shown: Vec<u8>,
 }
 
@@ -65,7 +66,7 @@ pub(super) fn changes(
         let of_label = changes.len();
         for (agent, (before, after)) in before.iter().zip(&after).enumerate() {
             let (before, after) = (&before[number], &after[number]);
-            if before.runs() == after.runs() {
+            if before.equals(after) {
                 continue;
             }
             let alike =
@@ -104,35 +105,53 @@ fn stated((query, policy): (&Query, PolicyNumber)) -> Result<Vec<Vec<Stated>>, D
 }
 
 impl Stated {
-    fn new(file: &RobotsTxt<'_>, rules: &LabelRules) -> Stated {
-        let statements: usize =
-            rules.preferences.iter().rposition(is_stated).map_or(0, |it| it + 1);
+    fn new(file: &RobotsTxt<'_>, by_field: &[LabelRules]) -> Stated {
         let mut shown = Vec::new();
-        for (&record, preference) in rules.records.iter().zip(&rules.preferences).take(statements) {
-            if shown.len() > SHOWN_BYTES_MAX {
-                break;
+        for rules in by_field {
+            let before = shown.len();
+            let last = rules.preferences.iter().rposition(is_stated);
+            let statements = rules.records.iter().zip(&rules.preferences);
+            for (&record, preference) in statements.take(last.map_or(0, |last| last + 1)) {
+                if shown.len() > SHOWN_BYTES_MAX {
+                    break;
+                }
+                if !shown.is_empty() {
+                    let is_first = shown.len() == before;
+                    shown.extend_from_slice(if is_first { b" & " } else { b" " });
+                }
+                let statement = Statement::of(&file.usage_records()[record as usize]);
+                if let Some(path) = statement.and_then(|it| it.path) {
+                    shown.extend_from_slice(path);
+                    shown.push(b'=');
+                }
+                shown.extend_from_slice(preference.as_str().as_bytes());
             }
-            if !shown.is_empty() {
-                shown.push(b' ');
-            }
-            let statement = Statement::of(&file.usage_records()[record as usize]);
-            if let Some(path) = statement.and_then(|it| it.path) {
-                shown.extend_from_slice(path);
-                shown.push(b'=');
-            }
-            shown.extend_from_slice(preference.as_str().as_bytes());
         }
         if shown.is_empty() {
             shown.extend_from_slice(Preference::Unstated.as_str().as_bytes());
         }
-        let LabelRules { patterns, preferences, .. } = rules.clone();
-        Stated { patterns, preferences, shown }
+        let fields = by_field.iter().cloned().map(|it| (it.patterns, it.preferences));
+        Stated { fields: fields.collect(), shown }
     }
 
-    fn runs(&self) -> Vec<Run<'_, Preference>> {
-        let mut runs = runs(&self.patterns, &self.preferences);
-        runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
-        runs
+    /// Returns whether the fields of both state the same. Combining two fields does not depend on their
+    /// order, and a field combined with itself or with nothing is unchanged.
+    fn equals(&self, other: &Stated) -> bool {
+        let (own, others) = (self.runs(), other.runs());
+        own.iter().all(|runs| others.contains(runs)) && others.iter().all(|it| own.contains(it))
+    }
+
+    /// Returns the runs of each field that states something.
+    fn runs(&self) -> Vec<Vec<Run<'_, Preference>>> {
+        let mut fields = Vec::new();
+        for (patterns, preferences) in &self.fields {
+            let mut runs = runs(patterns, preferences);
+            runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
+            if !runs.is_empty() {
+                fields.push(runs);
+            }
+        }
+        fields
     }
 }
 

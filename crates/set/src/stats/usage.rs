@@ -15,7 +15,7 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::INSPECT_USAGE_LINES_MAX;
 use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS};
 use portcullis_robots::policy::UsageGroups;
-use portcullis_robots::syntax::{RobotsTxt, Statement};
+use portcullis_robots::syntax::{RobotsTxt, Statement, is_absolute_uri};
 
 /// The number of policies that one task reads.
 const POLICIES_PER_TASK: usize = 256;
@@ -54,7 +54,8 @@ pub struct UsageStats {
     /// Usage records of any kind.
     #[serde(flatten)]
     pub all: UsageCount,
-    /// By kind of record: `content-usage`, `content-signal` and `license`.
+    /// By kind of record: `content-usage`, `content-signal` and `license`. A License that is no
+    /// absolute URI is in none.
     pub sources: Named<UsageCount>,
     /// By label, then by preference: `y` or `n`.
     pub labels: Named<Named<UsageCount>>,
@@ -122,7 +123,10 @@ impl Counts {
         let records = policy.usage_records()?;
         self.all.add(records.len() as u64, origins);
         for (count, spelling) in self.sources.iter_mut().zip(&USAGE_FIELDS) {
-            let of_field = records.iter().filter(|(kind, _)| kind.field == spelling.field);
+            let of_field = records.iter().filter(|(kind, record)| {
+                let is_none = kind.field == Field::License && !is_absolute_uri(record.value());
+                kind.field == spelling.field && !is_none
+            });
             count.add(of_field.count() as u64, origins);
         }
         let preferences: Vec<_> = (0..)
@@ -136,7 +140,8 @@ impl Counts {
             }
         }
         let licenses = records.iter().filter(|(kind, _)| kind.field == Field::License);
-        let mut licenses: Vec<&[u8]> = licenses.map(|(_, record)| record.value()).collect();
+        let licenses = licenses.map(|(_, record)| record.value());
+        let mut licenses: Vec<&[u8]> = licenses.filter(|it| is_absolute_uri(it)).collect();
         licenses.sort_unstable();
         for same in licenses.chunk_by(|one, other| one == other) {
             self.licenses.entry_ref(same[0]).or_default().add(same.len() as u64, origins);

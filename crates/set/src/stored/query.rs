@@ -443,7 +443,7 @@ pub(super) fn start_of(
 }
 
 /// The input of a block of questions about access, or about usage. For usage each agent counts once per
-/// label.
+/// label and field.
 pub(super) struct Asked<'i> {
     query: &'i Query,
     usage: Option<&'i UsageQuery>,
@@ -460,7 +460,7 @@ impl<'i> Asked<'i> {
         Asked {
             query,
             usage,
-            columns: query.agents.len() * usage.map_or(1, |usage| usage.labels.len()),
+            columns: query.agents.len() * usage.map_or(1, |usage| usage.columns.len()),
             starts: usage.map_or(&query.starts, |usage| &usage.starts),
             lines: query.set.prefilter_lines(),
             // Access to the URL of robots.txt may be fixed; what its file states about usage applies.

@@ -1,12 +1,12 @@
 //! Usage preferences: the usage of a policy, and questions about it.
 //!
 //! Beside the access rules of a policy, a set stores its usage: the robots that it names, and for each
-//! agent and label a rule set whose first matching pattern decides. These rule sets have the form of
-//! those for access, and the same [`Block`] answers questions about them: each agent counts once per
-//! label, and labels with the same rule set share an answer. Most policies have no usage; a question
-//! about one of them reads one word of the index.
+//! agent, label and field a rule set whose first matching pattern decides. These rule sets have the form
+//! of those for access, and the same [`Block`] answers questions about them: each agent counts once per
+//! label and field, and those with the same rule set share an answer. The preference is that of both
+//! fields combined. Most policies have no usage; a question about one of them reads one word of the index.
 //!
-//! Cost: nothing if no label is asked about. Memory: four words for each policy, agent and label that
+//! Cost: nothing if no label is asked about. Memory: eight words for each policy, agent and label that
 //! are asked about, and automata of their own, which share the thread's budget with those of access.
 
 use zerocopy::little_endian::U32;
@@ -137,9 +137,14 @@ impl<'s> StoredUsage<'s> {
         robots + entry as usize * usage::ENTRY_WORDS
     }
 
-    /// Returns the rule set of a label, and the position of its order.
-    pub(super) fn label(&self, entry: u32, label: Label) -> Result<(RuleSetNumber, u32), Damage> {
-        let at = self.entry_at(entry) + label as usize * usage::LABEL_WORDS;
+    /// Returns the rule set of the statements of a field about a label, and the position of its order.
+    pub(super) fn rules(
+        &self,
+        entry: u32,
+        (label, source): Column,
+    ) -> Result<(RuleSetNumber, u32), Damage> {
+        let number = label as usize * usage::SOURCES + source as usize;
+        let at = self.entry_at(entry) + number * usage::RULES_WORDS;
         Ok((RuleSetNumber(self.word(at + usage::RULE_SET)?), self.word(at + usage::ORDER)?))
     }
 
@@ -184,13 +189,22 @@ impl<'s> StoredUsage<'s> {
     }
 }
 
+/// What one question about an agent asks for: the statements of a field about a label.
+pub(super) type Column = (Label, UsageSource);
+
+/// Returns the columns of labels, by label, then by field.
+pub(super) fn columns(labels: &[Label]) -> impl Iterator<Item = Column> {
+    labels.iter().flat_map(|&label| UsageSource::ALL.map(|source| (label, source)))
+}
+
 /// The labels that a query asks about, and the starts of their answers.
 #[derive(Debug)]
 pub(super) struct UsageQuery {
     pub labels: Vec<Label>,
-    /// By policy, agent and label: where answers begin.
+    pub columns: Vec<Column>,
+    /// By policy, agent and column: where answers begin.
     pub starts: Starts,
-    /// By policy, agent and label: the positions of the order and of the usage.
+    /// By policy, agent and column: the positions of the order and of the usage.
     places: Starts,
 }
 
@@ -234,8 +248,9 @@ pub struct StatedPlace {
 
 impl UsageQuery {
     pub fn new(labels: Vec<Label>, entries: usize) -> UsageQuery {
-        let entries = entries * labels.len();
-        UsageQuery { labels, starts: Starts::new(entries), places: Starts::new(entries) }
+        let columns: Vec<Column> = columns(&labels).collect();
+        let entries = entries * columns.len();
+        UsageQuery { labels, columns, starts: Starts::new(entries), places: Starts::new(entries) }
     }
 }
 
@@ -251,6 +266,7 @@ impl Query {
         memory: &mut UsageMemory,
     ) -> Result<(), Damage> {
         let (agents, labels) = (self.agents.len(), asking.labels.len());
+        let columns = asking.columns.len();
         let UsageMemory { block, asked, policies: asked_policies, preferences, records } = memory;
         let unless_stated = decisions.iter().map(|decision| match decision.verdict {
             Verdict::Allow => Preference::Unstated,
@@ -287,10 +303,10 @@ impl Query {
                 if preferences[first] == Preference::NoAccess {
                     continue;
                 }
-                for (label, of_label) in asking.labels.iter().enumerate() {
-                    let source = block.source((number * agents + agent) * labels + label);
+                for (column, &(label, _)) in asking.columns.iter().enumerate() {
+                    let source = block.source((number * agents + agent) * columns + column);
                     let Some(pattern) = source.pattern() else { continue };
-                    let entry = (policy as usize * agents + agent) * labels + label;
+                    let entry = (policy as usize * agents + agent) * columns + column;
                     let place = asking.places.get(entry);
                     let Start { prefilter: order, number: usage } = place.ok_or_else(lost(self))?;
                     let record = match order {
@@ -299,13 +315,19 @@ impl Query {
                         order => self.set.record_of(order, pattern)?,
                     };
                     let usage = self.set.usage_at(usage)?;
-                    preferences[first + label] = match usage.preference(record, *of_label)? {
+                    let preference = match usage.preference(record, label)? {
                         Preference::NoAccess => {
                             return Err(usage.malformed("a usage record states what none can"));
                         }
                         preference => preference,
                     };
-                    records[first + label] = (policy, record);
+                    let answer = first + column / UsageSource::ALL.len();
+                    // Combined with that of the other field, as `combined` does.
+                    let before = (preferences[answer].rank(), records[answer].1);
+                    if (preference.rank(), record) < before {
+                        preferences[answer] = preference;
+                        records[answer] = (policy, record);
+                    }
                 }
             }
         }
@@ -314,19 +336,27 @@ impl Query {
 
     /// Finds where answers about the usage of a policy begin, unless they were found before.
     fn resolve_usage(&self, asking: &UsageQuery, policy: u32, position: u32) -> Result<(), Damage> {
-        let entries = self.agents.len() * asking.labels.len();
+        let columns = asking.columns.len();
+        let entries = self.agents.len() * columns;
         let first = policy as usize * entries;
         if entries == 0 || asking.starts.has(first + entries - 1) {
             return Ok(());
         }
         let usage = self.set.usage_at(position)?;
+        let mut known: Vec<u32> = Vec::with_capacity(self.agents.len());
         let mut rule_sets: Vec<RuleSetNumber> = Vec::with_capacity(entries);
         let (mut starts, mut places) = (Vec::new(), Vec::new());
         for agent in &self.tokens {
             let entry = usage.select(agent)?;
-            for &label in &asking.labels {
-                let (rule_set, order) = usage.label(entry, label)?;
-                starts.push(match rule_sets.iter().position(|other| *other == rule_set) {
+            // The answers of an agent with the same entry, if there is one.
+            let same = known.iter().position(|other| *other == entry).map(|agent| agent * columns);
+            known.push(entry);
+            let own = rule_sets.len();
+            for (column, &asked) in asking.columns.iter().enumerate() {
+                let (rule_set, order) = usage.rules(entry, asked)?;
+                let of_column = || rule_sets[own..].iter().position(|other| *other == rule_set);
+                let same = same.map(|same| same + column);
+                starts.push(match same.or_else(|| of_column().map(|same| own + same)) {
                     Some(same) => Start { prefilter: Start::SHARED, number: same as u32 },
                     None => start_of(&self.set, rule_set, &self.limits)?,
                 });
@@ -380,7 +410,7 @@ impl Query {
         Ok(Box::new(usage.licenses(entry)?.iter().map(license)))
     }
 
-    /// Returns the statements about the label of an entry, in order of precedence. If the set does not keep
+    /// Returns the statements of the column of an entry, in order of precedence. If the set does not keep
     /// them in order, an outcome has the number of the usage record.
     pub(super) fn statements_of(
         &self,
@@ -392,17 +422,17 @@ impl Query {
         if stored.kind() == RuleSetKind::Patterns {
             return self.set.pattern_list(&stored);
         }
-        let labels = asking.labels.len();
-        let label = asking.labels[entry % labels];
-        let agent = &self.agents[entry / labels % self.agents.len()];
-        let policy = PolicyNumber((entry / labels / self.agents.len()) as u32);
+        let columns = asking.columns.len();
+        let (label, source) = asking.columns[entry % columns];
+        let agent = &self.agents[entry / columns % self.agents.len()];
+        let policy = PolicyNumber((entry / columns / self.agents.len()) as u32);
         let dialect = self.set.dialect();
         let mut rules = self.set.policy(policy)?.with_file(|file, _| {
             let groups = UsageGroups::new(file);
             let (applying, _) = groups.applying(agent, dialect);
             UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
         })?;
-        let rules = std::mem::take(&mut rules.labels[label as usize]);
+        let rules = std::mem::take(&mut rules.labels[label as usize][source as usize]);
         let outcomes = rules.records.iter().map(|record| Outcome::new(record + 1, true));
         Ok((rules.patterns, outcomes.collect()))
     }
@@ -420,12 +450,13 @@ impl StoredPolicy<'_> {
         Ok(preferences)
     }
 
-    /// Returns the rule sets of its usage, by entry and label; an entry may share that of another.
+    /// Returns the rule sets of its usage, by entry, label and field; an entry may share that of
+    /// another.
     pub fn usage_rule_sets(&self) -> Result<Vec<RuleSetNumber>, Damage> {
         let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
-        let entries =
-            (0..usage.entries() as u32).flat_map(|it| Label::ALL.map(|label| (it, label)));
-        entries.map(|(entry, label)| Ok(usage.label(entry, label)?.0)).collect()
+        let of_entry = |entry| columns(&Label::ALL).map(move |column| (entry, column));
+        let entries = (0..usage.entries() as u32).flat_map(of_entry);
+        entries.map(|(entry, column)| Ok(usage.rules(entry, column)?.0)).collect()
     }
 
     /// Returns the kind, the line and the value of a usage record.

@@ -3,9 +3,11 @@
 use crate::batch::Explained;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_matcher::automaton::pattern_matches;
-use portcullis_robots::policy::{AgentChain, Detail, UsageGroups, UsageRules};
+use portcullis_robots::policy::{
+    AgentChain, Detail, LabelRules, UsageGroups, UsageRules, combined, stated,
+};
 use portcullis_robots::syntax::RobotsTxt;
 
 use super::*;
@@ -101,14 +103,19 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&
         let record = |number: &u32| &file.usage_records()[*number as usize];
         let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
         licenses.eq(asked.licenses[answer].iter().cloned())
-            && rules.labels.iter().zip(preferences).zip(places).all(|((rules, answer), place)| {
+            && rules.labels.iter().zip(preferences).zip(places).all(|((fields, answer), place)| {
                 let path = format!("/{path}");
-                let mut patterns = rules.patterns.iter();
-                let first = patterns.position(|it| pattern_matches(&it, path.as_bytes()));
-                let said = first.map_or(Preference::Unstated, |first| rules.preferences[first]);
-                let stated = first.filter(|_| said != Preference::Unstated);
-                let line = stated.map(|first| record(&rules.records[first]).line);
-                *answer == said && place.as_ref().map(|place| place.line) == line
+                let of_field = |rules: &LabelRules| {
+                    let mut patterns = rules.patterns.iter();
+                    let first = patterns.position(|it| pattern_matches(&it, path.as_bytes()));
+                    first.map_or(Stated::UNSTATED, |first| {
+                        let record = record(&rules.records[first]);
+                        let source = UsageSource::of(record.field).unwrap();
+                        stated(rules.preferences[first], source, record.line)
+                    })
+                };
+                let said = combined(fields.each_ref().map(of_field));
+                *answer == said.preference && place.as_ref().map(|place| place.line) == said.line
             })
     })
 }

@@ -7,7 +7,7 @@ use portcullis_dialect::usage::Label;
 use super::super::super::compile::{PlannedRules, PlannedUsage, UsagePlan, order_bytes};
 use super::super::super::file::Damage;
 use super::super::super::layout::NONE;
-use super::super::usage::StoredUsage;
+use super::super::usage::{StoredUsage, columns};
 use super::super::{PolicySet, RuleSetKind, StoredPolicy};
 use super::policies::{Comparison, FoundPolicies};
 use super::rule_sets::FoundRuleSets;
@@ -45,8 +45,8 @@ impl FoundPolicies {
             return Err(usage.malformed("a usage has fewer entries than it says"));
         }
         for entry in 0..usage.entries() as u32 {
-            for label in Label::ALL {
-                let (rule_set, order) = usage.label(entry, label)?;
+            for column in columns(&Label::ALL) {
+                let (rule_set, order) = usage.rules(entry, column)?;
                 let needed = rule_sets.need(set, rule_set)?;
                 let stored = needed.ok_or_else(|| usage.malformed("a label has no rule set"))?;
                 let is_there = match stored.kind() {
@@ -131,10 +131,10 @@ impl Comparison<'_> {
         entry: u32,
         planned: &PlannedUsage,
     ) -> Result<(), Damage> {
-        for label in Label::ALL {
-            let (rule_set, start) = usage.label(entry, label)?;
+        for (number, column) in columns(&Label::ALL).enumerate() {
+            let (rule_set, start) = usage.rules(entry, column)?;
             let stored = self.set.rule_set(rule_set)?;
-            let planned = planned.labels.as_ref().map(|labels| &labels[label as usize]);
+            let planned = planned.statements.as_ref().map(|statements| &statements[number]);
             match (stored.kind(), planned) {
                 (RuleSetKind::OfGroups, None) => {}
                 (RuleSetKind::Patterns, Some(PlannedRules { rules, order })) => {
