@@ -337,7 +337,6 @@ mod tests {
     use clap::builder::ValueParser;
 
     use super::super::args::Arguments;
-    use super::*;
 
     /// A path that is read has the type of an input, and would not be compared with the inputs.
     #[test]

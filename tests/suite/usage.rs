@@ -22,7 +22,7 @@ fn of(usage: &Usage, licenses: Vec<Vec<u8>>) -> ExpectedUsage {
     let entry = |(label, stated): (Label, portcullis_dialect::Stated)| {
         (label.as_str().to_owned(), (stated.preference, stated.line))
     };
-    let licenses = licenses.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect();
+    let licenses = licenses.into_iter().map(|it| String::from_utf8(it).unwrap()).collect();
     ExpectedUsage { stated: stated.map(entry).collect(), licenses: Some(licenses) }
 }
 
