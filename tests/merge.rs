@@ -199,6 +199,28 @@ fn a_capture_of_a_missing_input_is_damage() {
     assert!(damage.contains("an input that the provenance does not list"), "{damage}");
 }
 
+/// A set with correct checksums may come from anywhere. What a merge accepts, `verify` accepts too.
+#[test]
+fn a_key_that_is_no_origin_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.jsonl");
+    let line = r#"{"url": "https://a.example/robots.txt", "status": 200, "body": ""}"#;
+    fs::write(&path, line).unwrap();
+    let keys = ["A.example", "a.example:443", "a b", "x@a.example", "ftp://a.example", "a.example"];
+    for key in keys {
+        let mut ingested = ingested(&[path.clone()], &RFC_9309, OutageConfig::default());
+        ingested.hosts[0].key = key.as_bytes().into();
+        let set = open(&compiled(&ingested, &RFC_9309, "{}"));
+        let merged = Merger::new(&RFC_9309).add_set(&set).map_err(|damage| damage.to_string());
+        let verified = set.verify().map_err(|error| error.to_string());
+        let is_origin = key == "a.example";
+        assert_eq!((merged.is_ok(), verified.is_ok()), (is_origin, is_origin), "{key}");
+        for problem in merged.err().into_iter().chain(verified.err()) {
+            assert!(problem.contains("a key is that of no origin"), "{key}: {problem}");
+        }
+    }
+}
+
 #[test]
 fn sets_that_were_compiled_differently_are_not_merged() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
+use super::super::stored::{are_others, is_extract};
 use super::newest::{Failures, Held, Known, Newest, Position, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::settle::settle;
@@ -297,18 +298,26 @@ pub(crate) fn check(
     hosts: &[HostStanding],
     history: &[u8],
     inputs: Option<usize>,
-    rules: &AccessRules,
+    dialect: &Dialect,
 ) -> Result<(), Problem> {
-    let mut is_known = true;
-    resources(hosts, history, rules, |_, _, Resource { newest, file, .. }| {
-        let mut captures = [Some(&newest), file.as_ref()].into_iter().flatten();
-        is_known &=
-            captures.all(|known| inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs));
+    let (mut is_known, mut is_of_files) = (true, true);
+    resources(hosts, history, &dialect.access, |_, _, Resource { newest, file, .. }| {
+        for known in [Some(&newest), file.as_ref()].into_iter().flatten() {
+            is_known &= inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs);
+            // What the set serves was checked when it was read.
+            is_of_files &= match known.held {
+                Held::File {
+                    extract: PartBytes::Kept(extract),
+                    others: PartBytes::Kept(others),
+                } => is_extract(extract, dialect) && are_others(others, dialect),
+                _ => true,
+            };
+        }
     })?;
-    if is_known {
-        Ok(())
-    } else {
-        Err("a capture is of an input that the provenance does not list")
+    match (is_known, is_of_files) {
+        (true, true) => Ok(()),
+        (false, _) => Err("a capture is of an input that the provenance does not list"),
+        (true, false) => Err("its records are not what a file has"),
     }
 }
 

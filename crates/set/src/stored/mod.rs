@@ -56,6 +56,7 @@ pub use standings::Standings;
 pub(crate) use tokens::CompiledFor;
 pub use usage::{Licenses, StatedPlace};
 pub use verify::Verified;
+pub(crate) use verify::{are_others, is_extract};
 
 /// A compiled set.
 #[derive(Debug)]

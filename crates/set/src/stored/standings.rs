@@ -16,7 +16,7 @@ use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
 };
-use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
+use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, are_others, is_extract};
 
 /// What a set knows about each origin, in memory.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl PolicySet {
         let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
         let section = self.sections.history;
         let history = self.file.bytes(section, 0, section.bytes())?.to_vec();
-        check_history(&hosts, &history, reading.inputs, &self.dialect.access)
+        check_history(&hosts, &history, reading.inputs, self.dialect)
             .map_err(|what| self.malformed(section, 0, what))?;
         Ok(Standings { hosts, pool: reading.pool, history, inputs })
     }
@@ -105,6 +105,7 @@ impl Reading<'_> {
 
     fn standing(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Option<Standing>, Damage> {
         let Some(position) = host.policy(https) else { return Ok(None) };
+        host.check_origin(https)?;
         let set = self.set;
         let capture = host.capture(https)?.ok_or_else(|| {
             set.malformed(set.sections.hosts, 0, "a host has a policy without a capture")
@@ -142,6 +143,9 @@ impl Reading<'_> {
         if file.rules().is_empty() != (state == PolicyState::NoRules) {
             return Err(policy.malformed("its records are not what its state says"));
         }
+        if !is_extract(&extract, self.set.dialect) {
+            return Err(policy.malformed("its records are not what a file has"));
+        }
         let blob = self.pool.intern(&extract, BlobPool::hash(&extract));
         self.extracts.insert(position, blob);
         Ok(blob)
@@ -160,6 +164,10 @@ impl Reading<'_> {
                 let set = self.set;
                 set.malformed(set.sections.others, capture.others, "records are not in order")
             })?;
+        }
+        if !are_others(&bytes, self.set.dialect) {
+            let (set, what) = (self.set, "other records are not what a file has");
+            return Err(set.malformed(set.sections.others, capture.others, what));
         }
         let blob = self.pool.intern(&bytes, BlobPool::hash(&bytes));
         self.others.insert(capture.others, blob);

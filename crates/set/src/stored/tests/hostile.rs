@@ -1,6 +1,8 @@
 //! Seeded changes of every section, with recomputed checksums.
 
 use crate::batch::Explained;
+use crate::compile::{CompileConfig, to_vec};
+use crate::{Merger, Provenance};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
@@ -216,6 +218,10 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
         let verified = set.verify();
         let standings = set.standings();
         assert!(verified.is_err() || standings.is_ok(), "change {number} of seed {seed}");
+        if standings.is_ok() {
+            let verified = merged_alone(&set).verify();
+            assert!(verified.is_ok(), "change {number} of seed {seed}: {verified:?}");
+        }
         outcomes.sound += usize::from(verified.is_ok());
         match ask(&set, names, &urls) {
             Err(damage) => {
@@ -237,6 +243,21 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
         }
     }
     outcomes
+}
+
+/// Merges one set.
+fn merged_alone(set: &PolicySet) -> PolicySet {
+    let settings = MergeSettings::of(&[set], None, None).unwrap();
+    let mut merger = Merger::new(settings.dialect);
+    merger.add_set(set).unwrap();
+    let merged = merger.finish(settings.outages);
+    let config = CompileConfig {
+        provenance: Provenance::of(&merged.inputs, &merged.outages).to_json(),
+        history: merged.history,
+        ..CompileConfig::new(settings.dialect, settings.robots_bytes_max)
+    };
+    let bytes = to_vec(&merged.hosts, &merged.pool, &config).unwrap();
+    PolicySet::of_bytes("merged.set", bytes).unwrap()
 }
 
 #[test]

@@ -6,7 +6,6 @@ use zerocopy::little_endian::U32;
 
 use portcullis_capture::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
-use portcullis_robots::target::Origin;
 
 use super::super::super::Provenance;
 use super::super::super::compile::HostSlots;
@@ -118,9 +117,7 @@ impl FoundHosts {
         if !policies.need(position) {
             return Err(Problem::Of("a policy of a host is at an unexpected position"));
         }
-        if !is_origin(host.key(), https) {
-            return Err(Problem::Of("a key is that of no origin"));
-        }
+        host.check_origin(https)?;
         if https && host.is_one_capture() && host.policy(false) == Some(position) {
             return Ok(());
         }
@@ -197,24 +194,4 @@ impl Problem {
             Problem::Of(what) => malformed(what),
         }
     }
-}
-
-/// Returns whether `key` is the canonical key of an origin with that scheme, or of one whose scheme
-/// is part of its key.
-fn is_origin(key: &[u8], https: bool) -> bool {
-    let has_scheme = key.contains(&b'/');
-    let prefix: &[u8] = match (has_scheme, https) {
-        (true, false) => b"",
-        (false, false) => b"http://",
-        (false, true) => b"https://",
-        (true, true) => return false,
-    };
-    let url = [prefix, key, b"/"].concat();
-    Origin::of_url(&url).is_ok_and(|origin| match has_scheme {
-        false => origin.key().as_bytes() == key,
-        true => {
-            let is_own = !matches!(origin.scheme(), "http" | "https");
-            is_own && format!("{}://{}", origin.scheme(), origin.key()).as_bytes() == key
-        }
-    })
 }

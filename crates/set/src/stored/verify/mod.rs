@@ -34,6 +34,7 @@ use self::hosts::FoundHosts;
 use self::policies::FoundPolicies;
 use self::rule_sets::FoundRuleSets;
 use self::texts::Texts;
+pub(crate) use self::texts::{are_others, is_extract};
 
 /// The numbers of verified items, all of which are valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Verifies strings: each is a record of the kind that it is used as.
 
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{Dialect, Field};
-use portcullis_robots::syntax::{Content, UsageKind, records};
+use portcullis_robots::syntax::{Content, RobotsTxt, Span, UsageKind, read_others, records};
 
 use super::super::super::compile::{push_kinds, push_lines};
 use super::super::super::file::{Damage, Section};
@@ -96,6 +97,33 @@ impl Texts {
             }
         }
     }
+}
+
+/// Returns whether each record of an extract is what a file of the dialect has. One parse per
+/// record.
+pub(crate) fn is_extract(extract: &[u8], dialect: &Dialect) -> bool {
+    let Some(file) = RobotsTxt::read_extract(extract) else { return false };
+    let mut line = Vec::new();
+    let mut has = |span: Span, value: &[u8], kind| {
+        let text = &extract[span.range()];
+        TextKind::of_record(text, text.len() - value.len(), dialect, &mut line) == Some(kind)
+    };
+    file.user_agents().iter().all(|it| has(it.span, it.value, TextKind::UserAgent))
+        && file.rules().iter().all(|it| {
+            let allows = it.verdict == Verdict::Allow;
+            has(it.span, it.value, if allows { TextKind::Allow } else { TextKind::Disallow })
+        })
+        && file.usage_records().iter().all(|it| has(it.span, it.value, TextKind::Usage(it.field)))
+}
+
+/// Like [`is_extract`], for the other records of a file, which are on lines of their own.
+pub(crate) fn are_others(others: &[u8], dialect: &Dialect) -> bool {
+    let mut line = Vec::new();
+    let is_other = |text: &[u8], line: &mut Vec<u8>| {
+        TextKind::of_record(text, text.len(), dialect, line) == Some(TextKind::Other)
+    };
+    read_others(others).is_sorted_by(|(one, _), (next, _)| one < next)
+        && read_others(others).all(|(_, text)| is_other(text, &mut line))
 }
 
 impl TextKind {
