@@ -18,7 +18,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
     let policies = engine.load(&plan.policies, &plan.questions)?;
-    policies.agents.show(plan.summary.form);
+    policies.show_notes(plan.summary.form);
     let agents = plan.questions.agents(policies.set.dialect())?;
     let audit = engine.install(|| Audit::new(&policies.set, agents))?;
     let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);
@@ -75,8 +75,9 @@ impl Plan {
             no_progress: args.no_progress,
         };
         let form = plan::summary_form(&run);
+        let questions = plan::questions(args.questions, policies.dialect())?;
         Ok(Plan {
-            questions: plan::questions(args.questions, policies.dialect())?,
+            questions: QuestionPlan { usage: true, ..questions },
             policies,
             stream: plan::stream(args.input, &run, false)?,
             summary: SummaryPlan { form, census: false },

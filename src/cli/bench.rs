@@ -17,7 +17,7 @@ use super::exit::ExitStatus;
 use super::mapped;
 use super::message::{say, say_plainly};
 use super::output::{Destination, Output, OutputFile};
-use super::plan::{self, PolicyPlan, QuestionPlan};
+use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     // Engines compile on the calling thread's pool. In a pool of one thread, the measuring thread
@@ -39,7 +39,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let (mut json, mut html) = (open(&args.json)?, open(&args.html)?);
     let plan = plan::policies(args.policies);
     let questions = QuestionPlan { asked: Asked::one(args.agent), ..QuestionPlan::default() };
-    let set = Engine::new(0)?.load(&plan, &questions)?.set;
+    let policies = Engine::new(0)?.load(&plan, &questions)?;
+    policies.show_notes(SummaryForm::None);
+    let set = policies.set;
     let agent = questions.agents(set.dialect())?.remove(0);
     ensure!(
         agent.tokens().count() == 1,

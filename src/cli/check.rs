@@ -19,12 +19,11 @@ const THREADS: usize = 0;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
-    let questions = plan::questions(args.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
+    questions.usage = !labels.is_empty();
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
-    if !args.quiet {
-        policies.agents.show_misspelt();
-    }
+    policies.show_notes_of_check(args.quiet);
     let classifier = policies.classifier(&questions, Detail::Rule)?.with_usage(&labels);
     let mut session = Session::new(&classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color);

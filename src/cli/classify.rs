@@ -88,6 +88,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     );
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
+    questions.usage = !labels.is_empty();
     let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
     let mut stream = plan::stream(args.input, &args.run, prints)?;
     stream.chunks = questions.chunks();
@@ -101,7 +102,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
-    policies.agents.show(summary.form);
+    policies.show_notes(summary.form);
     let agents = &policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
     let has_names = has_header || format == ClassifyFormat::Parquet;

@@ -17,7 +17,7 @@ use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
 use portcullis_set::{
     self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
-    Merger, OutageConfig, PolicySet, Provenance, ProvenanceInput, Strictness,
+    Merger, OutageConfig, PolicySet, Provenance, ProvenanceInput, StandingCounts, Strictness,
 };
 use serde::Serialize;
 
@@ -157,16 +157,29 @@ fn ingest(
             false => anyhow!("{error}; nothing was compiled"),
         }
     })?;
-    let counts = &ingested.counts;
-    let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
-    let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
-    if summary != SummaryForm::Json && figures.0.iter().any(|&(_, count)| count > 0) {
-        say_plainly(format_args!(
-            "warning: some files do not look like robots.txt; they are parsed by {}; origins: {figures}",
-            config.dialect.name
-        ));
+    if summary != SummaryForm::Json {
+        show_file_notes(&ingested.counts, config.dialect);
     }
     Ok(ingested)
+}
+
+/// Shows how many origins have a file whose rules are in doubt.
+fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
+    let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
+    let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
+    if figures.0.iter().any(|&(_, count)| count > 0) {
+        say_plainly(format_args!(
+            "warning: some files do not look like robots.txt; they are parsed by {}; origins: {figures}",
+            dialect.name
+        ));
+    }
+    let cut = counts.with_file_note(NoteKind::FileCut);
+    if cut > 0 {
+        say_plainly(format_args!(
+            "note: some files are longer than the limit, and their ends are ignored; \
+             --max-robots-size reads more; origins: {cut}"
+        ));
+    }
 }
 
 /// Draws the progress bar on the reading thread.

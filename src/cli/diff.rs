@@ -191,8 +191,9 @@ impl Diff<'_> {
     fn load(&self, path: &Path) -> anyhow::Result<Arc<PolicySet>> {
         let config = self.load_config();
         let agents = Some(self.questions.agents(config.dialect)?.into());
-        let loaded = PolicySet::load(path, &LoadConfig { agents, ..config })?;
-        show_notes(&loaded.notes, loaded.odd());
+        let usage = !self.labels.is_empty();
+        let loaded = PolicySet::load(path, &LoadConfig { agents, usage, ..config })?;
+        show_notes(&loaded.notes, loaded.note_count());
         Ok(loaded.set.into())
     }
 
@@ -287,8 +288,8 @@ impl Diff<'_> {
         let config = self.load_config();
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
         let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
-            let (text, note) = read_text(path, &config)?;
-            show_notes(note.as_slice(), u64::from(note.is_some()));
+            let (text, notes) = read_text(path, &config)?;
+            show_notes(&notes, notes.len() as u64);
             Ok(text)
         };
         let texts = [read(old_path)?, read(new_path)?];

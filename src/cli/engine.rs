@@ -8,13 +8,13 @@ use portcullis_robots::kind::{FileKind, WrongKind};
 use portcullis_robots::policy::Detail;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::{Classifier, Freshness};
-use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, PolicySet, SetError, Strictness};
+use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, Loaded, PolicySet, SetError, Strictness};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::agents::AgentNotes;
 use super::mapped;
 use super::message::say_plainly;
-use super::plan::{PolicyPlan, QuestionPlan};
+use super::plan::{PolicyPlan, QuestionPlan, SummaryForm};
 use super::summary::captured_of;
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
@@ -44,8 +44,7 @@ impl Engine {
         self.pool.install(work)
     }
 
-    /// Loads the policies for the agents of `questions`, and shows notes on files that were left
-    /// out.
+    /// Loads the policies for the agents of `questions`.
     ///
     /// # Errors
     ///
@@ -55,14 +54,17 @@ impl Engine {
         match plan {
             PolicyPlan::Robots { path, dialect, bytes_max, strictness } => {
                 let config = LoadConfig {
+                    usage: questions.usage,
                     dialect,
                     robots_bytes_max: *bytes_max,
                     agents: Some(questions.agents(dialect)?.into()),
                     strictness: *strictness,
                 };
                 let loaded = self.install(|| PolicySet::load(path, &config))?;
-                show_notes(&loaded.notes, loaded.odd());
-                Policies::new(loaded.set, loaded.left_out, *strictness, questions)
+                let note_count = loaded.note_count();
+                let Loaded { set, notes, left_out } = loaded;
+                let policies = Policies::new(set, *strictness, questions)?;
+                Ok(Policies { notes, note_count, left_out, ..policies })
             }
             PolicyPlan::Set { path, dialect, strictness } => {
                 let set = mapped::set(path).map_err(needs_set)?;
@@ -74,12 +76,12 @@ impl Engine {
                     path.display(),
                     own.name
                 );
-                let policies = Policies::new(set, 0, *strictness, questions)?;
-                let odd = policies.appearances().to_string();
+                let policies = Policies::new(set, *strictness, questions)?;
+                let odd = policies.file_notes().to_string();
                 ensure!(
                     *strictness != Strictness::Strict || odd.is_empty(),
-                    "{}: some robots.txt files are HTML, JSON or binary data ({odd}); drop --strict \
-                     to use them as the dialect says",
+                    "{}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop \
+                     --strict to use them as the dialect says",
                     path.display()
                 );
                 Ok(policies)
@@ -116,6 +118,9 @@ pub struct Policies {
     /// Files that were left out of a folder.
     pub left_out: u64,
     strictness: Strictness,
+    /// The notes on files, and how many there are.
+    notes: Vec<LoadNote>,
+    note_count: u64,
     /// The agents, and the notes on agents that have no effect.
     pub agents: AgentNotes,
 }
@@ -123,12 +128,12 @@ pub struct Policies {
 impl Policies {
     fn new(
         set: PolicySet,
-        left_out: u64,
         strictness: Strictness,
         questions: &QuestionPlan,
     ) -> anyhow::Result<Policies> {
         let agents = AgentNotes::of(questions, &set)?;
-        Ok(Policies { set: set.into(), left_out, strictness, agents })
+        let (set, notes) = (set.into(), Vec::new());
+        Ok(Policies { set, left_out: 0, strictness, notes, note_count: 0, agents })
     }
 
     /// Checks the ages of captures in `counts`.
@@ -148,6 +153,22 @@ impl Policies {
             );
         }
         Ok(())
+    }
+
+    /// Shows the notes on files and agents. A JSON summary has them instead.
+    pub fn show_notes(&self, form: SummaryForm) {
+        if form != SummaryForm::Json {
+            show_notes(&self.notes, self.note_count);
+        }
+        self.agents.show(form);
+    }
+
+    /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.
+    pub fn show_notes_of_check(&self, quiet: bool) {
+        show_notes(&self.notes, self.note_count);
+        if !quiet {
+            self.agents.show_misspelt();
+        }
     }
 
     /// Builds a classifier for the agents of `questions`.
@@ -173,10 +194,13 @@ impl Policies {
         captured_of(&self.set)
     }
 
-    /// Counts, by appearance, captured files without rules that do not look like robots.txt.
-    pub fn appearances(&self) -> Figures {
-        let names = NoteKind::APPEARANCES.map(NoteKind::as_str);
-        Figures(names.into_iter().zip(self.set.counts().appearances).collect())
+    /// Counts captured files by their notes, and empty input.
+    pub fn file_notes(&self) -> Figures {
+        let names = NoteKind::OF_FILES.map(NoteKind::as_str);
+        let files = names.into_iter().zip(self.set.counts().file_notes);
+        let is_empty = |note: &&LoadNote| note.kind == LoadNoteKind::EmptyInput;
+        let empty = self.notes.iter().filter(is_empty).count() as u64;
+        Figures(files.chain([("empty-input", empty)]).collect())
     }
 }
 
@@ -198,8 +222,10 @@ pub fn show_notes(notes: &[LoadNote], count: u64) {
     let shown = notes.iter().take(NOTES_SHOWN_MAX);
     for note in shown.clone() {
         let weight = match note.kind {
-            LoadNoteKind::LeftOut(_) => "note",
-            LoadNoteKind::Appearance(_) => "warning",
+            LoadNoteKind::LeftOut(_)
+            | LoadNoteKind::EmptyInput
+            | LoadNoteKind::File(NoteKind::FileCut) => "note",
+            LoadNoteKind::File(_) => "warning",
         };
         say_plainly(format_args!("{weight}: {note}"));
     }

@@ -181,6 +181,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let selection = selection(&args.selection)?;
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
+    questions.usage = args.selection.purpose.is_some();
     let destination = Destination::new(args.output);
     let prints_records = !args.quiet && !args.count;
     let folder = args.out_dir.as_ref();
@@ -202,7 +203,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let (unknown, invalid) = (unknown?, invalid?);
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
-    policies.agents.show(summary.form);
+    policies.show_notes(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions, Detail::Reason)?;
     let classifier = classifier.with_usage(args.selection.purpose.as_slice());

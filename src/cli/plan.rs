@@ -61,6 +61,8 @@ pub struct QuestionPlan {
     /// The most bytes of automata per thread.
     pub automata_bytes_max: usize,
     pub freshness: Option<Freshness>,
+    /// Whether usage preferences are asked about.
+    pub usage: bool,
 }
 
 impl QuestionPlan {
@@ -197,6 +199,7 @@ pub fn questions(
         assumed_scheme: args.assume_scheme.map(String::into_bytes),
         automata_bytes_max: args.automata_memory,
         freshness: None,
+        usage: false,
     };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)

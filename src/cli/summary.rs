@@ -75,7 +75,7 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         captured: policies.captured(),
         judged_age: questions.freshness.as_ref().map(judged),
         left_out: policies.left_out,
-        file_notes: policies.appearances(),
+        file_notes: policies.file_notes(),
     }
 }
 

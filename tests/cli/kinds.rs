@@ -232,13 +232,96 @@ fn every_place_with_every_kind_of_file() {
     run_all(&folder, &lines);
 }
 
+/// Returns a file whose rules lie behind the size limit.
+fn long_file() -> String {
+    format!("{}\n{CLOSED}", "#".repeat(600_000))
+}
+
+/// A list of URLs and an archive stay what they are, however little of them is read.
+#[test]
+fn the_kind_is_that_of_the_whole_file() {
+    let folder = kinds();
+    folder.write("long.txt", format!("{URL}\n").repeat(40_000));
+    let at =
+        |limit: usize| format!("check --robots long.txt --max-robots-size {limit} -a Bot {URL}");
+    let lines =
+        (0..format!("{URL}\n").len()).map(|cut| (vec![at(512_000 - cut)], "a list of URLs"));
+    let small = ["a.warc", "a.parquet", "a.warc.gz"].map(|file| {
+        let line = format!("check --robots {file} --max-robots-size 1 -a Bot {URL}");
+        (vec![line], "compile -o SET")
+    });
+    run_all(&folder, &lines.chain(small).collect::<Vec<_>>());
+}
+
+#[test]
+fn something_else_in_a_folder_is_unknown_and_as_a_capture_has_no_rules() {
+    let folder = kinds();
+    let mut captures = String::new();
+    for (number, body) in
+        [&format!("{URL}\n"), "WARC/1.0\r\n", "PAR1", "PK\x03\x04"].iter().enumerate()
+    {
+        folder.write(&format!("else/h{number}.example"), body);
+        captures += &capture(&format!("h{number}.example"), "", 200, body);
+    }
+    folder.write("else/h4.example", folder.read("policies.set"));
+    folder.write("else/open.example", "");
+    folder.write("else.jsonl", captures);
+    folder.ok("compile -o captures.set else.jsonl");
+    for number in 0..5 {
+        let url = format!("https://h{number}.example/");
+        let output = folder.output(format!("check --robots else -a Bot {url}"));
+        assert_stdout(&output, format!("unknown\t{url}\n"));
+        assert_says(&output, &[&format!("file h{number}.example: left out: ")]);
+        if number < 4 {
+            let output = folder.ok(format!("check -p captures.set -a Bot --explain {url}"));
+            assert_contains(&text(&output.stdout), &["allow", "reason   no-rules"]);
+        }
+    }
+}
+
+/// `curl -sf URL | portcullis` has an empty standard input if the download fails.
+#[test]
+fn an_empty_standard_input_is_noted() {
+    let folder = kinds();
+    let note = "note: standard input: empty; read as a robots.txt without rules\n";
+    let check = format!("check --robots - -a Bot {URL}");
+    let output = folder.pipe(&check, "");
+    assert_stdout(&output, format!("allow\t{URL}\n"));
+    assert_says(&output, &[note]);
+    let classify = "classify --robots - -a Bot one.txt";
+    assert_says(&folder.pipe(classify, ""), &[note, "notes on files: empty-input 1"]);
+    let object = json(&folder.pipe(format!("{classify} --json"), "").stderr);
+    assert_eq!(object["file_notes"]["empty-input"], 1);
+    for line in [&check, classify, "diff - robots.txt", "audit --robots - -a Bot --json - one.txt"]
+    {
+        let empty = folder.pipe(format!("{line} --strict"), "");
+        assert_fails(&empty, &["standard input: empty", "--strict"]);
+        let output = folder.pipe(format!("{line} --strict"), CLOSED);
+        assert!(output.status.code() < Some(2), "{line}: {}", text(&output.stderr));
+    }
+    // A file without bytes is an answer.
+    let output = folder.ok(format!("check --robots empty --strict -a Bot {URL}"));
+    assert_eq!(text(&output.stderr), "");
+}
+
 #[test]
 fn strict_makes_an_error_of_each_note() {
     let folder = kinds();
     folder.write("two/closed.example", CLOSED);
     folder.write("two/closed.example.txt", "User-agent: *\nAllow: /\n");
+    folder.write("long", long_file());
+    // A limit leaves nothing of a long line, and still the kind is that of the file.
+    folder.write("zeros", vec![0; 600_000]);
+    folder.write("line.html", format!("<html>{}", "x".repeat(600_000)));
     let mut lines = Vec::new();
-    for (file, words) in [("page.html", "web page"), ("error.json", "JSON"), ("random", "binary")] {
+    for (file, words) in [
+        ("page.html", "web page"),
+        ("error.json", "JSON"),
+        ("random", "binary"),
+        ("long", "longer than the limit"),
+        ("zeros", "binary"),
+        ("line.html", "web page"),
+    ] {
         lines.push((vec![format!("check --robots {file} --strict -a Bot {URL}")], words));
         lines.push((vec![format!("diff {file} robots.txt --strict")], words));
         let hosts = format!("hosts-of-{file}");
@@ -287,11 +370,8 @@ fn odd_files_are_counted_in_summaries_and_sets() {
     let folder = kinds();
     folder.write("hosts/a.example", folder.read("page.html"));
     folder.write("hosts/b.example", folder.read("error.json"));
-    let note = |output: &Output, name: &str| {
-        let mut lines = output.stderr.split(|&byte| byte == b'\n');
-        let object = json(lines.find(|line| line.starts_with(b"{")).unwrap());
-        object["file_notes"][name].as_u64()
-    };
+    folder.write("hosts/c.example", long_file());
+    let note = |output: &Output, name: &str| json(&output.stderr)["file_notes"][name].as_u64();
     let compiled = folder.output("compile hosts -o a.set --json");
     // Both origins of the host have the page.
     assert_eq!(note(&compiled, "looks-like-html"), Some(2));
@@ -300,6 +380,16 @@ fn odd_files_are_counted_in_summaries_and_sets() {
         assert_eq!(note(&output, "looks-like-html"), Some(1), "{policies}");
         assert_eq!(note(&output, "looks-like-json"), Some(1), "{policies}");
         assert_eq!(note(&output, "looks-binary"), Some(0), "{policies}");
+        assert_eq!(note(&output, "file-cut"), Some(1), "{policies}");
+        let output = folder.output(format!("check {policies} -a Bot --explain http://c.example/x"));
+        let words = "note     the file is longer than the limit: its end is ignored\n";
+        assert_contains(&text(&output.stdout), &["allow", words]);
+        let output = folder.output(format!("check {policies} -a Bot --json http://c.example/x"));
+        assert_eq!(json(&output.stdout)["file_notes"], json!(["file-cut"]));
     }
+    assert_says(
+        &folder.ok("compile hosts -o b.set"),
+        &["note: some files are longer", "file-cut 2"],
+    );
     folder.ok("verify a.set");
 }

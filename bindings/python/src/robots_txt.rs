@@ -12,6 +12,7 @@ use portcullis_dialect::limits::{AGENTS_KEPT_PER_FILE, ROBOTS_BYTES_MAX};
 use portcullis_dialect::{Label, Verdict};
 use portcullis_report::explanation_json;
 use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_robots::{AgentRules, AgentUsage, Robots};
 use portcullis_set::batch::{DecidingText, Explained};
@@ -114,7 +115,11 @@ impl PyRobotsTxt {
         with_bytes(url, |url| {
             let decision = self.ask(agent, |rules| rules.decide(url));
             let (explained, problem) = match robots.explain(&chain, url) {
-                Ok(explanation) => (Some(Explained { explanation, outage: None }), None),
+                Ok(explanation) => {
+                    let notes = robots.file().notes().iter().map(|note| note.kind);
+                    let file_notes = notes.fold(NoteSet::EMPTY, NoteSet::with);
+                    (Some(Explained { explanation, outage: None, file_notes }), None)
+                }
                 Err(problem) => (None, Some(problem.to_string())),
             };
             let explanation = explained.as_ref().map(|explained| &explained.explanation);

@@ -11,6 +11,7 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
 use portcullis_robots::policy::{ExplainedGroup, Explanation, Loss, UsageExplanation};
+use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Explained;
 
@@ -54,7 +55,10 @@ pub fn write(
     if let Some(problem) = found.problem {
         write_field("problem", problem.as_bytes(), out)?;
     }
-    if let Some(Explained { explanation, outage }) = found.explained {
+    if let Some(Explained { explanation, outage, file_notes }) = found.explained {
+        for note in NoteKind::OF_FILES.into_iter().filter(|&kind| file_notes.contains(kind)) {
+            write_field("note", note.describe().as_bytes(), out)?;
+        }
         if let Some(outage) = outage {
             write_field("outage", outage.to_string().as_bytes(), out)?;
         }
@@ -207,6 +211,7 @@ mod tests {
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_dialect::id::{LineNumber, RuleID};
     use portcullis_robots::policy::{ExplainedGroup, ExplainedRule};
+    use portcullis_robots::syntax::NoteSet;
 
     fn rule(verdict: Verdict, value: &str, line: u32, loss: Option<Loss>) -> ExplainedRule {
         let field = if verdict == Verdict::Allow { "Allow: " } else { "DISALLOW : " };
@@ -239,7 +244,11 @@ mod tests {
 
     fn shown(explanation: &Explanation, decision: Decision) -> String {
         let mut out = Vec::new();
-        let explained = Explained { explanation: explanation.clone(), outage: None };
+        let explained = Explained {
+            explanation: explanation.clone(),
+            outage: None,
+            file_notes: NoteSet::EMPTY,
+        };
         let found =
             Facts { explained: Some(&explained), problem: None, dialect: &RFC_9309, labels: &[] };
         write("Googlebot", &decision, found, &mut out).unwrap();

@@ -16,6 +16,7 @@
 //! | `lost` | the losing rules that match too, by precedence, each with `why` it lost |
 //! | `outage` | for a host in an outage `since`, `change` and `copy_captured_at`, else `null` |
 //! | `usage_explained` | if labels are requested: the reasons for each preference; `null` without access |
+//! | `file_notes` | `file-cut`, `looks-like-html`, `looks-binary` or `looks-like-json`, if the file is so |
 //!
 //! A rule has `line`, `text` (the record as written in the file), `verdict`, `value` (the pattern
 //! as written), `pattern` (in normal form) and `bytes` (the length of `pattern`, which precedence
@@ -44,6 +45,7 @@ use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
 use portcullis_robots::policy::{
     ExplainedGroup, ExplainedRule, ExplainedStatement, UsageExplanation,
 };
+use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_set::batch::{DecidingText, Explained};
 
 use super::clause;
@@ -81,6 +83,7 @@ struct Object<'a> {
     /// `None` if no label is requested. `Some(None)` is `null`.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_explained: Option<Option<UsageExplained<'a>>>,
+    file_notes: Vec<&'static str>,
 }
 
 /// The members of `usage_explained`.
@@ -151,6 +154,8 @@ pub fn write(
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
     let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
     let stated = usage_object(usage, found.labels);
+    let notes = found.explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
+    let file_notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
     let object = Object {
         line: Line::new(url, agent, decision, text, stated),
         dialect: found.dialect.name,
@@ -165,6 +170,7 @@ pub fn write(
         outage: found.explained.and_then(|it| it.outage.as_ref()),
         usage_explained: (!found.labels.is_empty())
             .then(|| usage.map(|usage| usage_explained(usage, found.labels))),
+        file_notes: file_notes.map(NoteKind::as_str).collect(),
     };
     write_object(&object, out);
 }
@@ -247,7 +253,7 @@ mod tests {
         let parsed = RobotsTxt::parse(file, dialect, None);
         let path = ComparedPath::assume_normal(path);
         let explanation = explain(&parsed, file, dialect, &agent, path);
-        let explained = Explained { explanation, outage: None };
+        let explained = Explained { explanation, outage: None, file_notes: NoteSet::EMPTY };
         let found = Facts { explained: Some(&explained), problem: None, dialect, labels: &[] };
         let mut out = Vec::new();
         write(b"u", "Bot", &Decision::UNKNOWN, DecidingText::default(), found, &mut out);
@@ -320,7 +326,7 @@ mod tests {
             r#""rule":null,"group":null,"dialect":"rfc9309","#,
             r#""clause":"RFC 3986, section 3: scheme, authority and path of a URI","#,
             r#""problem":"no scheme","path":null,"token":null,"groups":[],"rules_in_groups":0,"#,
-            r#""deciding":null,"lost":[],"outage":null}"#,
+            r#""deciding":null,"lost":[],"outage":null,"file_notes":[]}"#,
             "\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expected);

@@ -42,7 +42,7 @@ pub struct Run {
     pub judged_age: Option<JudgedAge>,
     /// Policy files that were left out.
     pub left_out: u64,
-    /// The number of policy files that do not look like robots.txt, by appearance.
+    /// The number of policy files with a note on the whole file, by note.
     pub file_notes: Figures,
 }
 

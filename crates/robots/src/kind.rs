@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use memchr::memmem;
+use memchr::{memmem, memrchr};
 use portcullis_dialect::words;
 
 /// A gzip member (RFC 1952, section 2.3.1).
@@ -168,8 +168,11 @@ fn is_capture(text: &[u8]) -> bool {
 }
 
 /// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
-/// which is never a robots.txt record.
+/// which is never a robots.txt record. A size limit may have cut the last line within its scheme.
 fn is_url_list(text: &[u8]) -> bool {
+    let whole = memrchr(b'\n', text).map_or(0, |end| end + 1);
+    let is_cut_scheme = whole > 0 && b"https:".starts_with(&text[whole..].to_ascii_lowercase());
+    let text = if is_cut_scheme { &text[..whole] } else { text };
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let is_url = |line: &[u8]| begins_with_scheme(line) && !line.contains(&b' ');
     !text.is_empty() && lines.filter(|line| !line.is_empty()).all(is_url)
@@ -291,6 +294,8 @@ mod tests {
             (b"[ {", FileKind::Json),
             (b"[robots]\n", FileKind::Text),
             (b"https://a.example/\r\n\r\nHTTP://b.example/x", FileKind::UrlList),
+            (b"https://a.example/\nhtt", FileKind::UrlList),
+            (b"htt", FileKind::Text),
             (b"User-agent: *\n", FileKind::Text),
             (b"", FileKind::Empty),
             (b"{\"domain\": \"a.example\", \"content\": \"Disallow:\"}", FileKind::Captures),

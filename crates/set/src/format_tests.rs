@@ -72,9 +72,10 @@ fn the_counts() {
         (count::TOKENS, "names"),
         (count::CAPTURED_FROM, "earliest"),
         (count::CAPTURED_TO, "latest"),
-        (count::APPEARANCES, "looks-like-html"),
-        (count::APPEARANCES + 1, "looks-binary"),
-        (count::APPEARANCES + 2, "looks-like-json"),
+        (count::FILE_NOTES, "looks-like-html"),
+        (count::FILE_NOTES + 1, "looks-binary"),
+        (count::FILE_NOTES + 2, "looks-like-json"),
+        (count::FILE_NOTES + 3, "file-cut"),
         (count::HOST_SEED, "seed"),
     ];
     assert_rows(rows, &expected);

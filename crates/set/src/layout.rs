@@ -184,12 +184,11 @@ pub(super) mod count {
     /// The earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
     pub const CAPTURED_FROM: usize = 8;
     pub const CAPTURED_TO: usize = 9;
-    /// The number of captures whose file does not look like robots.txt, in the order of
-    /// `NoteKind::APPEARANCES`.
-    pub const APPEARANCES: usize = 10;
+    /// The number of captures whose file has each note of `NoteKind::OF_FILES`.
+    pub const FILE_NOTES: usize = 10;
     /// The seed of the host table. It is not a count; it is in the header because opening reads
     /// only the header.
-    pub const HOST_SEED: usize = 13;
+    pub const HOST_SEED: usize = 14;
 }
 
 /// Returns the first line and the tag of a key in a host table with this number of lines and this

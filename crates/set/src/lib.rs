@@ -57,8 +57,8 @@ pub enum Strictness {
     /// Unreadable input is an error; malformed input is skipped, with a note.
     #[default]
     Usual,
-    /// Every note is an error: skipped files, captures that are left out, and files that are HTML,
-    /// JSON or binary.
+    /// Every note is an error: skipped files, captures that are left out, and files that are cut,
+    /// HTML, JSON or binary.
     Strict,
 }
 

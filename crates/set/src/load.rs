@@ -8,8 +8,8 @@
 //! Cost: each file is read and parsed once, identical files are stored once, identical rule sets
 //! compiled once; some 10 µs per file of a crawl and agent. A file that cannot be read is an error
 //! that names it, unless [`Strictness`] is lenient. Files of a folder that are not named by a host
-//! are left out with a [`LoadNote`]. A file that looks like HTML, JSON or binary data is parsed,
-//! and has a note too.
+//! are left out with a [`LoadNote`]. A file that looks like HTML, JSON or binary data, or that is
+//! longer than the size limit, is parsed and has a note too.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -26,12 +26,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use portcullis_capture::input::{InputError, read_robots_txt};
+use portcullis_capture::input::{InputError, STANDARD_INPUT, read_robots_txt};
 use portcullis_capture::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::syntax::{NoteKind, NoteSet, RobotsTxt, appearance};
+use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
 use portcullis_robots::target::Origin;
 
 use super::compile::{self, CompileConfig, CompileError};
@@ -50,17 +50,21 @@ pub struct LoadConfig {
     pub robots_bytes_max: Option<usize>,
     /// The agents to compile for; `None` for all.
     pub agents: Option<Arc<[AgentChain]>>,
+    /// Whether usage preferences are compiled. Without them memory is smaller, and
+    /// [`Classifier::with_usage`](crate::batch::Classifier::with_usage) panics.
+    pub usage: bool,
     /// Which notes and faults are errors.
     pub strictness: Strictness,
 }
 
 impl LoadConfig {
-    /// Compiles for all agents, with the default size limit.
+    /// Compiles for all agents, with the default size limit and usage preferences.
     pub fn new(dialect: &'static Dialect) -> LoadConfig {
         LoadConfig {
             dialect,
             robots_bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: None,
+            usage: true,
             strictness: Strictness::default(),
         }
     }
@@ -77,7 +81,7 @@ pub(super) const EVERY_HOST: &[u8] = b"*";
 pub struct Loaded {
     /// The compiled files.
     pub set: PolicySet,
-    /// The first files that were left out, and all files that do not look like robots.txt.
+    /// The first files that were left out, and all notes on files that were read.
     pub notes: Vec<LoadNote>,
     /// The number of files that were left out.
     pub left_out: u64,
@@ -97,16 +101,26 @@ pub struct LoadNote {
 pub enum LoadNoteKind {
     /// The file was left out, for this reason.
     LeftOut(String),
-    /// The file was parsed by the dialect, has no rule, and looks like something else.
-    Appearance(NoteKind),
+    /// The file was parsed by the dialect and has this note of [`NoteKind::OF_FILES`].
+    File(NoteKind),
+    /// Standard input, a pipe or a device is empty, as after a failed download. It was read as a
+    /// robots.txt without rules.
+    EmptyInput,
 }
 
 impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.kind {
             LoadNoteKind::LeftOut(problem) => write!(f, "{}: left out: {problem}", self.place),
-            LoadNoteKind::Appearance(kind) => {
+            LoadNoteKind::File(NoteKind::FileCut) => {
+                let what = NoteKind::FileCut.describe();
+                write!(f, "{}: {what}; --max-robots-size reads more", self.place)
+            }
+            LoadNoteKind::File(kind) => {
                 write!(f, "{}: {}; read anyway, without a rule", self.place, kind.describe())
+            }
+            LoadNoteKind::EmptyInput => {
+                write!(f, "{}: empty; read as a robots.txt without rules", self.place)
             }
         }
     }
@@ -141,12 +155,16 @@ pub enum LoadError {
         holds_one: bool,
     },
     /// There is a note, and strictness makes it an error.
-    #[error("{first} ({count} such files; drop --strict to allow them)")]
+    #[error("{first} ({}drop --strict to allow {})", match more {
+        0 => String::new(),
+        1 => "and 1 more note; ".to_owned(),
+        more => format!("and {more} more notes; "),
+    }, if *more == 0 { "it" } else { "them" })]
     Strict {
         /// The first note.
         first: LoadNote,
-        /// The number of notes.
-        count: u64,
+        /// The number of other notes.
+        more: u64,
     },
     /// The files cannot be compiled.
     #[error(transparent)]
@@ -154,16 +172,16 @@ pub enum LoadError {
 }
 
 impl Loaded {
-    /// Returns the number of files with a note or left out.
-    pub fn odd(&self) -> u64 {
-        let is_appearance = |note: &&LoadNote| matches!(note.kind, LoadNoteKind::Appearance(_));
-        self.left_out + self.notes.iter().filter(is_appearance).count() as u64
+    /// Returns the number of notes, including those that are not listed.
+    pub fn note_count(&self) -> u64 {
+        let is_of_file = |note: &&LoadNote| !matches!(note.kind, LoadNoteKind::LeftOut(_));
+        self.left_out + self.notes.iter().filter(is_of_file).count() as u64
     }
 
     fn checked(self, strictness: Strictness) -> Result<Loaded, LoadError> {
         match self.notes.first() {
             Some(first) if strictness == Strictness::Strict => {
-                Err(LoadError::Strict { first: first.clone(), count: self.odd() })
+                Err(LoadError::Strict { first: first.clone(), more: self.note_count() - 1 })
             }
             _ => Ok(self),
         }
@@ -186,9 +204,9 @@ impl PolicySet {
         if path.is_dir() {
             return load_folder(path, config)?.checked(config.strictness);
         }
-        let (text, note) = read_text(path, config)?;
+        let (text, notes) = read_text(path, config)?;
         let set = of_text(&path.display().to_string(), &text, config)?;
-        Ok(Loaded { set, notes: note.into_iter().collect(), left_out: 0 })
+        Ok(Loaded { set, notes, left_out: 0 })
     }
 
     /// Compiles one file that applies to every URL.
@@ -258,32 +276,42 @@ impl PolicySet {
     }
 }
 
-/// Reads a robots.txt file. Also returns a note if it has no rule and does not look like
-/// robots.txt.
+/// Reads a robots.txt file. Also returns the notes on it.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is odd and [`LoadConfig::strictness`] makes that an error.
-pub fn read_text(
-    path: &Path,
-    config: &LoadConfig,
-) -> Result<(Vec<u8>, Option<LoadNote>), LoadError> {
+/// If the file cannot be read, or has a note and [`LoadConfig::strictness`] makes that an error.
+pub fn read_text(path: &Path, config: &LoadConfig) -> Result<(Vec<u8>, Vec<LoadNote>), LoadError> {
     let text = read_robots_txt(path, config.robots_bytes_max)?;
-    // Most files look like robots.txt, and need not be parsed to see it.
-    let notes = appearance(&text).map_or(NoteSet::EMPTY, |_| {
-        let file = RobotsTxt::parse(&text, config.dialect, config.robots_bytes_max);
-        file.notes().iter().map(|note| note.kind).fold(NoteSet::EMPTY, NoteSet::with)
-    });
-    let note = appearance_in(notes).map(|kind| LoadNote {
-        place: path.display().to_string(),
-        kind: LoadNoteKind::Appearance(kind),
-    });
-    match note {
+    let notes = notes_on(path, &text, config);
+    match notes.first() {
         Some(first) if config.strictness == Strictness::Strict => {
-            Err(LoadError::Strict { first, count: 1 })
+            Err(LoadError::Strict { first: first.clone(), more: notes.len() as u64 - 1 })
         }
-        note => Ok((text, note)),
+        _ => Ok((text, notes)),
     }
+}
+
+fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
+    let is_standard_input = path == Path::new("-");
+    let name = match is_standard_input {
+        true => STANDARD_INPUT.to_owned(),
+        false => path.display().to_string(),
+    };
+    let note = |kind| LoadNote { place: name.clone(), kind };
+    // An empty file is an answer without rules. An empty stream may be no answer at all.
+    let is_file = || path.metadata().is_ok_and(|metadata| metadata.is_file());
+    if text.is_empty() && (is_standard_input || !is_file()) {
+        return vec![note(LoadNoteKind::EmptyInput)];
+    }
+    // Most files need not be parsed to see that they have no note.
+    let is_cut = config.robots_bytes_max.is_some_and(|max| text.len() > max);
+    if !is_cut && appearance(text).is_none() {
+        return Vec::new();
+    }
+    let mut facts = CaptureFacts::default();
+    file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
+    notes_of_file(facts.file_notes).map(|kind| note(LoadNoteKind::File(kind))).collect()
 }
 
 fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
@@ -305,10 +333,9 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
     Standing { content: Content::File { extract, others }, facts }
 }
 
-/// Returns what a file with these notes looks like, if it has no rule and does not look like
-/// robots.txt.
-fn appearance_in(notes: NoteSet) -> Option<NoteKind> {
-    NoteKind::APPEARANCES.into_iter().find(|&kind| notes.contains(kind))
+/// Returns the notes that concern the rules of the whole file.
+fn notes_of_file(notes: NoteSet) -> impl Iterator<Item = NoteKind> {
+    NoteKind::OF_FILES.into_iter().filter(move |&kind| notes.contains(kind))
 }
 
 fn of_hosts(
@@ -319,10 +346,11 @@ fn of_hosts(
 ) -> Result<PolicySet, CompileError> {
     let compiling = CompileConfig {
         agents: config.agents.clone(),
+        usage: config.usage,
         ..CompileConfig::new(config.dialect, config.robots_bytes_max)
     };
     let bytes = compile::to_memory(hosts, pool, &compiling)?;
-    Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref()))
+    Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref(), config.usage))
 }
 
 fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
@@ -339,7 +367,7 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         Err(
             IngestError::NothingCaptured { mut inputs }
             | IngestError::Broken { mut inputs }
-            | IngestError::NotRobotsTxt { mut inputs, .. },
+            | IngestError::Noted { mut inputs, .. },
         ) => (None, inputs.remove(0)),
     };
     let InputReport { broken_named, broken, unreadable, failure, .. } = report;
@@ -363,11 +391,11 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         .into_iter()
         .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
     let mut notes: Vec<LoadNote> = left_out.collect();
-    notes.extend(hosts.iter().filter_map(|host| {
-        let standing = host.http.or(host.https)?;
-        let kind = appearance_in(standing.facts.file_notes)?;
-        let place = place(&String::from_utf8_lossy(&host.key));
-        Some(LoadNote { place, kind: LoadNoteKind::Appearance(kind) })
+    notes.extend(hosts.iter().flat_map(|host| {
+        let standing = host.http.or(host.https);
+        let kinds = standing.into_iter().flat_map(|it| notes_of_file(it.facts.file_notes));
+        let place = || place(&String::from_utf8_lossy(&host.key));
+        kinds.map(move |kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) })
     }));
     let set = of_hosts(&path.display().to_string(), hosts, pool, config)?;
     Ok(Loaded { set, notes, left_out: broken })

@@ -96,11 +96,11 @@ pub struct PolicyArgs {
     #[arg(long, conflicts_with_all = ["strict", "set"])]
     pub lenient: bool,
 
-    /// Stop at a file that would be skipped, or that is HTML, JSON or binary data, and at a policy
-    /// captured after --as-of
+    /// Stop at a file that would be skipped, that is longer than --max-robots-size, or that is HTML,
+    /// JSON or binary data, at empty standard input, and at a policy captured after --as-of
     ///
-    /// By default each such file is reported in a note or warning, HTML, JSON and binary data are
-    /// parsed as the dialect says, and URLs with a later policy are counted.
+    /// By default each of these is reported in a note or warning, what is read is parsed as the
+    /// dialect says, and URLs with a later policy are counted.
     #[arg(long)]
     pub strict: bool,
 

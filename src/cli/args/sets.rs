@@ -82,7 +82,7 @@ pub struct CompileArgs {
     pub fields: Vec<FieldName>,
 
     /// Stop at a broken record, a file that would be skipped, a capture without a status or after
-    /// --as-of, or HTML, JSON or binary data
+    /// --as-of, a robots.txt that is longer than --max-robots-size, or HTML, JSON or binary data
     #[arg(long, help_heading = "Input")]
     pub strict: bool,
 
@@ -230,7 +230,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, help_heading = "Policies")]
     pub max_robots_size: Option<BytesMax>,
 
-    /// Stop at a robots.txt file that is HTML, JSON or binary data
+    /// Stop at a robots.txt file that is longer than --max-robots-size, or that is HTML, JSON or
+    /// binary data, and at empty standard input
     #[arg(long, help_heading = "Policies")]
     pub strict: bool,
 

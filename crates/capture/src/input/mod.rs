@@ -47,7 +47,7 @@ pub use crate::compression::Coding;
 pub use chunks::{Chunk, ChunkConfig, Chunks};
 pub use records::{Record, Records, Terminator};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
-pub use source::{OpenConfig, Source};
+pub use source::{OpenConfig, STANDARD_INPUT, Source};
 pub(crate) use stream::Stream;
 
 /// An input that cannot be read to its end. Each error names the input.

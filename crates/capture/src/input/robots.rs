@@ -57,8 +57,8 @@ pub fn read_robots_txt_from(
     Ok(text)
 }
 
-/// Like [`read_robots_txt`], but reads the first `wanted` bytes of `stored` into memory that may be
-/// reused.
+/// Like [`read_robots_txt`], but returns the first `wanted` bytes of `stored`, in memory that may be
+/// reused. Its kind is that of the first [`FILE_READ_BYTES`] bytes at least.
 ///
 /// # Errors
 ///
@@ -70,7 +70,9 @@ pub fn fill_robots_txt<'t>(
     text: &'t mut Vec<u8>,
 ) -> Result<&'t [u8], InputError> {
     let failed = |error| InputError::Open { name: name.to_owned(), error };
-    let mut bytes = fill(&mut stored, wanted, text).map_err(failed)?;
+    // A small limit must not hide what the file is.
+    let seen = wanted.max(FILE_READ_BYTES);
+    let mut bytes = fill(&mut stored, seen, text).map_err(failed)?;
     let mut kind = FileKind::of(&text[..bytes]);
     let promised = Coding::of_file_name(Path::new(name));
     let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&text[..bytes]));
@@ -78,7 +80,7 @@ pub fn fill_robots_txt<'t>(
         let begin = Cursor::new(text[..bytes].to_vec());
         let source = Source::from_reader(name, begin.chain(stored), OpenConfig::default());
         let mut stream = source.into_stream();
-        let bound = wanted.min(BODY_BYTES_MAX + 1);
+        let bound = seen.min(BODY_BYTES_MAX + 1);
         if !stream.fill(bound)
             && let Some(error) = stream.take_failure()
         {
@@ -96,7 +98,7 @@ pub fn fill_robots_txt<'t>(
     if kind.is_no_robots_txt() {
         return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::RobotsTxt }.into());
     }
-    Ok(&text[..bytes])
+    Ok(&text[..bytes.min(wanted)])
 }
 
 /// Reads up to `wanted` bytes into the start of `text`, which grows as needed. Returns the number

@@ -97,8 +97,8 @@ pub(super) enum Content {
     Stream(Stream),
 }
 
-/// The name of standard input in errors.
-pub(super) const STANDARD_INPUT: &str = "standard input";
+/// The name of standard input in messages.
+pub const STANDARD_INPUT: &str = "standard input";
 
 impl Source {
     /// Opens the file at `path`, or standard input if `path` is `-`. The input is read, unless the

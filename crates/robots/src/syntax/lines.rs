@@ -210,11 +210,6 @@ impl<'t> Records<'t> {
         self.lexer.byte_order_mark()
     }
 
-    /// Returns the bytes within the limit, including any byte order mark.
-    pub(super) fn text(&self) -> &'t [u8] {
-        self.lexer.text()
-    }
-
     fn take_ignored(&mut self) -> Option<Line<'t>> {
         let span = self.ignored.take()?;
         Some(Line {

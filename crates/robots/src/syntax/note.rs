@@ -71,6 +71,15 @@ impl NoteKind {
     /// The kinds of notes on files that look like something other than robots.txt.
     pub const APPEARANCES: [NoteKind; 3] =
         [NoteKind::LooksLikeHtml, NoteKind::LooksBinary, NoteKind::LooksLikeJson];
+
+    /// The kinds of notes that concern the rules of the whole file: it looks like something else, or
+    /// its end is ignored.
+    pub const OF_FILES: [NoteKind; 4] = [
+        NoteKind::LooksLikeHtml,
+        NoteKind::LooksBinary,
+        NoteKind::LooksLikeJson,
+        NoteKind::FileCut,
+    ];
 }
 
 /// A set of kinds: the notes on one line.

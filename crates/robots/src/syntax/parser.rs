@@ -44,14 +44,15 @@ pub(super) fn parse<'t>(
     if let Some(span) = lines.byte_order_mark() {
         parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, span);
     }
-    let kept = lines.text();
     for line in lines {
         parser.line(&line);
     }
+    // A page or binary data may be a single line, of which a size limit leaves nothing.
+    let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
     if parser.file.rules.is_empty()
-        && let Some(kind) = appearance(kept)
+        && let Some(kind) = appearance(within)
     {
-        parser.note(kind, LineNumber::FIRST, Span::new(0, kept.len()));
+        parser.note(kind, LineNumber::FIRST, Span::new(0, within.len()));
     }
     parser.file
 }

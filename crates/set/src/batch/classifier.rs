@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::stored::{AskError, Licenses, PolicyNumber, Query, QueryMemory, StatedPlace};
-use crate::{Damage, PolicySet};
+use crate::{CaptureFacts, Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::dialect::Dialect;
@@ -11,6 +11,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_matcher::automaton::Limits;
 use portcullis_matcher::vectors::Vectors;
 use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
+use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
 
 use super::freshness::{AgeCounts, Freshness};
@@ -60,6 +61,8 @@ pub struct Explained {
     pub explanation: Explanation,
     /// The outage of the origin, if one is known.
     pub outage: Option<KnownOutage>,
+    /// The notes on the origin's file.
+    pub file_notes: NoteSet,
 }
 
 /// The memory that one thread uses with a [`Classifier`].
@@ -157,6 +160,10 @@ impl Classifier {
 
     /// Also finds usage preferences for these labels, in their order. See
     /// [`ClassifierMemory::preferences`].
+    ///
+    /// # Panics
+    ///
+    /// If the set was loaded without them ([`LoadConfig::usage`](crate::LoadConfig::usage)).
     #[must_use]
     pub fn with_usage(self, labels: &[Label]) -> Classifier {
         Classifier { query: self.query.with_usage(labels), ..self }
@@ -420,6 +427,7 @@ impl Classifier {
             return Ok(Ok(None));
         };
         let explained = self.query.explain(policy, agent, path)?;
-        Ok(Ok(Some(Explained { explanation: explained, outage: capture.facts.outage })))
+        let CaptureFacts { outage, file_notes, .. } = capture.facts;
+        Ok(Ok(Some(Explained { explanation: explained, outage, file_notes })))
     }
 }

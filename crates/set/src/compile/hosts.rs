@@ -28,7 +28,7 @@ struct HostCounts {
     hosts: u64,
     origins: u64,
     captured: Option<(UnixSeconds, UnixSeconds)>,
-    appearances: [u64; NoteKind::APPEARANCES.len()],
+    file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
 /// The other records of files, by blob.
@@ -127,7 +127,7 @@ impl HostSections {
         words[capture::INPUT] = facts.input;
         words[capture::SPAN_SECONDS] = facts.span_seconds;
         self.counts.captured = span(self.counts.captured, facts.dates());
-        for (count, kind) in self.counts.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
+        for (count, kind) in self.counts.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
         let index = (self.captures.len() / capture::WORDS) as u32;
@@ -149,7 +149,7 @@ impl HostSections {
         counts[count::CAPTURED_FROM] = from;
         counts[count::CAPTURED_TO] = to;
         counts[count::HOST_SEED] = self.slots.seed;
-        let appearances = &self.counts.appearances;
-        counts[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
+        let notes = &self.counts.file_notes;
+        counts[count::FILE_NOTES..][..notes.len()].copy_from_slice(notes);
     }
 }

@@ -65,6 +65,9 @@ pub struct CompileConfig {
     /// are left out, so the set rejects other agents. Compiling takes half the time, because texts
     /// and lists are not deduplicated. If such a set is written to a file, `verify` rejects it.
     pub agents: Option<Arc<[AgentChain]>>,
+    /// Whether usage preferences are compiled. Only for a set that is used once: `verify` rejects
+    /// a file without those that its records state.
+    pub usage: bool,
     /// A JSON object that says where the set comes from; stored unchanged.
     pub provenance: String,
     /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Decisions do not
@@ -79,6 +82,7 @@ impl CompileConfig {
             dialect,
             robots_bytes_max,
             agents: None,
+            usage: true,
             provenance: "{}".to_owned(),
             history: Vec::new(),
         }
@@ -276,14 +280,14 @@ impl Sections {
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = match config.agents {
             None => PolicySections::default(),
-            Some(_) => PolicySections::plain(pool.bytes()),
+            Some(_) => PolicySections::plain(pool.bytes(), config.usage),
         };
         let agents = config.agents.as_deref().map(CompiledFor::new);
+        let audience = (agents.as_ref(), config.usage);
         let mut origins = distinct.origins.as_slice();
         while !origins.is_empty() {
             let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
-            let plan =
-                |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, agents.as_ref());
+            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, audience);
             let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
             policies.add(plans);
             origins = rest;

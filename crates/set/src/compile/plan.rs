@@ -100,26 +100,22 @@ pub fn plan<'p>(
     origin: PolicyOrigin,
     pool: &'p BlobPool,
     dialect: &Dialect,
-    agents: Option<&CompiledFor>,
+    (agents, usage): (Option<&CompiledFor>, bool),
 ) -> PolicyPlan<'p> {
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
         PolicyOrigin::Extract(blob) => {
-            let plan = of_extract(pool.get(blob), dialect, agents);
-            plan.expect("extracts are of this program")
+            let extract = pool.get(blob);
+            let file = RobotsTxt::read_extract(extract).expect("extracts are of this program");
+            of_file(&file, extract, dialect, (agents, usage))
         }
     }
 }
 
-/// Plans the policy of the file with this extract, for some agents or for all. `None` if `extract`
-/// is invalid.
-pub fn of_extract<'p>(
-    extract: &'p [u8],
-    dialect: &Dialect,
-    agents: Option<&CompiledFor>,
-) -> Option<PolicyPlan<'p>> {
+/// Plans the policy of the file with this extract, for all agents. `None` if `extract` is invalid.
+pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> Option<PolicyPlan<'p>> {
     let file = RobotsTxt::read_extract(extract)?;
-    Some(of_file(&file, extract, dialect, agents))
+    Some(of_file(&file, extract, dialect, (None, true)))
 }
 
 fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
@@ -138,7 +134,7 @@ fn of_file<'p>(
     file: &RobotsTxt<'p>,
     extract: &'p [u8],
     dialect: &Dialect,
-    agents: Option<&CompiledFor>,
+    (agents, usage): (Option<&CompiledFor>, bool),
 ) -> PolicyPlan<'p> {
     let has_rules = !file.rules().is_empty();
     let mut plan = PolicyPlan {
@@ -161,7 +157,7 @@ fn of_file<'p>(
     if has_rules {
         planner.access(&mut plan, audience_among(Audience::of(file, dialect), agents, dialect));
     }
-    if !file.usage_records().is_empty() {
+    if usage && !file.usage_records().is_empty() {
         plan.usage = Some(planner.usage(extract, agents));
     }
     plan
@@ -376,7 +372,7 @@ mod tests {
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let mut extract = Vec::new();
             file.write_extract(&text, &mut extract);
-            let plan = of_extract(&extract, &RFC_9309, None).unwrap();
+            let plan = of_extract(&extract, &RFC_9309).unwrap();
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =
                 ordered.clone().map(|entry| entry.rules.patterns.byte_len()).sum();

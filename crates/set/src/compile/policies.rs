@@ -66,11 +66,13 @@ impl Tokens {
 impl PolicySections {
     /// Creates sections for a set that is used once, compiled from `bytes` bytes of extracts. Only
     /// equal rule sets are deduplicated; for anything else the search costs more than it saves.
-    pub fn plain(bytes: usize) -> PolicySections {
+    /// With usage, each label of a file has rules about the same paths, so orders and the texts of
+    /// patterns are deduplicated too.
+    pub fn plain(bytes: usize, usage: bool) -> PolicySections {
         let texts = Texts::plain(bytes);
         let mut sections = PolicySections { texts, ..PolicySections::default() };
-        sections.orders.is_plain = true;
-        sections.rule_sets.texts.is_plain = true;
+        sections.orders.is_plain = !usage;
+        sections.rule_sets.texts.is_plain = !usage;
         sections
     }
 

@@ -65,7 +65,7 @@ use portcullis_robots::syntax::NoteKind;
 
 use super::Strictness;
 use super::pool::BlobPool;
-use super::standing::HostStanding;
+use super::standing::{CaptureFacts, HostStanding};
 
 pub(super) use history::check as check_history;
 pub use history::{Merger, Part, merge};
@@ -213,15 +213,21 @@ pub enum IngestError {
         /// A report on each input.
         inputs: Vec<InputReport>,
     },
-    /// A file is HTML, JSON or binary data, and strictness makes that an error.
+    /// A file has a note of [`NoteKind::OF_FILES`], and strictness makes that an error.
     #[error(
-        "{host}: its robots.txt is HTML, JSON or binary data ({origins} such origins; drop --strict \
-         to read them as the dialect says)"
+        "{host}: {} ({origins} {}; drop --strict to read them as the dialect says)",
+        note.describe(),
+        match origins {
+            1 => "origin with such a note",
+            _ => "origins with such notes",
+        }
     )]
-    NotRobotsTxt {
+    Noted {
         /// The first host with such a file.
         host: String,
-        /// The number of such origins.
+        /// Its note.
+        note: NoteKind,
+        /// The number of origins with such a file.
         origins: u64,
         /// A report on each input.
         inputs: Vec<InputReport>,
@@ -238,7 +244,7 @@ impl IngestError {
     /// Returns a report on each input.
     pub fn inputs(&self) -> &[InputReport] {
         let (IngestError::Broken { inputs }
-        | IngestError::NotRobotsTxt { inputs, .. }
+        | IngestError::Noted { inputs, .. }
         | IngestError::NothingCaptured { inputs }) = self;
         inputs
     }
@@ -354,6 +360,19 @@ pub fn ingest(
     ingest_from(reports, &open, config, observer)
 }
 
+/// Returns the first host whose file has a note of [`NoteKind::OF_FILES`], the note, and the number
+/// of origins with such a file; `None` if there is none.
+fn noted(hosts: &[HostStanding]) -> Option<(String, NoteKind, u64)> {
+    let note = |facts: &CaptureFacts| {
+        NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind))
+    };
+    let all = hosts.iter().flat_map(|host| settle::standings(host).map(move |it| (host, it)));
+    let mut noted = all.filter_map(|(host, standing)| Some((host, note(&standing.facts)?)));
+    let (host, kind) = noted.next()?;
+    let host = String::from_utf8_lossy(&host.key).into_owned();
+    Some((host, kind, 1 + noted.count() as u64))
+}
+
 /// Like [`ingest`], for the inputs that `open` opens.
 fn ingest_from(
     reports: Vec<InputReport>,
@@ -374,16 +393,10 @@ fn ingest_from(
     if ingested.hosts.is_empty() {
         return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
     }
-    let counts = &ingested.counts;
-    let odd: u64 = NoteKind::APPEARANCES.map(|kind| counts.with_file_note(kind)).iter().sum();
-    if config.strictness == Strictness::Strict && odd > 0 {
-        let is_odd = |host: &&HostStanding| {
-            let mut notes = settle::standings(host).map(|standing| standing.facts.file_notes);
-            notes.any(|notes| NoteKind::APPEARANCES.iter().any(|&kind| notes.contains(kind)))
-        };
-        let host = ingested.hosts.iter().find(is_odd).map(|host| &*host.key).unwrap_or_default();
-        let host = String::from_utf8_lossy(host).into_owned();
-        return Err(IngestError::NotRobotsTxt { host, origins: odd, inputs: ingested.inputs });
+    if config.strictness == Strictness::Strict
+        && let Some((host, note, origins)) = noted(&ingested.hosts)
+    {
+        return Err(IngestError::Noted { host, note, origins, inputs: ingested.inputs });
     }
     Ok(ingested)
 }

@@ -71,6 +71,8 @@ pub struct PolicySet {
     is_universal: bool,
     /// The agents that the set is compiled for; `None` means all.
     compiled_for: Option<CompiledFor>,
+    /// Whether usage preferences are compiled.
+    has_usage: bool,
 }
 
 /// The sections of a set.
@@ -120,9 +122,8 @@ pub struct SetCounts {
     /// The dates of the earliest and the latest capture, in seconds since 1970. `None` if none is
     /// dated.
     pub captured: Option<(u64, u64)>,
-    /// The number of captures whose file has no rule and looks like each of
-    /// [`NoteKind::APPEARANCES`].
-    pub appearances: [u64; NoteKind::APPEARANCES.len()],
+    /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
+    pub file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
 impl PolicySet {
@@ -190,8 +191,16 @@ impl PolicySet {
         };
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
-        let (is_universal, compiled_for) = (false, None);
-        Ok(PolicySet { file, dialect, slot_lines, host_seed, sections, is_universal, compiled_for })
+        Ok(PolicySet {
+            file,
+            dialect,
+            slot_lines,
+            host_seed,
+            sections,
+            is_universal: false,
+            compiled_for: None,
+            has_usage: true,
+        })
     }
 
     /// Opens a set that this process has just compiled, for some agents or for all.
@@ -199,10 +208,11 @@ impl PolicySet {
         name: &str,
         bytes: ZeroedMemory,
         agents: Option<&[AgentChain]>,
+        has_usage: bool,
     ) -> PolicySet {
         let set = SetFile::trusted(name, bytes).and_then(PolicySet::of);
         let set = set.expect("what was compiled is a set");
-        PolicySet { compiled_for: agents.map(CompiledFor::new), ..set }
+        PolicySet { compiled_for: agents.map(CompiledFor::new), has_usage, ..set }
     }
 
     /// Returns the set with its first policy applied to every URL.
@@ -269,7 +279,7 @@ impl PolicySet {
             strings: counts[count::STRINGS],
             tokens: counts[count::TOKENS],
             captured: (captured != (0, 0)).then_some(captured),
-            appearances: std::array::from_fn(|index| counts[count::APPEARANCES + index]),
+            file_notes: std::array::from_fn(|index| counts[count::FILE_NOTES + index]),
         }
     }
 

@@ -168,6 +168,8 @@ impl Query {
         if labels.is_empty() {
             return self;
         }
+        // Otherwise every preference would seem unstated.
+        assert!(self.set.has_usage, "the set was compiled without usage preferences");
         self.limits.automata_bytes_max /= 2;
         let entries = self.set.policy_count() as usize * self.agents.len();
         self.usage = Some(UsageQuery::new(labels.to_vec(), entries));

@@ -25,8 +25,8 @@ pub(super) struct FoundHosts {
     pub captures: u64,
     /// The dates of the earliest and the latest capture, if any is dated.
     pub captured: Option<(UnixSeconds, UnixSeconds)>,
-    /// The number of captures whose file looks like each of `NoteKind::APPEARANCES`.
-    pub appearances: [u64; NoteKind::APPEARANCES.len()],
+    /// The number of captures whose file has each note of `NoteKind::OF_FILES`.
+    pub file_notes: [u64; NoteKind::OF_FILES.len()],
     others: Pieces,
     /// The number of inputs, if the provenance lists them.
     inputs: Option<usize>,
@@ -140,7 +140,7 @@ impl FoundHosts {
         if dates.is_none() && (serves, lasts) != (NONE, 0) {
             return Err(Problem::Of("a capture without a date serves or lasts for a time"));
         }
-        for (count, kind) in self.appearances.iter_mut().zip(NoteKind::APPEARANCES) {
+        for (count, kind) in self.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(stored.facts.file_notes.contains(kind));
         }
         if words[capture::STATUS_AND_REDIRECTS].get() >> 24 != 0 {

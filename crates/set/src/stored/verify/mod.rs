@@ -169,8 +169,8 @@ impl PolicySet {
         expected[count::CAPTURED_TO] = to;
         // The seed was verified with the slots.
         expected[count::HOST_SEED] = self.host_seed;
-        let appearances = &hosts.appearances;
-        expected[count::APPEARANCES..][..appearances.len()].copy_from_slice(appearances);
+        let notes = &hosts.file_notes;
+        expected[count::FILE_NOTES..][..notes.len()].copy_from_slice(notes);
         match self.file.fields().counts == expected {
             true => Ok(()),
             false => Err(self.file.malformed_header("it counts other things than are there")),

@@ -208,7 +208,7 @@ impl Comparison<'_> {
             return self.check(self.is_empty(), "a policy without a file names robots");
         }
         let extract = self.policy.extract()?;
-        let plan = plan_of_extract(&extract, self.set.dialect(), None);
+        let plan = plan_of_extract(&extract, self.set.dialect());
         let plan = plan.ok_or_else(|| self.policy.malformed("its records are not a valid file"))?;
         let planned = AccessOutcome { state: plan.state, verdict: plan.verdict };
         self.check(outcome == planned, "a policy has another state than its records")?;
