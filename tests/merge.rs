@@ -208,7 +208,8 @@ fn a_key_that_is_no_origin_is_damage() {
     fs::write(&path, line).unwrap();
     let keys = ["A.example", "a.example:443", "a b", "x@a.example", "ftp://a.example", "a.example"];
     for key in keys {
-        let mut ingested = ingested(&[path.clone()], &RFC_9309, OutageConfig::default());
+        let mut ingested =
+            ingested(std::slice::from_ref(&path), &RFC_9309, OutageConfig::default());
         ingested.hosts[0].key = key.as_bytes().into();
         let set = open(&compiled(&ingested, &RFC_9309, "{}"));
         let merged = Merger::new(&RFC_9309).add_set(&set).map_err(|damage| damage.to_string());
