@@ -167,6 +167,7 @@ mod tests {
         for (input, agents, expected) in cases {
             lines(input, Terminator::LineFeed, agents, expected);
         }
-        lines(b"a/\n\0d\0", Terminator::Nul, 1, b"allow\ta/\n\0disallow\td\0");
+        // A line end is part of a record that ends with NUL, and no URL has one.
+        lines(b"a/\n\0d\0", Terminator::Nul, 1, b"invalid\ta/\n\0disallow\td\0");
     }
 }
