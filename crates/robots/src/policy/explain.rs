@@ -264,13 +264,13 @@ fn explain_usage(
             });
         }
     }
-    explanation.labels.iter_mut().for_each(judge_statements);
+    explanation.labels.iter_mut().for_each(|of_label| judge_statements(of_label));
     explanation
 }
 
 /// Puts the matching statements about a label in order of precedence, and sets the loss of every one
 /// except the deciding one.
-fn judge_statements(statements: &mut Vec<ExplainedStatement>) {
+fn judge_statements(statements: &mut [ExplainedStatement]) {
     let rank = |it: &ExplainedStatement| it.preference.rank();
     // The sort is stable: of equals, the earlier line goes first.
     statements.sort_by_key(|it| (it.source as u8, Reverse(it.pattern.len()), rank(it)));
