@@ -26,7 +26,7 @@ pub struct BenchArgs {
     pub urls: PathBuf,
 
     /// The crawler's product token; only one
-    #[arg(short, long, value_name = "A", value_parser = values::agent, help_heading = "Questions")]
+    #[arg(short, long, value_name = "A", help_heading = "Questions")]
     pub agent: String,
 
     #[command(flatten)]
