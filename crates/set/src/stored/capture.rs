@@ -39,19 +39,24 @@ impl PolicySet {
         let captured_at = (time != u64::MAX).then_some(UnixSeconds(time));
         let serves = word(capture::SERVES_SECONDS);
         let notes = word(capture::NOTES);
-        let malformed = || {
-            let byte = first * size_of::<u32>() as u64;
-            self.file.malformed(section, byte, "it has notes that this version does not know")
-        };
+        let odd = |what| self.file.malformed(section, first * size_of::<u32>() as u64, what);
+        let malformed = || odd("it has notes that this version does not know");
         let capture_notes = CaptureNotes::from_bits(notes as u16).ok_or_else(malformed)?;
+        let (span, status) = (word(capture::SPAN_SECONDS), word(capture::STATUS_AND_REDIRECTS));
+        if captured_at.is_none() && (serves, span) != (NONE, 0) {
+            return Err(odd("a capture without a date serves or lasts for a time"));
+        }
+        if status >> 16 == 0 && span != 0 {
+            return Err(odd("a capture without redirects lasts for a time"));
+        }
         let facts = CaptureFacts {
             captured_at,
-            span_seconds: word(capture::SPAN_SECONDS),
+            span_seconds: span,
             expires_at: captured_at
                 .filter(|_| serves != NONE)
                 .map(|time| time.after(serves.into())),
-            status: word(capture::STATUS_AND_REDIRECTS) as u16,
-            redirects_followed: (word(capture::STATUS_AND_REDIRECTS) >> 16) as u8,
+            status: status as u16,
+            redirects_followed: (status >> 16) as u8,
             capture_notes,
             file_notes: NoteSet::from_bits((notes >> 16) as u16).ok_or_else(malformed)?,
             file_bytes: word(capture::FILE_BYTES),
