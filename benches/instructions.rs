@@ -18,8 +18,8 @@ use gungraun::{library_benchmark, library_benchmark_group, main};
 use portcullis_bench::Numbered;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_matcher::automaton::{Automaton, Limits};
-use portcullis_robots::policy::{Detail, OrderedRules};
+use portcullis_engine::{Cache, Limits, RuleSetBuf};
+use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::target::{Origin, SplitUrl, host_key};
 use portcullis_set::{LoadConfig, PolicySet};
 use portcullis_synth::Corpus;
@@ -67,21 +67,21 @@ fn rule_sets() -> Vec<OrderedRules> {
     common::ordered_all(&texts())
 }
 
-/// Returns automata that have decided all paths once.
-fn warm_automata() -> Walk {
+/// Returns rule sets that have decided all paths once.
+fn warm_rule_sets() -> Walk {
     let paths = paths();
     let warm = |rules: &OrderedRules| {
-        let mut automaton = common::built(rules);
+        let (rules, mut cache) = (common::built(rules), Cache::default());
         for path in &paths {
-            automaton.decide(path, Detail::Reason);
+            rules.as_rule_set().decide(path, &mut cache);
         }
-        automaton
+        (rules, cache)
     };
-    let automata: Vec<Automaton> = rule_sets().iter().map(warm).collect();
-    let count = automata.len();
+    let rule_sets: Vec<_> = rule_sets().iter().map(warm).collect();
+    let count = rule_sets.len();
     let question = |(index, path)| (index % count, path);
     let questions = paths.into_iter().enumerate().map(question).collect();
-    Walk { automata, questions }
+    Walk { rule_sets, questions }
 }
 
 fn origins() -> (PolicySet, Vec<OriginParts>) {
@@ -115,7 +115,7 @@ fn parse(texts: Vec<Vec<u8>>) -> usize {
 
 #[library_benchmark]
 #[bench::rule_sets(rule_sets())]
-fn build(rule_sets: Vec<OrderedRules>) -> Vec<Automaton> {
+fn build(rule_sets: Vec<OrderedRules>) -> Vec<RuleSetBuf> {
     common::build(&rule_sets)
 }
 
@@ -138,7 +138,7 @@ fn look_up((set, origins): (PolicySet, Vec<OriginParts>)) -> usize {
 }
 
 #[library_benchmark]
-#[bench::paths(warm_automata())]
+#[bench::paths(warm_rule_sets())]
 fn walk(mut data: Walk) -> usize {
     common::walk(&mut data)
 }

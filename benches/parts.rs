@@ -20,6 +20,7 @@ use std::sync::Arc;
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use portcullis_bench::Originals;
+use portcullis_engine::Cache;
 use portcullis_robots::policy::Detail;
 use portcullis_robots::target::{SplitUrl, host_key};
 use portcullis_set::batch::Classifier;
@@ -30,7 +31,7 @@ use self::common::{DIALECT, Walk};
 /// Returns the automaton and the path of each URL that has a policy.
 fn walk(originals: &Originals, texts: &[Vec<u8>], urls: &[SplitUrl<'_>]) -> Walk {
     let agent = common::agent();
-    let mut walk = Walk { automata: Vec::new(), questions: Vec::new() };
+    let mut walk = Walk { rule_sets: Vec::new(), questions: Vec::new() };
     let mut places = HashMap::new();
     let (mut host, mut scratch) = (Vec::new(), Vec::new());
     for url in urls {
@@ -38,8 +39,8 @@ fn walk(originals: &Originals, texts: &[Vec<u8>], urls: &[SplitUrl<'_>]) -> Walk
         let https = url.scheme.eq_ignore_ascii_case(b"https");
         let Some(text) = originals.get(key, https) else { continue };
         let place = *places.entry(&texts[text]).or_insert_with_key(|text| {
-            walk.automata.push(common::built(&common::ordered(text, &agent)?));
-            Some(walk.automata.len() - 1)
+            walk.rule_sets.push((common::built(&common::ordered(text, &agent)?), Cache::default()));
+            Some(walk.rule_sets.len() - 1)
         });
         let path = common::path_of(url, &mut scratch);
         walk.questions.extend(place.map(|place| (place, path)));

@@ -25,8 +25,9 @@ use common::{
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_matcher::automaton::{Outcome, RegexEngine};
-use portcullis_matcher::pattern::{PatternList, normal_text};
+use portcullis_engine::Outcome;
+use portcullis_engine::automaton::RegexEngine;
+use portcullis_engine::pattern::{PatternList, normal_text};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::{ComparedPaths, compared_path, split};
@@ -316,7 +317,7 @@ fn compare_regex(dialect: &Dialect, world: &World<'_>) -> u64 {
         let engine = RegexEngine::dense(&list, &outcomes, 1 << 20).expect("a small table");
         let mut cache = engine.cache();
         for (path, &matches) in world.paths.compared.iter().zip(row) {
-            let found = engine.decide(path, &mut cache) != Outcome::NONE;
+            let found = engine.decide(path, &mut cache) != Some(Outcome::NONE);
             let (pattern, path) = (pattern.as_bstr(), path.as_bstr());
             assert_eq!(found, matches, "{} {pattern} {path}", dialect.name);
         }

@@ -11,8 +11,8 @@ mod collisions;
 mod common;
 #[path = "hostile/edges.rs"]
 mod edges;
-#[path = "hostile/missed_goals.rs"]
-mod missed_goals;
+#[path = "hostile/goals.rs"]
+mod goals;
 #[path = "hostile/shapes.rs"]
 mod shapes;
 
@@ -20,10 +20,11 @@ use bstr::ByteSlice;
 use common::Random;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
-use portcullis_dialect::limits::{AUTOMATON_BUDGET_PART, ROBOTS_BYTES_MAX};
-use portcullis_matcher::automaton::{Automaton, Limits, Outcome, Work, pattern_matches};
+use portcullis_dialect::limits::{DFA_CACHE_BYTES_MAX, DFA_PATTERN_BYTES_MAX, ROBOTS_BYTES_MAX};
+use portcullis_engine::automaton::Work;
+use portcullis_engine::{Cache, Limits, RuleSet, RuleSetBuf, Settings, pattern_matches};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use shapes::Shape;
 
@@ -40,17 +41,8 @@ const PATHS_JUDGED: usize = 3;
 const LONG_BYTES: usize = 2_048;
 const JUDGED_BYTES: usize = 256;
 
-/// Positions that the step which exceeds the budget may read: each position of the rule set a few
-/// times, and those that a run carries along.
-fn last_step_positions(positions: usize) -> u64 {
-    8 * positions as u64 + (1 << 16)
-}
-
-/// Bytes that the step which exceeds the budget may add: the lists and the key of one node, four
-/// bytes per position and up to twice that while they grow, and the largest possible run or branch.
-fn last_step_bytes(positions: usize) -> usize {
-    2 * 6 * 4 * positions + (1 << 18)
-}
+/// Bytes that the NFA and the configuration of a DFA take per byte of its patterns.
+const DFA_BYTES_PER_PATTERN_BYTE: usize = 256;
 
 /// Bytes that an automaton may hold per position of its rule set, without states.
 const BYTES_PER_POSITION_MAX: usize = 96;
@@ -92,51 +84,46 @@ fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
     (0..PATHS).map(|index| [b"/", &path(index)[..]].concat()).collect()
 }
 
-/// The verdict of the deciding rule, and its pattern if `detail` reports it; `None` if no rule
-/// matches.
-fn decide(
-    automaton: &mut Automaton,
-    path: &[u8],
-    detail: Detail,
-) -> Option<(Verdict, Option<usize>)> {
-    let outcome = automaton.decide(path, detail);
+/// The verdict of the deciding rule, and its pattern; `None` if no rule matches.
+fn decide(rules: RuleSet<'_>, path: &[u8], cache: &mut Cache) -> Option<(Verdict, usize)> {
+    let outcome = rules.decide(path, cache);
     let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
-    let pattern = (detail == Detail::Rule).then(|| (outcome.number() as usize).wrapping_sub(1));
-    (outcome != Outcome::NONE).then_some((verdict, pattern))
+    outcome.pattern().map(|pattern| (verdict, pattern))
 }
 
 fn check(shape: &Shape) {
-    let rules = ordered(shape);
-    let bytes = rules.patterns.byte_len() + rules.patterns.len();
-    let paths = paths(shape, &rules);
+    let ordered = ordered(shape);
+    let bytes = ordered.patterns.byte_len() + ordered.patterns.len();
+    let paths = paths(shape, &ordered);
     let judged: Vec<Decision> =
         paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
-    let scanned: Vec<_> = paths.iter().map(|path| scanned(&rules, path)).collect();
+    let scanned: Vec<_> = paths.iter().map(|path| scanned(&ordered, path)).collect();
+    let stored = RuleSetBuf::new(&ordered.patterns, &ordered.verdicts);
+    let rules = stored.as_rule_set();
     let usual = Limits::default();
+    let automata = Limits { candidates_tried_max: None, ..usual };
     let limits = [
-        (usual, Detail::Rule),
-        (usual, Detail::Reason),
-        // States are cleared repeatedly.
-        (Limits { automata_bytes_max: 1 << 20, ..usual }, Detail::Reason),
+        usual,
+        // A DFA is built at once, if the rule set may have one.
+        Limits { dfa_bytes_asked_min: 0, ..automata },
         // All paths are scanned.
-        (Limits { positions_per_byte: 0, ..usual }, Detail::Rule),
+        Limits { dfa_pattern_bytes_max: 0, ..automata },
     ];
-    for (limits, detail) in limits {
-        let mut automaton =
-            Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &limits);
+    for limits in limits {
+        let mut cache = Cache::new(Settings { limits, ..Settings::default() });
         for (path, judged) in paths.iter().zip(&judged) {
-            compare(&rules, &mut automaton, path, *judged, detail);
+            compare(&ordered, decide(rules, path, &mut cache), path, *judged);
         }
         for (path, scanned) in paths.iter().zip(&scanned) {
-            let before = automaton.work();
-            let verdict = decide(&mut automaton, path, detail).map(|(verdict, _)| verdict);
+            let before = cache.work();
+            let verdict = decide(rules, path, &mut cache).map(|(verdict, _)| verdict);
             assert_eq!(verdict, *scanned, "{}", path.as_bstr());
-            check_automaton(&automaton, bytes, &limits);
-            check_scan(before, automaton.work(), path, bytes);
+            check_memory(&cache, bytes);
+            check_scan(before, cache.work(), path, bytes);
         }
         // By now states exist for these paths, or building has stopped.
         for (path, judged) in paths.iter().zip(&judged) {
-            compare(&rules, &mut automaton, path, *judged, detail);
+            compare(&ordered, decide(rules, path, &mut cache), path, *judged);
         }
     }
     check_program();
@@ -147,20 +134,11 @@ fn judge(shape: &Shape, path: &[u8]) -> Decision {
     oracle::decide(DIALECT, &shape.robots, None, &[AGENT], &url)
 }
 
-fn compare(
-    rules: &OrderedRules,
-    automaton: &mut Automaton,
-    path: &[u8],
-    judged: Decision,
-    detail: Detail,
-) {
-    let answer = decide(automaton, path, detail);
+fn compare(rules: &OrderedRules, answer: Option<(Verdict, usize)>, path: &[u8], judged: Decision) {
     let verdict = answer.map_or(Verdict::Allow, |(verdict, _)| verdict);
     assert_eq!(verdict, judged.verdict, "{}", path.as_bstr());
-    assert_eq!(answer.is_some(), judged.rule.is_some(), "{}", path.as_bstr());
-    if let Some((_, Some(pattern))) = answer {
-        assert_eq!(Some(rules.rules[pattern]), judged.rule, "{}", path.as_bstr());
-    }
+    let rule = answer.map(|(_, pattern)| rules.rules[pattern]);
+    assert_eq!(rule, judged.rule, "{}", path.as_bstr());
 }
 
 /// Scans the rules for the first that matches.
@@ -169,16 +147,12 @@ fn scanned(rules: &OrderedRules, path: &[u8]) -> Option<Verdict> {
     first.map(|index| rules.verdicts[index])
 }
 
-/// Checks the limits on building and memory.
-fn check_automaton(automaton: &Automaton, bytes: usize, limits: &Limits) {
-    let work = automaton.work();
-    let earned = (bytes as u64 + work.bytes_asked) * limits.positions_per_byte;
-    let positions_max = earned + last_step_positions(bytes);
-    assert!(work.positions <= positions_max, "{work:?}, {positions_max} positions allowed");
-    let held_max = limits.automata_bytes_max / AUTOMATON_BUDGET_PART
-        + last_step_bytes(bytes)
-        + BYTES_PER_POSITION_MAX * bytes;
-    let held = automaton.memory_bytes();
+/// Checks that an automaton takes memory in proportion to its patterns, and its DFA no more than it
+/// may.
+fn check_memory(cache: &Cache, bytes: usize) {
+    let dfa = DFA_CACHE_BYTES_MAX + DFA_BYTES_PER_PATTERN_BYTE * bytes.min(DFA_PATTERN_BYTES_MAX);
+    let held_max = dfa + BYTES_PER_POSITION_MAX * bytes;
+    let held = cache.memory_bytes();
     assert!(held <= held_max, "{held} bytes of {held_max} are held");
 }
 

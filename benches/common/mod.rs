@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
-use portcullis_matcher::automaton::{Automaton, Limits, Outcome};
-use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_engine::{Cache, Outcome, RuleSetBuf};
+use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::{Lexer, RobotsTxt};
 use portcullis_robots::target::{SplitUrl, compared_path, host_key, split};
 use portcullis_set::PolicySet;
@@ -36,17 +36,17 @@ pub fn ordered_all(texts: &[Vec<u8>]) -> Vec<OrderedRules> {
     texts.iter().filter_map(|text| ordered(text, &agent)).collect()
 }
 
-pub fn built(rules: &OrderedRules) -> Automaton {
-    Automaton::new(rules.patterns.clone(), outcomes(&rules.verdicts), &Limits::default())
+pub fn built(rules: &OrderedRules) -> RuleSetBuf {
+    RuleSetBuf::new(&rules.patterns, &rules.verdicts)
 }
 
 pub fn path_of(url: &SplitUrl<'_>, scratch: &mut Vec<u8>) -> Vec<u8> {
     compared_path(url.path, DIALECT.paths.escapes, scratch).as_bytes().to_vec()
 }
 
-/// Automata, and questions with the number of their automaton.
+/// Rule sets with their caches, and questions with the number of their rule set.
 pub struct Walk {
-    pub automata: Vec<Automaton>,
+    pub rule_sets: Vec<(RuleSetBuf, Cache)>,
     pub questions: Vec<(usize, Vec<u8>)>,
 }
 
@@ -59,7 +59,7 @@ pub fn parse(texts: &[Vec<u8>]) -> usize {
     texts.iter().map(rules).sum()
 }
 
-pub fn build(rules: &[OrderedRules]) -> Vec<Automaton> {
+pub fn build(rules: &[OrderedRules]) -> Vec<RuleSetBuf> {
     rules.iter().map(|rules| built(black_box(rules))).collect()
 }
 
@@ -92,9 +92,10 @@ pub fn look_up<'o>(
     origins.into_iter().filter(is_known).count()
 }
 
-pub fn walk(Walk { automata, questions }: &mut Walk) -> usize {
-    let mut decides = |(automaton, path): &&(usize, Vec<u8>)| {
-        automata[*automaton].decide(black_box(path), Detail::Reason) != Outcome::NONE
+pub fn walk(Walk { rule_sets, questions }: &mut Walk) -> usize {
+    let mut decides = |(number, path): &&(usize, Vec<u8>)| {
+        let (rules, cache) = &mut rule_sets[*number];
+        rules.as_rule_set().decide(black_box(path), cache) != Outcome::NONE
     };
     questions.iter().filter(&mut decides).count()
 }

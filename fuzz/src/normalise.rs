@@ -1,10 +1,11 @@
 //! Compares normal forms of paths and patterns, and matches of single patterns, with the oracle.
 
+use portcullis_dialect::Verdict;
 use portcullis_dialect::dialect::{Dialect, Escapes, UnrootedPattern};
-use portcullis_matcher::automaton::{self, Automaton, Detail, Limits, Outcome};
-use portcullis_matcher::bytes::percent_triplet;
-use portcullis_matcher::escape;
-use portcullis_matcher::pattern::{PatternList, normal_text};
+use portcullis_engine::bytes::percent_triplet;
+use portcullis_engine::escape;
+use portcullis_engine::pattern::{PatternList, normal_text};
+use portcullis_engine::{Cache, Limits, Outcome, RuleSetBuf, Settings, pattern_matches};
 use portcullis_oracle as oracle;
 use portcullis_robots::target::{compared_path, split};
 
@@ -94,7 +95,7 @@ fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
     assert!(dialect.paths.unrooted == UnrootedPattern::NeverMatches || text[0] == b'/');
     let mut patterns = PatternList::new();
     patterns.push(&text, dialect.paths.wildcards);
-    let matches = automaton::pattern_matches(&patterns.get(0), path);
+    let matches = pattern_matches(&patterns.get(0), path);
     assert_eq!(matches, judged, "{} {pattern:?} {path:?}", dialect.name);
     for limits in configurations().map(|configuration| configuration.limits) {
         let matches = automaton_matches(patterns.clone(), path, &limits);
@@ -103,10 +104,10 @@ fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
 }
 
 fn automaton_matches(patterns: PatternList, path: &[u8], limits: &Limits) -> bool {
-    let mut automaton = Automaton::new(patterns, vec![Outcome::new(1, true)], limits);
-    let first = automaton.decide(path, Detail::Rule);
-    assert_eq!(automaton.decide(path, Detail::Rule), first, "an answer stays");
-    let reason = automaton.decide(path, Detail::Reason);
-    assert_eq!(reason != Outcome::NONE, first != Outcome::NONE, "less detail, the same match");
+    let rules = RuleSetBuf::new(&patterns, &[Verdict::Allow]);
+    let mut cache = Cache::new(Settings { limits: *limits, ..Settings::default() });
+    let mut decide = || rules.as_rule_set().decide(path, &mut cache);
+    let first = decide();
+    assert_eq!(decide(), first, "an answer stays");
     first != Outcome::NONE
 }

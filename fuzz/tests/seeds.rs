@@ -6,8 +6,8 @@ mod seeds;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use portcullis_engine::block::Ways;
 use portcullis_fuzz::decide_counted;
-use portcullis_robots::policy::Ways;
 use seeds::Seeds;
 
 fn run(seeds: &BTreeSet<Vec<u8>>, target: fn(&[u8])) {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_matcher::automaton::Reach;
+use portcullis_engine::automaton::Reach;
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::visible;
 use portcullis_set::stats::{
@@ -62,23 +62,24 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
 pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     let verified = set.verify()?;
+    let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
         "{}: all {} are intact; set {:016x}, {}",
         set.name(),
-        counted(verified.blocks, "block"),
+        counted(blocks, "block"),
         set.hash(),
         counted(set.bytes(), "byte"),
     ));
     say(format_args!(
         "read {}, {}, {}, {}, {}; recompiled {} of {} and {} with their prefilters",
-        counted(verified.hosts, "host"),
-        counted(verified.origins, "origin"),
-        counted(verified.captures, "capture"),
-        counted(verified.strings, "string"),
-        counted(verified.robots, "robot name"),
-        counted(verified.policies, "policy"),
-        counted(verified.records, "record"),
-        counted(verified.rule_sets, "rule set"),
+        counted(counts.hosts, "host"),
+        counted(counts.origins, "origin"),
+        counted(counts.captures, "capture"),
+        counted(counts.strings, "string"),
+        counted(counts.tokens, "robot name"),
+        counted(counts.policies, "policy"),
+        counted(records, "record"),
+        counted(counts.rule_sets, "rule set"),
     ));
     Ok(ExitStatus::Done)
 }

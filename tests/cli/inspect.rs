@@ -105,7 +105,7 @@ fn a_hosts_policy_with_lines_and_groups() {
 ";
     assert!(printed.ends_with(listing), "{printed}");
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("badbot nothing 2 1 84 constant"), "{printed}");
+    assert!(words.contains("badbot nothing 2 1 128 constant"), "{printed}");
 }
 
 #[test]

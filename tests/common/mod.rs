@@ -11,7 +11,7 @@ use std::sync::Arc;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
-use portcullis_matcher::automaton::Limits;
+use portcullis_engine::Limits;
 use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{Origin, host_key, split};
@@ -40,12 +40,10 @@ impl Configuration {
     }
 }
 
-/// Returns the default configuration, then each strategy and each fallback. Only building depends
-/// on the detail, so each fallback from building is paired with one detail.
-pub fn configurations() -> [Configuration; 9] {
+/// Returns the default configuration, then each step and each fallback.
+pub fn configurations() -> [Configuration; 8] {
     let usual = Limits::default();
-    let lazy = Limits { candidates_tried_max: None, positions_per_byte: u64::MAX, ..usual };
-    let positions = |positions_per_byte| Limits { positions_per_byte, ..lazy };
+    let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
     [
         ("as usual", usual, Detail::Rule),
         ("as usual", usual, Detail::Reason),
@@ -59,11 +57,10 @@ pub fn configurations() -> [Configuration; 9] {
             Limits { candidates_tried_max: Some(1), ..usual },
             Detail::Reason,
         ),
-        ("lazy automata", lazy, Detail::Rule),
-        ("lazy automata", lazy, Detail::Reason),
-        ("positions spent soon", positions(1), Detail::Rule),
-        ("memory spent soon", Limits { automata_bytes_max: 4096, ..lazy }, Detail::Reason),
-        ("scans", positions(0), Detail::Rule),
+        ("a DFA", dfa, Detail::Rule),
+        ("a scan, later a DFA", Limits { dfa_bytes_asked_min: 1, ..dfa }, Detail::Rule),
+        ("memory spent soon", Limits { automata_bytes_max: 4096, ..dfa }, Detail::Reason),
+        ("scans", Limits { dfa_pattern_bytes_max: 0, ..dfa }, Detail::Rule),
     ]
     .map(|(name, limits, detail)| Configuration { name, limits, detail })
 }

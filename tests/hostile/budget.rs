@@ -1,8 +1,8 @@
 //! Many hostile files in one set, in random order: the automata of a thread stay within their
 //! budget.
 
-use portcullis_dialect::limits::{AUTOMATON_BUDGET_PART, CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
-use portcullis_matcher::automaton::Limits;
+use portcullis_dialect::limits::{CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
+use portcullis_engine::Limits;
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_set::batch::Classifier;
@@ -21,7 +21,6 @@ const PATH_BYTES: usize = 200;
 /// The memory budget, a tenth of what the automata of all hosts would take, and the memory of one
 /// automaton without states.
 const BUDGET_BYTES: usize = 512 * 1_024;
-const LARGEST_BYTES: usize = 96 * FILE_BYTES;
 
 /// One URL in this many is given to the oracle.
 const JUDGED_PART: usize = 25;
@@ -59,10 +58,7 @@ fn a_thread_has_one_budget_for_all_hosts() {
         let block: Vec<&[u8]> = block.iter().map(|(_, url)| &url[..]).collect();
         let decisions = classifier.classify(&block, None, &mut memory).unwrap().to_vec();
         let held = memory.automata_bytes();
-        assert!(
-            held <= BUDGET_BYTES + BUDGET_BYTES / AUTOMATON_BUDGET_PART + LARGEST_BYTES,
-            "{held}"
-        );
+        assert!(held <= BUDGET_BYTES, "{held}");
         for (place, decision) in decisions.iter().enumerate() {
             let number = number * RECORDS_AT_ONCE + place;
             if number.is_multiple_of(JUDGED_PART) {
@@ -76,10 +72,5 @@ fn a_thread_has_one_budget_for_all_hosts() {
     assert_eq!(ways.questions, URLS as u64);
     assert!(ways.automata * 2 > ways.questions, "few come to an automaton: {ways:?}");
     assert!(ways.entries <= ways.questions * CANDIDATES_TRIED_MAX as u64, "{ways:?}");
-    // All automata were cleared several times, and then building stopped.
-    let work = ways.work;
-    assert!(work.clearings > 2, "{ways:?}");
-    let bytes = (HOSTS * FILE_BYTES) as u64 + work.bytes_asked;
-    assert!(work.positions < 8 * bytes * limits.positions_per_byte, "{ways:?}");
-    assert!(work.scans > ways.automata / 4, "{ways:?}");
+    assert!(ways.work.clearings > 2, "{ways:?}");
 }

@@ -4,7 +4,7 @@
 //! agent and over a compiled set, with and without rules, cold (the first time) and hot (again).
 
 use portcullis_dialect::decision::Decision;
-use portcullis_matcher::automaton::Limits;
+use portcullis_engine::Limits;
 use portcullis_robots::Robots;
 use portcullis_robots::policy::{AgentChain, Detail};
 use portcullis_robots::target::{Origin, split};
@@ -43,10 +43,11 @@ pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
 
 const LAZY: Limits = Limits {
     automata_bytes_max: usize::MAX,
-    positions_per_byte: u64::MAX,
+    dfa_pattern_bytes_max: usize::MAX,
+    dfa_bytes_asked_min: 0,
     candidates_tried_max: None,
 };
-const SCAN: Limits = Limits { positions_per_byte: 0, ..LAZY };
+const SCAN: Limits = Limits { dfa_pattern_bytes_max: 0, ..LAZY };
 
 fn oracle(check: &Check) -> Decision {
     let Check { dialect, robots, robots_bytes_max, url, .. } = check;

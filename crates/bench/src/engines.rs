@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_matcher::automaton::{Limits, Outcome, RegexCache, RegexEngine, pattern_matches};
-use portcullis_matcher::pattern::PatternList;
+use portcullis_engine::automaton::{RegexCache, RegexEngine};
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{Limits, Outcome, outcomes, pattern_matches};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{ComparedPaths, Origin};
 use portcullis_set::batch::{Classifier, ClassifierMemory};
@@ -56,7 +57,7 @@ pub fn meaning(engine: &str) -> &'static str {
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let usual = Limits::default();
     let lazy = Limits { candidates_tried_max: None, ..usual };
-    let scan = Limits { positions_per_byte: 0, ..lazy };
+    let scan = Limits { dfa_pattern_bytes_max: 0, ..lazy };
     let (agent, dialect) = (&corpus.agent, corpus.dialect());
     let parse = move |files: &[&[u8]]| {
         for text in files {
@@ -286,6 +287,12 @@ impl RuleSets {
     }
 }
 
+/// Tries the patterns in order of precedence. The first match decides.
+fn first_match_allows(rules: &OrderedRules, path: &[u8]) -> bool {
+    let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
+    first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow)
+}
+
 /// A scan of the patterns in order of precedence. The first match decides.
 struct Scan(RuleSets);
 
@@ -293,10 +300,7 @@ impl Matcher for Scan {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
         let Some(set) = self.0.rule_set(question) else { return true };
-        let rules = &self.0.sets[set];
-        let path = question.path.as_bytes();
-        let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
-        first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow)
+        first_match_allows(&self.0.sets[set], question.path.as_bytes())
     }
 
     fn bytes(&self) -> Option<u64> {
@@ -339,8 +343,12 @@ impl Matcher for Regex {
     fn allows(&mut self, question: Question<'_>) -> bool {
         let Some(set) = self.rule_sets.rule_set(question) else { return true };
         let (engine, cache) = &mut self.engines[set];
-        let outcome = engine.decide(question.path.as_bytes(), cache);
-        outcome == Outcome::NONE || outcome.allows()
+        let path = question.path.as_bytes();
+        match engine.decide(path, cache) {
+            Some(outcome) => outcome == Outcome::NONE || outcome.allows(),
+            // It gave up.
+            None => first_match_allows(&self.rule_sets.sets[set], path),
+        }
     }
 
     fn bytes(&self) -> Option<u64> {

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_matcher::automaton::{Limits, Outcome, RegexEngine, pattern_matches};
-use portcullis_matcher::pattern::PatternList;
+use portcullis_engine::automaton::RegexEngine;
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{Limits, Outcome, pattern_matches};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::Origin;
@@ -232,7 +233,7 @@ fn rule_curves(sizes: &[usize], fill: Duration, shape: &str, has_star: bool) -> 
             let engine = RegexEngine::lazy(&growth.patterns, &growth.outcomes)
                 .map_err(|error| EngineError(error.to_string()))?;
             let mut cache = engine.cache();
-            growth.cost(fill, |path| engine.decide(path, &mut cache))
+            growth.cost(fill, |path| engine.decide(path, &mut cache).unwrap_or_default())
         }),
     ];
     let build = line("portcullis", &|growth| {

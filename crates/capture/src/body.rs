@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::access::{Answer, UnixSeconds};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 
 use super::{CaptureNote, CaptureNotes, ReadConfig};
 use crate::compression::Coding;

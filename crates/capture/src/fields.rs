@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 
 /// White space around names and values.
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r";

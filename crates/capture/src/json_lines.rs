@@ -43,7 +43,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::access::{Answer, CachingHeaders};
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 use portcullis_robots::kind::BYTE_ORDER_MARK;
 
 use super::body::is_html;

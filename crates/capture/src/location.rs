@@ -7,7 +7,7 @@
 
 use memchr::{memchr, memmem};
 
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 
 /// Returns the absolute http or https URL to which `reference` resolves in the answer to
 /// `base_url`, without its fragment. `None` if it does not resolve to such a URL.

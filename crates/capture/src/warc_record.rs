@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use crate::access::{CachingHeaders, UnixSeconds};
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 use portcullis_robots::kind;
 
 use super::body::{Settled, is_html, settle};

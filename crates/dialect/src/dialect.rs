@@ -21,6 +21,9 @@ pub use crate::presets::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_930
 pub struct Dialect {
     /// The name on the command line.
     pub name: &'static str,
+    /// The revision of what it decides, stored in policy sets: a set that was compiled by another
+    /// revision is rejected. Raise it with every change of an answer.
+    pub revision: u32,
     /// The document that it follows.
     pub source: &'static str,
     /// How bytes become lines and records.

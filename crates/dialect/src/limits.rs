@@ -200,32 +200,43 @@ pub const LINT_FILES_PER_THREAD_MAX: usize = 8;
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
 pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
-/// Bytes of all lazy automata of one thread: 64 MiB. Past it they are all cleared.
+/// Bytes of all automata of one thread: 64 MiB. Past it they are all cleared.
 ///
 /// Source: our choice. With 32,711 real files, a list of 370,000 URLs needs less than 4 MiB; a
 /// thousand hostile files share the budget.
 pub const AUTOMATA_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The share of that budget for the states of one rule set: a sixteenth, 4 MiB. Past it the states
-/// of the rule set are cleared.
+/// Bytes of the patterns of a rule set that may have a lazy DFA: 16 KiB. A larger one is scanned.
 ///
-/// Source: measured. A list of 370,000 URLs needs less for all of 32,711 real files together, and
-/// hostile files of 500 KiB take the same time with a quarter and with twice as much.
-pub const AUTOMATON_BUDGET_PART: usize = 16;
+/// Source: measured. A state costs time and memory for each position that is alive, and building
+/// the NFA some 60 bytes for each byte of the patterns. Of 9,350 real rule sets 83 are larger.
+pub const DFA_PATTERN_BYTES_MAX: usize = 16 * 1024;
 
-/// NFA positions visited while building states, per byte of the rule set and of its paths.
+/// Bytes of paths asked of a rule set, per byte of its patterns, before its lazy DFA is built.
 ///
-/// Source: measured, see `crates/matcher/src/automaton/DESIGN.md`. A position of a hostile set
-/// takes about 15 ns, so the largest file spends 8 ms on its first states, and building adds little
-/// to the scans after that.
-pub const POSITIONS_PER_BYTE_MAX: u64 = 1;
+/// Source: measured. Most rule sets that reach the automaton do so for a few paths, which a scan
+/// answers sooner than a DFA is built.
+pub const DFA_BYTES_ASKED_MIN: u64 = 4;
 
-/// The bytes of a rule set that count for that budget: 256 KiB. The rest of the budget comes from
-/// paths.
+/// Bytes of the states of one lazy DFA: 1 MiB. Past it they are cleared.
 ///
-/// Source: measured. It bounds what the first path of a hostile set pays for states that are later
-/// discarded. All but a handful of the rule sets of 32,711 real files are smaller.
-pub const FIRST_BYTES_MAX: u64 = 256 * 1024;
+/// Source: our choice. Real rule sets need a tenth of it.
+pub const DFA_CACHE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Clearings after which a lazy DFA has to give [`DFA_STATE_BYTES_MIN`] or give up.
+///
+/// Source: our choice; it bounds what a hostile rule set spends on states.
+pub const DFA_CLEARINGS_MAX: usize = 2;
+
+/// Bytes of paths searched per state built, below which a lazy DFA gives up.
+///
+/// Source: regex-automata's documentation (`minimum_bytes_per_state`) suggests 10.
+pub const DFA_STATE_BYTES_MIN: usize = 8;
+
+/// The factor by which the bytes asked grow before a DFA that gave up is built again.
+///
+/// Source: our choice. Attempts become rare, so they cost a share of all paths that shrinks.
+pub const DFA_RETRY_FACTOR: u64 = 4;
 
 /// Entries of the prefilter's index that are read per path before the automaton runs. Each may be a
 /// candidate pattern, which costs at most one search over the path.

@@ -9,8 +9,8 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_matcher::bytes::trim;
-use portcullis_matcher::pattern::normal_text;
+use portcullis_engine::bytes::trim;
+use portcullis_engine::pattern::normal_text;
 use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{
     Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,

@@ -17,7 +17,7 @@ use super::examination::quoted;
 use crate::analysis::{AnalysisLimits, Bound, Budget, Example, Rules, difference};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
-use portcullis_matcher::bytes::seeded_hash;
+use portcullis_engine::bytes::seeded_hash;
 use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, RobotsTxt, UsageRecord, is_extension};
 

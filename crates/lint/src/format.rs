@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::catalogue::{self, Entry};
 use super::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_matcher::bytes::push_percent_triplet;
+use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_robots::json::to_json;
 use portcullis_robots::visible::visible;
 

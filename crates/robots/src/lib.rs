@@ -11,7 +11,7 @@
 //! | [`visible`] | untrusted text made safe to show | one pass |
 //! | `json` | the same in JSON, with the feature `serde` | one pass |
 //!
-//! `portcullis-matcher` matches patterns; `portcullis`' policy sets hold the files of many hosts.
+//! `portcullis-engine` matches patterns; `portcullis`' policy sets hold the files of many hosts.
 //! The feature `serde` adds `Serialize` for decisions and explanations.
 //!
 //! ```

@@ -31,18 +31,17 @@
 //! assert_eq!(train_ai("https://example.com/"), Preference::No);
 //! ```
 
-use std::sync::Mutex;
-
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
     Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Stated,
     Usage, UsageSource, Verdict,
 };
-use portcullis_matcher::automaton::{Automaton, Detail, Limits};
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
     AgentChain, Explanation, LabelRules, OrderedRules, Selection, UsageGroups, UsageRules,
-    combined, explain, outcomes, stated,
+    combined, explain, stated,
 };
 use crate::syntax::{Group, RobotsTxt};
 use crate::target::{
@@ -189,15 +188,17 @@ impl<'t> Robots<'t> {
         let ordered = OrderedRules::distinct(&self.file, &groups, &self.dialect.paths);
         let line = |rule: &RuleID| (*rule, self.file.rules()[rule.index()].line);
         let lines = ordered.rules.iter().map(line).collect();
-        let outcomes = outcomes(&ordered.verdicts);
-        let automaton = Automaton::new(ordered.patterns, outcomes, &Limits::default());
         AgentRules {
             dialect: self.dialect,
             otherwise: Decision::without_rule(Verdict::Allow, reason),
             lines,
-            automaton: Mutex::new(automaton),
+            rules: shared(&ordered.patterns, &ordered.verdicts),
         }
     }
+}
+
+fn shared(patterns: &PatternList, verdicts: &[Verdict]) -> SharedRuleSet {
+    SharedRuleSet::new(RuleSetBuf::new(patterns, verdicts), Settings::default())
 }
 
 impl Robots<'_> {
@@ -208,7 +209,7 @@ impl Robots<'_> {
         let rules = UsageRules::new(&self.file, &in_force, &self.dialect.paths);
         let mut usage = AgentUsage {
             rules: self.rules(agent.cloned()),
-            automata: Vec::new(),
+            rule_sets: Vec::new(),
             statements: Vec::new(),
             licenses: Vec::new(),
         };
@@ -224,17 +225,15 @@ impl Robots<'_> {
                 stated(preference, source, record.line)
             });
             let same = lists[..number].iter().position(|it| it.patterns == list.patterns);
-            let automaton = match same {
-                Some(other) => usage.statements[other].automaton,
+            let rule_set = match same {
+                Some(other) => usage.statements[other].rule_set,
                 None => {
-                    let outcomes = outcomes(&vec![Verdict::Allow; list.patterns.len()]);
-                    let patterns = list.patterns.clone();
-                    let automaton = Automaton::new(patterns, outcomes, &Limits::default());
-                    usage.automata.push(Mutex::new(automaton));
-                    usage.automata.len() - 1
+                    let verdicts = vec![Verdict::Allow; list.patterns.len()];
+                    usage.rule_sets.push(shared(&list.patterns, &verdicts));
+                    usage.rule_sets.len() - 1
                 }
             };
-            usage.statements.push(Statements { automaton, stated: stated.collect() });
+            usage.statements.push(Statements { rule_set, stated: stated.collect() });
         }
         usage
     }
@@ -242,12 +241,12 @@ impl Robots<'_> {
 
 /// The rules and usage preferences of one file for one agent.
 ///
-/// Borrows nothing. Threads can share it, but take turns.
+/// Borrows nothing; threads share it.
 #[derive(Debug)]
 pub struct AgentUsage {
     rules: AgentRules,
     /// The distinct lists of patterns that labels have.
-    automata: Vec<Mutex<Automaton>>,
+    rule_sets: Vec<SharedRuleSet>,
     /// By label, then by field, as in [`UsageRules::labels`].
     statements: Vec<Statements>,
     licenses: Vec<Vec<u8>>,
@@ -256,8 +255,8 @@ pub struct AgentUsage {
 /// The statements of one field about one label that hold for an agent.
 #[derive(Debug)]
 struct Statements {
-    /// The position of the automaton of its patterns.
-    automaton: usize,
+    /// The position of the rule set of its patterns.
+    rule_set: usize,
     /// The statement of each pattern.
     stated: Vec<Stated>,
 }
@@ -276,18 +275,12 @@ impl AgentUsage {
         let Ok(path) = path_of(url, self.rules.dialect, &mut scratch) else {
             return Usage::new(access, [Stated::NO_ACCESS; Label::ALL.len()]);
         };
-        let walk = |automaton: &Mutex<Automaton>| {
-            let mut automaton = automaton.lock().expect("no other thread panicked while it asked");
-            automaton.decide(path.as_bytes(), Detail::Rule).number()
-        };
-        let found: Vec<u32> = self.automata.iter().map(walk).collect();
+        let decide = |rules: &SharedRuleSet| rules.decide(path.as_bytes()).pattern();
+        let found: Vec<Option<usize>> = self.rule_sets.iter().map(decide).collect();
         let stated = |label: Label, source: UsageSource| {
             let number = label as usize * UsageSource::ALL.len() + source as usize;
-            let Statements { automaton, stated } = &self.statements[number];
-            match found[*automaton] {
-                0 => Stated::UNSTATED,
-                number => stated[number as usize - 1],
-            }
+            let Statements { rule_set, stated } = &self.statements[number];
+            found[*rule_set].map_or(Stated::UNSTATED, |pattern| stated[pattern])
         };
         let of_label = |label| combined(UsageSource::ALL.map(|source| stated(label, source)));
         Usage::new(access, Label::ALL.map(of_label))
@@ -301,15 +294,15 @@ impl AgentUsage {
 
 /// The rules of one file for one agent.
 ///
-/// Borrows nothing. Threads can share it, but take turns; for heavy use, give each thread a clone.
-#[derive(Debug)]
+/// Borrows nothing; threads share it.
+#[derive(Clone, Debug)]
 pub struct AgentRules {
     dialect: &'static Dialect,
     /// The decision if no rule matches.
     otherwise: Decision,
     /// The rule and line of each pattern.
     lines: Vec<(RuleID, LineNumber)>,
-    automaton: Mutex<Automaton>,
+    rules: SharedRuleSet,
 }
 
 impl AgentRules {
@@ -317,52 +310,24 @@ impl AgentRules {
     /// a path (`/a?b`). The host is not checked: the caller knows that the file belongs to it. An
     /// invalid URL is not allowed.
     pub fn is_allowed(&self, url: impl AsRef<[u8]>) -> bool {
-        self.decide_as(url.as_ref(), Detail::Reason).verdict == Verdict::Allow
+        self.decide(url).verdict == Verdict::Allow
     }
 
     /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
-        self.decide_as(url.as_ref(), Detail::Rule)
-    }
-
-    fn decide_as(&self, url: &[u8], detail: Detail) -> Decision {
         let mut scratch = Vec::new();
-        let Ok(path) = path_of(url, self.dialect, &mut scratch) else { return Decision::INVALID };
+        let path = path_of(url.as_ref(), self.dialect, &mut scratch);
+        let Ok(path) = path else { return Decision::INVALID };
         let path = path.as_bytes();
         let is_robots_txt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
         if is_robots_txt && path == b"/robots.txt" {
             return Decision::ROBOTS_TXT;
         }
-        if self.lines.is_empty() {
-            return self.otherwise;
-        }
-        let mut automaton = self.automaton.lock().expect("no other thread panicked while it asked");
-        let outcome = automaton.decide(path, detail);
-        if outcome.number() == 0 {
-            return self.otherwise;
-        }
+        let outcome = self.rules.decide(path);
+        let Some(pattern) = outcome.pattern() else { return self.otherwise };
         let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
-        let (rule, line) = match detail {
-            Detail::Reason => (None, None),
-            Detail::Rule => {
-                let (rule, line) = self.lines[outcome.number() as usize - 1];
-                (Some(rule), Some(line))
-            }
-        };
-        Decision { verdict, reason: Reason::Rule, rule, line }
-    }
-}
-
-impl Clone for AgentRules {
-    fn clone(&self) -> AgentRules {
-        let automaton =
-            self.automaton.lock().expect("no other thread panicked while it asked").clone();
-        AgentRules {
-            dialect: self.dialect,
-            otherwise: self.otherwise,
-            lines: self.lines.clone(),
-            automaton: Mutex::new(automaton),
-        }
+        let (rule, line) = self.lines[pattern];
+        Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) }
     }
 }
 

@@ -106,17 +106,13 @@ pub(super) mod usage {
     }
 }
 
-/// Words of a rule set.
+/// Words of a rule set in the index.
 pub(super) mod rule_set {
-    /// The first line of its prefilter; [`NONE`](super::NONE) for a rule set made of groups.
-    pub const PREFILTER: usize = 0;
-    /// The number of lines of its prefilter.
+    /// Its first line; [`NONE`](super::NONE) for a rule set made of groups.
+    pub const LINE: usize = 0;
+    /// The number of its lines.
     pub const LINES: usize = 1;
-    /// The position of its patterns; [`NONE`](super::NONE) for a rule set made of groups.
-    pub const PATTERNS: usize = 2;
-    /// The number of its patterns.
-    pub const COUNT: usize = 3;
-    pub const WORDS: usize = 4;
+    pub const WORDS: usize = 2;
 }
 
 /// A list of records: the number of records, the number of runs of consecutive lines, the runs, the

@@ -32,8 +32,6 @@ pub mod stats;
 pub mod stored;
 mod strings;
 
-use portcullis_dialect::dialect::Dialect;
-
 pub use difference::{
     Change, ChangeCounts, Changes, Difference, OriginChange, OriginState, UsageChange,
 };
@@ -60,10 +58,4 @@ pub enum Strictness {
     /// Every note is an error: skipped files, captures that are left out, and files that are cut,
     /// HTML, JSON or binary.
     Strict,
-}
-
-/// Returns a number that changes whenever the behaviour of a dialect does. Citations do not count.
-fn fingerprint(dialect: &Dialect) -> u64 {
-    let Dialect { lines, groups, paths, access, .. } = dialect;
-    xxhash_rust::xxh3::xxh3_64(format!("{lines:?}{groups:?}{paths:?}{access:?}").as_bytes())
 }

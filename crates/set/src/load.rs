@@ -406,7 +406,7 @@ mod tests {
     use super::*;
     use crate::stored::{AskError, Query};
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_matcher::automaton::Limits;
+    use portcullis_engine::Limits;
     use portcullis_robots::policy::Detail;
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";

@@ -5,7 +5,7 @@
 
 use hashbrown::HashTable;
 
-use portcullis_matcher::bytes::seeded_hash;
+use portcullis_engine::bytes::seeded_hash;
 
 /// The number of a blob in a [`BlobPool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,7 +10,7 @@ use crate::catalog::{Catalog, Policy};
 use crate::model::{AddressCounts, AgentReach, List, ReachCounts, RobotFigures, RobotRow};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_matcher::automaton::Reach;
+use portcullis_engine::automaton::Reach;
 use portcullis_robots::policy::{AgentChain, Audience, Selection, reach};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::Damage;

@@ -14,7 +14,7 @@ use crate::model::{
 };
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
-use portcullis_matcher::automaton::Reach;
+use portcullis_engine::automaton::Reach;
 use portcullis_robots::policy::{AgentChain, Selection, UsageGroups, reach, refusal_of_every_path};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 use portcullis_set::Damage;

@@ -1,7 +1,7 @@
 //! How long a copy stays fresh (RFC 9309, section 2.4; RFC 9111, section 5).
 
 use portcullis_dialect::Freshness;
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 
 use super::UnixSeconds;
 

@@ -436,7 +436,7 @@ fn flipped_bytes_lose_no_line() {
         }
         let said = bytes
             .split(|&byte| byte == b'\n')
-            .filter(|line| !portcullis_matcher::bytes::trim(line, WHITE_SPACE).is_empty())
+            .filter(|line| !portcullis_engine::bytes::trim(line, WHITE_SPACE).is_empty())
             .count();
         let found = read(&bytes);
         let shown = bytes.escape_ascii();

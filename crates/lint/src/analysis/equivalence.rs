@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use portcullis_matcher::pattern::PathPattern;
+use portcullis_engine::pattern::PathPattern;
 
 use super::language::Language;
 use super::machine::{Machine, Owner, Question};

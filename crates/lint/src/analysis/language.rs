@@ -11,8 +11,8 @@
 
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
-use portcullis_matcher::bytes::push_percent_triplet;
-use portcullis_matcher::escape::normalise;
+use portcullis_engine::bytes::push_percent_triplet;
+use portcullis_engine::escape::normalise;
 use portcullis_robots::target::compared_path;
 
 /// The bytes that must not follow the last bytes of a path.

@@ -6,7 +6,7 @@
 //! rules that match any continuation, and the positions of rules that may still beat one of them.
 //! Equal sets are one state, which closes the loops of stars.
 //!
-//! The matcher's NFA ([`automaton`](portcullis_matcher::automaton)) drops every pattern after the
+//! The matcher's NFA ([`automaton`](portcullis_engine::automaton)) drops every pattern after the
 //! best one, because a decision needs only one outcome. An analysis differs in two ways: the
 //! second-best rule may count, because it takes over if a rule is removed; or only the verdict
 //! counts, because it is what two rule sets have in common.
@@ -15,7 +15,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use portcullis_matcher::pattern::PathPattern;
+use portcullis_engine::pattern::PathPattern;
 
 /// A position in a list of patterns.
 type Position = u32;

@@ -8,7 +8,7 @@
 //!
 //! # How
 //!
-//! The rules become one deterministic automaton, as in [`automaton`](portcullis_matcher::automaton). A breadth-first search
+//! The rules become one deterministic automaton, as in [`automaton`](portcullis_engine::automaton). A breadth-first search
 //! follows all paths at once, so that the first path it finds is a shortest one. Four things keep it small:
 //!
 //! - all bytes that no rule asks for at a place are one symbol;

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
 use super::machine::{Machine, Owner, Question, State};
 use super::{AnalysisLimits, Bound, Budget};
-use portcullis_matcher::pattern::PathPattern;
+use portcullis_engine::pattern::PathPattern;
 
 /// A search through `N` machines.
 pub(super) struct Product<'l, const N: usize> {

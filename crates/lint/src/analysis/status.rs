@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use portcullis_dialect::id::RuleID;
-use portcullis_matcher::pattern::PathPattern;
+use portcullis_engine::pattern::PathPattern;
 
 use super::file::ROBOTS_TXT_RULE;
 use super::language::Language;

@@ -6,7 +6,7 @@ use super::super::examination::{Examination, quoted};
 use super::super::findings::{Findings, insert, replace};
 use super::super::{Code, Edit};
 use portcullis_dialect::dialect::{Dialect, Field};
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 use portcullis_robots::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {

@@ -8,9 +8,9 @@ use super::super::examination::{Examination, quoted};
 use super::super::findings::{Findings, insert, remove_record, replace};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
-use portcullis_matcher::bytes::{percent_triplet, push_percent_triplet};
-use portcullis_matcher::escape::normalise;
-use portcullis_matcher::pattern::normal_text;
+use portcullis_engine::bytes::{percent_triplet, push_percent_triplet};
+use portcullis_engine::escape::normalise;
+use portcullis_engine::pattern::normal_text;
 use portcullis_robots::syntax::{Rule, Span};
 
 /// Bytes of a percent triplet.

@@ -15,9 +15,9 @@ use crate::analysis::{
 };
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
-use portcullis_matcher::automaton::{self, Automaton, Outcome};
-use portcullis_matcher::pattern::PathPattern;
-use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection, outcomes};
+use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet, pattern_matches};
+use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
 /// A problem of a rule in one selection.
@@ -255,7 +255,7 @@ struct Defeats<'d> {
     file: &'d RobotsTxt<'d>,
     /// The position of the pattern of each rule.
     positions: HashMap<RuleID, usize>,
-    compiled: Option<Automaton>,
+    compiled: Option<SharedRuleSet>,
 }
 
 impl<'d> Defeats<'d> {
@@ -278,11 +278,10 @@ impl<'d> Defeats<'d> {
             _ => [b"/", pattern.bytes].concat(),
         };
         let compiled = self.compiled.get_or_insert_with(|| {
-            let outcomes = outcomes(&self.ordered.verdicts);
-            let limits = automaton::Limits::default();
-            Automaton::new(self.ordered.patterns.clone(), outcomes, &limits)
+            let rules = RuleSetBuf::new(&self.ordered.patterns, &self.ordered.verdicts);
+            SharedRuleSet::new(rules, Settings::default())
         });
-        let outcome = compiled.decide(&path, Detail::Rule);
+        let outcome = compiled.decide(&path);
         if outcome == Outcome::NONE || outcome.allows() {
             return None;
         }
@@ -334,8 +333,7 @@ fn deciding_all(
     };
     let paths = &dialect.paths;
     let ordered = OrderedRules::new(&reading.file, &groups, paths);
-    let at_root =
-        ordered.patterns.iter().position(|pattern| automaton::pattern_matches(&pattern, b"/"))?;
+    let at_root = ordered.patterns.iter().position(|pattern| pattern_matches(&pattern, b"/"))?;
     if ordered.verdicts[at_root] == Verdict::Allow {
         return None;
     }

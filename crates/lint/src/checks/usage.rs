@@ -15,7 +15,7 @@ use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
-use portcullis_matcher::pattern::normal_text;
+use portcullis_engine::pattern::normal_text;
 use portcullis_robots::policy::{UsageGroups, refusal_of_every_path, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
 

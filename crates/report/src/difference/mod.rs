@@ -14,7 +14,7 @@ pub mod urls;
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
-use portcullis_matcher::bytes::push_percent_triplet;
+use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_robots::visible::{cut_to_show, is_hidden};
 use portcullis_set::stored::StatedPlace;
 

@@ -24,7 +24,7 @@ use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_matcher::bytes::push_percent_triplet;
+use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_set::Damage;
 use portcullis_set::batch::{DecidingText, Session};
 use portcullis_set::stored::StatedPlace;

@@ -11,8 +11,8 @@ use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
     Dialect, Label, LineNumber, Precedence, Preference, RobotsTxtUrl, RuleID, Verdict, words,
 };
-use portcullis_matcher::automaton::pattern_matches;
-use portcullis_matcher::pattern::{PatternList, index_page_text, normal_text};
+use portcullis_engine::pattern::{PatternList, index_page_text, normal_text};
+use portcullis_engine::pattern_matches;
 
 use super::select::naming_line;
 use super::{AgentChain, OrderedRules, Selection, UsageGroups};

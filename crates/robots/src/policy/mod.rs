@@ -1,12 +1,12 @@
 //! Policies: which groups apply to an agent, and which rule decides.
 //!
 //! Owns the meaning of a parsed file: the groups that apply ([`Selection`], [`Audience`]), their
-//! rules in order of precedence ([`OrderedRules`]), usage preferences ([`UsageRules`]),
-//! explanations ([`explain`]) and the batch decision over many policies ([`Block`]). For one file
-//! and one agent, use [`Robots`](crate::Robots); policy sets store policies and use this module.
+//! rules in order of precedence ([`OrderedRules`]), usage preferences ([`UsageRules`]) and
+//! explanations ([`explain`]). For one file and one agent, use [`Robots`](crate::Robots); policy
+//! sets store policies and use this module.
 //!
 //! Cost: selection is linear in the user-agent lines, ordering sorts the rules, and matching costs
-//! what [`automaton`](portcullis_matcher::automaton) documents. Only [`AgentChain`] can fail.
+//! what [`strategy`](portcullis_engine::strategy) documents. Only [`AgentChain`] can fail.
 //!
 //! ```
 //! use portcullis_dialect::RFC_9309;
@@ -22,21 +22,25 @@
 //! ```
 
 mod agent;
-mod block;
-mod deciding;
 mod explain;
 mod rules;
 mod select;
 mod usage;
 
 pub use agent::{AgentChain, AgentError};
-pub use block::Block;
-pub use deciding::{BlockMemory, NO_POLICY, NO_URL, PolicyTable, Source, Start, Ways};
+/// How much a decision reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// The verdict, and whether a rule gave it.
+    Reason,
+    /// The deciding rule as well.
+    Rule,
+}
+
 pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,
 };
-pub use portcullis_matcher::automaton::Detail;
-pub use rules::{OrderedRules, outcomes, reach, reach_of_rules};
+pub use rules::{OrderedRules, reach, reach_of_rules};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, refusal_of_every_path, stated};

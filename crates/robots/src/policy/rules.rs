@@ -7,8 +7,9 @@ use hashbrown::HashTable;
 use crate::syntax::{RobotsTxt, Rule};
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::{Dialect, PathRules, Precedence, RuleID, Verdict};
-use portcullis_matcher::automaton::{self, Outcome, Reach, pattern_matches};
-use portcullis_matcher::pattern::{PathPattern, PatternList, index_page_text, normal_text};
+use portcullis_engine::automaton::{self, Reach};
+use portcullis_engine::pattern::{PathPattern, PatternList, index_page_text, normal_text};
+use portcullis_engine::{outcomes, pattern_matches};
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
@@ -156,13 +157,6 @@ fn sort(entries: &mut [Entry], precedence: Precedence) {
             (std::cmp::Reverse(entry.end - entry.start), disallows)
         }),
     }
-}
-
-/// Returns the outcome of each pattern for an automaton: its position, counted from 1, and its
-/// verdict.
-pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
-    let numbered = (1..).zip(verdicts);
-    numbered.map(|(number, &verdict)| Outcome::new(number, verdict == Verdict::Allow)).collect()
 }
 
 /// Returns how much of a site the rules of `groups` allow, or `None` if that takes more than

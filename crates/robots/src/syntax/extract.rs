@@ -12,7 +12,7 @@
 
 use super::{Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine};
 use portcullis_dialect::{Field, LineNumber, Verdict};
-use portcullis_matcher::bytes::{push_varint, take_varint};
+use portcullis_engine::bytes::{push_varint, take_varint};
 
 /// The role of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,7 +14,7 @@ use std::arch::x86_64::{
 };
 
 use portcullis_dialect::dialect::Escapes;
-use portcullis_matcher::vectors::{Avx512, first_bits, first_bytes};
+use portcullis_engine::vectors::{Avx512, first_bits, first_bytes};
 
 use super::plain::{Glance, PlainHead, may_be_plain};
 use super::split::has_tab_or_line_end;

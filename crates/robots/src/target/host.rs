@@ -9,7 +9,7 @@ use idna::AsciiDenyList;
 
 use super::split::{BadUrl, HostForm, SplitUrl, ends_in_number, split};
 use portcullis_dialect::limits::HOST_BYTES_MAX;
-use portcullis_matcher::bytes::percent_triplet;
+use portcullis_engine::bytes::percent_triplet;
 
 /// ASCII that no name may contain after mapping. `_` is allowed: real hosts have it, and it is not
 /// ambiguous.

@@ -32,7 +32,7 @@ mod split;
 mod tests;
 
 use portcullis_dialect::Escapes;
-use portcullis_matcher::escape::normalise;
+use portcullis_engine::escape::normalise;
 
 #[cfg(target_arch = "x86_64")]
 pub use glance::glances;

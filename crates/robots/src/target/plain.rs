@@ -10,7 +10,7 @@ use wide::u8x16;
 use super::split::ends_in_number;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
-use portcullis_matcher::bytes::are_same;
+use portcullis_engine::bytes::are_same;
 
 /// Bytes of a vector.
 const CHUNK_BYTES: usize = 16;
@@ -125,7 +125,7 @@ pub fn is_plain_path(record: &[u8], start: usize, escapes: Escapes) -> bool {
 }
 
 /// Marks the bytes of `chunk` that end the path or might change, see
-/// [`normalise`](portcullis_matcher::escape::normalise), and those that no URL has.
+/// [`normalise`](portcullis_engine::escape::normalise), and those that no URL has.
 #[inline]
 fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
     let is = |byte: u8| chunk.simd_eq(u8x16::splat(byte));
@@ -150,7 +150,7 @@ fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
 /// Probes of processors without the vectors: never called, because no value of `Avx512` exists.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn glances<'r, R: AsRef<[u8]>>(
-    avx512: portcullis_matcher::vectors::Avx512,
+    avx512: portcullis_engine::vectors::Avx512,
     _: &'r [R],
     _: Escapes,
     _: impl FnMut(usize, &'r [u8], Option<Glance>),
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::target::{compared_path, glances, host_key, split};
     use portcullis_dialect::Dialect;
-    use portcullis_matcher::vectors::Vectors;
+    use portcullis_engine::vectors::Vectors;
 
     /// Bytes of the vector that a glance reads.
     const VECTOR_BYTES: usize = 64;

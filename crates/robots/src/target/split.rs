@@ -6,7 +6,7 @@
 use memchr::{memchr, memchr3, memrchr};
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
-use portcullis_matcher::bytes::trim;
+use portcullis_engine::bytes::trim;
 
 /// Bytes trimmed from both ends of a record.
 const AROUND: &[u8] = b" \t\r";

@@ -8,9 +8,10 @@ use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_matcher::automaton::Limits;
-use portcullis_matcher::vectors::Vectors;
-use portcullis_robots::policy::{AgentChain, Detail, Explanation, NO_POLICY, NO_URL, Source, Ways};
+use portcullis_engine::Limits;
+use portcullis_engine::block::{NO_POLICY, NO_URL, Source, Ways};
+use portcullis_engine::vectors::Vectors;
+use portcullis_robots::policy::{AgentChain, Detail, Explanation};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
 

@@ -18,4 +18,4 @@ pub use classifier::{Classifier, ClassifierMemory, DecidingText, Explained};
 pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;
 
-pub use portcullis_matcher::vectors::Vectors;
+pub use portcullis_engine::vectors::Vectors;

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use portcullis_dialect::dialect::PathRules;
-use portcullis_matcher::vectors::Vectors;
+use portcullis_engine::vectors::Vectors;
 use portcullis_robots::target::{
     BadUrl, ComparedPaths, Glance, PlainHead, compared_path, glances, has_tab_or_line_end,
     host_key, is_plain_path, plain_head, split_assuming,

@@ -4,7 +4,7 @@ use hashbrown::HashTable;
 use zerocopy::little_endian::U32;
 use zerocopy::{Immutable, IntoBytes};
 
-use portcullis_matcher::bytes::seeded_hash;
+use portcullis_engine::bytes::seeded_hash;
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {

@@ -45,14 +45,9 @@ use super::strings::StringError;
 use super::{BlobPool, Content, HostStanding, Standing};
 
 use self::hosts::HostSections;
-pub(super) use self::plan::{
-    PlannedEntry, PlannedRobot, PlannedRules, PlannedUsage, PolicyPlan, UsagePlan,
-    of_extract as plan_of_extract, order as record_order,
-};
 use self::policies::PolicySections;
-pub(super) use self::policies::order_bytes;
-pub(super) use self::slots::HostSlots;
-pub(super) use self::texts::{PatternWords, push_kinds, push_lines};
+
+pub(super) use self::plan::order as record_order;
 
 /// How to compile a set.
 #[derive(Clone, Debug)]
@@ -289,7 +284,7 @@ impl Sections {
             let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
             let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, audience);
             let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
-            policies.add(plans);
+            plans.into_iter().for_each(|plan| policies.add(plan));
             origins = rest;
         }
         let others = HostSections::others(hosts, pool, &mut policies.texts);
@@ -309,7 +304,7 @@ impl Sections {
         self.policies.count(&mut counts);
         HeaderFields {
             dialect_name: config.dialect.name.to_owned(),
-            dialect_fingerprint: super::fingerprint(config.dialect),
+            dialect_revision: config.dialect.revision.into(),
             robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
             flags: 0,
             counts,
@@ -317,7 +312,7 @@ impl Sections {
     }
 
     /// Returns all sections but the strings.
-    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 19] {
+    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 17] {
         let Sections { policies, hosts, .. } = self;
         let rule_sets = &policies.rule_sets;
         [
@@ -326,10 +321,8 @@ impl Sections {
             (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
             (SectionKind::POLICY_INDEX, policies.index.as_bytes().into()),
             (SectionKind::POLICIES, policies.words.as_bytes().into()),
-            (SectionKind::RULE_SETS, rule_sets.words.as_bytes().into()),
-            (SectionKind::PREFILTERS, rule_sets.prefilters.as_bytes().into()),
-            (SectionKind::PATTERNS, rule_sets.patterns.as_bytes().into()),
-            (SectionKind::PATTERN_TEXTS, rule_sets.texts.items.as_bytes().into()),
+            (SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes().into()),
+            (SectionKind::RULE_SETS, rule_sets.lines.as_bytes().into()),
             (SectionKind::ORDERS, policies.orders.items.as_slice().into()),
             (SectionKind::TOKENS, policies.tokens.section().into()),
             (SectionKind::DOCUMENTS, policies.texts.documents.as_bytes().into()),

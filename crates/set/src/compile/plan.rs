@@ -6,6 +6,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::{POLICY_PATTERN_BYTES_MAX, POLICY_PATTERNS_MAX};
+use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{
     Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
 };
@@ -79,7 +80,9 @@ pub struct PlannedEntry {
 
 /// Rules in order of precedence.
 pub struct PlannedRules {
-    pub rules: OrderedRules,
+    pub compiled: RuleSetBuf,
+    /// The rule of each pattern.
+    pub rules: Vec<RuleID>,
     /// The record of each pattern's rule, counted from the first rule of the first group.
     pub order: Vec<u32>,
 }
@@ -110,12 +113,6 @@ pub fn plan<'p>(
             of_file(&file, extract, dialect, (agents, usage))
         }
     }
-}
-
-/// Plans the policy of the file with this extract, for all agents. `None` if `extract` is invalid.
-pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> Option<PolicyPlan<'p>> {
-    let file = RobotsTxt::read_extract(extract)?;
-    Some(of_file(&file, extract, dialect, (None, true)))
 }
 
 fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
@@ -301,7 +298,8 @@ impl<'p> Planner<'_, 'p> {
         let ordered = is_ordered.then(|| {
             let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
-            PlannedRules { rules, order }
+            let compiled = RuleSetBuf::new(&rules.patterns, &rules.verdicts);
+            PlannedRules { compiled, rules: rules.rules, order }
         });
         let entry = self.entries.len() as u32;
         self.entries.push(PlannedEntry { positions, ordered });
@@ -314,13 +312,8 @@ impl<'p> Planner<'_, 'p> {
 /// share a rule set if they state different things about the same paths.
 fn usage_rules(label: LabelRules) -> PlannedRules {
     let LabelRules { patterns, records, .. } = label;
-    let rules = OrderedRules {
-        verdicts: vec![Verdict::Allow; patterns.len()],
-        rules: records.iter().copied().map(RuleID).collect(),
-        directories: vec![false; patterns.len()],
-        patterns,
-    };
-    PlannedRules { rules, order: records }
+    let compiled = RuleSetBuf::new(&patterns, &vec![Verdict::Allow; patterns.len()]);
+    PlannedRules { compiled, rules: Vec::new(), order: records }
 }
 
 /// Returns the number and the record of each group's first rule.
@@ -372,13 +365,16 @@ mod tests {
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let mut extract = Vec::new();
             file.write_extract(&text, &mut extract);
-            let plan = of_extract(&extract, &RFC_9309).unwrap();
+            let file = RobotsTxt::read_extract(&extract).unwrap();
+            let plan = of_file(&file, &extract, &RFC_9309, (None, true));
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =
-                ordered.clone().map(|entry| entry.rules.patterns.byte_len()).sum();
+                ordered.clone().map(|entry| entry.compiled.as_bytes().len()).sum();
             let bytes = size_of_val(&*plan.records) + patterns;
             assert!(bytes <= plan_bytes(extract.len()), "{bytes} bytes for {}", extract.len());
-            assert!(patterns <= POLICY_PATTERN_BYTES_MAX, "{patterns}");
+            // Filters and tables take some bytes per pattern.
+            let patterns_max = POLICY_PATTERN_BYTES_MAX + 32 * POLICY_PATTERNS_MAX;
+            assert!(patterns <= patterns_max, "{patterns}");
             let is_whole = ordered.count() == plan.entries.len();
             assert_eq!(is_whole, file_bytes < 100 * 1024, "{file_bytes}");
         }

@@ -72,17 +72,11 @@ impl PolicySections {
         let texts = Texts::plain(bytes);
         let mut sections = PolicySections { texts, ..PolicySections::default() };
         sections.orders.is_plain = !usage;
-        sections.rule_sets.texts.is_plain = !usage;
         sections
     }
 
-    /// Adds policies in their order, and compiles the rule sets that are new.
-    pub fn add(&mut self, plans: Vec<PolicyPlan<'_>>) {
-        plans.into_iter().for_each(|plan| self.add_one(plan));
-        self.rule_sets.compile();
-    }
-
-    fn add_one(&mut self, plan: PolicyPlan<'_>) {
+    /// Adds a policy behind those before it.
+    pub fn add(&mut self, plan: PolicyPlan<'_>) {
         let start = self.words.len();
         push(&mut self.index, position(&self.words));
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
@@ -135,10 +129,9 @@ impl PolicySections {
             for number in 0..usage::LABELS * usage::SOURCES {
                 let rules = entry.statements.as_ref().map(|statements| &statements[number]);
                 let (number, order) = match rules {
-                    Some(PlannedRules { rules, order }) => {
+                    Some(PlannedRules { compiled, order, .. }) => {
                         let order = self.orders.intern(&order_bytes(order));
-                        let table = self.rule_sets.table(rules);
-                        (self.rule_sets.intern(rules.clone(), &table), order)
+                        (self.rule_sets.intern(compiled), order)
                     }
                     None => (self.rule_sets.push_of_groups(), NONE),
                 };
@@ -184,9 +177,10 @@ impl PolicySections {
             let (number, order) = match entry.ordered {
                 Some(planned) => {
                     let order = self.orders.intern(&order_bytes(&planned.order));
-                    let table = self.rule_sets.table(&planned.rules);
-                    pattern_words.add(&planned.rules, &table);
-                    (self.rule_sets.intern(planned.rules, &table), order)
+                    let number = self.rule_sets.intern(&planned.compiled);
+                    let texts = self.rule_sets.text_positions(number);
+                    pattern_words.add(&planned.rules, planned.compiled.as_rule_set(), texts);
+                    (number, order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
             };

@@ -1,110 +1,81 @@
-//! Rule sets, each stored once: the prefilter and the patterns that decide paths, and the origin of
-//! each pattern.
+//! Rule sets, each stored once.
 
 use hashbrown::HashTable;
-use rayon::prelude::*;
-use zerocopy::IntoBytes;
-use zerocopy::little_endian::{U16, U32};
+use zerocopy::little_endian::U32;
 
-use portcullis_dialect::decision::Verdict;
-use portcullis_matcher::automaton::{PrefilterLine, build_prefilter, push_text, table_word};
-use portcullis_matcher::bytes::seeded_hash;
-use portcullis_matcher::pattern::PathPattern;
-use portcullis_robots::policy::{OrderedRules, outcomes};
+use portcullis_engine::bytes::seeded_hash;
+use portcullis_engine::{Line, RuleSet, RuleSetBuf};
 
 use super::super::layout::{NONE, rule_set};
-use super::intern::{Lists, position, push};
+use super::intern::push;
 
 /// The rule sets of a set.
 #[derive(Default)]
 pub struct RuleSets {
-    /// The words of each rule set, by number.
-    pub words: Vec<U32>,
-    /// The lines of all prefilters.
-    pub prefilters: Vec<PrefilterLine>,
-    /// For each pattern, concatenated: the start of its text, and whether it allows.
-    pub patterns: Vec<U32>,
-    /// The texts of patterns, each stored once.
-    pub texts: Lists<U16>,
+    /// The first line and the number of lines of each rule set, by number.
+    pub index: Vec<U32>,
+    /// The lines of all rule sets.
+    pub lines: Vec<Line>,
     /// The number of rule sets that are built lazily from a policy's groups.
     pub of_groups: u64,
-    /// The numbers of rule sets, by the hash of their patterns.
+    /// The numbers of rule sets, by the hash of their lines.
     known: HashTable<(u64, u32)>,
-    /// The numbers and rules of new rule sets.
-    waiting: Vec<(u32, OrderedRules)>,
-    text: Vec<U16>,
 }
 
 impl RuleSets {
-    /// Returns the pattern table of a rule set. Texts are stored once, so equal rule sets have
-    /// equal tables.
-    pub fn table(&mut self, rules: &OrderedRules) -> Vec<U32> {
-        let word = |(pattern, verdict): (PathPattern<'_>, &Verdict)| {
-            self.text.clear();
-            push_text(&pattern, &mut self.text);
-            let at = self.texts.intern(&self.text) as usize;
-            table_word(at, *verdict == Verdict::Allow)
-        };
-        rules.patterns.iter().zip(&rules.verdicts).map(word).collect()
-    }
-
-    /// Returns the number of the rule set with this table.
-    pub fn intern(&mut self, rules: OrderedRules, patterns: &[U32]) -> u32 {
-        let hash = seeded_hash(patterns.as_bytes());
-        let (words, all) = (&self.words, &self.patterns);
+    /// Returns the number of a rule set, which is stored if it is new.
+    pub fn intern(&mut self, rules: &RuleSetBuf) -> u32 {
+        let hash = seeded_hash(rules.as_bytes());
         let same = |&(other, number): &(u64, u32)| {
-            let words = &words[number as usize * rule_set::WORDS..];
-            let count = words[rule_set::COUNT].get() as usize;
-            other == hash && all[words[rule_set::PATTERNS].get() as usize..][..count] == *patterns
+            other == hash && self.lines_of(number) == rules.as_lines()
         };
         if let Some(&(_, number)) = self.known.find(hash, same) {
             return number;
         }
-        let start = position(&self.patterns);
-        self.patterns.extend_from_slice(patterns);
-        let number = self.push([NONE, 0, start, patterns.len() as u32]);
+        let lines = rules.as_lines();
+        let start = u32::try_from(self.lines.len()).ok().filter(|&start| start < NONE);
+        let start = start.expect("rule sets have fewer than 2^32 lines; compile several sets");
+        self.lines.extend_from_slice(lines);
+        let number = self.push([start, lines.len() as u32]);
         self.known.insert_unique(hash, (hash, number), |&(hash, _)| hash);
-        self.waiting.push((number, rules));
         number
+    }
+
+    fn lines_of(&self, number: u32) -> &[Line] {
+        let words = &self.index[number as usize * rule_set::WORDS..];
+        let (start, count) = (words[rule_set::LINE].get(), words[rule_set::LINES].get());
+        &self.lines[start as usize..][..count as usize]
+    }
+
+    /// Returns where in the section the texts of a rule set's patterns begin, in 16-bit units.
+    pub fn text_positions(&self, number: u32) -> impl Iterator<Item = u32> {
+        let start = self.index[number as usize * rule_set::WORDS + rule_set::LINE].get() as usize;
+        let lines = self.lines_of(number);
+        let rules = RuleSet::view(lines).expect("what was built");
+        const UNITS: usize = size_of::<Line>() / size_of::<u16>();
+        let position = move |index| start * UNITS + rules.text_position(lines, index);
+        (0..rules.len()).map(move |index| u32::try_from(position(index)).unwrap_or(NONE))
     }
 
     /// Frees the memory used for interning. A rule set that is added later is stored as new.
     pub fn forget(&mut self) {
         self.known = HashTable::new();
-        self.texts.forget();
     }
 
     /// Adds a rule set that is built from a policy's groups when an agent first needs it.
     pub fn push_of_groups(&mut self) -> u32 {
         self.of_groups += 1;
-        self.push([NONE, 0, NONE, 0])
+        self.push([NONE, 0])
     }
 
     fn push(&mut self, words: [u32; rule_set::WORDS]) -> u32 {
-        let number = position(&self.words) / rule_set::WORDS as u32;
-        words.into_iter().for_each(|word| push(&mut self.words, word));
-        number
+        let number = self.len();
+        words.into_iter().for_each(|word| push(&mut self.index, word));
+        u32::try_from(number).expect("fewer rule sets than words")
     }
 
     /// Returns the number of rule sets.
     pub fn len(&self) -> u64 {
-        (self.words.len() / rule_set::WORDS) as u64
-    }
-
-    /// Builds the prefilters of the rule sets added since the last call.
-    pub fn compile(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let compile = |(number, rules): (u32, OrderedRules)| {
-            (number, build_prefilter(&rules.patterns, &outcomes(&rules.verdicts)))
-        };
-        let compiled: Vec<_> = waiting.into_par_iter().map(compile).collect();
-        for (number, lines) in compiled {
-            let start = u32::try_from(self.prefilters.len()).ok().filter(|&start| start < NONE);
-            let start = start.expect("prefilters have fewer than 2^32 lines; compile several sets");
-            let words = &mut self.words[number as usize * rule_set::WORDS..];
-            words[rule_set::PREFILTER] = U32::new(start);
-            words[rule_set::LINES] = U32::new(lines.len() as u32);
-            self.prefilters.extend(lines);
-        }
+        (self.index.len() / rule_set::WORDS) as u64
     }
 }

@@ -5,9 +5,10 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_matcher::bytes::push_varint;
-use portcullis_matcher::pattern::PathPattern;
-use portcullis_robots::policy::OrderedRules;
+use portcullis_dialect::RuleID;
+use portcullis_engine::RuleSet;
+use portcullis_engine::bytes::push_varint;
+use portcullis_engine::ruleset::texts::PatternText;
 
 use super::super::layout::record;
 use super::super::strings::{ProvisionalString, StringError, StringTable, StringTableBuilder};
@@ -149,31 +150,32 @@ impl<'r, 'f> PatternWords<'r, 'f> {
         PatternWords { records, rules, words: vec![None; records.len()] }
     }
 
-    /// Adds the rules of an entry. `table` is the pattern table of their rule set.
-    pub fn add(&mut self, rules: &OrderedRules, table: &[U32]) {
-        for ((pattern, rule), word) in rules.patterns.iter().zip(&rules.rules).zip(table) {
+    /// Adds the rules of an entry, given the rule of each pattern and the position of its text.
+    pub fn add(
+        &mut self,
+        rules: &[RuleID],
+        compiled: RuleSet<'_>,
+        texts: impl Iterator<Item = u32>,
+    ) {
+        for ((index, rule), text) in rules.iter().enumerate().zip(texts) {
             let record = self.rules[rule.0 as usize];
-            if self.words[record].is_none() {
-                self.words[record] =
-                    PatternWords::word(&self.records[record], &pattern, word.get() >> 1);
+            if self.words[record].is_none()
+                && let Some((_, pattern)) = compiled.get(index)
+            {
+                self.words[record] = PatternWords::word(&self.records[record], &pattern, text);
             }
         }
     }
 
-    fn word(record: &PlannedRecord<'_>, pattern: &PathPattern<'_>, text: u32) -> Option<u32> {
+    fn word(record: &PlannedRecord<'_>, pattern: &PatternText<'_>, text: u32) -> Option<u32> {
         let value = record.text.strip_prefix(record::field(record.kind)?)?;
         if value != record.value || text >> record::FORM_SHIFT != 0 {
             return None;
         }
-        let mut rest = value;
-        for (index, literal) in pattern.literals().enumerate() {
-            rest = rest.strip_prefix(if index > 0 { &b"*"[..] } else { b"" })?;
-            rest = rest.strip_prefix(literal)?;
-        }
-        let form = match rest {
-            b"$" if pattern.anchored => record::PATTERN,
-            b"" if !pattern.anchored => record::PATTERN,
-            b"*" if !pattern.anchored => record::PATTERN_AND_STAR,
+        let form = match value.strip_prefix(pattern.bytes)? {
+            b"$" if pattern.is_anchored => record::PATTERN,
+            b"" if !pattern.is_anchored => record::PATTERN,
+            b"*" if !pattern.is_anchored => record::PATTERN_AND_STAR,
             _ => return None,
         };
         Some(form << record::FORM_SHIFT | text)

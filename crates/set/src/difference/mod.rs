@@ -55,8 +55,8 @@ use std::sync::Arc;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::limits::{DIFFERENCE_PAIR_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_dialect::usage::Label;
-use portcullis_matcher::bytes::seeded_hash;
-use portcullis_matcher::pattern::{PathPattern, PatternList};
+use portcullis_engine::bytes::seeded_hash;
+use portcullis_engine::pattern::{PathPattern, PatternList};
 use portcullis_robots::policy::{AgentChain, Detail, OrderedRules};
 
 use super::file::Damage;
@@ -242,7 +242,7 @@ impl Difference {
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
         let query = |(set, agents): (&Arc<PolicySet>, _)| {
-            let limits = portcullis_matcher::automaton::Limits::default();
+            let limits = portcullis_engine::Limits::default();
             Query::new(Arc::clone(set), agents, Detail::Reason, limits)
         };
         let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));

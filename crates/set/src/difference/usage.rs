@@ -7,7 +7,7 @@
 
 use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_matcher::pattern::PatternList;
+use portcullis_engine::pattern::PatternList;
 use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 

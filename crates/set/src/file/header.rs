@@ -30,7 +30,7 @@ pub mod at {
     pub const FILE_BYTES: usize = 16;
     pub const CONTENT_HASH: usize = 24;
     pub const ROOT: usize = 32;
-    pub const DIALECT_FINGERPRINT: usize = 40;
+    pub const DIALECT_REVISION: usize = 40;
     pub const ROBOTS_BYTES_MAX: usize = 48;
     pub const FLAGS: usize = 56;
     pub const DIALECT_NAME: usize = 64;
@@ -53,8 +53,9 @@ const _: () = assert!(at::COUNTS + COUNTS * 8 == at::TABLE);
 pub struct HeaderFields {
     /// The dialect's name: 1 to 64 ASCII characters without blanks.
     pub dialect_name: String,
-    /// A number that changes whenever the dialect's behaviour does.
-    pub dialect_fingerprint: u64,
+    /// The revision of the dialect
+    /// ([`Dialect::revision`](portcullis_dialect::dialect::Dialect::revision)).
+    pub dialect_revision: u64,
     /// The maximum number of bytes read per robots.txt file; `None` if there was no limit.
     pub robots_bytes_max: Option<u64>,
     /// See `FORMAT.md`.
@@ -111,7 +112,7 @@ impl Header {
         put(at::FILE_BYTES, &self.layout.file_bytes().to_le_bytes());
         put(at::CONTENT_HASH, &self.content_hash.to_le_bytes());
         put(at::ROOT, &self.root.to_le_bytes());
-        put(at::DIALECT_FINGERPRINT, &fields.dialect_fingerprint.to_le_bytes());
+        put(at::DIALECT_REVISION, &fields.dialect_revision.to_le_bytes());
         put(at::ROBOTS_BYTES_MAX, &fields.robots_bytes_max.unwrap_or(u64::MAX).to_le_bytes());
         put(at::FLAGS, &fields.flags.to_le_bytes());
         put(at::DIALECT_NAME, name);
@@ -257,7 +258,7 @@ impl Reader<'_> {
         let robots_bytes_max = self.u64(at::ROBOTS_BYTES_MAX);
         Ok(HeaderFields {
             dialect_name: dialect_name.to_owned(),
-            dialect_fingerprint: self.u64(at::DIALECT_FINGERPRINT),
+            dialect_revision: self.u64(at::DIALECT_REVISION),
             robots_bytes_max: (robots_bytes_max != u64::MAX).then_some(robots_bytes_max),
             flags: self.u64(at::FLAGS),
             counts: std::array::from_fn(|index| self.u64(at::COUNTS + index * 8)),

@@ -21,8 +21,8 @@ impl SectionKind {
     pub const CAPTURES: SectionKind = SectionKind(6);
     /// Policies.
     pub const POLICIES: SectionKind = SectionKind(7);
-    /// Rule sets.
-    pub const RULE_SETS: SectionKind = SectionKind(8);
+    /// Where each rule set begins.
+    pub const RULE_SET_INDEX: SectionKind = SectionKind(8);
     /// The records of the rules that patterns come from.
     pub const ORDERS: SectionKind = SectionKind(9);
     /// The names of robots.
@@ -35,15 +35,10 @@ impl SectionKind {
     pub const OUTAGES: SectionKind = SectionKind(13);
     /// The additional captures that merging needs.
     pub const HISTORY: SectionKind = SectionKind(14);
-    /// The pattern tables of rule sets.
-    pub const PATTERNS: SectionKind = SectionKind(15);
-    /// The prefilters of rule sets.
-    pub const PREFILTERS: SectionKind = SectionKind(16);
+    /// The rule sets.
+    pub const RULE_SETS: SectionKind = SectionKind(16);
     /// The start of each policy.
     pub const POLICY_INDEX: SectionKind = SectionKind(17);
-    /// The texts of patterns.
-    pub const PATTERN_TEXTS: SectionKind = SectionKind(18);
-
     /// Usage preferences, by policy.
     pub const USAGE: SectionKind = SectionKind(19);
     /// The start of the usage of each policy.
@@ -60,15 +55,13 @@ impl SectionKind {
         (SectionKind::HOSTS, "hosts"),
         (SectionKind::CAPTURES, "captures"),
         (SectionKind::POLICIES, "policies"),
-        (SectionKind::RULE_SETS, "rule sets"),
+        (SectionKind::RULE_SET_INDEX, "rule set index"),
         (SectionKind::ORDERS, "orders"),
         (SectionKind::TOKENS, "tokens"),
         (SectionKind::DOCUMENTS, "documents"),
         (SectionKind::OTHERS, "others"),
-        (SectionKind::PATTERNS, "patterns"),
-        (SectionKind::PREFILTERS, "prefilters"),
+        (SectionKind::RULE_SETS, "rule sets"),
         (SectionKind::POLICY_INDEX, "policy index"),
-        (SectionKind::PATTERN_TEXTS, "pattern texts"),
         (SectionKind::OUTAGES, "outages"),
         (SectionKind::HISTORY, "history"),
         (SectionKind::USAGE, "usage"),

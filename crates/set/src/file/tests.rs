@@ -18,7 +18,7 @@ const TEXT: SectionKind = SectionKind(903);
 fn fields() -> HeaderFields {
     HeaderFields {
         dialect_name: "rfc9309".into(),
-        dialect_fingerprint: 0x0123_4567_89AB_CDEF,
+        dialect_revision: 0x0123_4567_89AB_CDEF,
         robots_bytes_max: Some(512_000),
         flags: 5,
         counts: std::array::from_fn(|index| index as u64 * 1_000),

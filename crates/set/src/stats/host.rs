@@ -310,7 +310,7 @@ fn robots<'s>(
 ) -> Result<Vec<HostRobot<'s>>, Damage> {
     let differ = || policy.malformed("it names other robots than its records do");
     let robot = |name, groups: &[usize], entry: u32| {
-        let rules = RuleSetFigures::of(set, &set.rule_set(policy.rule_set(entry)?)?)?;
+        let rules = RuleSetFigures::of(&set.rule_set(policy.rule_set(entry)?)?);
         let groups = groups.iter().map(|group| group + 1).collect();
         Ok(HostRobot { name, groups, rules })
     };

@@ -6,10 +6,11 @@ use super::hosts::{ByPosition, PolicyUse};
 use super::{Named, Tier, as_lossy, as_name, largest, sharing};
 use crate::PolicySet;
 use crate::file::Damage;
-use crate::stored::{PolicyNumber, RuleSetKind, RuleSetNumber, StoredPolicy, StoredRuleSet};
+use crate::stored::{PolicyNumber, RuleSetNumber, StoredPolicy, StoredRuleSet};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::words;
-use portcullis_matcher::automaton::{Outcome, Reach};
+use portcullis_engine::Outcome;
+use portcullis_engine::automaton::Reach;
 use portcullis_robots::policy::{OrderedRules, reach_of_rules};
 
 words! {
@@ -39,29 +40,24 @@ pub struct RuleSetFigures {
 }
 
 impl RuleSetFigures {
-    pub(super) fn of(
-        set: &PolicySet,
-        rule_set: &StoredRuleSet<'_>,
-    ) -> Result<RuleSetFigures, Damage> {
-        let (strategy, reach) = match rule_set.kind() {
-            RuleSetKind::OfGroups => (RuleSetStrategy::FromGroups, None),
-            RuleSetKind::Patterns => {
-                let strategy = match set.is_constant(rule_set)? {
-                    true => RuleSetStrategy::Constant,
-                    false => RuleSetStrategy::Prefilter,
-                };
-                let (patterns, outcomes) = set.pattern_list(rule_set)?;
-                let verdict = |outcome: &Outcome| match outcome.allows() {
-                    true => Verdict::Allow,
-                    false => Verdict::Disallow,
-                };
-                let verdicts = outcomes.iter().map(verdict).collect();
-                let rules = OrderedRules { patterns, verdicts, ..OrderedRules::default() };
-                (strategy, reach_of_rules(rules))
-            }
+    pub(super) fn of(rule_set: &StoredRuleSet<'_>) -> RuleSetFigures {
+        let StoredRuleSet::Compiled(rules) = rule_set else {
+            let strategy = RuleSetStrategy::FromGroups;
+            return RuleSetFigures { strategy, reach: None, patterns: 0, bytes: 0 };
         };
-        let (patterns, bytes) = (rule_set.patterns(), rule_set.bytes());
-        Ok(RuleSetFigures { strategy, reach, patterns, bytes })
+        let strategy = match rules.is_constant() {
+            true => RuleSetStrategy::Constant,
+            false => RuleSetStrategy::Prefilter,
+        };
+        let (patterns, outcomes) = rules.to_list();
+        let verdict = |outcome: &Outcome| match outcome.allows() {
+            true => Verdict::Allow,
+            false => Verdict::Disallow,
+        };
+        let verdicts = outcomes.iter().map(verdict).collect();
+        let reach = reach_of_rules(OrderedRules { patterns, verdicts, ..OrderedRules::default() });
+        let (patterns, bytes) = (rules.len() as u32, rules.bytes() as u64);
+        RuleSetFigures { strategy, reach, patterns, bytes }
     }
 }
 
@@ -230,7 +226,7 @@ pub(super) fn pass<'s>(
 ) -> Result<(RuleSetStats<'s>, RobotStats<'s>, PolicyStats<'s>), Damage> {
     let mut pass = Pass { rule_sets: Vec::new(), robots: RobotStats::default(), named: Vec::new() };
     for rule_set in set.rule_sets() {
-        let figures = RuleSetFigures::of(set, &rule_set?)?;
+        let figures = RuleSetFigures::of(&rule_set?);
         let unused = SharedRuleSet { host: None, robot: None, policies: 0, origins: 0, figures };
         pass.rule_sets.push(unused);
     }

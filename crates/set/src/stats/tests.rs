@@ -11,7 +11,7 @@ use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
-use portcullis_matcher::automaton::Reach;
+use portcullis_engine::automaton::Reach;
 use portcullis_robots::policy::{AgentChain, Audience, Detail, OrderedRules};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt, read_others};
 use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};

@@ -4,14 +4,13 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
-use portcullis_matcher::automaton::PatternText;
-use portcullis_matcher::bytes::take_varint;
+use portcullis_engine::bytes::take_varint;
+use portcullis_engine::ruleset::texts::PatternText;
 use portcullis_robots::syntax::{ExtractWriter, RobotsTxt};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
 use super::super::strings::StringID;
-use super::rule_set::StoredTexts;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
 pub use portcullis_robots::syntax::{RecordKind, UsageKind};
@@ -71,19 +70,9 @@ impl RecordList<'_> {
         self.records
     }
 
-    /// Bits of the kinds of its records; 0 if they have none.
-    pub(super) fn kind_bits(&self) -> u32 {
-        self.kind_bits
-    }
-
     /// Returns the number of words before the text words, and of the whole list.
     fn texts(&self) -> (usize, usize) {
         record::texts(self.records as usize, self.runs as usize, self.kind_bits)
-    }
-
-    /// Returns the position of the next list.
-    pub(super) fn end(&self) -> u32 {
-        self.position.saturating_add(u32::try_from(self.texts().1).unwrap_or(NONE))
     }
 
     /// Returns `count` words of the list, from `at`.
@@ -161,7 +150,11 @@ impl RecordList<'_> {
             _ => return Err(malformed()),
         };
         let field = record::field(self.kind(index)?).ok_or_else(malformed)?;
-        let pattern = PatternText::at(StoredTexts(self.set), number as usize);
+        let set = self.set;
+        let units = |at: usize, count: usize| {
+            set.file.items(set.sections.rule_sets, at as u64, count as u64).ok()
+        };
+        let pattern = PatternText::read(number as usize, units).map(|(pattern, _)| pattern);
         let pattern = pattern.ok_or_else(malformed)?;
         text.clear();
         text.extend_from_slice(field);

@@ -4,7 +4,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, SET_HOST_RUN_LINES_MAX};
-use portcullis_matcher::bytes::{are_same, places_of};
+use portcullis_engine::bytes::{are_same, places_of};
 use portcullis_robots::target::Origin;
 
 use super::super::file::Damage;

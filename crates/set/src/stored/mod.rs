@@ -21,6 +21,7 @@ mod merging;
 mod places;
 mod policy;
 mod query;
+mod records;
 mod rule_set;
 mod rules;
 mod standings;
@@ -36,7 +37,7 @@ use zerocopy::little_endian::U32;
 
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_matcher::vectors::prefetch;
+use portcullis_engine::vectors::prefetch;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
 
@@ -51,12 +52,12 @@ pub(crate) use hosts::{Place, key_with_scheme, place};
 pub use merging::{MergeError, MergeSettings};
 pub use policy::{PolicyNumber, StoredPolicy};
 pub use query::{AskError, Query, QueryMemory};
-pub use rule_set::{RuleSetKind, RuleSetNumber, StoredRuleSet};
+pub(crate) use records::{are_others, is_extract};
+pub use rule_set::{RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
 pub(crate) use tokens::CompiledFor;
 pub use usage::{Licenses, StatedPlace};
 pub use verify::Verified;
-pub(crate) use verify::{are_others, is_extract};
 
 /// A compiled set.
 #[derive(Debug)]
@@ -84,10 +85,8 @@ struct Sections {
     captures: Section,
     policy_index: Section,
     policies: Section,
+    rule_set_index: Section,
     rule_sets: Section,
-    prefilters: Section,
-    patterns: Section,
-    pattern_texts: Section,
     orders: Section,
     tokens: Section,
     documents: Section,
@@ -174,10 +173,8 @@ impl PolicySet {
             captures: file.required(SectionKind::CAPTURES)?,
             policy_index: file.required(SectionKind::POLICY_INDEX)?,
             policies: file.required(SectionKind::POLICIES)?,
+            rule_set_index: file.required(SectionKind::RULE_SET_INDEX)?,
             rule_sets: file.required(SectionKind::RULE_SETS)?,
-            prefilters: file.required(SectionKind::PREFILTERS)?,
-            patterns: file.required(SectionKind::PATTERNS)?,
-            pattern_texts: file.required(SectionKind::PATTERN_TEXTS)?,
             orders: file.required(SectionKind::ORDERS)?,
             tokens: file.required(SectionKind::TOKENS)?,
             documents: file.required(SectionKind::DOCUMENTS)?,
@@ -321,7 +318,7 @@ impl PolicySet {
 fn dialect(file: &SetFile) -> Result<&'static Dialect, SetError> {
     let fields = file.fields();
     let known = Dialect::by_name(&fields.dialect_name);
-    known.filter(|dialect| super::fingerprint(dialect) == fields.dialect_fingerprint).ok_or_else(
+    known.filter(|dialect| u64::from(dialect.revision) == fields.dialect_revision).ok_or_else(
         || SetError::OtherDialect {
             name: file.name().to_owned(),
             dialect: fields.dialect_name.clone(),

@@ -4,7 +4,8 @@
 //! that ask for the source.
 
 use portcullis_dialect::id::{LineNumber, RuleID};
-use portcullis_robots::policy::{Detail, Source, robot_named};
+use portcullis_engine::block::Source;
+use portcullis_robots::policy::{Detail, robot_named};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy, record};
@@ -31,8 +32,7 @@ impl Query {
         let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
         let policy = self.set.policy(PolicyNumber(rules.policy))?;
         let offset = match rules.order {
-            // Without a stored order, the outcome is the record itself.
-            NONE => pattern,
+            NONE => self.order_of(&rules)?.get(pattern as usize).copied().unwrap_or(NONE),
             order => self.set.record_of(order, pattern)?,
         };
         let malformed = || policy.malformed("a rule is in none of its groups");

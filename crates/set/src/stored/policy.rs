@@ -2,8 +2,9 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_engine::block::Fixed;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
@@ -37,8 +38,8 @@ pub struct StoredPolicy<'s> {
 /// The part of a policy that applies to an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Selected {
-    /// The same for every path: the [`fixed`] decision with this number.
-    Fixed(u32),
+    /// The same for every path.
+    Fixed(Fixed),
     /// The rules of some groups.
     Rules(SelectedRules),
 }
@@ -169,11 +170,6 @@ impl<'s> StoredPolicy<'s> {
         (entry != NONE).then_some(entry)
     }
 
-    /// Returns the record that names the default groups; [`NONE`] if there are none.
-    pub(super) fn default_speaker(&self) -> u32 {
-        self.words[policy::DEFAULT_SPEAKER].get()
-    }
-
     /// Returns the entry of the token at `index`, and the record that names it.
     pub(super) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
         let at = policy::HEAD_WORDS + self.token_count() + index * policy::SPEAKER_WORDS;
@@ -183,11 +179,6 @@ impl<'s> StoredPolicy<'s> {
     /// Returns the rule set of an entry.
     pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
         Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
-    }
-
-    /// Returns the position of the order of an entry's rule set.
-    pub(super) fn order(&self, entry: u32) -> Result<u32, Damage> {
-        self.word(self.entry_at(entry) + policy::ORDER)
     }
 
     /// Returns the position of an entry's groups in the policy.
@@ -210,7 +201,7 @@ impl<'s> StoredPolicy<'s> {
     pub(super) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
         let word = self.words[policy::STATE].get();
         if word & 0xff != PolicyState::Rules as u32 {
-            return Ok(Selected::Fixed(fixed_number(self.access()?)));
+            return Ok(Selected::Fixed(Fixed::of(self.access()?)));
         }
         let (entry, speaker, token) = match self.named(agent)? {
             Some(named) => named,
@@ -222,7 +213,7 @@ impl<'s> StoredPolicy<'s> {
                     if self.words.last().is_none_or(|word| word.get() == 0) {
                         return Err(self.malformed("a policy has no end"));
                     }
-                    return Ok(Selected::Fixed(FIXED_NO_GROUP));
+                    return Ok(Selected::Fixed(Fixed::NO_GROUP));
                 }
                 (entry, self.words[policy::DEFAULT_SPEAKER].get(), NONE)
             }
@@ -247,40 +238,4 @@ impl<'s> StoredPolicy<'s> {
         }
         agent.first_named(self.tokens()?, |index| self.speaker(index))
     }
-}
-
-/// The number of the decision on every path if no group applies to the agent.
-const FIXED_NO_GROUP: u32 = 1 << 8;
-
-/// The number of the decision if the content of a policy is not known.
-pub(super) const FIXED_UNKNOWN: u32 = 1 << 9;
-
-/// Returns the number of the decision on every path without a file, or with a file without rules.
-fn fixed_number(outcome: AccessOutcome) -> u32 {
-    outcome.state as u32 | (outcome.verdict as u32) << 4
-}
-
-/// Returns the decision with this number.
-pub(super) fn fixed(number: u32) -> Decision {
-    if number == FIXED_NO_GROUP {
-        return Decision::without_rule(Verdict::Allow, Reason::NoGroup);
-    }
-    let state = PolicyState::ALL.get((number & 0xf) as usize);
-    let verdict = Verdict::ALL.get((number >> 4) as usize);
-    match (state, verdict) {
-        (Some(&state), Some(&verdict)) => access_decision(AccessOutcome { state, verdict }),
-        _ => Decision::UNKNOWN,
-    }
-}
-
-/// Returns the decision on every path without a file, or with a file without rules.
-fn access_decision(outcome: AccessOutcome) -> Decision {
-    let reason = match outcome.state {
-        PolicyState::NoRules => Reason::NoRules,
-        PolicyState::Unavailable => Reason::Unavailable,
-        PolicyState::Unreachable => Reason::Unreachable,
-        PolicyState::Deferred => Reason::Deferred,
-        PolicyState::Rules | PolicyState::Unknown => return Decision::UNKNOWN,
-    };
-    Decision::without_rule(outcome.verdict, reason)
 }

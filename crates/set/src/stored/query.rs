@@ -9,25 +9,20 @@
 //! by stage. The loads of one stage do not depend on each other, so the CPU overlaps many of them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use zerocopy::FromZeros;
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RobotsTxtUrl;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_matcher::automaton::{Automata, Detail, Limits, Outcome, Patterns, PrefilterLine};
-use portcullis_matcher::vectors::Vectors;
-use portcullis_robots::policy::{
-    AgentChain, Block, BlockMemory, Explanation, NO_URL, PolicyTable, Start, Ways, explain,
-};
+use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Start, Starts, Table, Ways};
+use portcullis_engine::vectors::Vectors;
+use portcullis_engine::{Limits, RuleSetBuf, Settings};
+use portcullis_robots::policy::{AgentChain, Detail, Explanation, explain};
 use portcullis_robots::target::{ComparedPath, ComparedPaths};
 
 use super::super::file::Damage;
 use super::hosts::{Place, Search, key_with_scheme, place};
-use super::policy::{FIXED_UNKNOWN, Selected, SelectedRules, fixed};
-use super::rule_set::{RuleSetNumber, StoredTexts};
-use super::rules::patterns_of;
+use super::policy::{Selected, SelectedRules};
+use super::rules::ordered;
 use super::tokens::AgentTokens;
 use super::usage::{StatedPlace, UsageMemory, UsageQuery};
 use super::{HostPosition, PolicyNumber, PolicySet};
@@ -37,11 +32,10 @@ use super::{HostPosition, PolicyNumber, PolicySet};
 pub struct Query {
     pub(super) set: Arc<PolicySet>,
     pub(super) detail: Detail,
-    pub(super) limits: Limits,
+    pub(super) settings: Settings,
     pub(super) agents: Vec<AgentChain>,
     pub(super) tokens: Vec<AgentTokens>,
     starts: Starts,
-    pub(super) vectors: Vectors,
     /// The questions about usage; `None` if no label is asked about.
     usage: Option<UsageQuery>,
 }
@@ -92,52 +86,6 @@ impl QueryMemory {
     }
 }
 
-/// By policy, then by agent: where answers begin. Memory that was never written takes no room.
-///
-/// The last word belongs to questions without a policy (`NO_POLICY`, `NO_URL`), which have a number
-/// beyond all entries: lists have such questions at random, and a branch would be mispredicted.
-#[derive(Debug)]
-pub(super) struct Starts(Box<[AtomicU64]>);
-
-impl Starts {
-    pub(super) fn new(entries: usize) -> Starts {
-        let starts = <[AtomicU64]>::new_box_zeroed_with_elems(entries + 1);
-        let starts = Starts(starts.expect("a word for each policy and agent"));
-        starts.set(entries, &[Start::NOWHERE]);
-        starts
-    }
-
-    #[inline(always)]
-    fn word(&self, entry: usize) -> &AtomicU64 {
-        &self.0[entry.min(self.0.len() - 1)]
-    }
-
-    /// Returns where the answer of an entry begins; `None` if that is not known yet.
-    #[inline(always)]
-    pub(super) fn get(&self, entry: usize) -> Option<Start> {
-        match !self.word(entry).load(Ordering::Relaxed) {
-            u64::MAX => None,
-            word => Some(Start { prefilter: (word >> 32) as u32, number: word as u32 }),
-        }
-    }
-
-    /// Stores where the answers of a policy begin, by agent. Two threads may find and store the
-    /// same.
-    pub(super) fn set(&self, first: usize, starts: &[Start]) {
-        for (entry, Start { prefilter, number }) in (first..).zip(starts) {
-            let word = u64::from(*prefilter) << 32 | u64::from(*number);
-            self.0[entry].store(!word, Ordering::Release);
-        }
-    }
-
-    /// Returns whether the starts up to an entry, which is the last of its policy, are known.
-    #[inline(always)]
-    pub(super) fn has(&self, last: usize) -> bool {
-        // The last one is stored last: a thread that sees it sees the others.
-        self.word(last).load(Ordering::Acquire) != 0
-    }
-}
-
 impl Query {
     /// Looks up the names of the agents in the set.
     ///
@@ -156,8 +104,8 @@ impl Query {
         let tokens: Result<_, Damage> = agents.iter().map(|agent| set.tokens_of(agent)).collect();
         let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
-        let (vectors, usage) = (Vectors::detect(), None);
-        Ok(Query { set, detail, limits, agents, tokens, starts, vectors, usage })
+        let settings = Settings { limits, ..Settings::default() };
+        Ok(Query { set, detail, settings, agents, tokens, starts, usage: None })
     }
 
     /// Asks about these labels as well; none for access alone.
@@ -170,7 +118,7 @@ impl Query {
         }
         // Otherwise every preference would seem unstated.
         assert!(self.set.has_usage, "the set was compiled without usage preferences");
-        self.limits.automata_bytes_max /= 2;
+        self.settings.limits.automata_bytes_max /= 2;
         let entries = self.set.policy_count() as usize * self.agents.len();
         self.usage = Some(UsageQuery::new(labels.to_vec(), entries));
         self
@@ -197,13 +145,15 @@ impl Query {
 
     /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
     #[must_use]
-    pub fn with_vectors(self, vectors: Vectors) -> Query {
-        Query { vectors, ..self }
+    pub fn with_vectors(mut self, vectors: Vectors) -> Query {
+        self.settings.vectors = vectors;
+        self
     }
 
     /// Limits the bytes that the automata of one thread hold, those of usage included.
     pub fn with_automata_bytes_max(mut self, bytes: usize) -> Query {
-        self.limits.automata_bytes_max = if self.usage.is_some() { bytes / 2 } else { bytes };
+        self.settings.limits.automata_bytes_max =
+            if self.usage.is_some() { bytes / 2 } else { bytes };
         self
     }
 
@@ -291,7 +241,7 @@ impl Query {
     }
 
     /// Returns one decision for each path of a block and each agent, according to the policies with
-    /// these numbers. [`NO_POLICY`](portcullis_robots::policy::NO_POLICY) and [`NO_URL`] mean that there
+    /// these numbers. [`NO_POLICY`](portcullis_engine::block::NO_POLICY) and [`NO_URL`] mean that there
     /// is none.
     ///
     /// # Panics
@@ -304,8 +254,10 @@ impl Query {
         memory: &'m mut QueryMemory,
     ) -> Result<&'m [Decision], Damage> {
         self.resolve_all(policies, &mut memory.unresolved)?;
-        let asked = Asked::new(self, None);
-        self.vectors.run(Block::new(&asked, policies, paths.as_slices(), &mut memory.block))?;
+        let allows_robots_txt = self.set.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        let table = self.table(&self.starts, self.agents.len(), allows_robots_txt);
+        let questions = Questions { policies, paths: paths.as_slices() };
+        memory.block.ask(table, questions, |entry, _| self.build_rule_set(entry))?;
         if self.detail == Detail::Rule {
             self.name_rules(&mut memory.block)?;
         }
@@ -341,6 +293,26 @@ impl Query {
                 self.ask_usage(usage, policies, paths, decisions, &mut memory.usage)
             }
         }
+    }
+
+    /// Returns the rule sets for blocks that ask about entries with these starts.
+    pub(super) fn table<'t>(
+        &'t self,
+        starts: &'t Starts,
+        columns: usize,
+        allows_robots_txt: bool,
+    ) -> Table<'t> {
+        let (lines, settings) = (self.set.all_lines(), &self.settings);
+        Table { lines, starts, columns, allows_robots_txt, settings }
+    }
+
+    /// Builds the rule set of an entry, which is not stored.
+    #[cold]
+    fn build_rule_set(&self, entry: usize) -> Result<RuleSetBuf, Damage> {
+        // The entry had rules when its policy was resolved.
+        let lost = || self.set.malformed_host("a policy has lost its rules");
+        let (rules, _) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;
+        Ok(RuleSetBuf::new(&rules.patterns, &rules.verdicts))
     }
 
     /// Finds where answers begin for policies that are used for the first time.
@@ -380,9 +352,9 @@ impl Query {
             };
             let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
             let start = match (selected, same) {
-                (_, Some(same)) => Start { prefilter: Start::SHARED, number: same as u32 },
-                (Selected::Fixed(number), _) => Start { prefilter: Start::FIXED, number },
-                (Selected::Rules(rules), _) => start_of(&self.set, rules.rule_set, &self.limits)?,
+                (_, Some(same)) => Start { line: Start::SHARED, number: same as u32 },
+                (Selected::Fixed(fixed), _) => Start { line: Start::FIXED, number: fixed.0 },
+                (Selected::Rules(rules), _) => self.set.start_of(rules.rule_set)?,
             };
             entries.push(entry);
             starts.push(start);
@@ -425,115 +397,5 @@ impl Query {
         self.set.policy(position)?.with_file(|file, extract| {
             explain(file, extract, self.set.dialect(), &self.agents[agent], path)
         })
-    }
-}
-
-/// Returns where the answers of a rule set begin.
-pub(super) fn start_of(
-    set: &PolicySet,
-    rule_set: RuleSetNumber,
-    limits: &Limits,
-) -> Result<Start, Damage> {
-    let stored = set.rule_set(rule_set)?;
-    let lines = set.prefilter(&stored)?;
-    if lines.is_some() {
-        set.pattern_table(&stored)?;
-    }
-    let lines = lines.filter(|_| limits.candidates_tried_max.is_some());
-    let prefilter = lines.map_or(Start::NO_PREFILTER, |lines| lines.start);
-    Ok(Start { prefilter, number: rule_set.0 })
-}
-
-/// The input of a block of questions about access, or about usage. For usage each agent counts once per
-/// label and field.
-pub(super) struct Asked<'i> {
-    query: &'i Query,
-    usage: Option<&'i UsageQuery>,
-    /// Entries per policy.
-    columns: usize,
-    starts: &'i Starts,
-    lines: &'i [PrefilterLine],
-    allows_robots_txt: bool,
-}
-
-impl<'i> Asked<'i> {
-    pub(super) fn new(query: &'i Query, usage: Option<&'i UsageQuery>) -> Asked<'i> {
-        let robots_txt = query.set.dialect().paths.robots_txt;
-        Asked {
-            query,
-            usage,
-            columns: query.agents.len() * usage.map_or(1, |usage| usage.columns.len()),
-            starts: usage.map_or(&query.starts, |usage| &usage.starts),
-            lines: query.set.prefilter_lines(),
-            // Access to the URL of robots.txt may be fixed; what its file states about usage applies.
-            allows_robots_txt: usage.is_none() && robots_txt == RobotsTxtUrl::AlwaysAllowed,
-        }
-    }
-}
-
-impl PolicyTable for Asked<'_> {
-    type Texts<'l>
-        = StoredTexts<'l>
-    where
-        Self: 'l;
-    type Failure = Damage;
-
-    #[inline(always)]
-    fn agents(&self) -> usize {
-        self.columns
-    }
-
-    #[inline(always)]
-    fn allows_robots_txt(&self) -> bool {
-        self.allows_robots_txt
-    }
-
-    #[inline(always)]
-    fn start(&self, entry: usize) -> Start {
-        // A start that is not found yet means an unknown policy, and never allows.
-        const UNKNOWN: Start = Start { prefilter: Start::FIXED, number: FIXED_UNKNOWN };
-        self.starts.get(entry).unwrap_or(UNKNOWN)
-    }
-
-    #[inline(always)]
-    fn fixed(&self, number: u32) -> Decision {
-        fixed(number)
-    }
-
-    #[inline(always)]
-    fn lines(&self) -> &[PrefilterLine] {
-        self.lines
-    }
-
-    #[inline(always)]
-    fn patterns(&self, rule_set: u32) -> Patterns<'_, StoredTexts<'_>> {
-        let set = &*self.query.set;
-        Patterns { table: set.compared_table(RuleSetNumber(rule_set)), texts: StoredTexts(set) }
-    }
-
-    #[inline(always)]
-    fn candidates_tried_max(&self) -> usize {
-        self.query.limits.candidates_tried_max.unwrap_or(0)
-    }
-
-    #[inline(never)]
-    fn walk(
-        &self,
-        entry: usize,
-        rule_set: u32,
-        path: &[u8],
-        automata: &mut Automata,
-    ) -> Result<Outcome, Damage> {
-        let Query { set, detail, limits, .. } = self.query;
-        if let Some(asking) = self.usage {
-            let list = || self.query.statements_of(asking, entry, RuleSetNumber(rule_set));
-            return automata.decide(rule_set, (path, Detail::Rule), limits, list);
-        }
-        let list = || match self.query.rules_of(entry)? {
-            Some(rules) => patterns_of(set, &rules),
-            // A prefilter was found for the entry, so the policy had rules when it was resolved.
-            None => Err(set.malformed_host("a policy has lost its rules")),
-        };
-        automata.decide(rule_set, (path, *detail), limits, list)
     }
 }

@@ -1,34 +1,13 @@
-//! The rules that apply to an agent: the input of lazy automata and of comparing sets.
+//! The rules that apply to an agent, read from its policy: for rule sets that are not stored, and for
+//! comparing sets.
 
-use portcullis_dialect::decision::Verdict;
-use portcullis_matcher::automaton::Outcome;
-use portcullis_matcher::pattern::PatternList;
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::{Group, RobotsTxt};
 
 use super::super::compile::record_order;
 use super::super::file::Damage;
 use super::policy::{Selected, SelectedRules};
-use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
-
-/// Returns the patterns of a rule set in order of precedence, and the outcomes of their matches. An
-/// outcome holds the number of the pattern. If the set does not store the order, it holds the
-/// rule's record, counted from the first rule of the first group.
-pub(super) fn patterns_of(
-    set: &PolicySet,
-    selected: &SelectedRules,
-) -> Result<(PatternList, Vec<Outcome>), Damage> {
-    let stored = set.rule_set(selected.rule_set)?;
-    if stored.kind() == RuleSetKind::Patterns {
-        return set.pattern_list(&stored);
-    }
-    let (rules, order) = ordered(set, selected)?;
-    let outcomes = order
-        .iter()
-        .zip(&rules.verdicts)
-        .map(|(record, verdict)| Outcome::new(record + 1, *verdict == Verdict::Allow));
-    Ok((rules.patterns, outcomes.collect()))
-}
+use super::{PolicyNumber, PolicySet, Query, StoredPolicy};
 
 /// Orders the rules of some groups. Also returns the record of each pattern's rule, counted from
 /// the first rule of the first group.
@@ -93,6 +72,13 @@ impl StoredPolicy<'_> {
 }
 
 impl Query {
+    /// Returns the record of each pattern, counted from the first rule of the first group, for a rule
+    /// set that is not stored.
+    #[cold]
+    pub(super) fn order_of(&self, rules: &SelectedRules) -> Result<Vec<u32>, Damage> {
+        ordered(&self.set, rules).map(|(_, order)| order)
+    }
+
     /// Returns the rules of the policy at `position` that apply to an agent, in order of
     /// precedence. Empty if no group applies to it, or there is no file.
     ///

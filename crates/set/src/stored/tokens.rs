@@ -142,31 +142,6 @@ impl PolicySet {
         self.malformed(self.sections.tokens, word, "the name of a robot is missing")
     }
 
-    /// Returns the names after verifying the whole section: each name once, in lower case, sorted.
-    pub(super) fn verified_names(&self) -> Result<Names<'_>, Damage> {
-        let names = self.names()?;
-        let malformed = |what| self.malformed(self.sections.tokens, 0, what);
-        let mut start = 0;
-        for (number, end) in (0..).zip(names.ends) {
-            let name = names.get(number).ok_or_else(|| self.missing_name(number))?;
-            if name.is_empty() || name.iter().any(u8::is_ascii_uppercase) {
-                return Err(malformed("a name of a robot is empty, or not in lower case"));
-            }
-            start = end.get() as usize;
-        }
-        if start != names.bytes.len() {
-            return Err(malformed("extra bytes follow the names"));
-        }
-        let sorted = names.sorted.iter().map(|number| names.get(number.get()));
-        if !sorted.is_sorted_by(|one, other| one.is_some() && one < other) {
-            return Err(malformed("the names are not in order"));
-        }
-        if names.sorted.iter().any(|number| names.get(number.get()).is_none()) {
-            return Err(malformed("a name is missing in their order"));
-        }
-        Ok(names)
-    }
-
     /// Returns whether some group names an agent.
     ///
     /// # Errors

@@ -2,9 +2,10 @@
 //!
 //! Beside the access rules of a policy, a set stores its usage: the robots that it names, and for each
 //! agent, label and field a rule set whose first matching pattern decides. These rule sets have the form
-//! of those for access, and the same [`Block`] answers questions about them: each agent counts once per
-//! label and field, and those with the same rule set share an answer. The preference is that of both
-//! fields combined. Most policies have no usage; a question about one of them reads one word of the index.
+//! of those for access, and the same [block](portcullis_engine::block) answers questions about them:
+//! each agent counts once per label and field, and those with the same rule set share an answer. The
+//! preference is that of both fields combined. Most policies have no usage; a question about one of
+//! them reads one word of the index.
 //!
 //! Cost: nothing if no label is asked about. Memory: eight words for each policy, agent and label that
 //! are asked about, and automata of their own, which share the thread's budget with those of access.
@@ -14,19 +15,16 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
-use portcullis_matcher::automaton::Outcome;
-use portcullis_matcher::pattern::PatternList;
-use portcullis_robots::policy::{
-    Block, BlockMemory, NO_POLICY, NO_URL, Start, UsageGroups, UsageRules, Ways,
-};
+use portcullis_engine::RuleSetBuf;
+use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Start, Starts, Ways};
+use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
 use portcullis_robots::target::ComparedPaths;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, usage};
-use super::query::{Asked, Starts, start_of};
 use super::rule_set::RuleSetNumber;
 use super::tokens::AgentTokens;
-use super::{PolicyNumber, PolicySet, Query, RuleSetKind, StoredPolicy};
+use super::{PolicyNumber, PolicySet, Query, StoredPolicy};
 
 /// The licences that hold for an agent.
 pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + 's>;
@@ -84,15 +82,6 @@ impl<'s> StoredUsage<'s> {
             Some(word) => Ok(word.get()),
             None => Err(self.malformed("a usage points behind its end")),
         }
-    }
-
-    /// Returns its position, and that of the next usage.
-    pub(super) fn range(&self) -> (u32, u32) {
-        (self.position, self.position.saturating_add(self.words.len() as u32))
-    }
-
-    pub(super) fn words(&self) -> usize {
-        self.words.len()
     }
 
     /// Returns the position of its list of usage records.
@@ -172,14 +161,6 @@ impl<'s> StoredUsage<'s> {
         let bits = word.to_le_bytes()[record % usage::RECORDS_PER_WORD]
             >> (label as u32 * usage::PREFERENCE_BITS);
         Ok(Preference::ALL[usize::from(bits & 3)])
-    }
-
-    /// Returns the preferences of all records, a byte for each.
-    pub(super) fn preferences(&self) -> Result<Vec<u8>, Damage> {
-        let words = self.words.get(usage::HEAD_WORDS..self.tokens_at());
-        let words =
-            words.ok_or_else(|| self.malformed("a usage has fewer records than it says"))?;
-        Ok(words.iter().flat_map(|word| word.get().to_le_bytes()).collect())
     }
 
     /// Returns the entry of an agent.
@@ -295,8 +276,13 @@ impl Query {
         }
         let all_paths = paths.as_slices();
         let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
-        let table = Asked::new(self, Some(asking));
-        self.vectors.run(Block::new(&table, asked_policies, &paths, block))?;
+        // Access to the URL of robots.txt may be fixed; what its file states about usage applies.
+        let table = self.table(&asking.starts, agents * columns, false);
+        let questions = Questions { policies: asked_policies, paths: &paths };
+        block.ask(table, questions, |entry, _| {
+            let rules = self.statements_of(asking, entry)?;
+            Ok(RuleSetBuf::new(&rules.patterns, &vec![Verdict::Allow; rules.patterns.len()]))
+        })?;
         for (number, &(question, policy)) in asked.iter().enumerate() {
             for agent in 0..agents {
                 let first = (question as usize * agents + agent) * labels;
@@ -308,10 +294,9 @@ impl Query {
                     let Some(pattern) = source.pattern() else { continue };
                     let entry = (policy as usize * agents + agent) * columns + column;
                     let place = asking.places.get(entry);
-                    let Start { prefilter: order, number: usage } = place.ok_or_else(lost(self))?;
+                    let Start { line: order, number: usage } = place.ok_or_else(lost(self))?;
                     let record = match order {
-                        // A lazily ordered pattern has the number of the record itself.
-                        NONE => pattern,
+                        NONE => self.statement_of(asking, entry, pattern)?,
                         order => self.set.record_of(order, pattern)?,
                     };
                     let usage = self.set.usage_at(usage)?;
@@ -357,11 +342,11 @@ impl Query {
                 let of_column = || rule_sets[own..].iter().position(|other| *other == rule_set);
                 let same = same.map(|same| same + column);
                 starts.push(match same.or_else(|| of_column().map(|same| own + same)) {
-                    Some(same) => Start { prefilter: Start::SHARED, number: same as u32 },
-                    None => start_of(&self.set, rule_set, &self.limits)?,
+                    Some(same) => Start { line: Start::SHARED, number: same as u32 },
+                    None => self.set.start_of(rule_set)?,
                 });
                 rule_sets.push(rule_set);
-                places.push(Start { prefilter: order, number: position });
+                places.push(Start { line: order, number: position });
             }
         }
         asking.places.set(first, &places);
@@ -410,18 +395,9 @@ impl Query {
         Ok(Box::new(usage.licenses(entry)?.iter().map(license)))
     }
 
-    /// Returns the statements of the column of an entry, in order of precedence. If the set does not keep
-    /// them in order, an outcome has the number of the usage record.
-    pub(super) fn statements_of(
-        &self,
-        asking: &UsageQuery,
-        entry: usize,
-        rule_set: RuleSetNumber,
-    ) -> Result<(PatternList, Vec<Outcome>), Damage> {
-        let stored = self.set.rule_set(rule_set)?;
-        if stored.kind() == RuleSetKind::Patterns {
-            return self.set.pattern_list(&stored);
-        }
+    /// Returns the statements of the column of an entry, in order of precedence, for a rule set that is
+    /// not stored.
+    fn statements_of(&self, asking: &UsageQuery, entry: usize) -> Result<LabelRules, Damage> {
         let columns = asking.columns.len();
         let (label, source) = asking.columns[entry % columns];
         let agent = &self.agents[entry / columns % self.agents.len()];
@@ -432,9 +408,14 @@ impl Query {
             let (applying, _) = groups.applying(agent, dialect);
             UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
         })?;
-        let rules = std::mem::take(&mut rules.labels[label as usize][source as usize]);
-        let outcomes = rules.records.iter().map(|record| Outcome::new(record + 1, true));
-        Ok((rules.patterns, outcomes.collect()))
+        Ok(std::mem::take(&mut rules.labels[label as usize][source as usize]))
+    }
+
+    /// Returns the usage record of a pattern of such a rule set.
+    #[cold]
+    fn statement_of(&self, asking: &UsageQuery, entry: usize, pattern: u32) -> Result<u32, Damage> {
+        let records = self.statements_of(asking, entry)?.records;
+        records.get(pattern as usize).copied().ok_or_else(lost(self))
     }
 }
 

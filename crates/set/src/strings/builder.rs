@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{BUCKET_STRINGS, StringID};
 use crate::file::{Destination, SectionKind, SetFileWriter, WriteError};
 use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
-use portcullis_matcher::bytes::push_varint;
+use portcullis_engine::bytes::push_varint;
 
 /// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the
 /// path to tell most paths apart.

@@ -2,11 +2,10 @@
 
 use zerocopy::little_endian::U64;
 
-use super::builder::shared_bytes;
 use super::{BUCKET_STRINGS, StringID};
 use crate::file::{Damage, Section, SectionKind, SetFile};
 use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
-use portcullis_matcher::bytes::take_varint;
+use portcullis_engine::bytes::take_varint;
 
 /// The strings of one opened file. Every call takes that file.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +30,6 @@ impl Strings {
             return Err(odd("the number of buckets does not fit the number of strings"));
         }
         Ok(strings)
-    }
-
-    /// Returns the number of strings.
-    pub fn len(&self) -> u32 {
-        self.count
     }
 
     fn buckets(&self) -> u32 {
@@ -71,58 +65,15 @@ impl Strings {
             }
         }
     }
-
-    /// Verifies every string: buckets are contiguous, and strings are sorted and coded as briefly
-    /// as possible. `each` checks the content of a string and returns what is wrong with it.
-    pub fn verify(
-        &self,
-        file: &SetFile,
-        mut each: impl FnMut(&[u8]) -> Result<(), &'static str>,
-    ) -> Result<(), Damage> {
-        let (mut last, mut string) = (Vec::new(), Vec::new());
-        let mut expected_start = 0;
-        for bucket in 0..self.buckets() {
-            let (start, mut rest) = self.bucket(file, bucket)?;
-            let odd = |what| file.malformed(self.bytes, start, what);
-            if start != expected_start {
-                return Err(odd("a bucket does not begin where the one before it ends"));
-            }
-            expected_start += rest.len() as u64;
-            let first = bucket * BUCKET_STRINGS as u32;
-            string.clear();
-            for id in first..self.count.min(first + BUCKET_STRINGS as u32) {
-                let shared = next(&mut rest, &mut string).map_err(odd)?;
-                if id > 0 && last >= string {
-                    return Err(odd("the strings are not in order"));
-                }
-                if id > first && shared != shared_bytes(&last, &string) {
-                    return Err(odd("a string is not coded as briefly as possible"));
-                }
-                each(&string).map_err(odd)?;
-                last.clone_from(&string);
-            }
-            if !rest.is_empty() {
-                return Err(odd("there are bytes after the strings of a bucket"));
-            }
-        }
-        // A table without strings has one start, which the loop has not compared.
-        let end = file.items::<U64>(self.bucket_starts, u64::from(self.buckets()), 1)?[0].get();
-        if end != expected_start || end != self.bytes.bytes() {
-            let what = "the buckets do not end where the strings end";
-            return Err(file.malformed(self.bucket_starts, 0, what));
-        }
-        Ok(())
-    }
 }
 
 /// Decodes the next string over the previous one and removes it from the front of `rest`.
-/// Returns the number of shared bytes as stored.
 ///
 /// # Errors
 ///
 /// A description of the problem in the coding.
 #[inline]
-fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<usize, &'static str> {
+fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<(), &'static str> {
     let lengths = take_varint(rest).zip(take_varint(rest));
     let (shared, bytes) = lengths.ok_or("a string has no length")?;
     let (shared, bytes) = (shared as usize, bytes as usize);
@@ -138,5 +89,5 @@ fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<usize, &'static str> {
     *rest = behind;
     string.truncate(shared);
     string.extend_from_slice(suffix);
-    Ok(shared)
+    Ok(())
 }

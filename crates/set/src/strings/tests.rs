@@ -8,7 +8,7 @@ use crate::file::{Damage, HeaderFields, SectionKind, SetFile, SetFileWriter, Sto
 fn fields() -> HeaderFields {
     HeaderFields {
         dialect_name: "rfc9309".into(),
-        dialect_fingerprint: 0,
+        dialect_revision: 0,
         robots_bytes_max: None,
         flags: 0,
         counts: [0; 16],
@@ -61,7 +61,6 @@ fn strings_come_back_in_any_order() {
         let table = builder.finish();
         let file = file_of(&table);
         let read = Strings::open(&file, table.len()).unwrap();
-        read.verify(&file, |_| Ok(())).unwrap();
         let mut found = b"whatever was here".to_vec();
         for (string, provisional) in strings.iter().zip(provisional).rev() {
             let id = table.id(provisional);
@@ -72,7 +71,7 @@ fn strings_come_back_in_any_order() {
             read.get(&file, id, &mut found).unwrap();
             assert_eq!(&&found, string);
         }
-        assert!(read.get(&file, StringID(read.len()), &mut found).is_err());
+        assert!(read.get(&file, StringID(table.len() as u32), &mut found).is_err());
         assert!(read.get(&file, StringID(u32::MAX), &mut found).is_err());
     }
 }
@@ -96,7 +95,6 @@ fn no_strings() {
     let table = StringTableBuilder::default().finish();
     let file = file_of(&table);
     let strings = Strings::open(&file, 0).unwrap();
-    strings.verify(&file, |_| Ok(())).unwrap();
     assert!(strings.get(&file, StringID(0), &mut Vec::new()).is_err());
 }
 
@@ -114,13 +112,11 @@ fn sections_that_do_not_fit_the_number_of_strings() {
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");
 }
 
-/// Returns the damage that reading each string reports, and the damage that verifying reports.
-fn damages(file: &SetFile, count: u32) -> (Vec<Damage>, Option<Damage>) {
+/// Returns the damage that reading each string reports.
+fn damages(file: &SetFile, count: u32) -> Vec<Damage> {
     let strings = Strings::open(file, u64::from(count)).unwrap();
     let mut found = Vec::new();
-    let ids = (0..count).map(StringID);
-    let asked = ids.filter_map(|id| strings.get(file, id, &mut found).err()).collect();
-    (asked, strings.verify(file, |_| Ok(())).err())
+    (0..count).filter_map(|id| strings.get(file, StringID(id), &mut found).err()).collect()
 }
 
 #[test]
@@ -141,32 +137,11 @@ fn malformed_tables_are_damage() {
         ("ends before it begins", b"\0\x01a", &[3, 0], 1),
     ];
     for &(expected, bytes, starts, count) in cases {
-        let (asked, verified) = damages(&file_with(bytes, starts), count);
-        assert!(!asked.is_empty(), "{bytes:?} {starts:?}");
-        for damage in asked.into_iter().chain(verified) {
+        let found = damages(&file_with(bytes, starts), count);
+        assert!(!found.is_empty(), "{bytes:?} {starts:?}");
+        for damage in found {
             assert!(damage.to_string().contains(expected), "{damage}, expected {expected}");
         }
-    }
-}
-
-/// These tables decode to strings that are wrong, or that the builder would code differently.
-#[test]
-fn tables_out_of_order_are_found_by_verifying() {
-    let cases: &[(&str, &[u8], &[u64], u32)] = &[
-        ("not in order", b"\0\x01b\0\x01a", &[0, 6], 2),
-        ("not in order", b"\0\x01b\x01\0", &[0, 5], 2),
-        ("as briefly", b"\0\x01a\0\x02ab", &[0, 7], 2),
-        ("there are bytes after", b"\0\x01ax", &[0, 4], 1),
-        ("where the one before it ends", b"x\0\x01a", &[1, 4], 1),
-        ("where the strings end", b"\0\x01ax", &[0, 3], 1),
-        ("where the strings end", b"x", &[0], 0),
-        ("where the strings end", b"x", &[1], 0),
-    ];
-    for &(expected, bytes, starts, count) in cases {
-        let (asked, verified) = damages(&file_with(bytes, starts), count);
-        assert!(asked.is_empty(), "{asked:?}");
-        let damage = verified.unwrap().to_string();
-        assert!(damage.contains(expected), "{damage}, expected {expected}");
     }
 }
 
@@ -187,13 +162,9 @@ fn no_table_does_harm() {
     let file = file_of(&table);
     let section = file.section(SectionKind::STRINGS).unwrap();
     let whole = file.bytes(section, 0, section.bytes()).unwrap();
-    let mut harmless = 0;
     for bit in 0..whole.len() * 8 {
         let mut flipped = whole.to_vec();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        let (_, verified) = damages(&file_with(&flipped, &[0, section.bytes()]), 5);
-        harmless += usize::from(verified.is_none());
+        damages(&file_with(&flipped, &[0, section.bytes()]), 5);
     }
-    // Another letter may leave the order unchanged.
-    assert!(harmless < whole.len() * 5, "{harmless} of {}", whole.len() * 8);
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::LoadConfig;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_matcher::automaton::Limits;
-use portcullis_matcher::vectors::Vectors;
-use portcullis_robots::policy::{NO_POLICY, NO_URL};
+use portcullis_engine::Limits;
+use portcullis_engine::block::{NO_POLICY, NO_URL};
+use portcullis_engine::vectors::Vectors;
 use portcullis_robots::target::{ComparedPaths, Origin};
 
 /// Files with stars, without stars, with a constant decision, and with rules shared by two agents.

@@ -6,7 +6,7 @@ use crate::{Merger, Provenance};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
-use portcullis_matcher::automaton::pattern_matches;
+use portcullis_engine::pattern_matches;
 use portcullis_robots::policy::{
     AgentChain, Detail, LabelRules, UsageGroups, UsageRules, combined, stated,
 };

@@ -86,7 +86,7 @@ impl Parts {
 fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let hashes = [&RFC_9309, &GOOGLE].map(|dialect| set(sample::small(dialect)).hash());
-    assert_eq!(hashes, [4_364_313_627_079_374_161, 15_059_637_569_673_282_225]);
+    assert_eq!(hashes, [17_270_193_399_386_070_772, 11_296_655_821_378_569_159]);
 }
 
 #[test]

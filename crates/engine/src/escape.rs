@@ -1,0 +1,253 @@
+//! The normal form in which patterns and URLs are compared: percent escapes and bytes outside
+//! ASCII.
+//!
+//! This module owns the one normaliser, a pure function of [`Escapes`]; patterns and URLs pass
+//! through the same code. [`pattern`](crate::pattern) cuts wildcards out of a value first, so a `*`
+//! or `$` that reaches this code is a literal.
+//!
+//! Cost: one pass over the text. A text that already has its normal form, as nearly all real URLs
+//! do, is neither copied nor allocated. Nothing can fail: any bytes have a normal form.
+//!
+//! ```
+//! use portcullis_dialect::dialect::Escapes;
+//! use portcullis_engine::escape::normalise;
+//!
+//! let mut scratch = Vec::new();
+//! let path = normalise(b"/%7Ejoe/a b", Escapes::Uri, &mut scratch);
+//! assert_eq!(path, b"/~joe/a%20b");
+//! ```
+
+use crate::bytes::{percent_triplet, push_percent_triplet};
+use portcullis_dialect::dialect::Escapes;
+
+/// The treatment of a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Treatment {
+    /// Kept.
+    Keep,
+    /// Replaced by a percent triplet.
+    Escape,
+    /// `%`: depends on the next two bytes.
+    Percent,
+}
+
+type Treatments = [Treatment; 256];
+
+/// Returns the normal form of `text`: `text` itself if nothing changes, otherwise the contents of
+/// `scratch`.
+#[inline]
+pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    let treatments = treatments(escapes);
+    let special = first_special(text, treatments);
+    match special.and_then(|place| changed_from(text, place, escapes, treatments)) {
+        None => text,
+        Some(start) => {
+            scratch.clear();
+            rewrite(text, start, escapes, treatments, scratch);
+            scratch
+        }
+    }
+}
+
+/// Returns the position of the first byte that may change. Nearly all bytes are kept, so whole
+/// chunks are tested without a branch per byte.
+#[inline]
+fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
+    const CHUNK_BYTES: usize = 8;
+    let is_special = |byte: &u8| treatments[usize::from(*byte)] != Treatment::Keep;
+    let has_special = |chunk: &&[u8]| chunk.iter().fold(false, |any, byte| any | is_special(byte));
+    let kept = text.chunks_exact(CHUNK_BYTES).take_while(|chunk| !has_special(chunk)).count();
+    let start = kept * CHUNK_BYTES;
+    text[start..].iter().position(is_special).map(|position| start + position)
+}
+
+/// Returns the position of the first byte that changes, from the special byte at `place` on.
+#[cold]
+fn changed_from(
+    text: &[u8],
+    mut place: usize,
+    escapes: Escapes,
+    treatments: &Treatments,
+) -> Option<usize> {
+    loop {
+        let special = &text[place..];
+        if treatments[usize::from(special[0])] == Treatment::Escape {
+            return Some(place);
+        }
+        place += match percent_triplet(special) {
+            None => 1,
+            Some(value) => {
+                let is_lower = special[1..3].iter().any(u8::is_ascii_lowercase);
+                if is_lower || decodes(escapes, value) {
+                    return Some(place);
+                }
+                3
+            }
+        };
+        place += first_special(&text[place..], treatments)?;
+    }
+}
+
+/// Appends the normal form of `text` to `out`; the first `start` bytes are kept.
+#[cold]
+fn rewrite(
+    text: &[u8],
+    start: usize,
+    escapes: Escapes,
+    treatments: &Treatments,
+    out: &mut Vec<u8>,
+) {
+    let (kept, mut rest) = text.split_at(start);
+    out.extend_from_slice(kept);
+    while let Some(&byte) = rest.first() {
+        let triplet = percent_triplet(rest);
+        let read = match (treatments[usize::from(byte)], triplet) {
+            (Treatment::Keep, _) => {
+                let kept = first_special(rest, treatments).unwrap_or(rest.len());
+                out.extend_from_slice(&rest[..kept]);
+                kept
+            }
+            (Treatment::Escape, _) => {
+                push_percent_triplet(out, byte);
+                1
+            }
+            (Treatment::Percent, None) => {
+                out.push(b'%');
+                1
+            }
+            (Treatment::Percent, Some(value)) => {
+                if decodes(escapes, value) {
+                    out.push(value);
+                } else {
+                    push_percent_triplet(out, value);
+                }
+                3
+            }
+        };
+        rest = &rest[read..];
+    }
+}
+
+/// Returns whether a triplet for `value` is decoded.
+fn decodes(escapes: Escapes, value: u8) -> bool {
+    match escapes {
+        Escapes::AsWritten | Escapes::Google => false,
+        Escapes::Decoded => value != b'/',
+        Escapes::Uri => is_unreserved(value),
+    }
+}
+
+/// Returns whether a byte is a letter, a digit or one of `-._~` (RFC 3986, section 2.3).
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Returns whether a byte is unreserved, reserved or `%` (RFC 3986, section 2).
+const fn is_uri_byte(byte: u8) -> bool {
+    is_unreserved(byte)
+        || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
+        || matches!(
+            byte,
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
+        )
+}
+
+const fn treatments(escapes: Escapes) -> &'static Treatments {
+    match escapes {
+        Escapes::AsWritten => const { &table(Escapes::AsWritten) },
+        Escapes::Decoded => const { &table(Escapes::Decoded) },
+        Escapes::Google => const { &table(Escapes::Google) },
+        Escapes::Uri => const { &table(Escapes::Uri) },
+    }
+}
+
+const fn table(escapes: Escapes) -> Treatments {
+    let mut table = [Treatment::Keep; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = match (escapes, byte as u8) {
+            (Escapes::AsWritten, _) => Treatment::Keep,
+            (_, b'%') => Treatment::Percent,
+            (Escapes::Google, 0x80..) => Treatment::Escape,
+            // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
+            // section 2.2.3), so both sides are written that way.
+            (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
+            (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
+            _ => Treatment::Keep,
+        };
+        byte += 1;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(text: &[u8], escapes: Escapes) -> Vec<u8> {
+        normalise(text, escapes, &mut Vec::new()).to_vec()
+    }
+
+    #[test]
+    fn each_form_by_example() {
+        let rows: [(Escapes, &[u8], &[u8]); 10] = [
+            (Escapes::AsWritten, b"/%7e\xff *", b"/%7e\xff *"),
+            (Escapes::Decoded, b"/%7e%2f%2F%00", b"/~%2F%2F\0"),
+            (Escapes::Google, b"/%7e%2f \xe3*$", b"/%7E%2F %E3*$"),
+            (Escapes::Uri, b"/%7e%2f \xe3*$", b"/~%2F%20%E3%2A%24"),
+            (Escapes::Uri, b"/%41%5a%5A%30%2d%5f", b"/AZZ0-_"),
+            (Escapes::Uri, b"/%%41%4", b"/%A%4"),
+            (Escapes::Uri, b"/%2541", b"/%2541"),
+            (Escapes::Uri, b"/%", b"/%"),
+            (Escapes::Uri, b"/%zz%g1", b"/%zz%g1"),
+            (Escapes::Uri, b"/\"<>\\^`{|}\x7f\t", b"/%22%3C%3E%5C%5E%60%7B%7C%7D%7F%09"),
+        ];
+        for (escapes, text, expected) in rows {
+            assert_eq!(form(text, escapes), expected, "{escapes:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_found_at_every_position() {
+        for length in 0..40 {
+            for position in 0..length {
+                let mut text = vec![b'a'; length];
+                text[position] = 0xff;
+                let expected = [&text[..position], b"%FF", &text[position + 1..]].concat();
+                assert_eq!(form(&text, Escapes::Uri), expected);
+            }
+            let text = vec![b'a'; length];
+            let mut scratch = Vec::new();
+            assert_eq!(normalise(&text, Escapes::Uri, &mut scratch).as_ptr(), text.as_ptr());
+        }
+    }
+
+    #[test]
+    fn a_triplet_in_normal_form_stays() {
+        let rows: [(Escapes, &[u8], bool); 8] = [
+            (Escapes::Google, b"/a%20b%E3%81%82%zz%4", true),
+            (Escapes::Uri, b"/a%20b%E3%81%82%zz%4", true),
+            (Escapes::Google, b"/a%20b%e3", false),
+            (Escapes::Google, b"/%7e", false),
+            (Escapes::Google, b"/%7E", true),
+            (Escapes::Uri, b"/%7E", false),
+            (Escapes::Decoded, b"/%2F", true),
+            (Escapes::Decoded, b"/%2F%20", false),
+        ];
+        for (escapes, text, stays) in rows {
+            let mut scratch = Vec::new();
+            let is_same = normalise(text, escapes, &mut scratch).as_ptr() == text.as_ptr();
+            assert_eq!(is_same, stays, "{escapes:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_normal_form_stays() {
+        let every: Vec<u8> = (0..=255).chain(*b"%41%2f%zz").collect();
+        for escapes in [Escapes::Google, Escapes::Uri] {
+            let once = form(&every, escapes);
+            assert_eq!(form(&once, escapes), once, "{escapes:?}");
+        }
+    }
+}

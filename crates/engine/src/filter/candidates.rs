@@ -1,0 +1,120 @@
+//! The patterns that probes leave, matched one by one.
+
+use crate::bytes::{bits, first_bytes};
+use crate::outcome::Outcome;
+use crate::ruleset::RuleSet;
+
+use super::bloom::{self, LEVELS};
+use super::required::string_of;
+use super::{Probe, index, teddy};
+
+/// What the probes found in a path.
+#[derive(Clone, Copy)]
+pub struct Found {
+    /// The result of [`probe_prefixes`](super::probe_prefixes); 0 if it was not needed.
+    pub prefix_levels: u8,
+    /// The result of [`probe_literals`](super::probe_literals).
+    pub literals: bool,
+}
+
+/// Matches `path` against the patterns that the index has for what was found, and returns the
+/// outcome of the best. `None` if that takes more than `left` entries of the index; the entries
+/// read are subtracted from `left`.
+#[inline]
+pub(crate) fn try_candidates(
+    rules: RuleSet<'_>,
+    path: &[u8],
+    found: Found,
+    left: &mut usize,
+    probe: impl Probe,
+) -> Option<Outcome> {
+    let head = rules.filter.head;
+    let has_no_index = head.entries() == 0 && head.has_probes();
+    if *left == 0 || path.first() != Some(&b'/') || has_no_index {
+        return None;
+    }
+    let mut candidates = Candidates { rules, path, left, probe, best: None };
+    let bytes = first_bytes(&path[1..]);
+    for level in bits((found.prefix_levels & head.prefix_levels).into()) {
+        candidates.try_prefix(level, bloom::cut(bytes, level))?;
+    }
+    if found.literals && head.literal_levels != 0 {
+        candidates.try_literals()?;
+    }
+    let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
+    outcome.is_valid().then_some(outcome)
+}
+
+/// The candidates of one path.
+struct Candidates<'l, P> {
+    rules: RuleSet<'l>,
+    path: &'l [u8],
+    left: &'l mut usize,
+    probe: P,
+    /// The position of the best pattern that matches, and its outcome.
+    best: Option<(usize, Outcome)>,
+}
+
+impl<P: Probe> Candidates<'_, P> {
+    /// Tries the patterns that require a prefix of this level, alone or with a literal.
+    #[inline]
+    fn try_prefix(&mut self, level: usize, prefix: u64) -> Option<()> {
+        if self.rules.filter.head.alone_levels >> level & 1 != 0 {
+            self.try_all(prefix)?;
+        }
+        match self.rules.filter.head.both_levels >> level & 1 {
+            0 => Some(()),
+            _ => self.try_both(level, prefix),
+        }
+    }
+
+    /// Tries the patterns that require this prefix and a literal behind it.
+    fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
+        let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
+        let pairs = self.rules.filter.head.pairs_of_both(self.rules.filter.lines)?;
+        let probe = self.probe;
+        let fails = |position: usize| {
+            let string = string_of(prefix, behind.get(position..).unwrap_or_default());
+            bloom::has(self.rules.filter.words, string) != Some(false)
+                && self.try_all(string).is_none()
+        };
+        (!teddy::any(pairs, behind, probe, fails)).then_some(())
+    }
+
+    /// Tries the patterns that require a literal of the path.
+    #[inline]
+    fn try_literals(&mut self) -> Option<()> {
+        let (probe, path) = (self.probe, self.path);
+        let pairs = self.rules.filter.head.pairs(self.rules.filter.lines)?;
+        let fails = |position: usize| {
+            let text = path.get(position..).unwrap_or_default();
+            let levels = probe.levels_of(
+                self.rules.filter.words,
+                text,
+                self.rules.filter.head.literal_levels,
+            );
+            let mut strings = bloom::cuts(first_bytes(text), levels.unwrap_or(u8::MAX));
+            !strings.all(|string| self.try_all(string).is_some())
+        };
+        (!teddy::any(pairs, path, probe, fails)).then_some(())
+    }
+
+    /// Tries the patterns that require `string`; `None` if its bucket has more entries than are
+    /// left.
+    #[inline]
+    fn try_all(&mut self, string: u64) -> Option<()> {
+        let filter = self.rules.filter;
+        let key = (string, filter.head.seed());
+        let (words, fingerprint) = index::bucket_of(filter.index, filter.head.entries(), key)?;
+        *self.left = self.left.checked_sub(words.len())?;
+        for place in words.iter().filter_map(|&word| index::place_of(word, fingerprint)) {
+            if self.best.is_none_or(|(best, _)| place < best) {
+                let (outcome, text) = self.rules.get(place)?;
+                if text.matches(self.path) {
+                    self.best = Some((place, outcome));
+                }
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,237 @@
+//! A prefilter that rejects most paths without running the automaton.
+//!
+//! 98 % of URLs on popular sites match no rule or only `/`. A prefilter tests what every other
+//! pattern requires, for all patterns at once: a *prefix* of the path, or a *required literal*
+//! behind a star. Each stage is more expensive and runs only if the one before found something:
+//!
+//! 1. The [first probe](FirstProbe) looks up the first three bytes of the path in a Bloom filter.
+//! 2. [`probe_prefixes`] and [`probe_literals`] look up at most sixteen bytes in a [Bloom
+//!    filter](bloom). Candidate positions of literals are [byte pairs](teddy), found as by
+//!    Hyperscan's Teddy.
+//! 3. [`try_candidates`] looks up the patterns in an [index] and matches them one by one.
+//!
+//! If nothing is found, the outcome is known. With too many candidates, the caller runs the
+//! automaton. Only paths that start with `/`, as those of URLs do, are decided.
+//!
+//! A prefilter is the first part of a [rule set](crate::RuleSet):
+//!
+//! | lines | contents |
+//! |---|---|
+//! | 1, more if there are many prefixes | the head; the Bloom filter of the first probe |
+//! | up to 2 | byte pairs of literals required alone, and of those [required with a prefix](required) |
+//! | the rest | the Bloom filter of prefixes and literals; the index |
+//!
+//! Each stage is a function, so a caller can run it for a block of questions before the next;
+//! [`strategy`](crate::strategy) orders them. Memory: twelve bytes per pattern, at least one line.
+//! What a prefilter requires is a heuristic and no part of the format: any choice that rejects no
+//! matching path gives the same answers.
+
+mod bloom;
+mod candidates;
+mod index;
+mod probe;
+mod required;
+mod teddy;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use portcullis_dialect::Verdict;
+
+use crate::outcome::{Outcome, outcomes};
+use crate::pattern::PatternList;
+use crate::ruleset::{LINE_WORDS, Line};
+use required::Required;
+
+pub(crate) use candidates::{Found, try_candidates};
+pub(crate) use probe::{FirstProbe, FirstProbes, Probe, probe_literals, probe_prefixes};
+
+/// The start of a prefilter.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Head {
+    /// The outcome of a path in which no probe finds anything.
+    otherwise: U32,
+    /// The mask of the bytes that the first probe tests.
+    first_mask: U32,
+    /// The levels of prefixes, one bit each; see [`bloom::LEVELS`].
+    prefix_levels: u8,
+    /// The levels of literals; 0 if no pattern requires a literal alone.
+    literal_levels: u8,
+    /// The levels of prefixes that are required alone.
+    alone_levels: u8,
+    /// The levels of prefixes that are required together with a literal.
+    both_levels: u8,
+    /// The lines of the head and the first probe's filter.
+    first_lines: U32,
+    /// The words of the filter of prefixes and literals.
+    filter_words: U32,
+    /// The number of entries of the index and, in the highest bits, its seed.
+    entries: U32,
+}
+
+/// The position of the seed in [`Head::entries`].
+const SEED_SHIFT: u32 = 24;
+const _: () =
+    assert!(index::PLACES_MAX < 1 << SEED_SHIFT && index::SEEDS_MAX <= 1 << (32 - SEED_SHIFT));
+
+const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
+
+impl Head {
+    /// Returns the lines from `at` on and the head there; `None` if `at` is out of bounds.
+    #[inline]
+    fn at(lines: &[Line], at: usize) -> Option<(&[Line], &Head)> {
+        let lines = lines.get(at..)?;
+        let (head, _) = Head::ref_from_prefix(lines.as_bytes()).ok()?;
+        Some((lines, head))
+    }
+
+    fn has_probes(&self) -> bool {
+        self.prefix_levels | self.literal_levels != 0
+    }
+
+    /// Returns the byte pairs of literals that are required alone.
+    #[inline]
+    fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
+        lines.get(self.first_lines.get() as usize)
+    }
+
+    /// Returns the byte pairs of literals that are required together with a prefix.
+    #[inline]
+    fn pairs_of_both<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
+        lines.get(self.first_lines.get() as usize + usize::from(self.literal_levels != 0))
+    }
+
+    #[inline]
+    fn entries(&self) -> usize {
+        (self.entries.get() & ((1 << SEED_SHIFT) - 1)) as usize
+    }
+
+    #[inline]
+    fn seed(&self) -> u32 {
+        self.entries.get() >> SEED_SHIFT
+    }
+
+    /// Returns the filter of prefixes and literals, and the words behind it.
+    #[inline]
+    fn filter<'l>(&self, lines: &'l [Line]) -> Option<(&'l [U64], &'l [U64])> {
+        let pair_lines = usize::from(self.literal_levels != 0) + usize::from(self.both_levels != 0);
+        let words = lines.get(self.first_lines.get() as usize + pair_lines..)?.as_flattened();
+        words.split_at_checked(self.filter_words.get() as usize)
+    }
+}
+
+/// The prefilter of a rule set.
+#[derive(Clone, Copy)]
+pub(crate) struct Filter<'l> {
+    lines: &'l [Line],
+    head: &'l Head,
+    /// The filter of prefixes and literals.
+    words: &'l [U64],
+    index: &'l [U32],
+}
+
+impl<'l> Filter<'l> {
+    /// Returns the prefilter at the start of `lines`, and the words behind it; `None` if it is longer
+    /// than they are.
+    #[inline]
+    pub(crate) fn of(lines: &'l [Line]) -> Option<(Filter<'l>, &'l [U32])> {
+        let (lines, head) = Head::at(lines, 0)?;
+        let (words, rest) = head.filter(lines)?;
+        let rest = <[U32]>::ref_from_bytes(rest.as_bytes()).ok()?;
+        let (index, rest) = rest.split_at_checked(index::words_for(head.entries()))?;
+        Some((Filter { lines, head, words, index }, rest))
+    }
+
+    /// Returns whether its outcome and its index can be those of so many patterns.
+    pub(crate) fn is_valid(&self, patterns: usize) -> bool {
+        let otherwise = Outcome(self.head.otherwise.get());
+        let has_room = patterns > index::PLACES_MAX
+            || index::is_within(self.index, self.head.entries(), patterns);
+        otherwise.is_valid()
+            && otherwise.number() as usize <= patterns
+            && has_room
+            && self.head.first_lines.get() > 0
+    }
+
+    /// Returns the lines from its first on.
+    #[inline]
+    pub(crate) fn lines(&self) -> &'l [Line] {
+        self.lines
+    }
+
+    /// Returns whether there is nothing to probe.
+    pub(crate) fn is_constant(&self) -> bool {
+        !self.head.has_probes()
+    }
+}
+
+/// Bytes that the first probe tests at most: fewer reject fewer paths, more cost more.
+const FIRST_BYTES_MAX: u8 = 3;
+
+/// Builds the prefilter of patterns in order of precedence, followed by `tail`.
+pub(crate) fn build(patterns: &PatternList, verdicts: &[Verdict], tail: &[u8]) -> Vec<Line> {
+    let Required { prefixes, literals, pairs, both, prefixes_of_both, all } =
+        Required::of(patterns, &outcomes(verdicts));
+    let all_prefixes =
+        || prefixes.iter().map(|(_, prefix)| *prefix).chain(prefixes_of_both.iter().copied());
+    let count = prefixes.len() + literals.len() + both.len();
+    // More patterns than the index can number have no index, and the automaton decides.
+    let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
+    let first_words = bloom::words_for(all_prefixes().count());
+    let first_lines = (HEAD_WORDS + first_words).div_ceil(LINE_WORDS);
+    let pair_lists = [pairs, both.iter().map(|it| it.pair).collect()];
+    let pair_lists = pair_lists.into_iter().filter(|pairs| !pairs.is_empty());
+    let pair_lines: Vec<Line> = pair_lists.map(teddy::line_of).collect();
+    let filter_words = bloom::words_for(count + prefixes_of_both.len());
+    let index_words = index::words_for(entries);
+    let rest_bytes = filter_words * size_of::<U64>() + index_words * size_of::<U32>() + tail.len();
+    let rest = rest_bytes.div_ceil(size_of::<Line>());
+    let mut lines = vec![Line::default(); first_lines + pair_lines.len() + rest];
+    let (first, rest) = lines.split_at_mut(first_lines);
+    let (room, rest) = rest.split_at_mut(pair_lines.len());
+    room.copy_from_slice(&pair_lines);
+    let (filter, rest) = rest.as_flattened_mut().split_at_mut(filter_words);
+    let rest = <[U32]>::mut_from_bytes(rest.as_mut_bytes()).expect("a U64 is two U32");
+    let (index, rest) = rest.split_at_mut(index_words);
+    rest.as_mut_bytes()[..tail.len()].copy_from_slice(tail);
+
+    let (head, first) = first.as_flattened_mut().split_at_mut(HEAD_WORDS);
+    let first_mask = bloom::mask_of_shortest(all_prefixes(), FIRST_BYTES_MAX);
+    all_prefixes().for_each(|prefix| bloom::insert(first, prefix.masked(first_mask)));
+    let (mut alone_levels, mut literal_levels, mut both_levels) = (0, 0, 0);
+    let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
+    for (required, levels) in [(&prefixes, &mut alone_levels), (&literals, &mut literal_levels)] {
+        strings.extend(required.iter().map(|(place, key)| {
+            let (level, string) = key.cut();
+            *levels |= level;
+            (string, *place)
+        }));
+    }
+    strings.extend(both.iter().map(|it| (it.string, it.place)));
+    strings.iter().for_each(|&(string, _)| bloom::insert(filter, string));
+    for prefix in &prefixes_of_both {
+        let (level, string) = prefix.cut();
+        both_levels |= level;
+        bloom::insert(filter, string);
+    }
+    let seed = index::fill(&strings[..entries], index);
+    let number = |number: usize| U32::new(u32::try_from(number).expect("below 2^32 words"));
+    let written = Head {
+        otherwise: U32::new(all.unwrap_or(Outcome::NONE).0),
+        first_mask: U32::new(first_mask as u32),
+        prefix_levels: alone_levels | both_levels,
+        literal_levels,
+        alone_levels,
+        both_levels,
+        first_lines: number(first_lines),
+        filter_words: number(filter_words),
+        entries: U32::new(entries as u32 | seed << SEED_SHIFT),
+    };
+    head.as_mut_bytes().copy_from_slice(written.as_bytes());
+    lines
+}

@@ -1,0 +1,223 @@
+//! What patterns require of a path: a prefix, a literal behind a star, or both.
+//!
+//! The choice never changes an answer, only how many paths have to be examined further.
+//!
+//! A prefix that many patterns share rejects little: of 100,000 rules such as `/shop/*item-123`, a
+//! path would have a hundred candidates. Such patterns are indexed by prefix and literal together,
+//! and the literal is only searched for in paths that start with the prefix. All prefixes of one
+//! level are treated alike, so the level says what to search for.
+
+use crate::bytes::first_bytes;
+use crate::outcome::Outcome;
+use crate::pattern::{PathPattern, PatternList};
+use crate::scan::matches;
+
+use super::bloom::{Key, LEVELS, cut, hash};
+use super::teddy::Pair;
+
+/// The requirements of the patterns of a rule set. A `u32` is the position of a pattern.
+#[derive(Default)]
+pub(super) struct Required {
+    /// Prefixes of the path after its first `/`.
+    pub(super) prefixes: Vec<(u32, Key)>,
+    /// Literals anywhere in the path.
+    pub(super) literals: Vec<(u32, Key)>,
+    /// The byte pairs at the start of `literals`.
+    pub(super) pairs: Vec<Pair>,
+    /// Prefixes with a literal, equal prefixes adjacent.
+    pub(super) both: Vec<Both>,
+    /// The distinct prefixes of `both`.
+    pub(super) prefixes_of_both: Vec<Key>,
+    /// The outcome of the first pattern that matches every path. Later patterns never decide and
+    /// require nothing.
+    pub(super) all: Option<Outcome>,
+}
+
+impl Required {
+    /// Chooses what each pattern requires of paths that start with `/`.
+    pub(super) fn of(patterns: &PatternList, outcomes: &[Outcome]) -> Required {
+        let prefixes = Vec::with_capacity(patterns.len());
+        let mut required = Required { prefixes, ..Required::default() };
+        // If paths are searched for literals anyway, a rare literal is better than a short prefix.
+        let short = patterns.iter().filter(has_short_prefix).count();
+        let has_literals = patterns.iter().any(|pattern| has_no_prefix(&pattern))
+            || short * SHORT_PREFIXES_PART > patterns.len();
+        let mut starred = Vec::new();
+        for ((place, pattern), &outcome) in (0_u32..).zip(patterns.iter()).zip(outcomes) {
+            if !pattern.anchored && pattern.bytes.len() < 2 && matches(&pattern, b"/") {
+                required.all = Some(outcome);
+                break;
+            }
+            if has_no_prefix(&pattern) {
+                let literal = rarest(&pattern).expect("no pattern ends with a star");
+                required.add_literal(place, literal);
+                continue;
+            }
+            let first = pattern.literals().next().unwrap_or_default();
+            let Some(prefix) = first.strip_prefix(b"/") else {
+                // Matches no path that starts with `/`.
+                continue;
+            };
+            let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
+            if pattern.stars().len() == 0 {
+                required.prefixes.push((place, Key::new(prefix, pattern.anchored)));
+            } else if has_literals && let Some(literal) = better_literal(&pattern, is_short) {
+                required.add_literal(place, literal);
+            } else {
+                starred.push((place, Key::new(prefix, false), pattern));
+            }
+        }
+        required.both = take_both(&mut starred);
+        required.prefixes.extend(starred.iter().map(|(place, prefix, _)| (*place, *prefix)));
+        let by_prefix = required.both.chunk_by(|one, other| one.prefix.cut() == other.prefix.cut());
+        required.prefixes_of_both = by_prefix.map(|it| it[0].prefix).collect();
+        required
+    }
+
+    fn add_literal(&mut self, place: u32, literal: Literal<'_>) {
+        self.pairs.push(literal.pair);
+        self.literals.push((place, Key::new(literal.bytes, literal.is_whole)));
+    }
+}
+
+/// Bytes after the first `/` of a prefix that many paths of a site may share.
+const SHORT_PREFIX_BYTES: usize = 3;
+
+/// If at most one pattern in so many has a short prefix, searching all paths for literals does not
+/// pay.
+const SHORT_PREFIXES_PART: usize = 32;
+
+fn has_short_prefix(pattern: &PathPattern<'_>) -> bool {
+    pattern.stars().next().is_some_and(|star| star <= 1 + SHORT_PREFIX_BYTES)
+}
+
+/// Returns whether the pattern starts with `*` or `/*`.
+fn has_no_prefix(pattern: &PathPattern<'_>) -> bool {
+    pattern.stars().next().is_some_and(|star| star == 0 || star == 1 && pattern.bytes[0] == b'/')
+}
+
+/// Returns a literal that rejects more paths than the prefix does; `None` if there is none.
+fn better_literal<'l>(pattern: &PathPattern<'l>, is_prefix_short: bool) -> Option<Literal<'l>> {
+    let cost_max = if is_prefix_short { COST_MAX } else { COST_MAX / 8 };
+    rarest(pattern).filter(|literal| literal.cost <= cost_max)
+}
+
+/// A literal behind a star, or a suffix of one.
+#[derive(Clone, Copy)]
+struct Literal<'l> {
+    bytes: &'l [u8],
+    /// Whether the path ends with it.
+    is_whole: bool,
+    pair: Pair,
+    /// The relative cost of searching for it.
+    cost: u64,
+}
+
+/// The length from which a literal is selective.
+const SELECTIVE_BYTES: usize = 4;
+
+/// The relative cost of a literal that is better than a short prefix.
+const COST_MAX: u64 = 1500;
+
+/// The relative costs of a lookup where a pair occurs, about a hundred instructions, and of the
+/// walk if the lookup is a false positive, more than a thousand.
+const LOOKUP_COST: u64 = 1;
+const WALK_COST: u64 = 16;
+
+/// Suffixes of a pattern's literals that are compared: a pattern may have thousands of bytes.
+const SUFFIXES_MAX: usize = 64;
+
+impl<'l> Literal<'l> {
+    #[inline]
+    fn new(bytes: &'l [u8], is_whole: bool) -> Literal<'l> {
+        let pair = Pair::of(bytes, is_whole);
+        let false_positives = match bytes.len() + usize::from(is_whole) {
+            0..=2 => WALK_COST,
+            3 => WALK_COST / 8,
+            _ => WALK_COST / 32,
+        };
+        // Path segments share one bucket for many patterns, and a path has few of them.
+        let cost = match bytes.len() >= SELECTIVE_BYTES && bytes[0] == b'/' {
+            true => 0,
+            false => u64::from(pair.frequency()) * (LOOKUP_COST + false_positives),
+        };
+        Literal { bytes, is_whole, pair, cost }
+    }
+}
+
+/// Returns the literal behind a star with the lowest cost, the first among equals; `None` if there
+/// is no star.
+fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Literal<'l>> {
+    let last = pattern.stars().len().saturating_sub(1);
+    let mut best: Option<Literal<'l>> = None;
+    let mut left = SUFFIXES_MAX;
+    for (index, bytes) in pattern.literals().skip(1).enumerate() {
+        let is_whole = pattern.anchored && index == last;
+        let starts = bytes.len().min(left);
+        for start in 0..starts {
+            let literal = Literal::new(&bytes[start..], is_whole);
+            if best.is_none_or(|best| literal.cost < best.cost) {
+                best = Some(literal);
+            }
+        }
+        left -= starts;
+        if left == 0 || best.is_some_and(|best| best.cost == 0) {
+            break;
+        }
+    }
+    best
+}
+
+/// A prefix and a literal behind it.
+pub(super) struct Both {
+    pub(super) place: u32,
+    pub(super) prefix: Key,
+    /// The number of the prefix and the literal.
+    pub(super) string: u64,
+    /// The byte pair at the start of the literal.
+    pub(super) pair: Pair,
+}
+
+/// The level of literals behind prefixes. The prefix makes one level selective enough.
+const LEVEL: usize = 3;
+const _: () = assert!(LEVELS[LEVEL] as usize <= SELECTIVE_BYTES);
+
+/// The most patterns that share a prefix and are still tried without a required literal.
+const SHARED_PREFIX_MAX: usize = 2;
+
+/// Returns the number of a prefix and of a literal at the start of `text`.
+#[inline]
+pub(super) fn string_of(prefix: u64, text: &[u8]) -> u64 {
+    cut(first_bytes(text), LEVEL) ^ hash(prefix)
+}
+
+impl Both {
+    /// Returns the requirement of a pattern with this prefix; `None` if no literal is long enough.
+    ///
+    /// Takes the first such literal from its first byte on: patterns that share a prefix often
+    /// share the start of their literals too, and few distinct pairs are found fast.
+    fn of((place, prefix, pattern): &(u32, Key, PathPattern<'_>)) -> Option<Both> {
+        let literal =
+            pattern.literals().skip(1).find(|literal| literal.len() >= SELECTIVE_BYTES)?;
+        let string = string_of(prefix.cut().1, literal);
+        Some(Both { place: *place, prefix: *prefix, string, pair: Pair::of(literal, false) })
+    }
+}
+
+/// Removes the patterns that require both from `starred`, which have a prefix and a star. The rest
+/// require their prefix alone.
+fn take_both(starred: &mut Vec<(u32, Key, PathPattern<'_>)>) -> Vec<Both> {
+    let cut = |(_, prefix, _): &(u32, Key, PathPattern<'_>)| prefix.cut();
+    starred.sort_by_key(cut);
+    let by_prefix = starred.chunk_by(|one, other| cut(one) == cut(other));
+    let levels = by_prefix.filter(|it| it.len() > SHARED_PREFIX_MAX);
+    let levels = levels.fold(0, |levels, it| levels | cut(&it[0]).0);
+    let mut taken = Vec::new();
+    starred.retain(|it| {
+        let both = if cut(it).0 & levels != 0 { Both::of(it) } else { None };
+        let is_alone = both.is_none();
+        taken.extend(both);
+        is_alone
+    });
+    taken
+}

@@ -1,0 +1,215 @@
+//! Finds positions where one of many byte pairs may occur, as Hyperscan's Teddy finds literals.
+//!
+//! A literal behind a star may occur anywhere, so every position of a path is tested, sixteen at
+//! once. The pairs are divided into eight *buckets*. Each nibble of a byte selects a mask of
+//! buckets; a bucket that is in the masks of both nibbles of a byte and of both nibbles of the next
+//! byte has a pair that may occur there.
+
+use wide::u8x16;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U64;
+
+use crate::bytes::{CHUNK_BYTES, short_chunk};
+
+use super::Probe;
+use crate::ruleset::{LINE_WORDS, Line};
+
+const BUCKETS: usize = 8;
+
+/// With more distinct pairs, every position is a candidate.
+const PAIRS_MAX: usize = 128;
+
+/// Two adjacent bytes of a path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pair {
+    first: u8,
+    second: Second,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Second {
+    Byte(u8),
+    /// Any byte, or the end of the path.
+    Any,
+}
+
+/// The byte that is read past the end of a path.
+const END: u8 = 0;
+
+impl Pair {
+    /// Returns the pair at the start of `literal`; the path ends with the literal if `is_whole`.
+    pub(super) fn of(literal: &[u8], is_whole: bool) -> Pair {
+        let end = if is_whole { Second::Byte(END) } else { Second::Any };
+        let second = literal.get(1).map_or(end, |&byte| Second::Byte(byte));
+        Pair { first: literal.first().copied().unwrap_or(END), second }
+    }
+
+    /// Returns the relative frequency of the pair in paths.
+    pub(super) fn frequency(self) -> u32 {
+        let second = match self.second {
+            Second::Byte(byte) => FREQUENCIES[usize::from(byte)],
+            Second::Any => 1000,
+        };
+        // File extensions: both bytes occur together.
+        let times = match self {
+            Pair { first: b'.', second: Second::Byte(b'h' | b'p') } => 8,
+            _ => 1,
+        };
+        u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second) * times
+    }
+}
+
+/// The approximate frequency of bytes in paths, in thousandths.
+const FREQUENCIES: [u16; 256] = {
+    let mut frequencies = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        frequencies[byte] = match byte as u8 {
+            b'/' | b'e' | b'a' => 70,
+            b'-' | b'i' | b'n' | b'o' | b'r' | b's' | b't' => 50,
+            b'c' | b'd' | b'l' | b'm' | b'p' | b'u' | b'0'..=b'2' => 25,
+            b'a'..=b'z' | b'3'..=b'9' => 12,
+            b'.' | b'_' | b'%' | b'A'..=b'Z' => 6,
+            _ => 2,
+        };
+        byte += 1;
+    }
+    frequencies
+};
+
+/// The nibbles of a bucket's pairs, a bit per value: low and high of the first byte, then of the
+/// second.
+#[derive(Clone, Copy, Default)]
+struct Bucket([u16; 4]);
+
+impl Bucket {
+    fn of(pair: Pair) -> Bucket {
+        let nibbles = |byte: u8| [1 << (byte & 15), 1 << (byte >> 4)];
+        let [first_low, first_high] = nibbles(pair.first);
+        let [second_low, second_high] = match pair.second {
+            Second::Byte(byte) => nibbles(byte),
+            Second::Any => [u16::MAX; 2],
+        };
+        Bucket([first_low, first_high, second_low, second_high])
+    }
+
+    fn with(self, other: Bucket) -> Bucket {
+        Bucket(std::array::from_fn(|index| self.0[index] | other.0[index]))
+    }
+
+    /// Returns the relative frequency of positions that match the bucket.
+    fn cost(self) -> u32 {
+        let [first_low, first_high, second_low, second_high] = self.0;
+        frequency(first_low, first_high) * frequency(second_low, second_high)
+    }
+}
+
+/// Returns the relative frequency of bytes with these nibbles.
+fn frequency(low: u16, high: u16) -> u32 {
+    let bits = |nibbles: u16| (0..16_u8).filter(move |bit| nibbles >> bit & 1 != 0);
+    let of_byte = |high, low| u32::from(FREQUENCIES[usize::from(high << 4 | low)]);
+    bits(high).flat_map(|high| bits(low).map(move |low| of_byte(high, low))).sum()
+}
+
+/// Puts each pair into the bucket where it adds the fewest false positives; `None` if there are too
+/// many pairs.
+fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
+    pairs.sort_unstable();
+    pairs.dedup();
+    if pairs.len() > PAIRS_MAX {
+        return None;
+    }
+    let mut buckets = [Bucket::default(); BUCKETS];
+    if pairs.len() <= BUCKETS {
+        buckets.iter_mut().zip(pairs).for_each(|(bucket, pair)| *bucket = Bucket::of(pair));
+        return Some(buckets);
+    }
+    let mut costs = [0; BUCKETS];
+    for pair in pairs {
+        let pair = Bucket::of(pair);
+        let costs_with = buckets.map(|bucket| bucket.with(pair).cost());
+        let added = |bucket: &usize| costs_with[*bucket] - costs[*bucket];
+        let bucket = (0..BUCKETS).min_by_key(added).expect("there are eight");
+        (buckets[bucket], costs[bucket]) = (buckets[bucket].with(pair), costs_with[bucket]);
+    }
+    Some(buckets)
+}
+
+/// Returns the line of some pairs: for each of the four nibbles, sixteen masks of buckets.
+pub(super) fn line_of(pairs: Vec<Pair>) -> Line {
+    let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
+    let mask = |index: usize| {
+        let (nibble, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
+        let bits =
+            buckets.iter().enumerate().map(|(bucket, it)| (it.0[nibble] >> value & 1) << bucket);
+        bits.sum::<u16>() as u8
+    };
+    std::array::from_fn(|word| {
+        U64::from_bytes(std::array::from_fn(|byte| mask(word * size_of::<U64>() + byte)))
+    })
+}
+
+/// Positions of a chunk whose next byte is in the chunk too.
+pub(super) const POSITIONS: usize = CHUNK_BYTES - 1;
+
+/// Positions that are searched at once.
+pub(super) const WINDOW: usize = 4 * POSITIONS;
+
+/// Returns the mask of a chunk's valid positions: the last byte counts only if the path ends there.
+#[inline]
+pub(super) fn valid_positions(is_last: bool) -> u64 {
+    (1 << (POSITIONS + usize::from(is_last))) - 1
+}
+
+/// Returns whether `path` may have a pair at any position for which `holds` returns true.
+#[inline(always)]
+pub(super) fn any(
+    line: &Line,
+    path: &[u8],
+    probe: impl Probe,
+    mut holds: impl FnMut(usize) -> bool,
+) -> bool {
+    let mut start = 0;
+    while let Some(rest) = path.get(start..) {
+        let mut positions = probe.positions(line, rest);
+        while positions != 0 {
+            if holds(start + positions.trailing_zeros() as usize) {
+                return true;
+            }
+            positions &= positions - 1;
+        }
+        start += WINDOW;
+    }
+    false
+}
+
+/// Returns a mask of the first [`WINDOW`] positions of `rest` where a pair may occur.
+pub(super) fn positions(line: &Line, rest: &[u8]) -> u64 {
+    let row = |index: usize| {
+        let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
+        u8x16::new(*bytes.expect("a line has four rows"))
+    };
+    let rows = [row(0), row(1), row(2), row(3)];
+    let positions_of = |chunk: [u8; CHUNK_BYTES]| {
+        let first = u8x16::new(chunk);
+        let second = u8x16::new((u128::from_le_bytes(chunk) >> 8).to_le_bytes());
+        let nibbles = |bytes: u8x16| (bytes & u8x16::splat(15), bytes >> 4_u32);
+        let ((first_low, first_high), (second_low, second_high)) =
+            (nibbles(first), nibbles(second));
+        let buckets = rows[0].shuffle_zeroing(first_low)
+            & rows[1].shuffle_zeroing(first_high)
+            & rows[2].shuffle_zeroing(second_low)
+            & rows[3].shuffle_zeroing(second_high);
+        u64::from(!buckets.simd_eq(u8x16::ZERO).to_bitmask() & 0xffff)
+    };
+    let Some(last) = rest.len().checked_sub(CHUNK_BYTES) else {
+        return positions_of(short_chunk(rest));
+    };
+    let starts = (0..WINDOW).step_by(POSITIONS).take_while(|&start| start < last + POSITIONS);
+    starts.fold(0, |positions, start| {
+        let start = start.min(last);
+        let chunk = rest[start..].first_chunk();
+        let found = positions_of(*chunk.expect("a chunk within the path"));
+        positions | (found & valid_positions(start == last)) << start
+    })
+}

@@ -1,0 +1,120 @@
+//! How a rule set decides a path: the ladder, its order and its reasons.
+//!
+//! | step | decides a path if | cost |
+//! |---|---|---|
+//! | 1 first probe | it begins like no required prefix, and no literal is required; constant rule sets end here | 1 cache line |
+//! | 2 prefixes, literals | it has no required prefix and no required literal of any pattern | 1 or 2 more |
+//! | 3 candidates | the index names at most [`candidates_tried_max`](crate::Limits) patterns, which are matched one by one | a search each |
+//! | 4 automaton | the patterns are small and asked often: a lazy DFA | a table look-up per byte |
+//! | 5 scan | always | one pass for all patterns |
+//!
+//! The automaton defines the answer. Each step before it is an accelerator that must agree with it;
+//! the scan stands in for it. Steps are ordered by cost, and each leaves few paths to the next: of real
+//! URLs, nine in ten end at step 1 or 2 and fewer than one in a hundred gets behind step 3.
+//!
+//! [`RuleSet::decide`] takes one path through the steps. A [block](crate::block) takes
+//! many questions through the same functions, each step over the whole block before the next one
+//! starts, so that memory accesses overlap.
+
+use crate::cache::Cache;
+use crate::filter::{self, FirstProbe, Found, Probe};
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::ruleset::{Line, RuleSet};
+use crate::vectors::{Kind, Vectors, Work};
+
+/// What deciding may do, and with which vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The limits.
+    pub limits: Limits,
+    /// The vectors; the widest of the processor by default.
+    pub vectors: Vectors,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { limits: Limits::default(), vectors: Vectors::detect() }
+    }
+}
+
+impl RuleSet<'_> {
+    /// Returns the outcome of the first pattern that matches `path`, a path in normal form. `cache`
+    /// belongs to this rule set, and to one thread at a time.
+    ///
+    /// # Panics
+    ///
+    /// If `cache` was used with another rule set, this may panic or give a wrong answer.
+    #[inline]
+    pub fn decide(&self, path: &[u8], cache: &mut Cache) -> Outcome {
+        match self.decide_at_once(path, cache.settings()) {
+            Some(outcome) => outcome,
+            // Steps 4 and 5.
+            None => cache.ask_automaton(*self, path),
+        }
+    }
+
+    /// Like [`RuleSet::decide`], by the steps that need no cache: 1 to 3. `None` for the few paths
+    /// that need an automaton.
+    #[inline]
+    pub fn decide_at_once(&self, path: &[u8], settings: &Settings) -> Option<Outcome> {
+        let entries_max = settings.limits.candidates_tried_max?;
+        settings.vectors.run(Decide { rules: *self, path, entries_max })
+    }
+}
+
+/// One question, compiled for each kind of vectors.
+struct Decide<'d> {
+    rules: RuleSet<'d>,
+    path: &'d [u8],
+    entries_max: usize,
+}
+
+impl Work for Decide<'_> {
+    type Output = Option<Outcome>;
+
+    #[inline(always)]
+    fn with(self, probe: impl Kind) -> Option<Outcome> {
+        let Decide { rules, path, mut entries_max } = self;
+        let lines = rules.filter.lines();
+        let first = first_probe(lines, 0)?;
+        let may_have_prefix = first.probe_prefixes(path)?;
+        let prefix_levels = if may_have_prefix { prefixes(lines, 0, path, probe) } else { 0 };
+        let literals = first.has_literals && literals(lines, 0, path, probe);
+        match (Found { prefix_levels, literals }) {
+            Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
+            found => candidates(rules, path, found, &mut entries_max, probe),
+        }
+    }
+}
+
+/// Step 1: the first probe of the rule set at `at`; `None` if there is no rule set.
+#[inline(always)]
+pub(crate) fn first_probe(lines: &[Line], at: usize) -> Option<FirstProbe<'_>> {
+    FirstProbe::of(lines, at)
+}
+
+/// Step 2: the prefix lengths at which `path` may start with a required prefix, one bit each.
+#[inline(always)]
+pub(crate) fn prefixes(lines: &[Line], at: usize, path: &[u8], probe: impl Probe) -> u8 {
+    filter::probe_prefixes(lines, at, path, probe)
+}
+
+/// Step 2: whether `path` may have a required literal.
+#[inline(always)]
+pub(crate) fn literals(lines: &[Line], at: usize, path: &[u8], probe: impl Probe) -> bool {
+    filter::probe_literals(lines, at, path, probe)
+}
+
+/// Step 3: the outcome of the best candidate. `None` if the index has more than `left` entries for
+/// what was found; those that were read are subtracted from `left`.
+#[inline(always)]
+pub(crate) fn candidates(
+    rules: RuleSet<'_>,
+    path: &[u8],
+    found: Found,
+    left: &mut usize,
+    probe: impl Probe,
+) -> Option<Outcome> {
+    filter::try_candidates(rules, path, found, left, probe)
+}

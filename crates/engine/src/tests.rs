@@ -1,0 +1,339 @@
+//! One property: every step gives the outcome of a naive definition, with limits that force each
+//! step. `tests/suite.rs`, `tests/random.rs` and others compare whole files with the oracle.
+
+use portcullis_dialect::Verdict;
+
+use crate::automaton::{RegexCache, RegexEngine};
+use crate::filter::{FirstProbe, Found, probe_literals, probe_prefixes, try_candidates};
+use crate::pattern::PatternList;
+use crate::vectors::{Kind, Vectors, Work as VectorWork};
+use crate::{Cache, Limits, Outcome, RuleSet, RuleSetBuf, Settings};
+
+/// Matches a pattern's normal text by its definition.
+fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
+    loop {
+        match text {
+            [] => return true,
+            [b'$'] => return path.is_empty(),
+            [b'*', rest @ ..] => return (0..=path.len()).any(|skip| defined(rest, &path[skip..])),
+            [byte, rest @ ..] if path.first() == Some(byte) => (text, path) = (rest, &path[1..]),
+            _ => return false,
+        }
+    }
+}
+
+fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
+    let mut words = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..length_max {
+        let end = words.len();
+        for index in start..end {
+            let word = words[index].clone();
+            words.extend(alphabet.iter().map(|&byte| [&word[..], &[byte]].concat()));
+        }
+        start = end;
+    }
+    words
+}
+
+/// Limits under which all steps answer, then only automata, then only scans; and those under which
+/// automata are built and dropped.
+fn all_settings() -> [Settings; 4] {
+    let usual = Limits::default();
+    let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
+    [
+        usual,
+        dfa,
+        Limits { dfa_pattern_bytes_max: 0, ..dfa },
+        Limits { candidates_tried_max: Some(1), dfa_bytes_asked_min: 1, ..usual },
+    ]
+    .map(|limits| Settings { limits, ..Settings::default() })
+}
+
+/// Returns the rule set of these patterns, every other one of which allows, the first one first if
+/// `first_allows`.
+pub(super) fn rule_set(texts: &[&[u8]], first_allows: bool) -> RuleSetBuf {
+    let mut patterns = PatternList::new();
+    texts.iter().for_each(|text| patterns.push(text, true));
+    let verdict = |index: usize| match index.is_multiple_of(2) == first_allows {
+        true => Verdict::Allow,
+        false => Verdict::Disallow,
+    };
+    RuleSetBuf::new(&patterns, &(0..texts.len()).map(verdict).collect::<Vec<_>>())
+}
+
+/// Returns the outcome by the prefilter with a limit on entries; `None` if it does not decide the
+/// path. All kinds of vectors have to agree.
+pub(super) fn filter(rules: RuleSet<'_>, path: &[u8], entries_max: usize) -> Option<Outcome> {
+    let filter = |vectors: Vectors| vectors.run(Filter { rules, path, entries_max });
+    let all: Vec<_> = Vectors::all().into_iter().map(filter).collect();
+    assert!(all.iter().all(|it| *it == all[0]), "{:?}: {all:?}", bstr(path));
+    all[0]
+}
+
+/// All probes of a path, and the candidates that they leave.
+pub(super) struct Filter<'l> {
+    pub(super) rules: RuleSet<'l>,
+    pub(super) path: &'l [u8],
+    pub(super) entries_max: usize,
+}
+
+impl VectorWork for Filter<'_> {
+    type Output = Option<Outcome>;
+
+    fn with(self, probe: impl Kind) -> Option<Outcome> {
+        let Filter { rules, path, mut entries_max } = self;
+        let lines = rules.filter.lines();
+        let first = FirstProbe::of(lines, 0)?;
+        let prefix_levels =
+            if first.probe_prefixes(path)? { probe_prefixes(lines, 0, path, probe) } else { 0 };
+        let literals = first.has_literals && probe_literals(lines, 0, path, probe);
+        match (Found { prefix_levels, literals }) {
+            Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
+            found => try_candidates(rules, path, found, &mut entries_max, probe),
+        }
+    }
+}
+
+/// Returns both engines of regex-automata.
+fn regex_engines(patterns: &PatternList, outcomes: &[Outcome]) -> [RegexEngine; 2] {
+    [
+        RegexEngine::dense(patterns, outcomes, 64 * 1024 * 1024).expect("a small table"),
+        RegexEngine::lazy(patterns, outcomes).expect("few positions"),
+    ]
+}
+
+fn bstr(bytes: &[u8]) -> &bstr::BStr {
+    bstr::BStr::new(bytes)
+}
+
+/// Checks the property. Returns the number of paths that probes decided without candidates.
+fn check(texts: &[&[u8]], first_allows: bool, paths: &[Vec<u8>]) -> usize {
+    let stored = rule_set(texts, first_allows);
+    let rules = RuleSet::from_bytes(stored.as_bytes()).expect("what was built");
+    let (patterns, outcomes) = rules.to_list();
+    assert_eq!(patterns.iter().len(), texts.len());
+    let mut caches = all_settings().map(Cache::new);
+    // Dense tables of more patterns get too large.
+    let regex =
+        if texts.len() > 50 { Vec::new() } else { regex_engines(&patterns, &outcomes).into() };
+    let mut regex_caches: Vec<RegexCache> = regex.iter().map(|engine| engine.cache()).collect();
+    let mut decided = 0;
+    for path in paths {
+        let first = texts.iter().position(|text| defined(text, path));
+        let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
+        let what = || {
+            format!("{:?} on {:?}", texts.iter().map(|it| bstr(it)).collect::<Vec<_>>(), bstr(path))
+        };
+        for cache in &mut caches {
+            assert_eq!(rules.decide(path, cache), expected, "{:?}: {}", cache.settings(), what());
+        }
+        for (engine, cache) in regex.iter().zip(&mut regex_caches) {
+            assert_eq!(engine.decide(path, cache), Some(expected), "{engine:?}: {}", what());
+        }
+        let filtered = [0, 1, usize::MAX].map(|entries_max| filter(rules, path, entries_max));
+        for found in filtered.into_iter().flatten() {
+            assert_eq!(found, expected, "prefilter: {}", what());
+        }
+        // Without a limit, candidates decide every path that starts with a slash.
+        assert_eq!(filtered[2].is_some(), path.first() == Some(&b'/'), "{}", what());
+        decided += usize::from(filtered[0].is_some());
+    }
+    decided
+}
+
+#[test]
+fn single_patterns() {
+    let paths = words(b"a/b", 6);
+    for text in words(b"a/*$", 5) {
+        check(&[&text], true, &paths);
+    }
+}
+
+#[test]
+fn pairs_of_patterns() {
+    let paths = words(b"a/b", 4);
+    let texts = words(b"a/*$", 3);
+    for one in &texts {
+        for other in &texts {
+            check(&[one, other], true, &paths);
+        }
+    }
+}
+
+/// Patterns with all kinds of requirements, with prefixes and literals of many lengths.
+pub(super) const PATTERNS: &[&[u8]] = &[
+    b"/",
+    b"",
+    b"*",
+    b"/$",
+    b"$",
+    b"/*$",
+    b"a",
+    b"/a",
+    b"/ab",
+    b"/ab$",
+    b"/a*b",
+    b"/a*b$",
+    b"*a",
+    b"*a$",
+    b"/*a",
+    b"/*ab",
+    b"/*/ba",
+    b"*/bab$",
+    b"*/",
+    b"/*b*a$",
+    b"*ab*ba",
+    b"/abbaabbaabbaabba",
+    b"/abbaabbaabbaabbab$",
+    b"/*abbaabbaab",
+    b"*baab*/abba$",
+    b"/b*",
+    b"/aab",
+    b"/*bb",
+    b"/*/$",
+];
+
+/// Returns paths of three letters, short and long, and some with other bytes.
+pub(super) fn odd_paths(length_max: usize) -> Vec<Vec<u8>> {
+    let mut paths = words(b"ab/", length_max);
+    let long =
+        |path: &Vec<u8>| [b"/", &path[..], b"/abbaabbaabbaabba", path, b"abbaabbaab"].concat();
+    let more: Vec<Vec<u8>> = paths.iter().step_by(17).map(long).collect();
+    let repeated = paths.iter().step_by(19).map(|path| [b"/", &path[..]].concat().repeat(9));
+    let repeated: Vec<Vec<u8>> = repeated.collect();
+    paths.extend(more.into_iter().chain(repeated));
+    paths.extend([&b"/a\0b"[..], b"/\0", b"/ab\xff", b"/a\0"].map(<[u8]>::to_vec));
+    paths
+}
+
+#[test]
+fn prefixes_and_literals() {
+    let paths = odd_paths(5);
+    let (mut decided, mut asked) = (0, 0);
+    for one in PATTERNS {
+        for two in PATTERNS {
+            decided += check(&[one, two], true, &paths);
+            asked += paths.len();
+        }
+    }
+    // Paths of two letters match most of these patterns.
+    assert!(decided * 4 > asked, "{decided} of {asked}");
+    assert!(check(&PATTERNS[7..], false, &paths) > 0);
+}
+
+/// Many patterns that share prefixes or have none, and paths that nearly match.
+#[test]
+fn many_patterns() {
+    let text = |number: usize| match number % 50 {
+        7 => format!("/s{}/*w{number}z$", number % 3),
+        11 => format!("/s/*/x{number}"),
+        13 => format!("/shared/{number}*"),
+        17..30 => format!("/*x{number}/*y{}z", number % 7),
+        _ => format!("/shared{}/*w{:x}-{number}", number % 3, number % 97),
+    };
+    for count in [5, 20, 600] {
+        let texts: Vec<Vec<u8>> = (0..count).map(|number| text(number).into_bytes()).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        let mut paths = Vec::new();
+        for number in (0..count).step_by(count / 5) {
+            let hit = bstr(texts[number]).to_string().replace('*', "a/b-").replace('$', "");
+            paths.extend(["/shared0/", "/shared", "/s", "/s/"].map(|it| format!("{it}{hit}")));
+            paths.extend([format!("{hit}0"), hit.replace("shared", "s"), hit]);
+        }
+        let paths: Vec<Vec<u8>> = paths.into_iter().map(String::into_bytes).collect();
+        check(&texts, false, &paths);
+    }
+}
+
+#[test]
+fn seeded_random_sets() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |bound: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 32) as usize % bound
+    };
+    for _ in 0..2_000 {
+        let mut word = |alphabet: &[u8], length_max: usize| -> Vec<u8> {
+            let length = random(length_max + 1);
+            (0..length).map(|_| alphabet[random(alphabet.len())]).collect()
+        };
+        let texts: Vec<Vec<u8>> = (0..12).map(|_| word(b"aab/**$", 9)).collect();
+        let paths: Vec<Vec<u8>> = (0..60).map(|_| word(b"aab/", 14)).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
+        check(&texts, true, &paths);
+        check(&texts, false, &paths);
+    }
+}
+
+#[test]
+fn a_dense_table_has_a_limit() {
+    let mut patterns = PatternList::new();
+    patterns.push(b"/*a/*b/*c/*d", true);
+    let outcomes = [Outcome::new(1, false)];
+    let error = RegexEngine::dense(&patterns, &outcomes, 64).expect_err("64 bytes are too few");
+    assert!(error.to_string().contains("raise the size limit"), "{error}");
+    assert!(RegexEngine::dense(&patterns, &outcomes, 1 << 20).is_ok());
+}
+
+#[test]
+fn no_patterns() {
+    check(&[], true, &words(b"a/", 3));
+}
+
+/// A DFA that needs too many states gives up, and the scan answers.
+#[test]
+fn a_dfa_gives_up() {
+    let texts: Vec<String> = (0..40).map(|number| format!("/*a{number:02}*b*{number}c")).collect();
+    let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+    let stored = rule_set(&texts, true);
+    let rules = stored.as_rule_set();
+    let [_, dfa, scan, _] = all_settings();
+    let (mut cache, mut scan) = (Cache::new(dfa), Cache::new(scan));
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 32) % 40
+    };
+    // Each path meets the literals in another order, and each order has states of its own.
+    for _ in 0..400 {
+        let mut path: String = (0..40).map(|_| format!("a{:02}b", random())).collect();
+        path = format!("/{path}{}c", random());
+        let (found, scanned) =
+            (rules.decide(path.as_bytes(), &mut cache), rules.decide(path.as_bytes(), &mut scan));
+        assert_eq!(found, scanned, "{path}");
+    }
+    let work = cache.work();
+    assert!(work.retreats > 0 && work.retreats < 10, "{work:?}");
+    assert!(work.scans < 400, "{work:?}");
+}
+
+/// No changed byte makes checking or deciding panic.
+#[test]
+fn damaged_bytes_do_no_harm() {
+    let stored = rule_set(PATTERNS, true);
+    let paths: Vec<Vec<u8>> = odd_paths(6).into_iter().step_by(131).collect();
+    let (mut accepted, mut changes) = (0, 0);
+    for byte in 0..stored.as_bytes().len() {
+        for changed in [0x01, 0x80, 0xff] {
+            let mut bytes = stored.as_bytes().to_vec();
+            bytes[byte] ^= changed;
+            changes += 1;
+            let Ok(rules) = RuleSet::from_bytes(&bytes) else { continue };
+            accepted += 1;
+            for path in &paths {
+                let mut cache = Cache::default();
+                rules.decide(path, &mut cache);
+            }
+        }
+    }
+    // Bytes of texts and of filters may be others.
+    assert!(accepted < changes, "{accepted} of {changes}");
+    for length in 0..stored.as_bytes().len() {
+        assert!(RuleSet::from_bytes(&stored.as_bytes()[..length]).is_err(), "{length}");
+    }
+}

@@ -1,0 +1,109 @@
+//! The goals for a file of 500 KiB: 20 ms for the first URL of 2 KB, 1 ms for a later one, and 50 ms
+//! for one of 64 KiB. These tests count the work behind them.
+
+use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_dialect::usage::Label;
+use portcullis_engine::automaton::Work;
+use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_set::batch::Classifier;
+use portcullis_set::{LoadConfig, PolicySet};
+
+use crate::shapes::{self, Shape};
+use crate::{AGENT, SCAN_STEPS_PER_BYTE};
+
+/// Times that the first URL may read the rules to prepare matching them.
+const READS_OF_RULES: u64 = 2;
+
+/// A file, and the size of its rules.
+struct Case {
+    robots: Vec<u8>,
+    dialect: &'static Dialect,
+    labels: &'static [Label],
+    rules: u64,
+    rule_bytes: u64,
+}
+
+impl Case {
+    fn of(shape: Shape, dialect: &'static Dialect, labels: &'static [Label]) -> Case {
+        let text = String::from_utf8(shape.robots).expect("rules of ASCII letters");
+        let rules = text.lines().skip(1).map(|line| {
+            let (_, value) = line.split_once(": ").expect("a field and its value");
+            value.split(' ').next().unwrap_or_default().len() as u64
+        });
+        let (rules, rule_bytes) = rules.fold((0, 0), |(rules, sum), it| (rules + 1, sum + it));
+        Case { robots: text.into(), dialect, labels, rules, rule_bytes }
+    }
+
+    /// Returns the work of each path, asked one after the other.
+    fn work(&self, paths: &[Vec<u8>]) -> Vec<Work> {
+        let set = PolicySet::of_text(&self.robots, &LoadConfig::new(self.dialect));
+        let agent = AgentChain::parse(AGENT, self.dialect).expect("a token");
+        let classifier = Classifier::new(set, vec![agent], Detail::Rule).expect("a whole set");
+        let classifier = classifier.with_usage(self.labels);
+        let mut memory = classifier.memory();
+        let mut work = |path: &Vec<u8>| {
+            let url = [b"https://example.com", &path[..]].concat();
+            let before = memory.ways().work;
+            classifier.classify(&[url], None, &mut memory).expect("a whole set");
+            let after = memory.ways().work;
+            Work {
+                rule_bytes: after.rule_bytes - before.rule_bytes,
+                scan_steps: after.scan_steps - before.scan_steps,
+                ..after
+            }
+        };
+        paths.iter().map(&mut work).collect()
+    }
+
+    /// Checks that a path visits each of its bytes and each rule a few times.
+    fn check_scans(&self, paths: &[Vec<u8>]) {
+        for (path, work) in paths.iter().zip(self.work(paths)) {
+            let size = path.len() as u64 + self.rules;
+            let steps_max = SCAN_STEPS_PER_BYTE as u64 * size;
+            assert!(work.scan_steps <= steps_max, "{} of {steps_max} steps", work.scan_steps);
+        }
+    }
+
+    /// Checks that the first path reads the rules a few times.
+    fn check_first(&self, path: Vec<u8>) {
+        let size = path.len() as u64 + self.rule_bytes;
+        let (work, read_max) = (self.work(&[path])[0], READS_OF_RULES * size);
+        let read = work.rule_bytes;
+        assert!(read <= read_max, "{read} of {read_max} bytes: {work:?}");
+    }
+}
+
+fn nested(times: usize) -> Vec<u8> {
+    [b"/", &b"a/".repeat(times)[..]].concat()
+}
+
+// A prefix can only begin a path, so prefixes that nest are visited once.
+#[test]
+fn nested_prefixes_are_visited_once_per_path() {
+    let case = Case::of(shapes::nested_prefixes(b"b"), &RFC_9309, &[]);
+    case.check_scans(&[nested(1_000), nested(999), nested(998)]);
+}
+
+#[test]
+fn nested_prefixes_are_visited_once_per_long_path() {
+    Case::of(shapes::nested_prefixes(b"="), &RFC_9309, &[]).check_scans(&[nested(32_000)]);
+}
+
+#[test]
+fn nested_prefixes_are_read_twice_for_the_first_path() {
+    let case = Case::of(shapes::nested_prefixes(b"b"), &RFC_9309, &[]);
+    case.check_first(nested(1_000));
+}
+
+#[test]
+fn numbered_literals_are_read_twice_for_the_first_path() {
+    let case = Case::of(shapes::numbered_literals(), &GOOGLE, &[]);
+    case.check_first([b"/", &b"Q9".repeat(1_000)[..]].concat());
+}
+
+#[test]
+#[ignore = "a goal that is missed: each label prepares a scan of its own; one should serve all"]
+fn labels_are_answered_from_one_scan() {
+    let case = Case::of(shapes::competing_statements(), &RFC_9309, &Label::ALL);
+    case.check_first(nested(1_000));
+}
