@@ -1,8 +1,8 @@
 //! Expensive and edge-case input: work and memory stay within the stated limits, and the answers
 //! agree with the oracle.
 //!
-//! Nothing here measures time, so the tests hold on any machine. They count NFA positions, steps of
-//! scans, index entries and bytes held.
+//! Nothing here measures time, so the tests hold on any machine. They count steps of scans,
+//! bytes of rules read, index entries and bytes held.
 
 #[path = "hostile/budget.rs"]
 mod budget;

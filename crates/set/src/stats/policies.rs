@@ -20,7 +20,7 @@ words! {
         Constant => "constant",
         /// A prefilter, then the stored patterns.
         Prefilter => "prefilter",
-        /// A lazy automaton, built from the rules of a policy's groups when an agent first needs it.
+        /// The same, built from the rules of a policy's groups when an agent first needs it.
         FromGroups => "groups",
     }
 }
