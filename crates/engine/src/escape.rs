@@ -18,6 +18,7 @@
 //! ```
 
 use crate::bytes::{percent_triplet, push_percent_triplet};
+use crate::plain::is_plain_by_16;
 use portcullis_dialect::dialect::Escapes;
 
 /// The treatment of a byte.
@@ -38,6 +39,9 @@ type Treatments = [Treatment; 256];
 /// `scratch`.
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if is_plain_by_16(text, escapes) {
+        return text;
+    }
     let treatments = treatments(escapes);
     let special = first_special(text, treatments);
     match special.and_then(|place| changed_from(text, place, escapes, treatments)) {
@@ -50,16 +54,10 @@ pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>)
     }
 }
 
-/// Returns the position of the first byte that may change. Nearly all bytes are kept, so whole
-/// chunks are tested without a branch per byte.
+/// Returns the position of the first byte that may change.
 #[inline]
 fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
-    const CHUNK_BYTES: usize = 8;
-    let is_special = |byte: &u8| treatments[usize::from(*byte)] != Treatment::Keep;
-    let has_special = |chunk: &&[u8]| chunk.iter().fold(false, |any, byte| any | is_special(byte));
-    let kept = text.chunks_exact(CHUNK_BYTES).take_while(|chunk| !has_special(chunk)).count();
-    let start = kept * CHUNK_BYTES;
-    text[start..].iter().position(is_special).map(|position| start + position)
+    text.iter().position(|byte| treatments[usize::from(*byte)] != Treatment::Keep)
 }
 
 /// Returns the position of the first byte that changes, from the special byte at `place` on.

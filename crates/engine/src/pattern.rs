@@ -126,6 +126,7 @@ pub struct PathPattern<'l> {
 
 impl<'l> PathPattern<'l> {
     /// Returns the positions in `bytes` that follow a star, ascending and distinct.
+    #[inline]
     pub fn stars(&self) -> impl ExactSizeIterator<Item = usize> + 'l {
         let base = self.base;
         self.stars.iter().map(move |&star| (star - base) as usize)
@@ -221,6 +222,7 @@ impl PatternList {
     /// # Panics
     ///
     /// If `index` is not below [`PatternList::len`].
+    #[inline]
     pub fn get(&self, index: usize) -> PathPattern<'_> {
         let end = self.ends[index];
         let (bytes, stars) = match index.checked_sub(1) {
@@ -320,6 +322,7 @@ impl PatternList {
 
 /// Converts a position in a list; [`limits`](portcullis_dialect::limits) keeps rule sets far below
 /// 4 GiB.
+#[inline]
 fn offset(position: usize) -> u32 {
     u32::try_from(position).expect("a rule set is smaller than 4 GiB")
 }

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::cache::Cache;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSetBuf;
-use crate::strategy::Settings;
+use crate::strategy::{Settings, decide_at_once};
+use crate::vectors::Vectors;
 
 /// A rule set that threads share.
 ///
@@ -27,8 +28,14 @@ impl SharedRuleSet {
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
     #[inline]
     pub fn decide(&self, path: &[u8]) -> Outcome {
-        let decided = self.rules.as_rule_set().decide_at_once(path, &self.settings);
+        let decided = decide_at_once(self.rules.as_lines(), path, &self.settings);
         decided.unwrap_or_else(|| self.ask_automaton(path))
+    }
+
+    /// Returns the vectors that it is asked with.
+    #[inline]
+    pub fn vectors(&self) -> Vectors {
+        self.settings.vectors
     }
 
     #[inline(never)]

@@ -58,14 +58,21 @@ impl RuleSet<'_> {
     /// that need an automaton.
     #[inline]
     pub fn decide_at_once(&self, path: &[u8], settings: &Settings) -> Option<Outcome> {
-        let entries_max = settings.limits.candidates_tried_max?;
-        settings.vectors.run(Decide { rules: *self, path, entries_max })
+        decide_at_once(self.filter.lines(), path, settings)
     }
+}
+
+/// [`RuleSet::decide_at_once`] for the rule set at the start of `lines`, which is viewed only if
+/// there are candidates.
+#[inline]
+pub(crate) fn decide_at_once(lines: &[Line], path: &[u8], settings: &Settings) -> Option<Outcome> {
+    let entries_max = settings.limits.candidates_tried_max?;
+    settings.vectors.run(Decide { lines, path, entries_max })
 }
 
 /// One question, compiled for each kind of vectors.
 struct Decide<'d> {
-    rules: RuleSet<'d>,
+    lines: &'d [Line],
     path: &'d [u8],
     entries_max: usize,
 }
@@ -75,15 +82,14 @@ impl Work for Decide<'_> {
 
     #[inline(always)]
     fn with(self, probe: impl Kind) -> Option<Outcome> {
-        let Decide { rules, path, mut entries_max } = self;
-        let lines = rules.filter.lines();
+        let Decide { lines, path, mut entries_max } = self;
         let first = first_probe(lines, 0)?;
         let may_have_prefix = first.probe_prefixes(path)?;
         let prefix_levels = if may_have_prefix { prefixes(lines, 0, path, probe) } else { 0 };
         let literals = first.has_literals && literals(lines, 0, path, probe);
         match (Found { prefix_levels, literals }) {
             Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
-            found => candidates(rules, path, found, &mut entries_max, probe),
+            found => candidates(RuleSet::view(lines)?, path, found, &mut entries_max, probe),
         }
     }
 }

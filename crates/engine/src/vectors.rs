@@ -6,13 +6,11 @@
 //! as a whole, so steps on single bytes are inlined into loops over many texts, and dispatch
 //! happens once per loop.
 //!
-//! This module owns the kinds and the operations that several modules share. Operations of a single
-//! module live there, for example in `automaton/prefilter/x86.rs`. Nothing can fail: [`Portable`]
-//! is always available.
+//! The instructions themselves are in `simd.rs`. Nothing can fail: [`Portable`] is always available.
 
 #[cfg(target_arch = "x86_64")]
-pub use wide::first_bytes;
-pub use wide::{Avx2, Avx512};
+use crate::simd;
+pub use simd::{Avx2, Avx512};
 
 /// A kind of vector instructions.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
@@ -116,105 +114,16 @@ impl Vectors {
 /// Unlike a load, it does not wait at the end of the processor's queue until the line arrives, so many
 /// of them overlap with whatever follows. Other processors than x86-64 load the byte.
 #[inline(always)]
-#[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "prefetches"))]
 pub fn prefetch(byte: &u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64, and prefetching has no effect but on the caches.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast());
-    }
+    simd::prefetch(byte);
     #[cfg(not(target_arch = "x86_64"))]
     std::hint::black_box(*byte);
 }
 
-/// Returns a mask of the lowest `count` of 64 bits.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-pub fn first_bits(count: usize) -> u64 {
-    if count < 64 { !(u64::MAX << count) } else { u64::MAX }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "calls vector instructions")]
-mod wide {
-    use std::arch::x86_64::{__m512i, _mm512_maskz_loadu_epi8};
-
-    use super::{Work, first_bits};
-
-    /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
-    #[derive(Clone, Copy, Debug)]
-    pub struct Avx2(());
-
-    /// Proof of AVX-512 F, BW, DQ and VL; see [`Kind::avx512`](super::Kind::avx512).
-    #[derive(Clone, Copy, Debug)]
-    pub struct Avx512(());
-
-    fn has_bit_instructions() -> bool {
-        is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-    }
-
-    impl Avx2 {
-        pub(super) fn detect() -> Option<Avx2> {
-            (is_x86_feature_detected!("avx2") && has_bit_instructions()).then_some(Avx2(()))
-        }
-
-        #[inline]
-        pub(super) fn run<W: Work>(self, work: W) -> W::Output {
-            // SAFETY: the target features are the only requirement, and `self` proves them.
-            unsafe { run_by_32(self, work) }
-        }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn run_by_32<W: Work>(avx2: Avx2, work: W) -> W::Output {
-        work.with(avx2)
-    }
-
-    impl Avx512 {
-        pub(super) fn detect() -> Option<Avx512> {
-            let is_there = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-                && has_bit_instructions();
-            is_there.then_some(Avx512(()))
-        }
-
-        #[inline]
-        pub(super) fn run<W: Work>(self, work: W) -> W::Output {
-            // SAFETY: the target features are the only requirement, and `self` proves them.
-            unsafe { run_by_64(self, work) }
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn run_by_64<W: Work>(avx512: Avx512, work: W) -> W::Output {
-        work.with(avx512)
-    }
-
-    /// Returns the first 64 bytes of `text`, padded with zeros.
-    ///
-    /// The pointer of an empty text should be readable: a masked load from an unmapped page is
-    /// slow.
-    ///
-    /// # Safety
-    ///
-    /// Safe where AVX-512 F and BW are enabled; elsewhere the caller needs an [`Avx512`] as proof.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
-    pub fn first_bytes(text: &[u8]) -> __m512i {
-        // SAFETY: the mask limits the load to the bytes of `text`.
-        unsafe { _mm512_maskz_loadu_epi8(first_bits(text.len()), text.as_ptr().cast()) }
-    }
-}
-
 /// Other processors: no value of these types exists.
 #[cfg(not(target_arch = "x86_64"))]
-mod wide {
+mod simd {
     macro_rules! absent {
         ($($name:ident),*) => {$(
             /// A kind that this processor does not have.

@@ -4,8 +4,9 @@
 //! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes,
 //! use [`RobotsTxt`].
 //!
-//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply; matching is lazy,
-//! so the first URLs cost more than later ones. Nothing fails: any text is a valid robots.txt file,
+//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply and builds their
+//! [rule set](portcullis_engine::ruleset), and [`AgentRules`] asks it, without a lock, as a policy set
+//! asks the same bytes. Nothing fails: any text is a valid robots.txt file,
 //! and an invalid URL gets [`Verdict::Invalid`], which is not allowed.
 //!
 //! ```
@@ -33,10 +34,12 @@
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
-    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Stated,
-    Usage, UsageSource, Verdict,
+    Decision, Dialect, Escapes, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID,
+    Stated, Usage, UsageSource, Verdict,
 };
 use portcullis_engine::pattern::PatternList;
+use portcullis_engine::plain::{has_tab_or_line_end, is_plain, plain_head};
+use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
@@ -44,9 +47,7 @@ use crate::policy::{
     combined, explain, stated,
 };
 use crate::syntax::{Group, RobotsTxt};
-use crate::target::{
-    BadUrl, ComparedPath, compared_path, has_tab_or_line_end, host_key, split_assuming,
-};
+use crate::target::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
 
 /// A parsed robots.txt file; it borrows the text.
 #[derive(Clone, Debug)]
@@ -269,12 +270,11 @@ impl AgentUsage {
     /// states no preference, it is
     /// [`Preference::Unstated`](portcullis_dialect::Preference::Unstated).
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Usage {
-        let url = url.as_ref();
-        let access = self.rules.decide(url);
         let mut scratch = Vec::new();
-        let Ok(path) = path_of(url, self.rules.dialect, &mut scratch) else {
-            return Usage::new(access, [Stated::NO_ACCESS; Label::ALL.len()]);
+        let Ok(path) = path_of(url.as_ref(), self.rules.dialect, &mut scratch) else {
+            return Usage::new(Decision::INVALID, [Stated::NO_ACCESS; Label::ALL.len()]);
         };
+        let access = self.rules.decide_path(path.as_bytes());
         let decide = |rules: &SharedRuleSet| rules.decide(path.as_bytes()).pattern();
         let found: Vec<Option<usize>> = self.rule_sets.iter().map(decide).collect();
         let stated = |label: Label, source: UsageSource| {
@@ -315,10 +315,23 @@ impl AgentRules {
 
     /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
-        let mut scratch = Vec::new();
-        let path = path_of(url.as_ref(), self.dialect, &mut scratch);
-        let Ok(path) = path else { return Decision::INVALID };
-        let path = path.as_bytes();
+        let url = url.as_ref();
+        match plain_path(url, self.dialect.paths.escapes, self.rules.vectors()) {
+            Some(path) => self.decide_path(path),
+            None => self.decide_other(url),
+        }
+    }
+
+    #[inline(never)]
+    fn decide_other(&self, url: &[u8]) -> Decision {
+        match path_of(url, self.dialect, &mut Vec::new()) {
+            Ok(path) => self.decide_path(path.as_bytes()),
+            Err(_) => Decision::INVALID,
+        }
+    }
+
+    #[inline]
+    fn decide_path(&self, path: &[u8]) -> Decision {
         let is_robots_txt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
         if is_robots_txt && path == b"/robots.txt" {
             return Decision::ROBOTS_TXT;
@@ -329,6 +342,19 @@ impl AgentRules {
         let (rule, line) = self.lines[pattern];
         Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) }
     }
+}
+
+/// Returns the path of a plain URL, or of `url` itself if it is a path; `None` if [`path_of`] has to
+/// be asked.
+#[inline]
+fn plain_path(url: &[u8], escapes: Escapes, vectors: Vectors) -> Option<&[u8]> {
+    let path = match url {
+        [b'/', b'/', ..] => return None,
+        [b'/', ..] => url,
+        _ => &url[plain_head(url)?.bytes..],
+    };
+    let path = if path.is_empty() { b"/" } else { path };
+    is_plain(path, escapes, vectors).then_some(path)
 }
 
 /// Returns the compared path of an absolute URL, or of `url` itself if it is a path.
@@ -342,7 +368,7 @@ fn path_of<'a>(
         if has_tab_or_line_end(url) {
             return Err(BadUrl::TabOrLineEnd);
         }
-        let end = url.iter().position(|&byte| byte == b'#').unwrap_or(url.len());
+        let end = memchr::memchr(b'#', url).unwrap_or(url.len());
         return Ok(compared_path(&url[..end], escapes, scratch));
     }
     let url = split_assuming(url, dialect.paths.path_start, Some(b"https"))?;

@@ -10,11 +10,11 @@ use crate::bytes::{bits, first_bytes};
 
 /// The lengths to which strings are cut, each to the largest that fits. One byte more says much
 /// about a short string and little about a long one.
-pub(super) const LEVELS: [u8; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
+pub(crate) const LEVELS: [u8; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 /// The first bytes of a prefix or literal.
 #[derive(Clone, Copy)]
-pub(super) struct Key {
+pub(crate) struct Key {
     bytes: u128,
     length: u8,
 }
@@ -22,45 +22,45 @@ pub(super) struct Key {
 impl Key {
     /// Returns the key of `bytes`, followed by the end of the path if `is_whole`: paths are padded
     /// with zeros.
-    pub(super) fn new(bytes: &[u8], is_whole: bool) -> Key {
+    pub(crate) fn new(bytes: &[u8], is_whole: bool) -> Key {
         let length = (bytes.len() + usize::from(is_whole)).min(size_of::<u128>());
         Key { bytes: first_bytes(bytes), length: length as u8 }
     }
 
     /// Returns the bit of its level, and a number for the bytes at that level.
-    pub(super) fn cut(self) -> (u8, u64) {
+    pub(crate) fn cut(self) -> (u8, u64) {
         let fits = |&level: &usize| LEVELS[level] <= self.length;
         let level = (0..LEVELS.len()).rev().find(fits).unwrap_or(0);
         (1 << level, cut(self.bytes, level))
     }
 
     /// Returns the first bytes under a mask.
-    pub(super) fn masked(self, mask: u64) -> u64 {
+    pub(crate) fn masked(self, mask: u64) -> u64 {
         self.bytes as u64 & mask
     }
 }
 
 /// Returns the number of words of a filter with so many members.
-pub(super) fn words_for(members: usize) -> usize {
+pub(crate) fn words_for(members: usize) -> usize {
     const MEMBERS_PER_WORD: usize = 3;
     members.div_ceil(MEMBERS_PER_WORD)
 }
 
 /// Returns the mask of as many bytes as the shortest key has, at most `length_max`.
-pub(super) fn mask_of_shortest(keys: impl Iterator<Item = Key>, length_max: u8) -> u64 {
+pub(crate) fn mask_of_shortest(keys: impl Iterator<Item = Key>, length_max: u8) -> u64 {
     let length = keys.map(|key| key.length).min().unwrap_or(0).min(length_max);
     u64::MAX.checked_shr(64 - 8 * u32::from(length)).unwrap_or(0)
 }
 
 /// Adds a string to a filter.
-pub(super) fn insert(words: &mut [U64], string: u64) {
+pub(crate) fn insert(words: &mut [U64], string: u64) {
     let (word, bits) = place(string, words.len());
     words[word] |= U64::new(bits);
 }
 
 /// Returns whether a filter may have a string; `None` if it has no words.
 #[inline]
-pub(super) fn has(words: &[U64], string: u64) -> Option<bool> {
+pub(crate) fn has(words: &[U64], string: u64) -> Option<bool> {
     let (word, bits) = place(string, words.len());
     Some(words.get(word)?.get() & bits == bits)
 }
@@ -68,7 +68,7 @@ pub(super) fn has(words: &[U64], string: u64) -> Option<bool> {
 /// Returns those of `levels` at which a filter may have the start of `bytes`; `None` if it has no
 /// words.
 #[inline]
-pub(super) fn levels_of(words: &[U64], bytes: u128, levels: u8) -> Option<u8> {
+pub(crate) fn levels_of(words: &[U64], bytes: u128, levels: u8) -> Option<u8> {
     let mut found = 0;
     for level in bits(levels.into()) {
         found |= u8::from(has(words, cut(bytes, level))?) << level;
@@ -78,13 +78,13 @@ pub(super) fn levels_of(words: &[U64], bytes: u128, levels: u8) -> Option<u8> {
 
 /// Returns the numbers of the first bytes at each of `levels`.
 #[inline]
-pub(super) fn cuts(bytes: u128, levels: u8) -> impl Iterator<Item = u64> {
+pub(crate) fn cuts(bytes: u128, levels: u8) -> impl Iterator<Item = u64> {
     bits(levels.into()).map(move |level| cut(bytes, level))
 }
 
 /// Returns a number for the first bytes at a level.
 #[inline]
-pub(super) fn cut(bytes: u128, level: usize) -> u64 {
+pub(crate) fn cut(bytes: u128, level: usize) -> u64 {
     let kept = bytes & MASKS[level % LEVELS.len()];
     kept as u64 ^ ((kept >> 64) as u64).wrapping_mul(HIGH_FACTOR)
 }
@@ -102,7 +102,7 @@ const MASKS: [u128; LEVELS.len()] = {
 
 /// By level: the low (`shift` 0) or high (`shift` 64) half of its mask.
 #[cfg(target_arch = "x86_64")]
-pub(super) const fn half_masks(shift: u32) -> [u64; LEVELS.len()] {
+pub(crate) const fn half_masks(shift: u32) -> [u64; LEVELS.len()] {
     let mut halves = [0; LEVELS.len()];
     let mut level = 0;
     while level < halves.len() {
@@ -113,18 +113,18 @@ pub(super) const fn half_masks(shift: u32) -> [u64; LEVELS.len()] {
 }
 
 /// Odd factors without a pattern.
-pub(super) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-pub(super) const HIGH_FACTOR: u64 = 0xc2b2_ae3d_27d4_eb4f;
+pub(crate) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const HIGH_FACTOR: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
 /// Returns a hash whose high bits depend on all of `string`.
 #[inline]
-pub(super) fn hash(string: u64) -> u64 {
+pub(crate) fn hash(string: u64) -> u64 {
     let hash = string.wrapping_mul(FACTOR);
     hash ^ hash >> 29
 }
 
 /// The positions in a hash of the numbers of a string's bits.
-pub(super) const SHIFTS: [u32; 3] = [0, 6, 12];
+pub(crate) const SHIFTS: [u32; 3] = [0, 6, 12];
 
 /// Returns the word of a string and its bits there.
 #[inline]

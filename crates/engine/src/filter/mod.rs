@@ -26,16 +26,14 @@
 //! What a prefilter requires is a heuristic and no part of the format: any choice that rejects no
 //! matching path gives the same answers.
 
-mod bloom;
+pub(crate) mod bloom;
 mod candidates;
 mod index;
-mod probe;
+pub(crate) mod probe;
 mod required;
-mod teddy;
+pub(crate) mod teddy;
 #[cfg(test)]
 mod tests;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -79,7 +77,7 @@ const SEED_SHIFT: u32 = 24;
 const _: () =
     assert!(index::PLACES_MAX < 1 << SEED_SHIFT && index::SEEDS_MAX <= 1 << (32 - SEED_SHIFT));
 
-const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
+pub(crate) const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
 
 impl Head {
     /// Returns the lines from `at` on and the head there; `None` if `at` is out of bounds.

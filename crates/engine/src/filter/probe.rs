@@ -10,10 +10,10 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::bytes::first_bytes;
 use crate::outcome::Outcome;
 use crate::ruleset::Line;
+#[cfg(target_arch = "x86_64")]
+use crate::simd;
 use crate::vectors::Kind;
 
-#[cfg(target_arch = "x86_64")]
-use super::x86;
 use super::{HEAD_WORDS, Head, bloom, teddy};
 
 /// The first probe of a prefilter: does a path start like any prefix?
@@ -23,8 +23,8 @@ pub struct FirstProbe<'l> {
     pub otherwise: Outcome,
     /// Whether [`probe_literals`] is needed for every path.
     pub has_literals: bool,
-    pub(super) filter: &'l [U64],
-    pub(super) mask: u64,
+    pub(crate) filter: &'l [U64],
+    pub(crate) mask: u64,
 }
 
 impl<'l> FirstProbe<'l> {
@@ -74,7 +74,7 @@ pub struct FirstProbes {
 
 /// Returns the first bytes of a path, padded with zeros.
 #[inline(always)]
-pub(super) fn beginning(path: &[u8]) -> u64 {
+pub(crate) fn beginning(path: &[u8]) -> u64 {
     match path.first_chunk() {
         Some(chunk) => u64::from_le_bytes(*chunk),
         None => first_bytes(path) as u64,
@@ -147,7 +147,7 @@ pub trait Probe: Kind {
     fn probe_eight_by_one(self, first: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
-            return x86::probe_eight_by_one(avx512, first, paths);
+            return simd::probe_eight_by_one(avx512, first, paths);
         }
         let mut probes = FirstProbes::default();
         paths.iter().enumerate().for_each(|(place, path)| probes.add(place, Some(first), path));
@@ -165,7 +165,7 @@ pub trait Probe: Kind {
     ) -> (FirstProbes, [Outcome; 8]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
-            return x86::probe_eight(avx512, lines, starts, paths);
+            return simd::probe_eight(avx512, lines, starts, paths);
         }
         probe_eight(lines, starts, paths)
     }
@@ -175,9 +175,9 @@ pub trait Probe: Kind {
     fn positions(self, line: &Line, rest: &[u8]) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
-            return x86::positions_by_64(avx512, line, rest);
+            return simd::positions_by_64(avx512, line, rest);
         } else if let Some(avx2) = self.avx2() {
-            return x86::positions_by_32(avx2, line, rest);
+            return simd::positions_by_32(avx2, line, rest);
         }
         teddy::positions(line, rest)
     }
@@ -187,7 +187,7 @@ pub trait Probe: Kind {
     fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
         #[cfg(target_arch = "x86_64")]
         if let Some(avx512) = self.avx512() {
-            return x86::levels_of(avx512, filter, text, levels);
+            return simd::levels_of(avx512, filter, text, levels);
         }
         bloom::levels_of(filter, first_bytes(text), levels)
     }
@@ -196,7 +196,7 @@ pub trait Probe: Kind {
 impl<K: Kind> Probe for K {}
 
 /// [`Probe::probe_eight`] without vectors.
-pub(super) fn probe_eight(
+pub(crate) fn probe_eight(
     lines: &[Line],
     starts: &[[u32; 2]; 8],
     paths: &[&[u8]; 8],

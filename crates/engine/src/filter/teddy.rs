@@ -9,7 +9,7 @@ use wide::u8x16;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, short_chunk};
+use crate::bytes::{CHUNK_BYTES, bits, short_chunk};
 
 use super::Probe;
 use crate::ruleset::{LINE_WORDS, Line};
@@ -21,7 +21,7 @@ const PAIRS_MAX: usize = 128;
 
 /// Two adjacent bytes of a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Pair {
+pub(crate) struct Pair {
     first: u8,
     second: Second,
 }
@@ -38,14 +38,14 @@ const END: u8 = 0;
 
 impl Pair {
     /// Returns the pair at the start of `literal`; the path ends with the literal if `is_whole`.
-    pub(super) fn of(literal: &[u8], is_whole: bool) -> Pair {
+    pub(crate) fn of(literal: &[u8], is_whole: bool) -> Pair {
         let end = if is_whole { Second::Byte(END) } else { Second::Any };
         let second = literal.get(1).map_or(end, |&byte| Second::Byte(byte));
         Pair { first: literal.first().copied().unwrap_or(END), second }
     }
 
     /// Returns the relative frequency of the pair in paths.
-    pub(super) fn frequency(self) -> u32 {
+    pub(crate) fn frequency(self) -> u32 {
         let second = match self.second {
             Second::Byte(byte) => FREQUENCIES[usize::from(byte)],
             Second::Any => 1000,
@@ -106,9 +106,9 @@ impl Bucket {
 
 /// Returns the relative frequency of bytes with these nibbles.
 fn frequency(low: u16, high: u16) -> u32 {
-    let bits = |nibbles: u16| (0..16_u8).filter(move |bit| nibbles >> bit & 1 != 0);
-    let of_byte = |high, low| u32::from(FREQUENCIES[usize::from(high << 4 | low)]);
-    bits(high).flat_map(|high| bits(low).map(move |low| of_byte(high, low))).sum()
+    let of_byte = |high, low| u32::from(FREQUENCIES[high << 4 | low]);
+    let low = || bits(low.into());
+    bits(high.into()).map(|high| low().map(|low| of_byte(high, low)).sum::<u32>()).sum()
 }
 
 /// Puts each pair into the bucket where it adds the fewest false positives; `None` if there are too
@@ -136,7 +136,7 @@ fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
 }
 
 /// Returns the line of some pairs: for each of the four nibbles, sixteen masks of buckets.
-pub(super) fn line_of(pairs: Vec<Pair>) -> Line {
+pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
     let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
     let mask = |index: usize| {
         let (nibble, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
@@ -150,20 +150,20 @@ pub(super) fn line_of(pairs: Vec<Pair>) -> Line {
 }
 
 /// Positions of a chunk whose next byte is in the chunk too.
-pub(super) const POSITIONS: usize = CHUNK_BYTES - 1;
+pub(crate) const POSITIONS: usize = CHUNK_BYTES - 1;
 
 /// Positions that are searched at once.
-pub(super) const WINDOW: usize = 4 * POSITIONS;
+pub(crate) const WINDOW: usize = 4 * POSITIONS;
 
 /// Returns the mask of a chunk's valid positions: the last byte counts only if the path ends there.
 #[inline]
-pub(super) fn valid_positions(is_last: bool) -> u64 {
+pub(crate) fn valid_positions(is_last: bool) -> u64 {
     (1 << (POSITIONS + usize::from(is_last))) - 1
 }
 
 /// Returns whether `path` may have a pair at any position for which `holds` returns true.
 #[inline(always)]
-pub(super) fn any(
+pub(crate) fn any(
     line: &Line,
     path: &[u8],
     probe: impl Probe,
@@ -184,7 +184,7 @@ pub(super) fn any(
 }
 
 /// Returns a mask of the first [`WINDOW`] positions of `rest` where a pair may occur.
-pub(super) fn positions(line: &Line, rest: &[u8]) -> u64 {
+pub(crate) fn positions(line: &Line, rest: &[u8]) -> u64 {
     let row = |index: usize| {
         let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
         u8x16::new(*bytes.expect("a line has four rows"))

@@ -39,24 +39,26 @@ struct Entry {
 impl OrderedRules {
     /// Orders all rules of the groups at `groups` of `file`.
     pub fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        OrderedRules::of(file, groups, paths, None)
+        OrderedRules::of(file, groups, paths, false)
     }
 
     /// Like [`OrderedRules::new`], without patterns that equal an earlier one, which decide
     /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
     /// copies of a rule, each of which would cost time and memory.
     pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        OrderedRules::of(file, groups, paths, Some(KnownPatterns::default()))
+        OrderedRules::of(file, groups, paths, true)
     }
 
     fn of(
         file: &RobotsTxt<'_>,
         groups: &[usize],
         paths: &PathRules,
-        known: Option<KnownPatterns>,
+        are_distinct: bool,
     ) -> OrderedRules {
-        let mut texts = Vec::new();
-        let mut entries = Vec::new();
+        let rules = groups.iter().map(|&group| file.rules_of(&file.groups()[group]));
+        let count = rules.clone().map(<[Rule<'_>]>::len).sum();
+        let bytes = rules.flatten().map(|rule| rule.value.len()).sum();
+        let (mut entries, mut texts) = (Vec::with_capacity(count), Vec::with_capacity(bytes));
         let mut text = Vec::new();
         for &group in groups {
             let group = &file.groups()[group];
@@ -75,6 +77,7 @@ impl OrderedRules {
             }
         }
         sort(&mut entries, paths.precedence);
+        let known = are_distinct.then(|| KnownPatterns::with_capacity(entries.len()));
         OrderedRules::collect(&entries, &texts, paths, known)
     }
 
@@ -114,6 +117,11 @@ struct KnownPatterns {
 }
 
 impl KnownPatterns {
+    fn with_capacity(patterns: usize) -> KnownPatterns {
+        let positions = HashTable::with_capacity(patterns);
+        KnownPatterns { positions, ..KnownPatterns::default() }
+    }
+
     /// Adds the last pattern of `patterns`; returns false if an equal one is known.
     fn add_last(&mut self, patterns: &PatternList) -> bool {
         let hash = |&position: &u32| self.hasher.hash_one(patterns.get(position as usize));

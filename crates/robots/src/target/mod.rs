@@ -2,7 +2,7 @@
 //!
 //! Three steps, each usable alone: [`split`] finds the parts, [`host_key`] brings the host into the
 //! canonical form under which policies are stored, and [`compared_path`] brings the path into the
-//! normal form of patterns. [`plain_head`] and [`glances`] shortcut all three for most URLs.
+//! normal form of patterns. [`plain`](portcullis_engine::plain) shortcuts all three for most URLs.
 //! [`Origin`] owns scheme, host and port.
 //!
 //! This is not a general URL parser: it resolves no references, removes no dot segments and changes
@@ -23,10 +23,9 @@
 //! # Ok::<(), portcullis_robots::target::BadUrl>(())
 //! ```
 
-#[cfg(target_arch = "x86_64")]
-mod glance;
 mod host;
-mod plain;
+#[cfg(test)]
+mod plain_tests;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -34,13 +33,8 @@ mod tests;
 use portcullis_dialect::Escapes;
 use portcullis_engine::escape::normalise;
 
-#[cfg(target_arch = "x86_64")]
-pub use glance::glances;
 pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key};
-#[cfg(not(target_arch = "x86_64"))]
-pub use plain::glances;
-pub use plain::{Glance, PlainHead, is_plain_path, plain_head};
-pub use split::{BadUrl, SplitUrl, has_tab_or_line_end, split, split_assuming};
+pub use split::{BadUrl, SplitUrl, split, split_assuming};
 
 /// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

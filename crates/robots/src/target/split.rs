@@ -3,10 +3,11 @@
 //! One pass over the authority finds its end, the host, the port, and whether the host is already a
 //! key. A table classifies bytes; nine in ten are [`Class::Plain`] and need no work.
 
-use memchr::{memchr, memchr3, memrchr};
+use memchr::{memchr, memrchr};
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::trim;
+use portcullis_engine::plain::{ends_in_number, has_tab_or_line_end};
 
 /// Bytes trimmed from both ends of a record.
 const AROUND: &[u8] = b" \t\r";
@@ -167,13 +168,6 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
         return Err(BadUrl::NoScheme);
     }
     Ok(record)
-}
-
-/// Returns whether TAB, CR or LF is in a URL, which is trimmed. The URL Standard (section 4.4, "basic
-/// URL parser") removes these bytes; no URL has them by RFC 3986 (section 2).
-#[inline]
-pub fn has_tab_or_line_end(url: &[u8]) -> bool {
-    memchr3(b'\t', b'\r', b'\n', url).is_some()
 }
 
 /// Splits the part after `://`.
@@ -402,24 +396,4 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
         return Ok(HostForm::Ipv4);
     }
     Ok(if seen.has(Class::Upper) { HostForm::UpperCase } else { HostForm::Key })
-}
-
-/// Returns whether the last part of `host` is a decimal or hexadecimal number, ignoring a final
-/// dot. Such a host is an IPv4 address or invalid (URL Standard, section 3.5, "ends in a number").
-#[inline]
-pub(super) fn ends_in_number(host: &[u8]) -> bool {
-    // The last byte of most names, such as the `m` of `.com`, rules this out without a search.
-    host.last().is_some_and(|byte| byte.is_ascii_hexdigit() || b"xX.".contains(byte))
-        && last_part_is_number(host)
-}
-
-fn last_part_is_number(host: &[u8]) -> bool {
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    let start = host.iter().rposition(|&byte| byte == b'.');
-    let last = &host[start.map_or(0, |dot| dot + 1)..];
-    match last {
-        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
-        [b'0'..=b'9', ..] => last.iter().all(u8::is_ascii_digit),
-        _ => false,
-    }
 }

@@ -4,16 +4,16 @@
 //! piece is two numbers, so nothing borrows and nothing is allocated per URL.
 //!
 //! Lists are often grouped by host. A URL whose scheme and host equal those of the previous URL,
-//! byte for byte, is neither split nor looked up again; see [`PlainHead`].
+//! byte for byte, is neither split nor looked up again; see [`UrlHead`].
 
 use std::ops::Range;
 
 use portcullis_dialect::dialect::PathRules;
-use portcullis_engine::vectors::Vectors;
-use portcullis_robots::target::{
-    BadUrl, ComparedPaths, Glance, PlainHead, compared_path, glances, has_tab_or_line_end,
-    host_key, is_plain_path, plain_head, split_assuming,
+use portcullis_engine::plain::{
+    Glance, UrlHead, glances, has_tab_or_line_end, is_plain, plain_head,
 };
+use portcullis_engine::vectors::Vectors;
+use portcullis_robots::target::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
 /// A range of a record, or of the buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,18 +73,18 @@ impl Pieces {
         self.paths.clear();
         self.written.clear();
         self.written.push(b'/');
-        let others = (rules, assumed_scheme);
-        if let Some(avx512) = vectors.avx512() {
-            glances(avx512, records, rules.escapes, |url, record, glance| {
-                let Some(Glance { head, is_shared, is_plain_path }) = glance else {
-                    self.push(url as u32, record, None, others);
-                    return;
-                };
-                if !is_shared {
-                    self.push_plain_host(url as u32, head);
-                }
-                self.push_plain_path(record, head, is_plain_path, rules);
-            });
+        let others = (rules, assumed_scheme, vectors);
+        let are_seen = glances(records, rules.escapes, vectors, |url, record, glance| {
+            let Some(Glance { head, is_shared, has_plain_path }) = glance else {
+                self.push(url as u32, record, None, others);
+                return;
+            };
+            if !is_shared {
+                self.push_plain_host(url as u32, head);
+            }
+            self.push_plain_path(record, head, has_plain_path, rules);
+        });
+        if are_seen {
             return;
         }
         // The last plain URL. The next one may begin with its scheme and host.
@@ -101,13 +101,13 @@ impl Pieces {
         &mut self,
         url: u32,
         record: &'r [u8],
-        last: Option<(&'r [u8], PlainHead)>,
-        (rules, assumed_scheme): (&PathRules, Option<&[u8]>),
-    ) -> Option<(&'r [u8], PlainHead)> {
+        last: Option<(&'r [u8], UrlHead)>,
+        (rules, assumed_scheme, vectors): (&PathRules, Option<&[u8]>, Vectors),
+    ) -> Option<(&'r [u8], UrlHead)> {
         let shared = last.filter(|(other, head)| head.is_shared(other, record));
         let head = shared.map(|(_, head)| head).or_else(|| plain_head(record));
         if let Some(head) = head {
-            let is_plain = is_plain_path(record, head.bytes, rules.escapes);
+            let is_plain = is_plain(&record[head.bytes..], rules.escapes, vectors);
             if is_plain || !has_tab_or_line_end(record) {
                 if shared.is_none() {
                     self.push_plain_host(url, head);
@@ -121,20 +121,14 @@ impl Pieces {
     }
 
     #[inline(always)]
-    fn push_plain_host(&mut self, url: u32, head: PlainHead) {
+    fn push_plain_host(&mut self, url: u32, head: UrlHead) {
         let scheme = piece_between(0, head.scheme_bytes);
         let key = piece_between(head.scheme_bytes + 3, head.bytes);
         self.hosts.push(Host { url, is_invalid: false, scheme, key });
     }
 
     #[inline(always)]
-    fn push_plain_path(
-        &mut self,
-        record: &[u8],
-        head: PlainHead,
-        is_plain: bool,
-        rules: &PathRules,
-    ) {
+    fn push_plain_path(&mut self, record: &[u8], head: UrlHead, is_plain: bool, rules: &PathRules) {
         let path = match is_plain {
             true if head.bytes == record.len() => Piece::SLASH,
             true => piece_between(head.bytes, record.len()),
@@ -145,7 +139,7 @@ impl Pieces {
 
     /// Returns the path of a plain URL, normalized and without its fragment.
     #[inline(never)]
-    fn normal_path(&mut self, record: &[u8], head: PlainHead, rules: &PathRules) -> Piece {
+    fn normal_path(&mut self, record: &[u8], head: UrlHead, rules: &PathRules) -> Piece {
         let path = &record[head.bytes..];
         let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
