@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use portcullis_dialect::Escapes;
+
 use crate::cache::Cache;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSetBuf;
-use crate::strategy::{Settings, decide_at_once};
-use crate::vectors::Vectors;
+use crate::strategy::{Settings, decide_at_once, decide_if_plain};
 
 /// A rule set that threads share.
 ///
@@ -32,10 +33,11 @@ impl SharedRuleSet {
         decided.unwrap_or_else(|| self.ask_automaton(path))
     }
 
-    /// Returns the vectors that it is asked with.
+    /// Like [`SharedRuleSet::decide`], for a path as written. `None` if the path may have another
+    /// normal form, or needs an automaton.
     #[inline]
-    pub fn vectors(&self) -> Vectors {
-        self.settings.vectors
+    pub fn decide_if_plain(&self, path: &[u8], escapes: Escapes) -> Option<Outcome> {
+        decide_if_plain(self.rules.as_lines(), path, escapes, &self.settings)
     }
 
     #[inline(never)]

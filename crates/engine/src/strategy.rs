@@ -16,10 +16,13 @@
 //! many questions through the same functions, each step over the whole block before the next one
 //! starts, so that memory accesses overlap.
 
+use portcullis_dialect::Escapes;
+
 use crate::cache::Cache;
 use crate::filter::{self, FirstProbe, Found, Probe};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
+use crate::plain::is_plain_by;
 use crate::ruleset::{Line, RuleSet};
 use crate::vectors::{Kind, Vectors, Work};
 
@@ -68,6 +71,36 @@ impl RuleSet<'_> {
 pub(crate) fn decide_at_once(lines: &[Line], path: &[u8], settings: &Settings) -> Option<Outcome> {
     let entries_max = settings.limits.candidates_tried_max?;
     settings.vectors.run(Decide { lines, path, entries_max })
+}
+
+/// Like [`decide_at_once`], for a path as written. `None` also if it is not [plain](crate::plain).
+#[inline]
+pub(crate) fn decide_if_plain(
+    lines: &[Line],
+    path: &[u8],
+    escapes: Escapes,
+    settings: &Settings,
+) -> Option<Outcome> {
+    let entries_max = settings.limits.candidates_tried_max?;
+    let question = Decide { lines, path, entries_max };
+    settings.vectors.run(DecideIfPlain { question, escapes })
+}
+
+struct DecideIfPlain<'d> {
+    question: Decide<'d>,
+    escapes: Escapes,
+}
+
+impl Work for DecideIfPlain<'_> {
+    type Output = Option<Outcome>;
+
+    #[inline(always)]
+    fn with(self, kind: impl Kind) -> Option<Outcome> {
+        match is_plain_by(self.question.path, self.escapes, kind) {
+            true => self.question.with(kind),
+            false => None,
+        }
+    }
 }
 
 /// One question, compiled for each kind of vectors.

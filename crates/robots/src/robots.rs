@@ -34,13 +34,12 @@
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
-    Decision, Dialect, Escapes, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID,
+    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID,
     Stated, Usage, UsageSource, Verdict,
 };
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::plain::{has_tab_or_line_end, is_plain, plain_head};
-use portcullis_engine::vectors::Vectors;
-use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
+use portcullis_engine::plain::{has_tab_or_line_end, plain_head};
+use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
     AgentChain, Explanation, LabelRules, OrderedRules, Selection, UsageGroups, UsageRules,
@@ -274,7 +273,7 @@ impl AgentUsage {
         let Ok(path) = path_of(url.as_ref(), self.rules.dialect, &mut scratch) else {
             return Usage::new(Decision::INVALID, [Stated::NO_ACCESS; Label::ALL.len()]);
         };
-        let access = self.rules.decide_path(path.as_bytes());
+        let access = self.rules.decide_path(path);
         let decide = |rules: &SharedRuleSet| rules.decide(path.as_bytes()).pattern();
         let found: Vec<Option<usize>> = self.rule_sets.iter().map(decide).collect();
         let stated = |label: Label, source: UsageSource| {
@@ -316,27 +315,31 @@ impl AgentRules {
     /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
         let url = url.as_ref();
-        match plain_path(url, self.dialect.paths.escapes, self.rules.vectors()) {
-            Some(path) => self.decide_path(path),
-            None => self.decide_other(url),
-        }
+        let escapes = self.dialect.paths.escapes;
+        let decided = path_as_written(url)
+            .and_then(|path| Some(self.decision(path, self.rules.decide_if_plain(path, escapes)?)));
+        decided.unwrap_or_else(|| self.decide_other(url))
     }
 
+    /// Decides any URL.
     #[inline(never)]
     fn decide_other(&self, url: &[u8]) -> Decision {
         match path_of(url, self.dialect, &mut Vec::new()) {
-            Ok(path) => self.decide_path(path.as_bytes()),
+            Ok(path) => self.decide_path(path),
             Err(_) => Decision::INVALID,
         }
     }
 
+    fn decide_path(&self, path: ComparedPath<'_>) -> Decision {
+        self.decision(path.as_bytes(), self.rules.decide(path.as_bytes()))
+    }
+
     #[inline]
-    fn decide_path(&self, path: &[u8]) -> Decision {
+    fn decision(&self, path: &[u8], outcome: Outcome) -> Decision {
         let is_robots_txt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
         if is_robots_txt && path == b"/robots.txt" {
             return Decision::ROBOTS_TXT;
         }
-        let outcome = self.rules.decide(path);
         let Some(pattern) = outcome.pattern() else { return self.otherwise };
         let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
         let (rule, line) = self.lines[pattern];
@@ -344,17 +347,18 @@ impl AgentRules {
     }
 }
 
-/// Returns the path of a plain URL, or of `url` itself if it is a path; `None` if [`path_of`] has to
-/// be asked.
+/// Returns the path of a URL that [`path_of`] accepts if the path is plain, or of `url` itself if it is
+/// a path.
 #[inline]
-fn plain_path(url: &[u8], escapes: Escapes, vectors: Vectors) -> Option<&[u8]> {
-    let path = match url {
-        [b'/', b'/', ..] => return None,
-        [b'/', ..] => url,
-        _ => &url[plain_head(url)?.bytes..],
-    };
-    let path = if path.is_empty() { b"/" } else { path };
-    is_plain(path, escapes, vectors).then_some(path)
+fn path_as_written(url: &[u8]) -> Option<&[u8]> {
+    match url {
+        [b'/', b'/', ..] => None,
+        [b'/', ..] => Some(url),
+        _ => match &url[plain_head(url)?.bytes..] {
+            b"" => Some(b"/"),
+            path => Some(path),
+        },
+    }
 }
 
 /// Returns the compared path of an absolute URL, or of `url` itself if it is a path.
