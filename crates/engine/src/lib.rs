@@ -37,7 +37,7 @@
 //!
 //! **Cost.** On real lists of URLs the prefilter answers about nine paths in ten from two or three
 //! cache lines. A hostile file of 500 KiB costs at most a constant times one pass over the rules and
-//! the path. Memory is bounded per thread. `src/automaton/DESIGN.md` explains each step and what it
+//! the path. Memory is bounded per thread. `DESIGN.md` explains each step and what it
 //! gained.
 //!
 //! **Errors.** [`RuleSet::from_bytes`] checks bytes from anywhere. Deciding cannot fail: any bytes are

@@ -17,7 +17,7 @@ use zerocopy::little_endian::U64;
 use crate::bytes::{CHUNK_BYTES, short_chunk};
 use crate::filter::HEAD_WORDS;
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, LEVELS, SHIFTS, half_masks};
-use crate::filter::probe::{self, FirstProbe, FirstProbes, beginning};
+use crate::filter::probe::{self, FirstProbes, beginning};
 use crate::filter::teddy::{POSITIONS, WINDOW, valid_positions};
 use crate::outcome::Outcome;
 use crate::plain::{Glance, UrlHead, has_tab_or_line_end, may_be_plain};
@@ -288,17 +288,6 @@ const LINES_MAX: usize = 1 << 28;
 /// The base-2 logarithm of the words of a line.
 const LINE_SHIFT: u32 = LINE_WORDS.ilog2();
 
-/// See [`Probe::probe_eight_by_one`](crate::filter::Probe::probe_eight_by_one).
-#[inline(always)]
-pub(crate) fn probe_eight_by_one(
-    _: Avx512,
-    first: &FirstProbe<'_>,
-    paths: &[&[u8]; 8],
-) -> FirstProbes {
-    // SAFETY: as above.
-    unsafe { by_one(first, paths) }
-}
-
 /// See [`Probe::probe_eight`](crate::filter::Probe::probe_eight).
 #[inline(always)]
 pub(crate) fn probe_eight(
@@ -330,18 +319,6 @@ fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
     );
     let valid = _mm512_cmpeq_epi64_mask(low(bytes, 0xff), all(b'/'.into()));
     Beginnings { bytes: _mm512_srli_epi64::<8>(bytes), valid }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn by_one(first: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
-    let Beginnings { bytes, valid } = beginnings_of(paths);
-    let has_literals = if first.has_literals { u8::MAX } else { 0 };
-    if first.filter.is_empty() {
-        return FirstProbes { odd: u8::MAX, probe_prefixes: 0, has_literals };
-    }
-    let probe_prefixes = has_eight(first.filter, valid, low(bytes, first.mask));
-    FirstProbes { odd: !valid, probe_prefixes, has_literals }
 }
 
 #[inline]

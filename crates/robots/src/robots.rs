@@ -34,8 +34,8 @@
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
-    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID,
-    Stated, Usage, UsageSource, Verdict,
+    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Stated,
+    Usage, UsageSource, Verdict,
 };
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::plain::{has_tab_or_line_end, plain_head};

@@ -15,8 +15,6 @@ pub struct BlockMemory {
     pub(super) decisions: Vec<Decision>,
     pub(super) sources: Vec<Source>,
     pub(super) starts: Vec<Start>,
-    /// The ends of long runs of questions about one policy.
-    pub(super) run_ends: Vec<usize>,
     /// The automata of rule sets that needed one.
     pub(super) caches: Caches,
     pub(super) ways: Ways,

@@ -40,8 +40,6 @@
 mod memory;
 mod starts;
 
-use std::ops::Range;
-
 use portcullis_dialect::{Decision, Reason, Verdict};
 use zerocopy::IntoBytes;
 
@@ -55,10 +53,6 @@ use memory::{EIGHT, Repeat, WorkItem};
 
 pub use memory::{BlockMemory, Source, Ways};
 pub use starts::{Fixed, NO_POLICY, NO_URL, Start, Starts};
-
-/// The mean run length of equal policies from which runs are faster: a run reads its prefilter
-/// once, but the end of each run is a branch misprediction.
-const RUN_QUESTIONS_MIN: usize = 4;
 
 /// Decisions before the rule is filled in: no rule, a disallowing rule, an allowing rule; then those
 /// of [`NO_URL`] and [`NO_POLICY`].
@@ -197,16 +191,10 @@ impl Block<'_> {
         let Block { table, policies, paths, memory } = self;
         let first = FirstStage { table: *table, policies, paths };
         memory.starts.clear();
-        let ends = policies.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        if table.columns != 1 {
-            first.find_starts(memory);
-            (0..policies.len()).for_each(|question| first.answer(question, memory));
-        } else if ends * RUN_QUESTIONS_MIN > policies.len() {
-            first.find_starts(memory);
-            first.answer_by_eights(memory, probe);
-        } else {
-            first.find_starts_of_runs(memory);
-            first.answer_by_runs(memory, probe);
+        first.find_starts(memory);
+        match table.columns {
+            1 => first.answer_by_eights(memory, probe),
+            _ => (0..policies.len()).for_each(|question| first.answer(question, memory)),
         }
     }
 
@@ -362,56 +350,6 @@ impl<'b> FirstStage<'b> {
                 .iter()
                 .for_each(|&policy| prefetch.append_starts(policy, &mut memory.starts)),
         }
-    }
-
-    /// Like `find_starts`, for one agent and long runs of equal policies; also records the run
-    /// ends.
-    #[inline(always)]
-    fn find_starts_of_runs(self, memory: &mut BlockMemory) {
-        let prefetch = Prefetch { table: self.table };
-        memory.run_ends.clear();
-        for run in self.policies.chunk_by(|one, other| one == other) {
-            let start = prefetch.start(run[0]);
-            memory.starts.extend(std::iter::repeat_n(start, run.len()));
-            memory.run_ends.push(memory.starts.len());
-        }
-    }
-
-    /// Answers all questions for one agent, run by run.
-    #[inline(always)]
-    fn answer_by_runs(self, memory: &mut BlockMemory, probe: impl Probe) {
-        let mut start = 0;
-        for run in 0..memory.run_ends.len() {
-            let end = memory.run_ends[run];
-            let entry = self.policies[start];
-            let prefilter = memory.starts[start].line as usize;
-            match self.first_answer(entry as usize, prefilter) {
-                Some(first) => self.answer_run(start..end, first, memory, probe),
-                None => (start..end).for_each(|question| self.answer(question, memory)),
-            }
-            start = end;
-        }
-    }
-
-    #[inline(always)]
-    fn answer_run(
-        self,
-        questions: Range<usize>,
-        first: FirstAnswer<'_>,
-        memory: &mut BlockMemory,
-        probe: impl Probe,
-    ) {
-        let FirstAnswer { look, decision, source } = first;
-        let mut start = questions.start;
-        let alone =
-            |question, memory: &mut BlockMemory| self.probe(question, question, first, memory);
-        while let Some(paths) = self.paths[start..questions.end].first_chunk() {
-            memory.decisions[start..][..EIGHT].fill(decision);
-            memory.sources[start..][..EIGHT].fill(source);
-            note(start, look.probe_eight(paths, probe), memory, alone);
-            start += EIGHT;
-        }
-        (start..questions.end).for_each(|question| alone(question, memory));
     }
 
     /// Answers all questions for one agent, eight by eight.

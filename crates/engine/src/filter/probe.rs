@@ -52,12 +52,6 @@ impl<'l> FirstProbe<'l> {
             _ => None,
         }
     }
-
-    /// Probes eight paths.
-    #[inline(always)]
-    pub fn probe_eight(&self, paths: &[&[u8]; 8], probe: impl Probe) -> FirstProbes {
-        probe.probe_eight_by_one(self, paths)
-    }
 }
 
 /// The first probes of eight paths: a bit for each path, the first one lowest.
@@ -142,18 +136,6 @@ fn may_have_literal(lines: &[Line], at: usize, path: &[u8], probe: impl Probe) -
 
 /// A kind of vectors as an implementation of the probes.
 pub trait Probe: Kind {
-    /// Probes eight paths by one prefilter.
-    #[inline(always)]
-    fn probe_eight_by_one(self, first: &FirstProbe<'_>, paths: &[&[u8]; 8]) -> FirstProbes {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = self.avx512() {
-            return simd::probe_eight_by_one(avx512, first, paths);
-        }
-        let mut probes = FirstProbes::default();
-        paths.iter().enumerate().for_each(|(place, path)| probes.add(place, Some(first), path));
-        probes
-    }
-
     /// Probes eight paths, each by the prefilter at the first word of its `starts`. Also returns
     /// the outcome of each path if no probe finds anything, which is meaningless for odd paths.
     #[inline(always)]
