@@ -5,11 +5,12 @@
 //! and shared rule sets, so that only the matching differs. [`Numbered`] selects texts by number,
 //! without hosts and URLs, and runs the same code that decides for every caller.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use aho_corasick::AhoCorasick;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -44,6 +45,7 @@ pub fn meaning(engine: &str) -> &'static str {
         "portcullis-lazy" => "The same, with automata only and no candidate rules tried first.",
         "portcullis-scan" => "The same, with a scan of the rules instead of automata.",
         "sorted-scan" => "A plain scan of the rules in order of precedence.",
+        "aho-corasick" => "The crate aho-corasick over a literal of each pattern, then a scan.",
         "regex-automata-lazy" => "The crate regex-automata over our patterns, with lazy DFAs.",
         "regex-automata-dense" => "The crate regex-automata over our patterns, with eager DFAs.",
         "oracle" => {
@@ -81,6 +83,12 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
         Engine::built_in("sorted-scan", move |files| {
             Built::timed(|| Ok(Scan(RuleSets::of(files, agent, dialect))))
         }),
+        Engine {
+            version: "1.1".to_owned(), // as the manifest has it
+            ..Engine::built_in("aho-corasick", move |files| {
+                Built::timed(|| Literals::new(RuleSets::of(files, agent, dialect)))
+            })
+        },
         regex("regex-automata-lazy", false),
         regex("regex-automata-dense", true),
         Engine {
@@ -305,6 +313,82 @@ impl Matcher for Scan {
 
     fn bytes(&self) -> Option<u64> {
         Some(self.0.sets.iter().map(|rules| rules.patterns.memory_bytes() as u64).sum())
+    }
+}
+
+/// A search for the longest literal of each pattern. The patterns found are matched in order of
+/// precedence.
+struct Literals {
+    rule_sets: RuleSets,
+    searches: Vec<Option<LiteralSearch>>,
+    candidates: Vec<usize>,
+}
+
+/// The most bytes of literals of a rule set: the construction is quadratic where literals nest.
+/// Larger rule sets are scanned.
+const LITERAL_BYTES_MAX: usize = 64 << 10;
+
+struct LiteralSearch {
+    automaton: AhoCorasick,
+    /// By literal: the patterns that need it.
+    patterns: Vec<Vec<usize>>,
+    /// The patterns that have no literal.
+    others: Vec<usize>,
+}
+
+impl LiteralSearch {
+    /// Returns the search for a rule set; `None` if it is too large.
+    fn of(rules: &OrderedRules) -> Result<Option<LiteralSearch>, EngineError> {
+        if rules.patterns.byte_len() > LITERAL_BYTES_MAX {
+            return Ok(None);
+        }
+        let mut by_literal: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+        for (place, pattern) in rules.patterns.iter().enumerate() {
+            let longest = pattern.literals().max_by_key(|literal| literal.len());
+            by_literal.entry(longest.unwrap_or_default()).or_default().push(place);
+        }
+        let others = by_literal.remove(&b""[..]).unwrap_or_default();
+        let automaton = AhoCorasick::new(by_literal.keys());
+        let automaton = automaton.map_err(|error| EngineError(error.to_string()))?;
+        let patterns = by_literal.into_values().collect();
+        Ok(Some(LiteralSearch { automaton, patterns, others }))
+    }
+}
+
+impl Literals {
+    fn new(rule_sets: RuleSets) -> Result<Literals, EngineError> {
+        let searches = rule_sets.sets.iter().map(LiteralSearch::of).collect::<Result<_, _>>()?;
+        Ok(Literals { rule_sets, searches, candidates: Vec::new() })
+    }
+}
+
+impl Matcher for Literals {
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let Some(set) = self.rule_sets.rule_set(question) else { return true };
+        let (rules, path) = (&self.rule_sets.sets[set], question.path.as_bytes());
+        let Some(search) = &self.searches[set] else { return first_match_allows(rules, path) };
+        self.candidates.clear();
+        self.candidates.extend(&search.others);
+        for found in search.automaton.find_overlapping_iter(path) {
+            self.candidates.extend(&search.patterns[found.pattern().as_usize()]);
+        }
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+        let matches = |&&place: &&usize| pattern_matches(&rules.patterns.get(place), path);
+        let first = self.candidates.iter().find(matches);
+        first.is_none_or(|&first| rules.verdicts[first] == Verdict::Allow)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let bytes = |search: &LiteralSearch| search.automaton.memory_usage() as u64;
+        Some(self.searches.iter().flatten().map(bytes).sum())
+    }
+
+    fn note(&self) -> Option<String> {
+        let scanned = self.searches.iter().filter(|search| search.is_none()).count();
+        let (all, kib) = (self.searches.len(), LITERAL_BYTES_MAX >> 10);
+        (scanned > 0)
+            .then(|| format!("{scanned} of {all} rule sets exceed {kib} KiB and are scanned"))
     }
 }
 
