@@ -18,7 +18,8 @@
 //! ```
 
 use crate::bytes::{percent_triplet, push_percent_triplet};
-use crate::plain::is_plain_by_16;
+use crate::plain::is_plain_by;
+use crate::vectors::Portable;
 use portcullis_dialect::dialect::Escapes;
 
 /// The treatment of a byte.
@@ -39,7 +40,7 @@ type Treatments = [Treatment; 256];
 /// `scratch`.
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    if is_plain_by_16(text, escapes) {
+    if is_plain_by(text, escapes, Portable) {
         return text;
     }
     let treatments = treatments(escapes);

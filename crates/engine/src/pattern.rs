@@ -32,6 +32,7 @@ use std::hash::{Hash, Hasher};
 use portcullis_dialect::dialect::{IndexPage, PathRules, UnrootedPattern};
 
 use crate::escape::normalise;
+use crate::plain::is_plain_between_stars;
 
 /// Writes the normal text of `value`, a rule's value without surrounding white space, to `text`.
 /// Returns false if the value matches no path: it is empty, or no path starts the way it does.
@@ -65,15 +66,22 @@ fn push_with_wildcards(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
         Some(body) => (body, true),
         None => (value, false),
     };
-    let mut rest = body;
-    while let Some(star) = memchr::memchr(b'*', rest) {
-        push_literal(&rest[..star], rules, text);
-        text.push(b'*');
-        rest = &rest[star + 1..];
+    match is_plain_between_stars(body, rules.escapes) {
+        true => text.extend_from_slice(body),
+        false => push_between_stars(body, rules, text),
     }
-    push_literal(rest, rules, text);
     if anchored {
         text.push(b'$');
+    }
+}
+
+#[cold]
+fn push_between_stars(body: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
+    for (index, literal) in body.split(|&byte| byte == b'*').enumerate() {
+        if index > 0 {
+            text.push(b'*');
+        }
+        push_literal(literal, rules, text);
     }
 }
 

@@ -135,7 +135,7 @@ impl Work for IsPlain<'_> {
     }
 }
 
-/// [`is_plain`], as part of a larger [`Work`].
+/// [`is_plain`], as part of a larger [`Work`] or with the vectors that all processors have.
 #[inline(always)]
 pub(crate) fn is_plain_by(path: &[u8], escapes: Escapes, kind: impl Kind) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -143,18 +143,26 @@ pub(crate) fn is_plain_by(path: &[u8], escapes: Escapes, kind: impl Kind) -> boo
         return simd::is_plain(avx512, path, escapes);
     }
     let _ = kind;
-    is_plain_by_16(path, escapes)
+    is_plain_by_16(path, |chunk| changed(chunk, escapes))
 }
 
-/// [`is_plain`] without wide vectors.
+/// Returns whether the bytes of a pattern between its stars are in normal form. False negatives are
+/// possible.
 #[inline]
-pub(crate) fn is_plain_by_16(path: &[u8], escapes: Escapes) -> bool {
+pub(crate) fn is_plain_between_stars(pattern: &[u8], escapes: Escapes) -> bool {
+    let star = u8x16::splat(b'*');
+    is_plain_by_16(pattern, |chunk| changed(chunk, escapes) & !chunk.simd_eq(star))
+}
+
+/// Returns whether no byte of a text is among those that `changed` marks in a chunk.
+#[inline]
+fn is_plain_by_16(path: &[u8], changed: impl Fn(u8x16) -> u8x16) -> bool {
     let Some(last) = path.last_chunk::<CHUNK_BYTES>() else {
         let own = !(u32::MAX << path.len());
-        return changed(u8x16::new(short_chunk(path)), escapes).to_bitmask() & own == 0;
+        return changed(u8x16::new(short_chunk(path))).to_bitmask() & own == 0;
     };
     let (chunks, _) = path.as_chunks::<CHUNK_BYTES>();
-    let changed = |all, chunk: &[u8; CHUNK_BYTES]| all | changed(u8x16::new(*chunk), escapes);
+    let changed = |all, chunk: &[u8; CHUNK_BYTES]| all | changed(u8x16::new(*chunk));
     let any = chunks.iter().fold(changed(u8x16::ZERO, last), changed);
     any.to_bitmask() == 0
 }

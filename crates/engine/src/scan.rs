@@ -20,9 +20,6 @@
 //! nest there; for each literal of the rule set a few steps. Building sorts the literals. Memory:
 //! about thirty bytes per literal.
 
-use std::collections::HashSet;
-
-use hashbrown::HashMap;
 use memchr::memmem;
 use wide::u8x16;
 
@@ -41,7 +38,7 @@ pub(crate) struct Scanner {
     literals: Vec<Literal>,
     /// For each first byte: the first literal that starts with it; then the number of literals.
     starts: Vec<u32>,
-    /// The distinct patterns, in order of precedence.
+    /// The patterns, in order of precedence.
     waiters: Vec<Waiter>,
     /// The numbers of the literals behind stars, by waiter, then by literal.
     sequences: Vec<u32>,
@@ -123,57 +120,65 @@ fn head(text: &[u8]) -> u64 {
     u64::from_be_bytes(head)
 }
 
-/// Distinct texts, numbered as they come.
+/// Texts of a rule set, numbered as they come; equal ones too.
 struct Texts<'p> {
-    numbers: HashMap<&'p [u8], u32, foldhash::fast::RandomState>,
-    /// Most texts differ in their first bytes, which are compared without a memory access.
-    order: Vec<(u64, &'p [u8], u32, u32)>,
+    /// The bytes of all patterns.
+    bytes: &'p [u8],
+    /// By number. Most texts differ in their heads, which are compared without a memory access.
+    texts: Vec<(u64, Text)>,
 }
 
 impl<'p> Texts<'p> {
-    fn with_capacity(capacity: usize) -> Texts<'p> {
-        let state = foldhash::fast::RandomState::default();
-        let numbers = HashMap::with_capacity_and_hasher(capacity, state);
-        Texts { numbers, order: Vec::with_capacity(capacity) }
+    fn with_capacity(bytes: &'p [u8], capacity: usize) -> Texts<'p> {
+        Texts { bytes, texts: Vec::with_capacity(capacity) }
     }
 
-    /// Returns the number of a text, which is at `start` of the bytes of all patterns.
-    fn number(&mut self, text: &'p [u8], start: usize) -> u32 {
-        let Texts { numbers, order } = self;
-        *numbers.entry(text).or_insert_with(|| {
-            let number = order.len() as u32;
-            order.push((head(text), text, start as u32, number));
-            number
-        })
+    /// Returns the number of the text at `start` of the bytes.
+    #[inline]
+    fn number(&mut self, text: &[u8], start: usize) -> u32 {
+        let number = self.texts.len() as u32;
+        let length = text.len() as u32;
+        // Until the texts are sorted, `parent` is the number.
+        self.texts.push((head(text), Text { start: start as u32, length, parent: number }));
+        number
     }
 
-    /// Sorts the texts. Also returns the place of each number among them.
-    fn sorted(self, bytes: &[u8]) -> (Vec<Text>, Vec<u32>) {
-        let Texts { numbers, mut order } = self;
-        drop(numbers);
-        order.sort_unstable();
-        let mut ranks = vec![0; order.len()];
-        let mut texts: Vec<Text> = Vec::with_capacity(order.len());
-        for (rank, (_, text, start, number)) in (0_u32..).zip(order) {
-            ranks[number as usize] = rank;
-            let mut parent = rank.wrapping_sub(1);
-            while let Some(before) = texts.get(parent as usize) {
-                if text.starts_with(before.of(bytes)) {
-                    break;
-                }
-                parent = before.parent;
+    /// Returns the distinct texts, ascending, and the place of each number among them.
+    fn sorted(mut self) -> (Vec<Text>, Vec<u32>) {
+        let of = |text: &Text| text.of(self.bytes);
+        self.texts.sort_unstable_by(|(head, text), (other_head, other)| {
+            head.cmp(other_head).then_with(|| of(text).cmp(of(other)))
+        });
+        let mut ranks = vec![0; self.texts.len()];
+        let mut sorted: Vec<Text> = Vec::with_capacity(self.texts.len());
+        for (_, text) in self.texts {
+            if sorted.last().is_none_or(|last| of(last) != of(&text)) {
+                let parent = parent_of(of(&text), &sorted, self.bytes);
+                sorted.push(Text { parent, ..text });
             }
-            texts.push(Text { start, length: text.len() as u32, parent });
+            ranks[text.parent as usize] = sorted.len() as u32 - 1;
         }
-        (texts, ranks)
+        (sorted, ranks)
     }
+}
+
+/// Returns the longest of the `smaller` texts that is a prefix of `text`, or [`NONE`].
+fn parent_of(text: &[u8], smaller: &[Text], bytes: &[u8]) -> u32 {
+    let mut parent = (smaller.len() as u32).wrapping_sub(1);
+    while let Some(before) = smaller.get(parent as usize) {
+        if text.starts_with(before.of(bytes)) {
+            break;
+        }
+        parent = before.parent;
+    }
+    parent
 }
 
 impl Scanner {
     pub(crate) fn new(patterns: &PatternList) -> Scanner {
         let bytes = patterns.bytes();
-        let mut prefixes = Texts::with_capacity(patterns.len());
-        let mut literals = Texts::with_capacity(patterns.stars());
+        let mut prefixes = Texts::with_capacity(bytes, patterns.len());
+        let mut literals = Texts::with_capacity(bytes, patterns.stars());
         let mut waiters = Vec::with_capacity(patterns.len());
         let mut sequences = Vec::with_capacity(patterns.stars());
         for (pattern, index) in patterns.iter().zip(0..) {
@@ -198,18 +203,11 @@ impl Scanner {
                 next: NONE,
             });
         }
-        let (prefixes, ranks) = prefixes.sorted(bytes);
+        let (prefixes, ranks) = prefixes.sorted();
         waiters.iter_mut().for_each(|waiter| waiter.prefix = ranks[waiter.prefix as usize]);
-        let (literals, ranks) = literals.sorted(bytes);
+        let (literals, ranks) = literals.sorted();
         sequences.iter_mut().for_each(|number| *number = ranks[*number as usize]);
         drop(ranks);
-        // Of equal patterns only the first can decide.
-        let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
-        waiters.retain(|waiter| {
-            let sequence = &sequences[waiter.first as usize..waiter.end as usize];
-            seen.insert((waiter.anchored, waiter.prefix, sequence))
-        });
-        drop(seen);
         let begins_before = |byte: usize| {
             let is_before = |literal: &Text| {
                 literal.of(bytes).first().is_none_or(|&first| usize::from(first) < byte)

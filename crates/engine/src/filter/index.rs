@@ -64,23 +64,27 @@ pub(super) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
 
 /// Returns the first good seed, or 0.
 fn seed_of(entries: &[Entry]) -> u32 {
-    if entries.len() <= STRINGS_PER_BUCKET_MAX as usize {
+    let mut counts = vec![0; buckets_for(entries.len())];
+    // Nearly always, even equal strings do not fill a bucket.
+    if is_good(0, entries.iter().map(|&(string, _)| string), &mut counts) {
         return 0;
     }
-    let buckets = buckets_for(entries.len());
     let mut strings: Vec<u64> = entries.iter().map(|&(string, _)| string).collect();
     strings.sort_unstable();
     strings.dedup();
-    let mut counts = vec![0_u32; buckets];
-    let is_good = |&seed: &u32| {
-        counts.fill(0);
-        strings.iter().all(|&string| {
-            let count = &mut counts[bucket(hash(string, seed), buckets)];
-            *count += 1;
-            *count <= STRINGS_PER_BUCKET_MAX
-        })
-    };
-    (0..SEEDS_MAX).find(is_good).unwrap_or(0)
+    let mut is_good = |&seed: &u32| is_good(seed, strings.iter().copied(), &mut counts);
+    (0..SEEDS_MAX).find(&mut is_good).unwrap_or(0)
+}
+
+/// Returns whether no bucket has too many of `strings`. `counts` has a number for each bucket.
+fn is_good(seed: u32, mut strings: impl Iterator<Item = u64>, counts: &mut [u32]) -> bool {
+    counts.fill(0);
+    strings.all(|string| {
+        let bucket = bucket(hash(string, seed), counts.len());
+        let count = &mut counts[bucket];
+        *count += 1;
+        *count <= STRINGS_PER_BUCKET_MAX
+    })
 }
 
 /// Returns whether the bounds of the buckets ascend to the number of entries, and each entry names
