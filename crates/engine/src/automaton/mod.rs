@@ -11,9 +11,9 @@
 //! - Rule sets with more than [`Limits::dfa_pattern_bytes_max`] bytes of patterns are always
 //!   scanned.
 //!
-//! [`reach`] answers for all paths at once, on the NFA. `DESIGN.md` has the measurements.
+//! [`reach`] and [`Machine`] answer for all paths at once. `DESIGN.md` has the measurements.
 
-mod nfa;
+mod machine;
 mod regex;
 
 use portcullis_dialect::limits::DFA_RETRY_FACTOR;
@@ -24,7 +24,7 @@ use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
 
-pub use nfa::{Reach, reach};
+pub use machine::{Best, Machine, NO_PATTERN, Owner, Question, Reach, State, reach};
 pub use regex::{RegexCache, RegexEngine, RegexError};
 
 /// The automaton of one rule set, as far as one thread has built it.

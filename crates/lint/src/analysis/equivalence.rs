@@ -10,9 +10,9 @@ use std::collections::hash_map::Entry;
 use portcullis_engine::pattern::PathPattern;
 
 use super::language::Language;
-use super::machine::{Machine, Owner, Question};
 use super::search::{Product, Visit};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
+use portcullis_engine::automaton::{Machine, Owner, Question};
 
 /// The result of comparing the verdicts of two rule sets on every URL.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection, r
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::target::ROBOTS_TXT_PATH;
 
-use super::machine::Owner;
 use super::{AnalysisLimits, Example, RuleAndStatus, RuleStatus, statuses};
+use portcullis_engine::automaton::Owner;
 
 /// The rules that apply to one agent, and the dialect that reads them.
 #[derive(Clone, Copy, Debug)]

@@ -45,7 +45,6 @@
 mod equivalence;
 mod file;
 mod language;
-mod machine;
 mod search;
 mod status;
 

@@ -6,8 +6,8 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
-use super::machine::{Machine, Owner, Question, State};
 use super::{AnalysisLimits, Bound, Budget};
+use portcullis_engine::automaton::{Machine, Owner, Question, State};
 use portcullis_engine::pattern::PathPattern;
 
 /// A search through `N` machines.

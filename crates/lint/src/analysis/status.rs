@@ -18,9 +18,9 @@ use portcullis_engine::pattern::PathPattern;
 
 use super::file::ROBOTS_TXT_RULE;
 use super::language::Language;
-use super::machine::{Machine, NO_PATTERN, Owner, Question};
 use super::search::{Wanted, find};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
+use portcullis_engine::automaton::{Machine, NO_PATTERN, Owner, Question};
 
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]

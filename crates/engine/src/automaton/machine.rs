@@ -1,30 +1,48 @@
-//! The rules of a set as a lazily built deterministic automaton, whose states distinguish no more than an
-//! analysis needs.
+//! A rule set as a lazily built deterministic automaton for questions about *all* paths, whose states
+//! distinguish no more than a question needs.
 //!
 //! A *position* is a number of matched bytes of one pattern. Patterns are in order of precedence,
 //! so an ascending list of positions is ordered by precedence too. A state is a [`Set`]: the best
 //! rules that match any continuation, and the positions of rules that may still beat one of them.
 //! Equal sets are one state, which closes the loops of stars.
 //!
-//! The matcher's NFA ([`automaton`](portcullis_engine::automaton)) drops every pattern after the
-//! best one, because a decision needs only one outcome. An analysis differs in two ways: the
-//! second-best rule may count, because it takes over if a rule is removed; or only the verdict
-//! counts, because it is what two rule sets have in common.
+//! An automaton that decides paths drops every pattern after the best one, because a decision needs
+//! only one outcome. Analyses differ in two ways: the second-best rule may count, because it takes
+//! over if a rule is removed; or only the verdict counts, because it is what two rule sets have in
+//! common. [`reach`] asks for the verdict; `portcullis-lint` compares files and judges rules.
+//!
+//! Cost: a search may visit exponentially many states, so callers bound [`Machine::work`].
+//!
+//! ```
+//! use portcullis_engine::automaton::{Machine, Owner, Question};
+//! use portcullis_engine::pattern::PatternList;
+//!
+//! let mut patterns = PatternList::new();
+//! patterns.push(b"/a*b", true);
+//! let owner = Owner { rule: 0, allows: false, counts: true };
+//! let mut machine = Machine::new(Question::Verdict, patterns.iter().map(|it| (it, owner)));
+//! let state = machine.walk(b"/a/b");
+//! assert!(!machine.allows_at_end(state) && machine.is_settled(state));
+//! ```
 
+use std::collections::HashSet;
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use portcullis_engine::pattern::PathPattern;
+use portcullis_dialect::words;
+
+use crate::outcome::Outcome;
+use crate::pattern::{PathPattern, PatternList};
 
 /// A position in a list of patterns.
 type Position = u32;
 
 /// A state of one [`Machine`].
-pub(super) type State = u32;
+pub type State = u32;
 
 /// The absence of a pattern.
-pub(super) const NO_PATTERN: u32 = u32::MAX;
+pub const NO_PATTERN: u32 = u32::MAX;
 
 /// A state that is not built yet.
 const UNBUILT: State = u32::MAX;
@@ -33,11 +51,11 @@ const UNBUILT: State = u32::MAX;
 const STATE_WORK: u64 = 8;
 
 /// The best two matching patterns, of different rules; [`NO_PATTERN`] fills the rest.
-pub(super) type Best = [u32; 2];
+pub type Best = [u32; 2];
 
 /// What states distinguish. The less they distinguish, the fewer states there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub enum Question {
     /// The verdict.
     Verdict,
     /// The deciding rule, and the rule that would decide without it.
@@ -46,7 +64,7 @@ pub(super) enum Question {
 
 /// The rule of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
+pub struct Owner {
     /// The number of the rule. A rule may have several patterns.
     pub rule: u32,
     /// Whether it allows.
@@ -107,7 +125,7 @@ struct Node {
 
 /// The deterministic automaton of a list of patterns, as far as searches have built it.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub struct Machine {
     patterns: Patterns,
     nodes: Vec<Node>,
     known: HashTable<State>,
@@ -118,7 +136,7 @@ pub(super) struct Machine {
 
 impl Machine {
     /// Returns the automaton of `patterns`, which are in order of precedence.
-    pub(super) fn new<'l>(
+    pub fn new<'l>(
         question: Question,
         patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>,
     ) -> Machine {
@@ -138,48 +156,48 @@ impl Machine {
 
     /// Returns the number of positions that were read, plus a charge per state. Time and memory are
     /// proportional to it.
-    pub(super) fn work(&self) -> u64 {
+    pub fn work(&self) -> u64 {
         self.work
     }
 
     /// Returns the bytes that some position of `state` asks for, ascending. All others lead to one
     /// state.
-    pub(super) fn named(&self, state: State) -> impl Iterator<Item = u8> {
+    pub fn named(&self, state: State) -> impl Iterator<Item = u8> {
         self.nodes[state as usize].arcs.iter().map(|&(byte, _)| byte)
     }
 
     /// Returns whether no further byte changes the result.
-    pub(super) fn is_settled(&self, state: State) -> bool {
+    pub fn is_settled(&self, state: State) -> bool {
         self.nodes[state as usize].set.positions.is_empty()
     }
 
     /// Returns whether a rule of interest has matched, or may match.
-    pub(super) fn counts(&self, state: State) -> bool {
+    pub fn counts(&self, state: State) -> bool {
         self.nodes[state as usize].counts
     }
 
     /// Returns the best patterns if the path ends here.
-    pub(super) fn best_at_end(&self, state: State) -> Best {
+    pub fn best_at_end(&self, state: State) -> Best {
         self.nodes[state as usize].best_at_end
     }
 
     /// Returns whether the path is allowed if it ends here.
-    pub(super) fn allows_at_end(&self, state: State) -> bool {
+    pub fn allows_at_end(&self, state: State) -> bool {
         self.allows(self.best_at_end(state)[0])
     }
 
     /// Returns whether a path is allowed that this pattern decides.
-    pub(super) fn allows(&self, pattern: u32) -> bool {
+    pub fn allows(&self, pattern: u32) -> bool {
         self.patterns.allows(pattern)
     }
 
     /// Returns the rule of a pattern.
-    pub(super) fn owner(&self, pattern: u32) -> Owner {
+    pub fn owner(&self, pattern: u32) -> Owner {
         self.patterns.owners[pattern as usize]
     }
 
     /// Returns the state after `byte`.
-    pub(super) fn step(&mut self, state: State, byte: u8) -> State {
+    pub fn step(&mut self, state: State, byte: u8) -> State {
         let node = &self.nodes[state as usize];
         let arc = node.arcs.binary_search_by_key(&byte, |&(named, _)| named);
         let target = arc.map_or(node.other, |arc| node.arcs[arc].1);
@@ -198,7 +216,7 @@ impl Machine {
     }
 
     /// Returns the state after all of `bytes`.
-    pub(super) fn walk(&mut self, bytes: &[u8]) -> State {
+    pub fn walk(&mut self, bytes: &[u8]) -> State {
         bytes.iter().fold(self.start, |state, &byte| self.step(state, byte))
     }
 
@@ -377,5 +395,104 @@ impl Patterns {
             }
         }
         best
+    }
+}
+
+words! {
+    /// How much of a site a rule set allows.
+    pub enum Reach {
+        /// No path is disallowed.
+        Everything => "everything",
+        /// Some paths are allowed and some are not.
+        Part => "part",
+        /// Every path is disallowed.
+        Nothing => "nothing",
+    }
+}
+
+/// Returns how much of a site the patterns allow, by exploring states until both verdicts are found;
+/// `None` if that takes more [work](Machine::work) than `work_max`.
+///
+/// # Panics
+///
+/// If there are not as many outcomes as patterns.
+pub fn reach(patterns: &PatternList, outcomes: &[Outcome], work_max: u64) -> Option<Reach> {
+    assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
+    let owner = |outcome: &Outcome| Owner {
+        rule: outcome.number(),
+        allows: outcome.allows(),
+        counts: false,
+    };
+    let owned = patterns.iter().zip(outcomes.iter().map(owner));
+    let mut machine = Machine::new(Question::Verdict, owned);
+    let start = machine.walk(b"/");
+    let mut seen = HashSet::from([start]);
+    let mut states = vec![start];
+    let (mut allows, mut disallows) = (false, false);
+    while let Some(state) = states.pop() {
+        match machine.allows_at_end(state) {
+            true => allows = true,
+            false => disallows = true,
+        }
+        if allows && disallows {
+            return Some(Reach::Part);
+        }
+        let named: Vec<u8> = machine.named(state).collect();
+        // One representative of all other bytes.
+        let other = (0..=u8::MAX).find(|byte| named.binary_search(byte).is_err());
+        for byte in named.into_iter().chain(other) {
+            let next = machine.step(state, byte);
+            if seen.insert(next) {
+                states.push(next);
+            }
+        }
+        if machine.work() > work_max {
+            return None;
+        }
+    }
+    Some(if disallows { Reach::Nothing } else { Reach::Everything })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Patterns in order of precedence, each with whether it allows.
+    const CASES: &[(&[(&str, bool)], Reach)] = &[
+        (&[], Reach::Everything),
+        (&[("/", false)], Reach::Nothing),
+        (&[("*", false)], Reach::Nothing),
+        (&[("/abc", false), ("/", false)], Reach::Nothing),
+        (&[("/*.png$", false), ("/", false)], Reach::Nothing),
+        (&[("/abc", true), ("/", false)], Reach::Part),
+        (&[("/$", true), ("/", false)], Reach::Part),
+        (&[("/a", false)], Reach::Part),
+        (&[("*x", false)], Reach::Part),
+        (&[("/a*b$", false)], Reach::Part),
+        (&[("/$", false)], Reach::Part),
+        (&[("/a", true), ("/b*c", true)], Reach::Everything),
+        (&[("/", true), ("/", false)], Reach::Everything),
+        (&[("/*a", true), ("/", true)], Reach::Everything),
+        (&[("a", false)], Reach::Everything),
+    ];
+
+    #[test]
+    fn reach_of_small_rule_sets() {
+        for (patterns, expected) in CASES {
+            let mut list = PatternList::new();
+            patterns.iter().for_each(|(text, _)| list.push(text.as_bytes(), true));
+            let outcomes = (1..).zip(*patterns).map(|(at, &(_, allows))| Outcome::new(at, allows));
+            let outcomes: Vec<Outcome> = outcomes.collect();
+            assert_eq!(reach(&list, &outcomes, 1_000), Some(*expected), "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn reach_is_bounded() {
+        let mut list = PatternList::new();
+        list.push(b"/a*b*c*d", true);
+        let outcomes = [Outcome::new(1, true)];
+        assert_eq!(reach(&list, &outcomes, 3), None);
+        assert_eq!(reach(&list, &outcomes, 1_000), Some(Reach::Everything));
     }
 }
