@@ -21,9 +21,8 @@ use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use portcullis_bench::Originals;
 use portcullis_engine::Cache;
-use portcullis_robots::policy::Detail;
 use portcullis_robots::target::{SplitUrl, host_key};
-use portcullis_set::batch::Classifier;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 
 use self::common::{DIALECT, Walk};
@@ -94,14 +93,16 @@ fn parts(criterion: &mut Criterion) {
             .iter(|| common::look_up(&set, keys.iter().map(|(scheme, key)| (*scheme, &key[..]))));
     });
     urls.bench_function("walk", |bencher| bencher.iter(|| common::walk(&mut walked)));
-    for (name, detail) in [("classify", Detail::Reason), ("classify with rules", Detail::Rule)] {
-        let agents = vec![common::agent()];
-        let classifier = Classifier::new(Arc::clone(&set), agents, detail).expect("a whole set");
-        let mut memory = classifier.memory();
+    let classifier = Classifier::new(Arc::clone(&set), vec![common::agent()]);
+    let mut session = Session::new(classifier.expect("a whole set"), None);
+    for (name, reads_rules) in [("classify", false), ("classify with rules", true)] {
         urls.bench_function(name, |bencher| {
             bencher.iter(|| {
                 for record in &records {
-                    black_box(classifier.classify(&[record], None, &mut memory).expect("whole"));
+                    black_box(session.classify(&[record]).expect("whole"));
+                    if reads_rules {
+                        black_box(session.full_decision(0, 0).expect("whole"));
+                    }
                 }
             });
         });

@@ -21,8 +21,8 @@ use flate2::read::MultiGzDecoder;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
@@ -91,8 +91,8 @@ fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
     Ok(set.into())
 }
 
-fn classifier(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Classifier, Failure> {
-    Ok(Classifier::new(Arc::clone(set), agents, Detail::Rule)?)
+fn classifier(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Arc<Classifier>, Failure> {
+    Ok(Classifier::new(Arc::clone(set), agents)?.into())
 }
 
 fn main() -> Result<ExitCode, Failure> {
@@ -152,33 +152,34 @@ fn main() -> Result<ExitCode, Failure> {
 /// A classifier, and the column of its first agent.
 struct Asked {
     first: usize,
-    classifier: Classifier,
+    classifier: Arc<Classifier>,
 }
 
 impl Asked {
     fn with_vectors(self, vectors: Vectors) -> Self {
-        Asked { classifier: self.classifier.with_vectors(vectors), ..self }
+        let classifier = Arc::into_inner(self.classifier).expect("no session is left");
+        Asked { classifier: classifier.with_vectors(vectors).into(), ..self }
     }
 
     /// Compares all rows, `size` at a time.
     fn compare(&self, rows: &[&[u8]], size: usize) -> Tally {
-        let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), block: &[&[u8]]| {
-            self.compare_block(block, &mut tally, &mut memory);
-            (tally, memory)
+        let fold = |(mut tally, mut session): (Tally, Session), block: &[&[u8]]| {
+            self.compare_block(block, &mut tally, &mut session);
+            (tally, session)
         };
         rows.par_chunks(size)
             .with_min_len(4_096_usize.div_ceil(size))
-            .fold(|| (Tally::default(), self.classifier.memory()), fold)
+            .fold(|| (Tally::default(), Session::new(Arc::clone(&self.classifier), None)), fold)
             .map(|(tally, _)| tally)
             .reduce(Tally::default, Tally::add)
     }
 
-    fn compare_block(&self, rows: &[&[u8]], tally: &mut Tally, memory: &mut ClassifierMemory) {
+    fn compare_block(&self, rows: &[&[u8]], tally: &mut Tally, session: &mut Session) {
         let url = |row: &&[u8]| row.split(|&byte| byte == b'\t').next().unwrap_or_default().len();
         let urls: Vec<&[u8]> = rows.iter().map(|row| &row[..url(row)]).collect();
         let agents = self.classifier.agents();
-        let decisions =
-            self.classifier.classify(&urls, None, memory).expect("a set without damage");
+        session.classify(&urls).expect("a set without damage");
+        let decisions = session.decisions_with_rules().expect("a set without damage");
         for ((row, url), decisions) in rows.iter().zip(&urls).zip(decisions.chunks(agents.len())) {
             let mut columns = row.split(|&byte| byte == b'\t').skip(1 + self.first);
             for (agent, decision) in agents.iter().zip(decisions) {

@@ -26,10 +26,10 @@ use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
 use portcullis_oracle::Judge;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::Origin;
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use portcullis_synth::random::SplitMix64;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -253,8 +253,7 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     order.sort_by_cached_key(|&number| xxhash_rust::xxh3::xxh3_64(urls[number]));
     let mut tally = Tally::default();
     for vectors in Vectors::all() {
-        for mut asked in asked(&set)? {
-            asked.classifier = asked.classifier.with_vectors(vectors);
+        for asked in asked(&set, vectors)? {
             tally = tally.add(asked.compare(&order, &urls, &judged));
         }
     }
@@ -271,17 +270,18 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
 /// A classifier, and the number of its first agent.
 struct Asked {
     first: usize,
-    classifier: Classifier,
+    classifier: Arc<Classifier>,
 }
 
 /// Returns classifiers for all agents and labels at once, and for each agent alone with some labels
 /// in another order.
-fn asked(set: &Arc<PolicySet>) -> Result<Vec<Asked>, Failure> {
+fn asked(set: &Arc<PolicySet>, vectors: Vectors) -> Result<Vec<Asked>, Failure> {
     let asked = |first: usize, agents: &[&str], labels: &[Label]| -> Result<_, Failure> {
         let chains: Result<Vec<_>, _> =
             agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
-        let classifier = Classifier::new(Arc::clone(set), chains?, Detail::Rule)?;
-        Ok(Asked { first, classifier: classifier.with_usage(labels) })
+        let classifier = Classifier::new(Arc::clone(set), chains?)?;
+        let classifier = classifier.with_usage(labels).with_vectors(vectors);
+        Ok(Asked { first, classifier: classifier.into() })
     };
     Ok(vec![
         asked(0, &AGENTS, &Label::ALL)?,
@@ -292,18 +292,19 @@ fn asked(set: &Arc<PolicySet>) -> Result<Vec<Asked>, Failure> {
 
 impl Asked {
     fn compare(&self, order: &[usize], urls: &[&[u8]], judged: &[Judged]) -> Tally {
-        let fold = |(mut tally, mut memory): (Tally, ClassifierMemory), block: &[usize]| {
+        let fold = |(mut tally, mut session): (Tally, Session), block: &[usize]| {
             let records: Vec<&[u8]> = block.iter().map(|&number| urls[number]).collect();
-            self.classifier.classify(&records, None, &mut memory).expect("a set without damage");
+            session.classify(&records).expect("a set without damage");
             for (place, &number) in block.iter().enumerate() {
-                self.compare_record(place, (records[place], &judged[number]), &memory, &mut tally);
+                let record = (records[place], &judged[number]);
+                self.compare_record(place, record, &mut session, &mut tally);
             }
-            (tally, memory)
+            (tally, session)
         };
         order
             .par_chunks(RECORDS_AT_ONCE)
             .with_min_len(32)
-            .fold(|| (Tally::default(), self.classifier.memory()), fold)
+            .fold(|| (Tally::default(), Session::new(Arc::clone(&self.classifier), None)), fold)
             .map(|(tally, _)| tally)
             .reduce(Tally::default, Tally::add)
     }
@@ -312,7 +313,7 @@ impl Asked {
         &self,
         place: usize,
         (url, judged): (&[u8], &Judged),
-        memory: &ClassifierMemory,
+        session: &mut Session,
         tally: &mut Tally,
     ) {
         let labels = self.classifier.labels();
@@ -321,16 +322,17 @@ impl Asked {
             let who = (url, AGENTS[self.first + agent]);
             let expected = &judged.usage[self.first + agent];
             let answer = place * agents + agent;
-            tally.compare(who, memory.decisions()[answer], expected.access);
+            let full = session.full_decision(place, agent).expect("a set without damage");
+            tally.compare(who, full.decision, expected.access);
             for (number, &label) in labels.iter().enumerate() {
-                let preference = memory.preferences()[answer * labels.len() + number];
-                let at = self.classifier.stated_at(place, agent, number, memory);
+                let preference = session.preferences()[answer * labels.len() + number];
+                let at = session.stated_at(place, agent, number);
                 let at = at.expect("a set without damage");
                 let (source, line) = at.map(|at| (at.source, at.line)).unzip();
                 tally.compare(who, Stated { preference, source, line }, expected.of(label));
                 tally.count(preference);
             }
-            let licences = self.classifier.licenses(place, agent, memory);
+            let licences = session.licenses(place, agent);
             let licences = licences.and_then(Iterator::collect::<Result<Vec<Vec<u8>>, _>>);
             let licences = licences.expect("a set without damage");
             tally.compare(who, &licences[..], judged.licences(self.first + agent));
@@ -374,16 +376,16 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judged]) -> Result<
 /// alternately.
 fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) -> Result<(), Failure> {
     let chains = AGENTS.map(|agent| AgentChain::parse(agent, &RFC_9309).expect("a token"));
-    let plain = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;
-    let asking = Classifier::new(Arc::clone(set), chains.to_vec(), Detail::Reason)?;
+    let plain = Classifier::new(Arc::clone(set), chains.to_vec())?;
+    let asking = Classifier::new(Arc::clone(set), chains.to_vec())?;
     let classifiers = [plain, asking.with_usage(&Label::ALL)];
-    let mut memories = classifiers.each_ref().map(Classifier::memory);
+    let mut sessions = classifiers.map(|classifier| Session::new(classifier, None));
     let mut least = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
-        for (way, classifier) in classifiers.iter().enumerate() {
+        for (way, session) in sessions.iter_mut().enumerate() {
             let start = Instant::now();
             for block in urls.chunks(RECORDS_AT_ONCE) {
-                classifier.classify(block, None, &mut memories[way])?;
+                session.classify(block)?;
             }
             least[way] = least[way].min(start.elapsed());
         }

@@ -3,7 +3,7 @@
 //! Run it with `cargo run --example tour`.
 
 use portcullis::{
-    AgentChain, Classifier, Detail, LoadConfig, PolicySet, RFC_9309, Robots, Verdict,
+    AgentChain, Classifier, LoadConfig, PolicySet, RFC_9309, Robots, Session, Verdict,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,17 +18,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", explanation.rules[0].text.escape_ascii());
     assert_eq!(explanation.rules[1].line.get(), 2);
 
-    // Many hosts, many URLs, several agents. Each thread has its own memory.
+    // Many hosts, many URLs, several agents. Each thread has its own session.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");
     let set = PolicySet::load(folder.as_ref(), &LoadConfig::new(&RFC_9309))?.set;
     let agents = vec![agent, AgentChain::parse("CCBot", &RFC_9309)?];
-    let classifier = Classifier::new(set, agents, Detail::Rule)?;
-    let mut memory = classifier.memory();
+    let mut session = Session::new(Classifier::new(set, agents)?, None);
     let urls = ["https://shop.example/cart/?a=1", "https://nobody.example/"];
-    let decisions = classifier.classify(&urls, None, &mut memory)?;
+    let decisions = session.classify(&urls)?;
     for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
         println!("{url} GPTBot: {}, CCBot: {}", decisions[0].verdict, decisions[1].verdict);
     }
     assert_eq!(decisions[2].verdict, Verdict::Unknown);
+
+    // The rule behind a decision.
+    let first = session.full_decision(0, 0)?;
+    println!("line {:?}: {:?}", first.decision.line, first.rule.map(<[u8]>::escape_ascii));
     Ok(())
 }

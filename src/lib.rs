@@ -23,11 +23,12 @@
 //!
 //! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes:
 //! [`PolicySet::load`] compiles a folder into memory, and [`PolicySet::open`] reads a file that
-//! `portcullis compile` wrote. A [`Classifier`] decides blocks of URLs for several agents.
+//! `portcullis compile` wrote. A [`Classifier`] is a set with the agents that ask it, and a
+//! [`Session`] decides blocks of URLs on one thread.
 //!
 //! ```
 //! # #[cfg(feature = "set")] {
-//! use portcullis::{AgentChain, Classifier, Detail, GOOGLE, LoadConfig, PolicySet, Reason, Verdict};
+//! use portcullis::{AgentChain, Classifier, GOOGLE, LoadConfig, PolicySet, Session, Verdict};
 //!
 //! let text = b"User-agent: *\nDisallow: /search\nAllow: /search/about\n";
 //! let set = PolicySet::of_text(text, &LoadConfig::new(&GOOGLE));
@@ -35,12 +36,13 @@
 //!     AgentChain::parse("GPTBot", &GOOGLE)?,
 //!     AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE)?,
 //! ];
-//! let classifier = Classifier::new(set, agents, Detail::Rule)?;
-//! let mut memory = classifier.memory(); // one per thread
+//! let classifier = Classifier::new(set, agents)?; // threads share it
+//! let mut session = Session::new(classifier, None); // one per thread
 //! let urls = ["https://a.example/search?q=1", "https://a.example/"];
-//! let decisions = classifier.classify(&urls, None, &mut memory)?; // per URL, per agent
-//! assert_eq!((decisions[0].verdict, decisions[0].reason), (Verdict::Disallow, Reason::Rule));
+//! let decisions = session.classify(&urls)?; // per URL, per agent
+//! assert_eq!(decisions[0].verdict, Verdict::Disallow);
 //! assert_eq!(decisions[2].verdict, Verdict::Allow);
+//! assert_eq!(session.full_decision(0, 0)?.rule, Some(&b"/search"[..]));
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -91,16 +93,10 @@ pub use portcullis_robots::{AgentRules, AgentUsage, Robots};
 
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_robots::policy::Detail;
-#[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_set::batch::{Classifier, ClassifierMemory, DecidingText, Session};
+pub use portcullis_set::batch::{AskError, Classifier, FullDecision, Session, StatedPlace};
 #[cfg(feature = "set")]
 #[doc(inline)]
 pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write as write_set};
-#[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_set::stored::{AskError, StatedPlace};
 #[cfg(feature = "set")]
 #[doc(inline)]
 pub use portcullis_set::{

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use portcullis::{
-    AgentChain, AgentRules, Classifier, ClassifierMemory, Decision, Detail, Explanation,
-    LoadConfig, PolicySet, RFC_9309, Robots,
+    AgentChain, AgentRules, Classifier, Decision, Explanation, LoadConfig, PolicySet, RFC_9309,
+    Robots, Session,
 };
 
 fn is_shared<T: Send + Sync + 'static>() {}
@@ -15,7 +15,7 @@ fn the_types_of_bindings_are_owned_and_shared() {
     is_shared::<AgentChain>();
     is_shared::<PolicySet>();
     is_shared::<Arc<Classifier>>();
-    is_shared::<ClassifierMemory>();
+    is_shared::<Session>();
     is_shared::<Decision>();
     is_shared::<Explanation>();
     is_shared::<Robots<'static>>();
@@ -29,12 +29,13 @@ fn one_file_and_a_set_agree() {
     let rules = ["x", "c"].map(|agent| Robots::parse(text).agent(agent));
     let agents = ["x", "c"].map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());
     let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
-    let classifier = Classifier::new(set, agents.to_vec(), Detail::Rule).unwrap();
+    let classifier = Arc::new(Classifier::new(set, agents.to_vec()).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut memory = classifier.memory();
-                let decisions = classifier.classify(&urls, None, &mut memory).unwrap();
+                let mut session = Session::new(Arc::clone(&classifier), None);
+                session.classify(&urls).unwrap();
+                let decisions = session.decisions_with_rules().unwrap();
                 for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
                     let alone: Vec<_> = rules.iter().map(|rules| rules.decide(url)).collect();
                     assert_eq!(decisions, alone, "{url}");

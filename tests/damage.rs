@@ -16,8 +16,8 @@ use common::Random;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::{Classifier, DecidingText};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::{IngestConfig, Input, PolicySet, SetError, ingest};
 use tempfile::TempDir;
@@ -204,14 +204,12 @@ fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Answe
     let agents = agents();
     let count = agents.len();
     let asked = || {
-        let classifier = Classifier::new(set, agents, Detail::Rule)?;
-        let mut memory = classifier.memory();
-        let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
-        let mut answers = Vec::with_capacity(decisions.len());
-        for (index, decision) in decisions.into_iter().enumerate() {
-            let DecidingText { rule, group } =
-                classifier.deciding_text(index / count, index % count, &mut memory)?;
-            answers.push((decision, rule.map(Into::into), group.map(Into::into)));
+        let mut session = Session::new(Classifier::new(set, agents)?, None);
+        session.classify(urls)?;
+        let mut answers = Vec::with_capacity(urls.len() * count);
+        for index in 0..urls.len() * count {
+            let full = session.full_decision(index / count, index % count)?;
+            answers.push((full.decision, full.rule.map(Into::into), full.group.map(Into::into)));
         }
         Ok(answers)
     };

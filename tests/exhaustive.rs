@@ -32,8 +32,7 @@ use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::{ComparedPaths, compared_path, split};
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, Vectors};
-use portcullis_set::stored::{Query, QueryMemory};
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use rayon::prelude::*;
 
 /// The bytes of patterns.
@@ -163,24 +162,23 @@ fn compare(
     configuration: &Configuration,
 ) -> u64 {
     let Compiled { files, .. } = *compiled;
-    let Configuration { limits, detail, .. } = *configuration;
     let agents = vec![AgentChain::parse(AGENT, dialect).expect("a token")];
-    let query = Query::new(Arc::clone(&compiled.set), agents, detail, limits);
-    let mut query = query.expect("a whole set");
     let policies: Vec<usize> = (0..files.len()).collect();
     let shares: Vec<(usize, &[usize])> = policies.chunks(FILES_AT_ONCE).enumerate().collect();
     let kinds = Vectors::all();
     for (turn, &vectors) in kinds.iter().enumerate() {
-        query = query.with_vectors(vectors);
+        let (set, limits) = (Arc::clone(&compiled.set), configuration.limits);
+        let classifier = Classifier::with_limits(set, agents.clone(), limits);
+        let classifier = Arc::new(classifier.expect("a whole set").with_vectors(vectors));
         let own_shares = shares.par_iter().filter(|(number, _)| number % kinds.len() == turn);
         own_shares.for_each(|(number, policies)| {
             let is_singly = (number / kinds.len()).is_multiple_of(ASKED_SINGLY_ONE_IN);
             let size = if is_singly { 1 } else { RECORDS_AT_ONCE };
-            let mut memory = QueryMemory::default();
+            let mut session = Session::new(Arc::clone(&classifier), None);
             let mut random = Random::new(policies[0] as u64);
             for policies in policies.chunks(FILES_MIXED) {
-                let asked = Asked { dialect, compiled, world, configuration, query: &query };
-                asked.compare(policies, size, &mut memory, &mut random);
+                let asked = Asked { dialect, compiled, world, configuration };
+                asked.compare(policies, size, &mut session, &mut random);
             }
         });
     }
@@ -205,25 +203,18 @@ impl<'f> Compiled<'f> {
     }
 }
 
-/// The files, and the classifier to compare.
+/// The files, and the configuration to compare.
 struct Asked<'a> {
     dialect: &'static Dialect,
     compiled: &'a Compiled<'a>,
     world: &'a World<'a>,
     configuration: &'a Configuration,
-    query: &'a Query,
 }
 
 impl Asked<'_> {
     /// Decides all paths with some policies, in shuffled blocks of this size.
-    fn compare(
-        &self,
-        policies: &[usize],
-        size: usize,
-        memory: &mut QueryMemory,
-        random: &mut Random,
-    ) {
-        let Asked { dialect, compiled, world, configuration, query } = *self;
+    fn compare(&self, policies: &[usize], size: usize, session: &mut Session, random: &mut Random) {
+        let Asked { dialect, compiled, world, configuration } = *self;
         let files = compiled.files;
         let paths = world.paths.urls.len();
         let kinds: Vec<u8> = policies
@@ -247,8 +238,9 @@ impl Asked<'_> {
                 asked_paths.push(&world.paths.compared[path]);
             }
             let normal_paths = ComparedPaths::assume_normal(&asked_paths);
-            let decisions = query.decide(&asked, normal_paths, memory).expect("a whole set");
-            for (&(at, policy, path), &engine) in block.iter().zip(decisions) {
+            session.decide(&asked, normal_paths).expect("a whole set");
+            let decisions = configuration.answers(session);
+            for (&(at, policy, path), engine) in block.iter().zip(decisions) {
                 let (file, url) = (&files[policy], &world.paths.urls[path]);
                 let judged = file.judged[kinds[at] as usize].expect("each kind is judged");
                 let sampled = random.one_in(SAMPLED_ONE_IN);
@@ -396,9 +388,9 @@ fn compare_from_urls(dialect: &'static Dialect, files: &[File], world: &World<'_
         for agents in [vec![agent.clone()], vec![agent.clone(), agent.clone()]] {
             for (_, set) in &sets {
                 let (set, agents) = (Arc::clone(set), agents.clone());
-                let classifier = Classifier::with_limits(set, agents, usual.detail, usual.limits);
+                let classifier = Classifier::with_limits(set, agents, usual.limits);
                 let classifier = classifier.expect("a whole set").with_vectors(vectors);
-                compared += asked_by_urls(&classifier, files, world);
+                compared += asked_by_urls(&Arc::new(classifier), files, world);
             }
         }
     }
@@ -406,13 +398,13 @@ fn compare_from_urls(dialect: &'static Dialect, files: &[File], world: &World<'_
 }
 
 /// Decides all files and paths by their URLs, shuffled.
-fn asked_by_urls(classifier: &Classifier, files: &[File], world: &World<'_>) -> u64 {
+fn asked_by_urls(classifier: &Arc<Classifier>, files: &[File], world: &World<'_>) -> u64 {
     let paths = world.paths.urls.len();
     let kinds: Vec<Vec<usize>> = files.iter().map(|file| file.kinds(world).collect()).collect();
     let order: Vec<usize> = scattered(files.len() * paths).collect();
     let shares: Vec<&[usize]> = order.chunks(64 * RECORDS_AT_ONCE).collect();
     let compare = |(number, share): (usize, &&[usize])| {
-        let mut memory = classifier.memory();
+        let mut session = Session::new(Arc::clone(classifier), None);
         let size = if number.is_multiple_of(ASKED_SINGLY_ONE_IN) { 1 } else { RECORDS_AT_ONCE };
         let mut compared = 0;
         for block in share.chunks(size) {
@@ -421,7 +413,8 @@ fn asked_by_urls(classifier: &Classifier, files: &[File], world: &World<'_>) -> 
                 [origin(at / paths).as_bytes(), path].concat()
             };
             let urls: Vec<Vec<u8>> = block.iter().map(url).collect();
-            let decisions = classifier.classify(&urls, None, &mut memory).expect("a whole set");
+            session.classify(&urls).expect("a whole set");
+            let decisions = session.decisions_with_rules().expect("a whole set");
             let agents = classifier.agents().len();
             for ((&at, url), decisions) in block.iter().zip(&urls).zip(decisions.chunks(agents)) {
                 let file = &files[at / paths];
@@ -479,9 +472,9 @@ fn sequences_of_records() {
         let texts_asked: Vec<usize> = (0..texts.len()).collect();
         for ((_, set), configuration) in sets.iter().zip(chosen) {
             let numbers = policies_of(set, texts.len());
-            let Configuration { limits, detail, .. } = *configuration;
-            let query = Query::new(Arc::clone(set), agents.clone(), detail, limits);
-            let query = query.expect("a whole set");
+            let (set, limits) = (Arc::clone(set), configuration.limits);
+            let classifier = Classifier::with_limits(set, agents.clone(), limits);
+            let classifier = Arc::new(classifier.expect("a whole set"));
             // Both paths for each file make a block.
             texts_asked.par_chunks(RECORDS_AT_ONCE / PATHS.len()).for_each(|asked| {
                 let order: Vec<usize> = scattered(asked.len() * PATHS.len()).collect();
@@ -490,10 +483,10 @@ fn sequences_of_records() {
                 let paths: Vec<&[u8]> =
                     questions.iter().map(|&(_, path)| PATHS[path].as_bytes()).collect();
                 let policies: Vec<u32> = questions.iter().map(|&(text, _)| numbers[text]).collect();
-                let mut memory = QueryMemory::default();
+                let mut session = Session::new(Arc::clone(&classifier), None);
                 let normal_paths = ComparedPaths::assume_normal(&paths);
-                let decisions = query.decide(&policies, normal_paths, &mut memory);
-                let decisions = decisions.expect("a whole set");
+                session.decide(&policies, normal_paths).expect("a whole set");
+                let decisions = configuration.answers(&session);
                 let of_agents = decisions.chunks(CHAINS.len());
                 for (&(text, path), decisions) in questions.iter().zip(of_agents) {
                     let judged = &judged[text][path];

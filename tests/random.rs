@@ -27,7 +27,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
 use rayon::prelude::*;
 
@@ -164,8 +164,7 @@ impl Together {
     /// classifier's agents in `chains`.
     fn ask(
         &self,
-        classifier: &Classifier,
-        memory: &mut ClassifierMemory,
+        session: &mut Session,
         agents: &[usize],
         configuration: &Configuration,
         size: usize,
@@ -173,7 +172,8 @@ impl Together {
         let order: Vec<usize> = scattered(self.questions.len()).collect();
         for block in order.chunks(size) {
             let urls: Vec<&[u8]> = block.iter().map(|&at| &*self.questions[at].url).collect();
-            let decisions = classifier.classify(&urls, None, memory).expect("a whole set");
+            session.classify(&urls).expect("a whole set");
+            let decisions = configuration.answers(session);
             for (&at, decisions) in block.iter().zip(decisions.chunks(agents.len())) {
                 for (&agent, &decision) in agents.iter().zip(decisions) {
                     if !configuration.agrees(decision, self.questions[at].judged[agent]) {
@@ -215,9 +215,9 @@ fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
     let all: Vec<usize> = (0..chains.len()).collect();
     let own = |agents: &[usize]| agents.iter().map(|&agent| chains[agent].clone()).collect();
     let classifier = |kind: usize, agents: &[usize], configuration: &Configuration| {
-        let Configuration { limits, detail, .. } = *configuration;
+        let limits = configuration.limits;
         let set = Arc::clone(&sets[kind % sets.len()].1);
-        Classifier::with_limits(set, own(agents), detail, limits).expect("a whole set")
+        Classifier::with_limits(set, own(agents), limits).expect("a whole set")
     };
     let mut compared = 0;
     for vectors in Vectors::all() {
@@ -225,23 +225,17 @@ fn compare_files(seed: u64) -> Result<Tally, Box<Failure>> {
         for (number, (configuration, agents)) in ways.into_iter().enumerate() {
             let kind = number + random.below(sets.len());
             let classifier = classifier(kind, agents, configuration).with_vectors(vectors);
-            let mut memory = classifier.memory();
+            let mut session = Session::new(classifier, None);
             // Rule sets that are queried often switch strategy.
             for _ in 0..if seed.is_multiple_of(4) { TIMES_ASKED_OFTEN } else { 1 } {
-                compared += together.ask(
-                    &classifier,
-                    &mut memory,
-                    agents,
-                    configuration,
-                    RECORDS_AT_ONCE,
-                )?;
+                compared += together.ask(&mut session, agents, configuration, RECORDS_AT_ONCE)?;
             }
-            compared += together.ask(&classifier, &mut memory, agents, configuration, 1)?;
+            compared += together.ask(&mut session, agents, configuration, 1)?;
         }
         for kind in 0..sets.len() {
             let classifier = classifier(kind, &all, &usual).with_vectors(vectors);
-            let mut memory = classifier.memory();
-            compared += together.ask(&classifier, &mut memory, &all, &usual, RECORDS_AT_ONCE)?;
+            let mut session = Session::new(classifier, None);
+            compared += together.ask(&mut session, &all, &usual, RECORDS_AT_ONCE)?;
         }
     }
     let mut tally = Tally { compared, ..Tally::default() };
@@ -288,10 +282,10 @@ fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
     let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     let set = PolicySet::of_text(&check.robots, &config);
     let chain = AgentChain::parse(&check.agents.join("+"), dialect).ok()?;
-    let Configuration { detail, limits, .. } = *configuration;
-    let classifier = Classifier::with_limits(set, vec![chain], detail, limits).unwrap();
-    let mut memory = classifier.memory();
-    Some(classifier.classify(&[&check.url], None, &mut memory).unwrap()[0])
+    let classifier = Classifier::with_limits(set, vec![chain], configuration.limits).unwrap();
+    let mut session = Session::new(classifier, None);
+    session.classify(&[&check.url]).unwrap();
+    Some(configuration.answers(&session)[0])
 }
 
 /// Formats a failure as a case of the suite: shrunk, unless it only occurs in a block or a set.
@@ -309,9 +303,9 @@ fn report(failure: &Failure) -> String {
     let smallest = shrink::shrink(check, differs);
     let judged = judge(&smallest);
     format!(
-        "{} with {:?} differs: {decision:?} in a block, {:?} alone, {judged:?} by the oracle\n\n{}",
+        "{} (with rules: {}) differs: {decision:?} in a block, {:?} alone, {judged:?} by the oracle\n\n{}",
         configuration.name,
-        configuration.detail,
+        configuration.rules,
         decide(&smallest, configuration),
         paste::entry(&smallest, Expected::of(&judged)),
     )

@@ -19,8 +19,8 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::{Label, Preference, Usage};
 use portcullis_oracle as oracle;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::{Classifier, Vectors};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use rayon::prelude::*;
 
 /// The agents; files name the first and the last.
@@ -108,18 +108,13 @@ fn compare_together(
             None => urls[url].clone(),
         };
     for (kind, set) in sets_of(&texts, (dialect, None), &agents) {
-        let classifier = Classifier::with_limits(
-            set,
-            agents.clone(),
-            configuration.detail,
-            configuration.limits,
-        );
+        let classifier = Classifier::with_limits(set, agents.clone(), configuration.limits);
         let classifier = classifier.unwrap().with_vectors(vectors);
-        let classifier = classifier.with_usage(&Label::ALL);
-        let mut memory = classifier.memory();
+        let mut session = Session::new(classifier.with_usage(&Label::ALL), None);
         for block in questions.chunks(RECORDS_AT_ONCE) {
             let records: Vec<Vec<u8>> = block.iter().map(record).collect();
-            let decisions = classifier.classify(&records, None, &mut memory).unwrap().to_vec();
+            session.classify(&records).unwrap();
+            let decisions = configuration.answers(&session);
             for (place, &(file, url)) in block.iter().enumerate() {
                 for (agent, asked_by) in names.iter().enumerate() {
                     let judged = files[file].1[agent][url];
@@ -135,9 +130,9 @@ fn compare_together(
                         let number = label as usize;
                         let answer = (place * names.len() + agent) * Label::ALL.len() + number;
                         let stated = judged.of(label);
-                        let preference = memory.preferences()[answer];
+                        let preference = session.preferences()[answer];
                         assert_eq!(preference, stated.preference, "{label} {}", context());
-                        let at = classifier.stated_at(place, agent, number, &memory).unwrap();
+                        let at = session.stated_at(place, agent, number).unwrap();
                         let at = at.map(|at| (Some(at.line), Some(at.source))).unwrap_or_default();
                         assert_eq!(at, (stated.line, stated.source), "{label} {}", context());
                     }
@@ -379,13 +374,13 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
         assert_eq!(set.counts().rule_sets_of_groups > 0, is_rfc, "{:?}", set.counts());
         let agents = ["r7", "r399", "nobody"];
         let chains = agents.map(|agent| AgentChain::parse(agent, dialect).unwrap());
-        let classifier = Classifier::new(set, chains.to_vec(), Detail::Rule).unwrap();
+        let classifier = Classifier::new(set, chains.to_vec()).unwrap();
         let classifier = classifier.with_usage(&[Label::Search, Label::TrainAi]);
         let urls = ["/x399", "/1/7/x", "/x7", "/299x399", "/"];
         let urls = urls.map(|path| format!("https://a.example{path}"));
-        let mut memory = classifier.memory();
-        classifier.classify(&urls, None, &mut memory).unwrap();
-        let mut answers = memory.preferences().iter();
+        let mut session = Session::new(classifier, None);
+        session.classify(&urls).unwrap();
+        let mut answers = session.preferences().iter();
         for (record, url) in urls.iter().enumerate() {
             for (number, agent) in agents.iter().enumerate() {
                 let (judged, licenses) =
@@ -394,7 +389,7 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
                     let answer = *answers.next().unwrap();
                     assert_eq!(answer, judged.of(label).preference, "{url} {agent} {label}");
                 }
-                let found = classifier.licenses(record, number, &memory).unwrap();
+                let found = session.licenses(record, number).unwrap();
                 let found: Vec<Vec<u8>> = found.map(Result::unwrap).collect();
                 assert_eq!(found, licenses, "{url} {agent}");
             }

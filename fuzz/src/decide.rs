@@ -8,9 +8,9 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::block::Ways;
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{RobotsTxt, Statement};
-use portcullis_set::batch::{Classifier, Vectors};
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::common::{at_origin, configurations, scattered, sets_of};
@@ -115,18 +115,19 @@ fn check(
     let set = Arc::new(PolicySet::of_text(robots, config));
     for configuration in configurations() {
         let agents = vec![agent.clone()];
-        let (detail, limits) = (configuration.detail, configuration.limits);
-        let classifier = Classifier::with_limits(Arc::clone(&set), agents, detail, limits).unwrap();
-        let mut memory = classifier.memory();
+        let limits = configuration.limits;
+        let classifier = Classifier::with_limits(Arc::clone(&set), agents, limits).unwrap();
+        let mut session = Session::new(classifier, None);
         for _ in 0..ROUNDS {
             for (url, judged) in urls.iter().zip(&judged) {
-                let decision = classifier.classify(&[url], None, &mut memory).unwrap()[0];
-                let expected = expected(url, *judged, decision, detail);
+                session.classify(&[url]).unwrap();
+                let decision = session.full_decision(0, 0).unwrap().decision;
+                let expected = expected(url, *judged, decision);
                 let how = configuration.name;
                 assert!(decision == expected, "{}", differs(how, config, agent, url, robots));
             }
         }
-        *reached += memory.ways();
+        *reached += session.ways();
     }
 }
 
@@ -150,20 +151,17 @@ fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[
     let block: Vec<&[u8]> = order.iter().map(|&at| &*questions[at].1).collect();
     let sizes = (config.dialect, config.robots_bytes_max);
     let sets = sets_of(&files, sizes, std::slice::from_ref(agent));
-    for detail in [Detail::Rule, Detail::Reason] {
-        for (kind, set) in &sets {
-            let mut classifier =
-                Classifier::new(Arc::clone(set), vec![agent.clone()], detail).unwrap();
-            for vectors in Vectors::all() {
-                classifier = classifier.with_vectors(vectors);
-                let mut memory = classifier.memory();
-                let decisions = classifier.classify(&block, None, &mut memory).unwrap();
-                for (&at, &decision) in order.iter().zip(decisions) {
-                    let (file, ref url, judged) = questions[at];
-                    let expected = expected(url, judged, decision, detail);
-                    let how = format!("a block by a {kind} set with {vectors:?}");
-                    assert!(decision == expected, "{}", differs(&how, config, agent, url, file));
-                }
+    for (kind, set) in &sets {
+        for vectors in Vectors::all() {
+            let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()]).unwrap();
+            let mut session = Session::new(classifier.with_vectors(vectors), None);
+            session.classify(&block).unwrap();
+            let decisions = session.decisions_with_rules().unwrap();
+            for (&at, decision) in order.iter().zip(decisions) {
+                let (file, ref url, judged) = questions[at];
+                let expected = expected(url, judged, decision);
+                let how = format!("a block by a {kind} set with {vectors:?}");
+                assert!(decision == expected, "{}", differs(&how, config, agent, url, file));
             }
         }
     }
@@ -191,19 +189,11 @@ pub(crate) fn differs(
 }
 
 /// Returns the decision that the engine must make if the oracle's is `judged`.
-pub(crate) fn expected(
-    url: &[u8],
-    judged: Decision,
-    decision: Decision,
-    detail: Detail,
-) -> Decision {
+pub(crate) fn expected(url: &[u8], judged: Decision, decision: Decision) -> Decision {
     let refused = decision == Decision::INVALID && judged.verdict != Verdict::Invalid;
-    if refused && hosts::only_the_engine_refuses(url) {
-        return Decision::INVALID;
-    }
-    match detail {
-        Detail::Rule => judged,
-        Detail::Reason => Decision::without_rule(judged.verdict, judged.reason),
+    match refused && hosts::only_the_engine_refuses(url) {
+        true => Decision::INVALID,
+        false => judged,
     }
 }
 

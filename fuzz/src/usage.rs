@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_oracle::Judge;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::split;
-use portcullis_set::batch::{Classifier, ClassifierMemory, Vectors};
+use portcullis_set::batch::{Classifier, Session, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::common::{at_origin, configurations, scattered, sets_of};
@@ -43,13 +43,12 @@ pub fn usage(data: &[u8]) {
     let set = Arc::new(PolicySet::of_text(question.robots, &question.config));
     for configuration in configurations() {
         let agents = vec![question.agent.clone()];
-        let (detail, limits) = (configuration.detail, configuration.limits);
-        let classifier = Classifier::with_limits(Arc::clone(&set), agents, detail, limits).unwrap();
-        let classifier = classifier.with_usage(&Label::ALL);
-        let mut memory = classifier.memory();
+        let limits = configuration.limits;
+        let classifier = Classifier::with_limits(Arc::clone(&set), agents, limits).unwrap();
+        let mut session = Session::new(classifier.with_usage(&Label::ALL), None);
         for judged in &judged {
-            classifier.classify(&[&judged.url], None, &mut memory).unwrap();
-            check(configuration.name, &question, (&classifier, &memory), (0, judged));
+            session.classify(&[&judged.url]).unwrap();
+            check(configuration.name, &question, &mut session, (0, judged));
         }
     }
     check_blocks(&question);
@@ -73,7 +72,7 @@ fn check_front_door(question: &Question<'_>, judged: &[Judged<'_>]) {
             continue;
         }
         let found = agent.decide(url);
-        let access = expected(url, usage.access, found.access, Detail::Rule);
+        let access = expected(url, usage.access, found.access);
         let wanted = Usage::new(access, usage.stated);
         let differs = || differs("front door", &question.config, &question.agent, url, file);
         assert!(found == wanted, "{}", differs());
@@ -98,15 +97,14 @@ fn check_blocks(question: &Question<'_>) {
     let block: Vec<&[u8]> = order.iter().map(|&at| &*judged[at].url).collect();
     let agents: [AgentChain; 1] = [question.agent.clone()];
     for (kind, set) in sets_of(&files, (dialect, robots_bytes_max), &agents) {
-        let mut classifier = Classifier::new(set, agents.to_vec(), Detail::Reason).unwrap();
-        classifier = classifier.with_usage(&Label::ALL);
         for vectors in Vectors::all() {
-            classifier = classifier.with_vectors(vectors);
-            let mut memory = classifier.memory();
-            classifier.classify(&block, None, &mut memory).unwrap();
+            let classifier = Classifier::new(Arc::clone(&set), agents.to_vec()).unwrap();
+            let classifier = classifier.with_usage(&Label::ALL).with_vectors(vectors);
+            let mut session = Session::new(classifier, None);
+            session.classify(&block).unwrap();
             for (place, &at) in order.iter().enumerate() {
                 let how = format!("a block by a {kind} set with {vectors:?}");
-                check(&how, question, (&classifier, &memory), (place, &judged[at]));
+                check(&how, question, &mut session, (place, &judged[at]));
             }
         }
     }
@@ -116,16 +114,16 @@ fn check_blocks(question: &Question<'_>) {
 fn check(
     how: &str,
     question: &Question<'_>,
-    (classifier, memory): (&Classifier, &ClassifierMemory),
+    session: &mut Session,
     (place, judged): (usize, &Judged<'_>),
 ) {
     let Judged { file, url, usage, licences } = judged;
-    let decision = memory.decisions()[place];
-    let access = expected(url, usage.access, decision, Detail::Reason);
+    let decision = session.full_decision(place, 0).unwrap().decision;
+    let access = expected(url, usage.access, decision);
     let wanted = Usage::new(access, usage.stated);
     let stated = |label: Label| {
-        let preference = memory.preferences()[place * Label::ALL.len() + label as usize];
-        let at = classifier.stated_at(place, 0, label as usize, memory).unwrap();
+        let preference = session.preferences()[place * Label::ALL.len() + label as usize];
+        let at = session.stated_at(place, 0, label as usize).unwrap();
         let (source, line) = at.map(|at| (at.source, at.line)).unzip();
         Stated { preference, source, line }
     };
@@ -133,9 +131,9 @@ fn check(
         let how = format!("{how}: {wanted:?}, {licences:?}");
         differs(&how, &question.config, &question.agent, url, file)
     };
-    let access = Decision::without_rule(decision.verdict, decision.reason);
+    let access = decision;
     assert!(Usage { access, stated: Label::ALL.map(stated) } == wanted, "{}", differs());
-    let told = classifier.licenses(place, 0, memory).unwrap();
+    let told = session.licenses(place, 0).unwrap();
     let told: Vec<Vec<u8>> = told.collect::<Result<_, _>>().unwrap();
     let has_licences = access.verdict == Verdict::Allow;
     assert!(told == if has_licences { &licences[..] } else { &[] }, "{}", differs());

@@ -2,10 +2,10 @@
 
 use std::env;
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_report::{explanation, explanation_json, tsv};
-use portcullis_robots::policy::Detail;
 use portcullis_robots::visible::visible;
 use portcullis_set::batch::Session;
 
@@ -24,15 +24,15 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     questions.usage = !labels.is_empty();
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
-    let classifier = policies.classifier(&questions, Detail::Rule)?.with_usage(&labels);
-    let mut session = Session::new(&classifier, questions.assumed_scheme.as_deref());
+    let classifier = policies.classifier(&questions)?.with_usage(&labels);
+    let mut session = Session::new(classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color);
     let escapes = args.explain || io::stdout().is_terminal();
     let mut all_allowed = true;
     let mut out = Vec::new();
     for url in &args.urls {
         let url = url.as_encoded_bytes();
-        let decisions = session.decide(&[url])?.to_vec();
+        let decisions = session.classify(&[url])?.to_vec();
         all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
         if !args.json {
             let mut preferences = session.preferences().iter();
@@ -64,12 +64,12 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
 
 /// Appends the explanation for one agent as text or as a JSON object.
 fn explain(
-    session: &mut Session<'_>,
+    session: &mut Session,
     (url, agent, decision): (&[u8], usize, &Decision),
     json: bool,
     out: &mut Vec<u8>,
 ) -> anyhow::Result<()> {
-    let classifier = session.classifier();
+    let classifier = Arc::clone(session.classifier());
     let name = classifier.agents()[agent].name();
     let dialect = classifier.dialect();
     let (explained, problem) = match session.explain(url, agent)? {
@@ -80,8 +80,7 @@ fn explain(
     let labels = classifier.labels();
     let found = explanation_json::Facts { explained, problem, dialect, labels };
     if json {
-        let text = session.deciding_text(0, agent)?;
-        explanation_json::write(url, name, decision, text, found, out);
+        explanation_json::write(url, name, session.full_decision(0, agent)?, found, out);
         return Ok(());
     }
     Ok(explanation::write(name, decision, found, out)?)

@@ -12,7 +12,6 @@ use portcullis_report::json_lines::JsonLines;
 use portcullis_report::parquet::{AddedColumns, EncodedGroup};
 use portcullis_report::tsv::{self, Tsv, TsvColumns};
 use portcullis_report::{Counts, Format, write_chunk};
-use portcullis_robots::policy::Detail;
 
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
@@ -108,16 +107,11 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let has_names = has_header || format == ClassifyFormat::Parquet;
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    let detail = match format {
-        ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet => columns.detail(),
-        ClassifyFormat::Advertools => Detail::Reason,
-        ClassifyFormat::Jsonl => Detail::Rule,
-    };
     ensure!(
         format != ClassifyFormat::Advertools || labels.is_empty(),
         "rows for advertools have no column for --usage; choose another --format"
     );
-    let classifier = policies.classifier(&questions, detail)?.with_usage(&labels);
+    let classifier = policies.classifier(&questions)?.with_usage(&labels);
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
     let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
@@ -143,7 +137,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let account = stream::run(
         &stream,
         &questions,
-        &classifier,
+        classifier,
         |session, mut piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts.clear(agents.len(), counts_hosts);

@@ -19,7 +19,7 @@ use portcullis_report::difference::origins;
 use portcullis_report::difference::urls::{self, JsonLines, Tsv, Turns, UrlCounts};
 use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_robots::kind::FileKind;
-use portcullis_robots::policy::{Detail, Selection};
+use portcullis_robots::policy::Selection;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::visible;
 use portcullis_set::batch::{Classifier, Session};
@@ -245,13 +245,13 @@ impl Diff<'_> {
         new: &Arc<PolicySet>,
         output: &mut Output,
     ) -> anyhow::Result<(UrlCounts, Account)> {
-        let classifier = |set| -> anyhow::Result<Classifier> {
-            let classifier = classifier(set, &self.questions, Detail::Rule)?;
-            Ok(classifier.with_usage(&self.labels))
+        let classifier = |set| -> anyhow::Result<Arc<Classifier>> {
+            let classifier = classifier(set, &self.questions)?;
+            Ok(classifier.with_usage(&self.labels).into())
         };
-        let (old, new): (Classifier, Classifier) = (classifier(old)?, classifier(new)?);
+        let (old, new) = (classifier(old)?, classifier(new)?);
         let scheme = self.questions.assumed_scheme.as_deref();
-        let session = |classifier| Session::new(classifier, scheme);
+        let session = |classifier: &Arc<Classifier>| Session::new(Arc::clone(classifier), scheme);
         let none = UrlCounts::new(agents.len(), self.labels.len());
         let mut counts = none.clone();
         let account = stream::run_with(

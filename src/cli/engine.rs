@@ -5,7 +5,6 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, ensure};
 use portcullis_report::{CaptureDates, Counts, Figures};
 use portcullis_robots::kind::{FileKind, WrongKind};
-use portcullis_robots::policy::Detail;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::{Classifier, Freshness};
 use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, Loaded, PolicySet, SetError, Strictness};
@@ -95,11 +94,7 @@ impl Engine {
 /// # Errors
 ///
 /// As [`Policies::classifier`].
-pub fn classifier(
-    set: &Arc<PolicySet>,
-    questions: &QuestionPlan,
-    detail: Detail,
-) -> anyhow::Result<Classifier> {
+pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
     ensure!(
         questions.freshness.is_none() || set.counts().captured.is_some(),
@@ -107,7 +102,7 @@ pub fn classifier(
          with dates, or omit --as-of, --max-age and --expired",
         set.name()
     );
-    let classifier = Classifier::new(Arc::clone(set), agents, detail)?;
+    let classifier = Classifier::new(Arc::clone(set), agents)?;
     let classifier = classifier.with_freshness(questions.freshness);
     Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
 }
@@ -176,12 +171,8 @@ impl Policies {
     /// # Errors
     ///
     /// If an agent is not valid in the policies' dialect, or the set is damaged.
-    pub fn classifier(
-        &self,
-        questions: &QuestionPlan,
-        detail: Detail,
-    ) -> anyhow::Result<Classifier> {
-        classifier(&self.set, questions, detail)
+    pub fn classifier(&self, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
+        classifier(&self.set, questions)
     }
 
     /// Returns the number of origins, or `None` if one policy applies to every URL.

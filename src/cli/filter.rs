@@ -8,7 +8,6 @@ use portcullis_capture::list::List;
 use portcullis_report::filter::{self, Fate, Purpose, Quantifier};
 use portcullis_report::parquet::KeptRows;
 use portcullis_report::{Counts, Filtered};
-use portcullis_robots::policy::Detail;
 
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
@@ -205,7 +204,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
     let agents = policies.agents.agents.len();
-    let classifier = policies.classifier(&questions, Detail::Reason)?;
+    let classifier = policies.classifier(&questions)?;
     let classifier = classifier.with_usage(args.selection.purpose.as_slice());
     let clock = Clock::loaded(started);
     let mut outputs = if are_rows {
@@ -223,7 +222,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let account = stream::run(
         &stream,
         &questions,
-        &classifier,
+        classifier,
         |session, piece, sorted: &mut Sorted| {
             sorted.records.clear();
             sorted.counts.clear(agents, counts_hosts);

@@ -68,12 +68,14 @@ pub enum Worked {
 pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
-    classifier: &Classifier,
-    work: impl Fn(&mut Session<'_>, Piece<'_>, &mut O) -> anyhow::Result<Worked> + Sync,
+    classifier: Classifier,
+    work: impl Fn(&mut Session, Piece<'_>, &mut O) -> anyhow::Result<Worked> + Sync,
     sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumed_scheme = questions.assumed_scheme.as_deref();
-    run_with(plan, questions, || Session::new(classifier, assumed_scheme), work, sink)
+    let classifier = Arc::new(classifier);
+    let session = || Session::new(Arc::clone(&classifier), assumed_scheme);
+    run_with(plan, questions, session, work, sink)
 }
 
 /// Like [`run`], with a `session` per thread.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::Classifier;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{Damage, PolicySet};
 
 use super::*;
@@ -130,11 +130,11 @@ fn a_set_that_is_cut_short_gives_no_answer() {
     let classify = |set: &Arc<PolicySet>| -> Result<Vec<Verdict>, String> {
         let agents = vec![AgentChain::parse("BadBot", set.dialect()).unwrap()];
         let damaged = |damage: Damage| damage.to_string();
-        let classifier = Classifier::new(Arc::clone(set), agents, Detail::Reason);
+        let classifier = Classifier::new(Arc::clone(set), agents);
         let classifier = classifier.map_err(|error| error.to_string())?;
-        let mut memory = classifier.memory();
+        let mut session = Session::new(classifier, None);
         let urls = ["https://a.example/x", "https://b.example/"];
-        let decisions = classifier.classify(&urls, None, &mut memory).map_err(damaged)?;
+        let decisions = session.classify(&urls).map_err(damaged)?;
         Ok(decisions.iter().map(|decision| decision.verdict).collect())
     };
     let expected = Ok(vec![Verdict::Disallow, Verdict::Allow]);

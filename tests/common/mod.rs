@@ -12,9 +12,10 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_engine::Limits;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{Origin, host_key, split};
+use portcullis_set::batch::Session;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
     BlobPool, CaptureFacts, Content, HostStanding, LoadConfig, PolicySet, Standing,
@@ -26,16 +27,25 @@ use tempfile::NamedTempFile;
 pub struct Configuration {
     pub name: &'static str,
     pub limits: Limits,
-    pub detail: Detail,
+    /// Whether the rule of each answer is read as well.
+    pub rules: bool,
 }
 
 impl Configuration {
     /// Returns whether the engine's answer equals the oracle's, as far as this configuration
     /// reports rules.
     pub fn agrees(&self, engine: Decision, judged: Decision) -> bool {
-        match self.detail {
-            Detail::Rule => engine == judged,
-            Detail::Reason => engine == Decision::without_rule(judged.verdict, judged.reason),
+        match self.rules {
+            true => engine == judged,
+            false => engine == Decision::without_rule(judged.verdict, judged.reason),
+        }
+    }
+
+    /// Returns the answers about the session's last block, with rules if they are read.
+    pub fn answers(&self, session: &Session) -> Vec<Decision> {
+        match self.rules {
+            true => session.decisions_with_rules().expect("a whole set"),
+            false => session.decisions().to_vec(),
         }
     }
 }
@@ -45,24 +55,20 @@ pub fn configurations() -> [Configuration; 8] {
     let usual = Limits::default();
     let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
     [
-        ("as usual", usual, Detail::Rule),
-        ("as usual", usual, Detail::Reason),
-        (
-            "a prefilter before automata",
-            Limits { candidates_tried_max: Some(0), ..usual },
-            Detail::Rule,
-        ),
+        ("as usual", usual, true),
+        ("as usual", usual, false),
+        ("a prefilter before automata", Limits { candidates_tried_max: Some(0), ..usual }, true),
         (
             "automata if two patterns have to be tried",
             Limits { candidates_tried_max: Some(1), ..usual },
-            Detail::Reason,
+            false,
         ),
-        ("a DFA", dfa, Detail::Rule),
-        ("a scan, later a DFA", Limits { dfa_bytes_asked_min: 1, ..dfa }, Detail::Rule),
-        ("memory spent soon", Limits { automata_bytes_max: 4096, ..dfa }, Detail::Reason),
-        ("scans", Limits { dfa_pattern_bytes_max: 0, ..dfa }, Detail::Rule),
+        ("a DFA", dfa, true),
+        ("a scan, later a DFA", Limits { dfa_bytes_asked_min: 1, ..dfa }, true),
+        ("memory spent soon", Limits { automata_bytes_max: 4096, ..dfa }, false),
+        ("scans", Limits { dfa_pattern_bytes_max: 0, ..dfa }, true),
     ]
-    .map(|(name, limits, detail)| Configuration { name, limits, detail })
+    .map(|(name, limits, rules)| Configuration { name, limits, rules })
 }
 
 /// Returns all words over `alphabet` of up to `length_max` bytes, the shortest (the empty word)

@@ -4,8 +4,8 @@
 use portcullis_dialect::limits::{CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
 use portcullis_engine::Limits;
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::Classifier;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session};
 
 use crate::common::{Random, origin, scattered, sets_of};
 use crate::{AGENT, DIALECT};
@@ -52,12 +52,12 @@ fn a_thread_has_one_budget_for_all_hosts() {
         })
         .collect();
     let limits = Limits { automata_bytes_max: BUDGET_BYTES, ..Limits::default() };
-    let classifier = Classifier::with_limits(set, agents, Detail::Reason, limits).unwrap();
-    let mut memory = classifier.memory();
+    let classifier = Classifier::with_limits(set, agents, limits).unwrap();
+    let mut session = Session::new(classifier, None);
     for (number, block) in urls.chunks(RECORDS_AT_ONCE).enumerate() {
         let block: Vec<&[u8]> = block.iter().map(|(_, url)| &url[..]).collect();
-        let decisions = classifier.classify(&block, None, &mut memory).unwrap().to_vec();
-        let held = memory.automata_bytes();
+        let decisions = session.classify(&block).unwrap().to_vec();
+        let held = session.automata_bytes();
         assert!(held <= BUDGET_BYTES, "{held}");
         for (place, decision) in decisions.iter().enumerate() {
             let number = number * RECORDS_AT_ONCE + place;
@@ -68,7 +68,7 @@ fn a_thread_has_one_budget_for_all_hosts() {
             }
         }
     }
-    let ways = memory.ways();
+    let ways = session.ways();
     assert_eq!(ways.questions, URLS as u64);
     assert!(ways.automata * 2 > ways.questions, "few come to an automaton: {ways:?}");
     assert!(ways.entries <= ways.questions * CANDIDATES_TRIED_MAX as u64, "{ways:?}");

@@ -4,8 +4,8 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::Classifier;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::AGENT;
@@ -16,8 +16,9 @@ fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
     let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     let set = PolicySet::of_text(robots, &config);
     let agent = AgentChain::parse(AGENT, dialect).expect("a token");
-    let classifier = Classifier::new(set, vec![agent], Detail::Rule).unwrap();
-    let decision = classifier.classify(&[url], None, &mut classifier.memory()).unwrap()[0];
+    let mut session = Session::new(Classifier::new(set, vec![agent]).unwrap(), None);
+    session.classify(&[url]).unwrap();
+    let decision = session.full_decision(0, 0).unwrap().decision;
     let judged = oracle::decide(dialect, robots, robots_bytes_max, &[AGENT], url);
     assert_eq!(decision, judged, "{} {} bytes", dialect.name, url.len());
     decision

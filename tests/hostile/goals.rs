@@ -4,8 +4,8 @@
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::automaton::Work;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::Classifier;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 
 use crate::shapes::{self, Shape};
@@ -38,14 +38,14 @@ impl Case {
     fn work(&self, paths: &[Vec<u8>]) -> Vec<Work> {
         let set = PolicySet::of_text(&self.robots, &LoadConfig::new(self.dialect));
         let agent = AgentChain::parse(AGENT, self.dialect).expect("a token");
-        let classifier = Classifier::new(set, vec![agent], Detail::Rule).expect("a whole set");
-        let classifier = classifier.with_usage(self.labels);
-        let mut memory = classifier.memory();
+        let classifier = Classifier::new(set, vec![agent]).expect("a whole set");
+        let mut session = Session::new(classifier.with_usage(self.labels), None);
         let mut work = |path: &Vec<u8>| {
             let url = [b"https://example.com", &path[..]].concat();
-            let before = memory.ways().work;
-            classifier.classify(&[url], None, &mut memory).expect("a whole set");
-            let after = memory.ways().work;
+            let before = session.ways().work;
+            session.classify(&[url]).expect("a whole set");
+            session.full_decision(0, 0).expect("a whole set");
+            let after = session.ways().work;
             Work {
                 rule_bytes: after.rule_bytes - before.rule_bytes,
                 scan_steps: after.scan_steps - before.scan_steps,

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::{Classifier, Vectors};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::PolicySet;
+use portcullis_set::batch::{Classifier, Session, Vectors};
 
 use crate::case::Check;
 use crate::common::{self, Configuration, at_origin, configurations, scattered};
@@ -44,12 +45,8 @@ pub fn compare(
             for (configuration, (kind, set)) in
                 chosen(number).iter().zip(sets.iter().cycle().skip(number))
             {
-                let Configuration { name, limits, detail } = *configuration;
-                let agents = agents.clone();
-                let classifier = Classifier::with_limits(Arc::clone(set), agents, detail, limits);
-                let classifier = classifier.expect("a whole set");
-                let how = format!("{name} in blocks, by a {kind} set");
-                answers += together.ask(classifier, &how, detail, &mut wrong);
+                let how = format!("{} in blocks, by a {kind} set", configuration.name);
+                answers += together.ask(set, &agents, &how, configuration, &mut wrong);
             }
         }
     }
@@ -90,33 +87,33 @@ impl Together<'_> {
     /// Only the check's own agent is compared; the others fill the block.
     fn ask(
         &self,
-        mut classifier: Classifier,
+        set: &Arc<PolicySet>,
+        agents: &[AgentChain],
         how: &str,
-        detail: Detail,
+        configuration: &Configuration,
         wrong: &mut impl FnMut(&str, &Check, Decision, Decision),
     ) -> usize {
         let order: Vec<usize> = scattered(self.questions.len()).collect();
         let mut answers = 0;
         for vectors in Vectors::all() {
-            classifier = classifier.with_vectors(vectors);
-            let mut memory = classifier.memory();
+            let (set, limits) = (Arc::clone(set), configuration.limits);
+            let classifier = Classifier::with_limits(set, agents.to_vec(), limits);
+            let classifier = classifier.expect("a whole set").with_vectors(vectors);
+            let mut session = Session::new(classifier, None);
             for block in order.chunks(RECORDS_AT_ONCE).chain(order.chunks(RECORDS_AT_ONCE)) {
                 let urls: Vec<&[u8]> = block.iter().map(|&at| &*self.questions[at].1).collect();
-                let decisions = classifier.classify(&urls, None, &mut memory).expect("a whole set");
-                let by_question = decisions.chunks(classifier.agents().len());
+                session.classify(&urls).expect("a whole set");
+                let decisions = configuration.answers(&session);
+                let by_question = decisions.chunks(agents.len());
                 for (&at, decisions) in block.iter().zip(by_question) {
                     let (check, _, judged) = &self.questions[at];
-                    let own = classifier.agents().iter().position(|agent| {
+                    let own = agents.iter().position(|agent| {
                         agent.tokens().eq(check.agents.iter().map(String::as_str))
                     });
                     let Some(own) = own else { continue };
-                    let expected = match detail {
-                        Detail::Rule => *judged,
-                        Detail::Reason => Decision::without_rule(judged.verdict, judged.reason),
-                    };
                     answers += 1;
-                    if decisions[own] != expected {
-                        wrong(&format!("{how} with {vectors:?}"), check, decisions[own], expected);
+                    if !configuration.agrees(decisions[own], *judged) {
+                        wrong(&format!("{how} with {vectors:?}"), check, decisions[own], *judged);
                     }
                 }
             }

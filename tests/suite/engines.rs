@@ -6,9 +6,9 @@
 use portcullis_dialect::decision::Decision;
 use portcullis_engine::Limits;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::{Origin, split};
-use portcullis_set::batch::Classifier;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::CompileConfig;
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -21,24 +21,24 @@ type Engine = fn(&Check) -> Decision;
 /// Engines that must agree. The first one is the reference.
 pub const ENGINES: &[(&str, Engine)] = &[
     ("oracle", oracle),
-    ("the default", |check| classifier(check, &Limits::default(), Detail::Rule, 1)),
-    ("the default, hot", |check| classifier(check, &Limits::default(), Detail::Rule, 2)),
-    ("lazy", |check| classifier(check, &LAZY, Detail::Rule, 1)),
-    ("lazy, hot", |check| classifier(check, &LAZY, Detail::Rule, 2)),
-    ("scan", |check| classifier(check, &SCAN, Detail::Rule, 1)),
-    ("stored", |check| stored(check, &Limits::default(), Detail::Rule, 1)),
-    ("stored, hot", |check| stored(check, &Limits::default(), Detail::Rule, 2)),
-    ("stored, lazy", |check| stored(check, &LAZY, Detail::Rule, 1)),
-    ("stored, scan", |check| stored(check, &SCAN, Detail::Rule, 1)),
+    ("the default", |check| classifier(check, &Limits::default(), true, 1)),
+    ("the default, hot", |check| classifier(check, &Limits::default(), true, 2)),
+    ("lazy", |check| classifier(check, &LAZY, true, 1)),
+    ("lazy, hot", |check| classifier(check, &LAZY, true, 2)),
+    ("scan", |check| classifier(check, &SCAN, true, 1)),
+    ("stored", |check| stored(check, &Limits::default(), true, 1)),
+    ("stored, hot", |check| stored(check, &Limits::default(), true, 2)),
+    ("stored, lazy", |check| stored(check, &LAZY, true, 1)),
+    ("stored, scan", |check| stored(check, &SCAN, true, 1)),
     ("one file", one_file),
 ];
 
 /// Engines that return verdicts and reasons, but no rules.
 pub const ENGINES_WITHOUT_RULES: &[(&str, Engine)] = &[
-    ("the default, verdicts", |check| classifier(check, &Limits::default(), Detail::Reason, 1)),
-    ("lazy, verdicts", |check| classifier(check, &LAZY, Detail::Reason, 2)),
-    ("stored, verdicts", |check| stored(check, &Limits::default(), Detail::Reason, 1)),
-    ("scan, verdicts", |check| classifier(check, &SCAN, Detail::Reason, 1)),
+    ("the default, verdicts", |check| classifier(check, &Limits::default(), false, 1)),
+    ("lazy, verdicts", |check| classifier(check, &LAZY, false, 2)),
+    ("stored, verdicts", |check| stored(check, &Limits::default(), false, 1)),
+    ("scan, verdicts", |check| classifier(check, &SCAN, false, 1)),
 ];
 
 const LAZY: Limits = Limits {
@@ -67,7 +67,7 @@ fn oracle(check: &Check) -> Decision {
 
 /// Decides by one file that applies to every URL or to its origin; returns the last answer of
 /// `times`.
-fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
+fn classifier(check: &Check, limits: &Limits, rules: bool, times: usize) -> Decision {
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
     let config = LoadConfig {
@@ -83,8 +83,8 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
             PolicySet::of_origins(&check.robots, origin.as_ref(), &config)
         }
     };
-    let classifier = Classifier::with_limits(set, vec![chain], detail, *limits).unwrap();
-    last_of(&classifier, check, times)
+    let classifier = Classifier::with_limits(set, vec![chain], *limits).unwrap();
+    last_of(classifier, check, rules, times)
 }
 
 /// Decides by the front door. Files that are bound to an origin, and records that are not absolute
@@ -93,7 +93,7 @@ fn classifier(check: &Check, limits: &Limits, detail: Detail, times: usize) -> D
 fn one_file(check: &Check) -> Decision {
     let is_url = split(&check.url, check.dialect.paths.path_start).is_ok();
     if check.robots_url.is_some() || !is_url {
-        return classifier(check, &Limits::default(), Detail::Rule, 1);
+        return classifier(check, &Limits::default(), true, 1);
     }
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect).unwrap();
     let robots = Robots::with_bytes_max(&check.robots, check.dialect, check.robots_bytes_max);
@@ -102,7 +102,7 @@ fn one_file(check: &Check) -> Decision {
 
 /// Decides by a compiled set; returns the last answer of `times`. The set is compiled into memory
 /// and opened like a file, so the checksum of every block is verified.
-fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decision {
+fn stored(check: &Check, limits: &Limits, rules: bool, times: usize) -> Decision {
     let origins = match &check.robots_url {
         None => {
             split(&check.url, check.dialect.paths.path_start).and_then(|url| Origin::of_split(&url))
@@ -113,15 +113,17 @@ fn stored(check: &Check, limits: &Limits, detail: Detail, times: usize) -> Decis
     let set = common::stored_set(&[(origins.ok(), &check.robots)], &config);
     let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
     let chain = chain.unwrap_or_else(|error| panic!("{}: {error}", check.case));
-    let classifier = Classifier::with_limits(set, vec![chain], detail, *limits).unwrap();
-    last_of(&classifier, check, times)
+    let classifier = Classifier::with_limits(set, vec![chain], *limits).unwrap();
+    last_of(classifier, check, rules, times)
 }
 
-fn last_of(classifier: &Classifier, check: &Check, times: usize) -> Decision {
-    let mut memory = classifier.memory();
-    let mut ask = || classifier.classify(&[&check.url], None, &mut memory).unwrap()[0];
-    for _ in 1..times {
-        ask();
+fn last_of(classifier: Classifier, check: &Check, rules: bool, times: usize) -> Decision {
+    let mut session = Session::new(classifier, None);
+    for _ in 0..times {
+        session.classify(&[&check.url]).unwrap();
     }
-    ask()
+    match rules {
+        true => session.full_decision(0, 0).unwrap().decision,
+        false => session.decisions()[0],
+    }
 }

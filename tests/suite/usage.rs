@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use portcullis_dialect::usage::{Label, Preference, Usage};
 use portcullis_oracle as oracle;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::{Origin, split};
-use portcullis_set::batch::Classifier;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::CompileConfig;
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -44,18 +44,17 @@ fn chain(check: &Check) -> AgentChain {
 }
 
 fn of_set(check: &Check, set: PolicySet) -> ExpectedUsage {
-    let classifier = Classifier::new(set, vec![chain(check)], Detail::Rule).unwrap();
-    let classifier = classifier.with_usage(&Label::ALL);
-    let mut memory = classifier.memory();
-    classifier.classify(&[&check.url], None, &mut memory).unwrap();
+    let classifier = Classifier::new(set, vec![chain(check)]).unwrap();
+    let mut session = Session::new(classifier.with_usage(&Label::ALL), None);
+    session.classify(&[&check.url]).unwrap();
     let mut stated = BTreeMap::new();
-    for (label, preference) in Label::ALL.into_iter().zip(memory.preferences()) {
-        let at = classifier.stated_at(0, 0, label as usize, &memory).unwrap();
+    for (label, preference) in Label::ALL.into_iter().zip(session.preferences()) {
+        let at = session.stated_at(0, 0, label as usize).unwrap();
         if *preference != Preference::Unstated {
             stated.insert(label.as_str().to_owned(), (*preference, at.map(|at| at.line)));
         }
     }
-    let licenses = classifier.licenses(0, 0, &memory).unwrap();
+    let licenses = session.licenses(0, 0).unwrap();
     let licenses = licenses.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect();
     ExpectedUsage { stated, licenses: Some(licenses) }
 }

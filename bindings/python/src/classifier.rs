@@ -5,8 +5,8 @@
 //! ends a long call. Threads end with the call that started them, so a process may fork between
 //! calls.
 //!
-//! A call may or may not need usage labels, and rules and lines. Each combination has its own
-//! classifier over the same set, so that calls that need less cost less.
+//! A call may or may not need usage labels. Each list of labels has its own classifier over the same
+//! set, so that calls that need less cost less.
 //!
 //! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
@@ -22,12 +22,11 @@ use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS
 use portcullis_report::columns::Columns;
 use portcullis_report::explanation_json;
 use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_set::Damage;
-use portcullis_set::batch;
+use portcullis_set::batch::{self, Session};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use self_cell::self_cell;
 
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::columns::{Allowed, Collect, Table};
@@ -35,28 +34,11 @@ use crate::policy_set::PyPolicySet;
 use crate::urls::{Urls, with_bytes};
 use crate::{Error, of_json, value_error};
 
-/// A classifier with its assumed scheme and detail.
-struct Asked {
-    classifier: batch::Classifier,
-    assumed_scheme: Option<Vec<u8>>,
-    detail: Detail,
-}
-
-type AskedSession<'a> = batch::Session<'a>;
-
-self_cell!(
-    /// The state that one thread needs to decide.
-    struct Worker {
-        owner: Arc<Asked>,
-        #[not_covariant]
-        dependent: AskedSession,
-    }
-);
-
-/// A classifier, and the memory of its threads for later calls.
+/// A classifier, and the sessions of its threads for later calls.
 struct Question {
-    asked: Arc<Asked>,
-    idle: Mutex<Vec<Worker>>,
+    classifier: Arc<batch::Classifier>,
+    assumed_scheme: Option<Vec<u8>>,
+    idle: Mutex<Vec<Session>>,
 }
 
 /// Decides for a policy set and some agents.
@@ -66,22 +48,19 @@ pub struct PyClassifier {
     agents: Vec<AgentChain>,
     names: Vec<String>,
     assumed_scheme: Option<Vec<u8>>,
-    /// The questions by detail and labels, each created on first use. They share the set.
+    /// The questions by labels, each created on first use. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
 }
 
 impl Question {
-    fn worker(&self) -> Worker {
+    fn session(&self) -> Session {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.unwrap_or_else(|| {
-            Worker::new(Arc::clone(&self.asked), |asked| {
-                batch::Session::new(&asked.classifier, asked.assumed_scheme.as_deref())
-            })
-        })
+        let new = || Session::new(Arc::clone(&self.classifier), self.assumed_scheme.as_deref());
+        idle.unwrap_or_else(new)
     }
 
-    fn keep(&self, worker: Worker) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+    fn keep(&self, session: Session) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
     }
 
     /// Decides all of `urls`, one stretch of rows at a time.
@@ -121,7 +100,7 @@ impl Question {
         if pieces.is_empty() {
             pieces.push(collect.finish(collect.begin(0)));
         }
-        self.asked.classifier.set().is_whole().map_err(Error::of)?;
+        self.classifier.set().is_whole().map_err(Error::of)?;
         Ok(PyColumn::new(collect.field(), pieces))
     }
 
@@ -155,17 +134,15 @@ impl Question {
     ) -> Result<Vec<ArrayRef>, Damage> {
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut worker = self.worker();
+            let mut session = self.session();
             let mut decided = Vec::new();
             while let place = next.fetch_add(1, Ordering::Relaxed)
                 && let Some((urls, rows)) = stretch.get(place)
             {
-                let piece = worker.with_dependent_mut(|_, session| {
-                    decide_rows(urls, rows.clone(), session, collect)
-                });
+                let piece = decide_rows(urls, rows.clone(), &mut session, collect);
                 decided.push((place, piece));
             }
-            self.keep(worker);
+            self.keep(session);
             decided
         };
         let mut decided = match threads.min(stretch.len()) {
@@ -197,25 +174,22 @@ impl PyClassifier {
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
         let classifier = PyClassifier { set, agents, names, assumed_scheme, questions };
-        classifier.question(Detail::Reason, &[])?;
+        classifier.question(&[])?;
         Ok(classifier)
     }
 
     /// Returns the question about access and `labels`, and creates it on first use.
-    fn question(&self, detail: Detail, labels: &[Label]) -> PyResult<Arc<Question>> {
+    fn question(&self, labels: &[Label]) -> PyResult<Arc<Question>> {
         let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |it: &&Arc<Question>| {
-            it.asked.detail == detail && it.asked.classifier.labels() == labels
-        };
+        let is_same = |it: &&Arc<Question>| it.classifier.labels() == labels;
         if let Some(question) = questions.iter().find(is_same) {
             return Ok(Arc::clone(question));
         }
         let set = Arc::clone(&self.set.get().set);
-        let classifier = batch::Classifier::new(set, self.agents.clone(), detail);
-        let classifier = classifier.map_err(Error::of)?.with_usage(labels);
+        let classifier = batch::Classifier::new(set, self.agents.clone());
+        let classifier = Arc::new(classifier.map_err(Error::of)?.with_usage(labels));
         let assumed_scheme = self.assumed_scheme.clone();
-        let asked = Arc::new(Asked { classifier, assumed_scheme, detail });
-        let question = Arc::new(Question { asked, idle: Mutex::default() });
+        let question = Arc::new(Question { classifier, assumed_scheme, idle: Mutex::default() });
         questions.push(Arc::clone(&question));
         Ok(question)
     }
@@ -230,7 +204,7 @@ impl PyClassifier {
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
-        let question = self.question(columns.detail(), labels)?;
+        let question = self.question(labels)?;
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         Ok(PyTable::new(question.run(py, urls, threads, &table)?))
     }
@@ -239,7 +213,7 @@ impl PyClassifier {
 fn decide_rows<C: Collect>(
     urls: &Urls,
     rows: Range<usize>,
-    session: &mut batch::Session<'_>,
+    session: &mut Session,
     collect: &C,
 ) -> Result<ArrayRef, Damage> {
     let mut collected = collect.begin(rows.len());
@@ -343,7 +317,7 @@ impl PyClassifier {
             }
         };
         let labels = label.map(label_of).transpose()?;
-        let question = self.question(Detail::Reason, labels.as_slice())?;
+        let question = self.question(labels.as_slice())?;
         let (unknown, invalid) = (Fate::Drop, Fate::Drop);
         let plan = Plan { quantifier, invert: false, unknown, invalid, purpose };
         question.run(py, urls, threads, &Allowed(plan))
@@ -365,12 +339,10 @@ impl PyClassifier {
         let place = place.ok_or_else(|| {
             PyValueError::new_err(format!("agent must be one of {}", self.names.join(", ")))
         })?;
-        let question = self.question(Detail::Rule, &[])?;
-        let mut worker = question.worker();
-        let json = with_bytes(url, |url| {
-            worker.with_dependent_mut(|_, session| explain(url, place, session))
-        })?;
-        question.keep(worker);
+        let question = self.question(&[])?;
+        let mut session = question.session();
+        let json = with_bytes(url, |url| explain(url, place, &mut session))?;
+        question.keep(session);
         of_json(py, &json.map_err(Error::of)?)
     }
 }
@@ -387,26 +359,19 @@ fn labels(names: &[String]) -> PyResult<Vec<Label>> {
     names.iter().map(|name| label_of(name)).collect()
 }
 
-fn explain(url: &[u8], agent: usize, session: &mut batch::Session<'_>) -> Result<Vec<u8>, Damage> {
-    let decision = session.decide(&[url])?[agent];
+fn explain(url: &[u8], agent: usize, session: &mut Session) -> Result<Vec<u8>, Damage> {
+    session.classify(&[url])?;
     let (explained, problem) = match session.explain(url, agent)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
-    let classifier = session.classifier();
+    let classifier = Arc::clone(session.classifier());
     let (explained, problem) = (explained.as_ref(), problem.as_deref());
     let (dialect, labels) = (classifier.dialect(), classifier.labels());
     let facts = explanation_json::Facts { explained, problem, dialect, labels };
-    let text = session.deciding_text(0, agent)?;
+    let name = classifier.agents()[agent].name();
     let mut json = Vec::new();
-    explanation_json::write(
-        url,
-        classifier.agents()[agent].name(),
-        &decision,
-        text,
-        facts,
-        &mut json,
-    );
+    explanation_json::write(url, name, session.full_decision(0, agent)?, facts, &mut json);
     classifier.set().is_whole()?;
     Ok(json)
 }

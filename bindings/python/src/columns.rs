@@ -28,7 +28,7 @@ pub trait Collect: Sync {
     fn add(
         &self,
         block: &[&[u8]],
-        session: &mut Session<'_>,
+        session: &mut Session,
         rows: &mut Self::Rows,
     ) -> Result<(), Damage>;
 
@@ -87,24 +87,29 @@ impl Table {
         }
     }
 
-    /// Adds the rules and groups of one agent. They are looked up once for both columns.
-    fn add_texts(
+    /// Adds the lines, rules and groups of one agent. They are looked up once for all columns.
+    fn add_rules(
         &self,
         decisions: &[Decision],
         agent: usize,
-        session: &mut Session<'_>,
+        session: &mut Session,
         rows: &mut [Builder],
     ) -> Result<(), Damage> {
         let agents = session.classifier().agents().len();
         for (place, decision) in decisions.iter().skip(agent).step_by(agents).enumerate() {
             let values = Values::read(&self.columns, decision, session, place, agent)?;
             for (field, builder) in self.added.iter().zip(&mut *rows) {
-                if let (&FieldKind::Agent(other, column), Builder::Texts(texts)) =
-                    (&field.kind, builder)
-                    && other == agent
-                {
-                    let text = values.text(column);
-                    texts.append_option(text.as_deref().map(String::from_utf8_lossy));
+                match (&field.kind, builder) {
+                    (&FieldKind::Agent(other, column), Builder::Texts(texts)) if other == agent => {
+                        let text = values.text(column);
+                        texts.append_option(text.as_deref().map(String::from_utf8_lossy));
+                    }
+                    (&FieldKind::Agent(other, _), Builder::Lines(lines)) if other == agent => {
+                        // A file of 500 KiB has fewer lines than an int32 can count.
+                        let line = values.line.and_then(|line| line.get().try_into().ok());
+                        lines.append_option(line);
+                    }
+                    _ => {}
                 }
             }
         }
@@ -126,12 +131,11 @@ impl Collect for Table {
     fn add(
         &self,
         block: &[&[u8]],
-        session: &mut Session<'_>,
+        session: &mut Session,
         rows: &mut Vec<Builder>,
     ) -> Result<(), Damage> {
-        let agents = session.classifier().agents().len();
-        let labels = session.classifier().labels();
-        session.decide(block)?;
+        session.classify(block)?;
+        let (agents, labels) = (session.classifier().agents().len(), session.classifier().labels());
         let decisions = session.decisions();
         let by_record = || decisions.chunks_exact(agents);
         for (field, builder) in self.added.iter().zip(&mut *rows) {
@@ -147,11 +151,6 @@ impl Collect for Table {
                     let place = agent * labels.len() + place.expect("all labels are asked about");
                     let answers = session.preferences().iter().skip(place);
                     codes.extend(answers.step_by(agents * labels.len()).map(|it| *it as i8));
-                }
-                (&FieldKind::Agent(agent, _), Builder::Lines(lines)) => {
-                    // A file of 500 KiB has fewer lines than an int32 can count.
-                    let line = |it: &Decision| it.line.and_then(|line| line.get().try_into().ok());
-                    lines.extend(by_record().map(|it| line(&it[agent])));
                 }
                 (_, Builder::Bits(bits)) => {
                     let mut bytes = Vec::new();
@@ -170,10 +169,10 @@ impl Collect for Table {
                 }
             }
         }
-        let has_texts = |rows: &[Builder]| rows.iter().any(|it| matches!(it, Builder::Texts(_)));
-        if has_texts(rows) {
+        let needs_rules = |it: &Builder| matches!(it, Builder::Texts(_) | Builder::Lines(_));
+        if rows.iter().any(needs_rules) {
             let decisions = session.decisions().to_vec();
-            (0..agents).try_for_each(|agent| self.add_texts(&decisions, agent, session, rows))?;
+            (0..agents).try_for_each(|agent| self.add_rules(&decisions, agent, session, rows))?;
         }
         Ok(())
     }
@@ -215,10 +214,10 @@ impl Collect for Allowed {
     fn add(
         &self,
         block: &[&[u8]],
-        session: &mut Session<'_>,
+        session: &mut Session,
         rows: &mut BooleanBuilder,
     ) -> Result<(), Damage> {
-        session.decide(block)?;
+        session.classify(block)?;
         for (verdict, _) in self.0.verdicts(session) {
             rows.append_value(verdict == Verdict::Allow);
         }

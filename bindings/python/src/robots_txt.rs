@@ -15,7 +15,7 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_robots::{AgentRules, AgentUsage, Robots};
-use portcullis_set::batch::{DecidingText, Explained};
+use portcullis_set::batch::{Explained, FullDecision};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
@@ -127,8 +127,8 @@ impl PyRobotsTxt {
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.user_agent));
             let (explained, problem) = (explained.as_ref(), problem.as_deref());
             let facts = explanation_json::Facts { explained, problem, dialect, labels: &[] };
-            let text = DecidingText { rule, group };
-            explanation_json::write(url, agent, &decision, text, facts, &mut json);
+            let full = FullDecision { decision, rule, group };
+            explanation_json::write(url, agent, full, facts, &mut json);
         })?;
         of_json(py, &json)
     }

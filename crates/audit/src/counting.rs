@@ -10,6 +10,7 @@
 //! Memory per thread: two counters per rule. Shared memory: a few counters per host that occurs, a
 //! few URLs per deciding rule, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hashbrown::HashMap;
@@ -22,10 +23,10 @@ use portcullis_dialect::limits::{
     AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
 };
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_report::{Counts, Piece, Rejects, Unknown};
+use portcullis_report::{Counts, Piece, Unknown};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::ClassifierMemory;
+use portcullis_set::batch::Session;
 
 /// A stored text.
 pub(super) type Text = Vec<u8>;
@@ -156,16 +157,21 @@ impl Findings {
 /// The counting state of one thread of an [`Audit`]. Dropping it adds its counts to the audit.
 #[derive(Debug)]
 pub struct Worker<'a> {
+    session: Session,
+    counting: Counting<'a>,
+}
+
+/// The counts of a [`Worker`].
+#[derive(Debug)]
+struct Counting<'a> {
     audit: &'a Audit,
-    assumed_scheme: Option<&'a [u8]>,
-    memory: ClassifierMemory,
     tally: Tally,
     scratch: Vec<u8>,
     /// The number of samples in this chunk, by the counter of the rule.
     in_chunk: Map<usize, usize>,
 }
 
-impl Drop for Worker<'_> {
+impl Drop for Counting<'_> {
     fn drop(&mut self) {
         // After a panic, a record may be partly counted, and the sum is not read.
         if !std::thread::panicking() {
@@ -175,15 +181,15 @@ impl Drop for Worker<'_> {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&'a [u8]>) -> Worker<'a> {
-        Worker {
+    pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&[u8]>) -> Worker<'a> {
+        let counting = Counting {
             audit,
-            assumed_scheme,
-            memory: audit.classifier.memory(),
             tally: Tally::new(&audit.catalog, audit.classifier.agents().len()),
             scratch: Vec::new(),
             in_chunk: Map::default(),
-        }
+        };
+        let session = Session::new(Arc::clone(&audit.classifier), assumed_scheme);
+        Worker { session, counting }
     }
 
     /// Counts the records of a chunk and replaces `findings` with the chunk's findings.
@@ -195,37 +201,40 @@ impl<'a> Worker<'a> {
         findings.samples.clear();
         findings.invalid.clear();
         findings.unknown.clear();
-        self.in_chunk.clear();
+        let Worker { session, counting } = self;
+        counting.in_chunk.clear();
         let mut records = piece.records();
         let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
         loop {
             records.fill(&mut block, RECORDS_AT_ONCE);
             if block.is_empty() {
                 // A map of all hosts in each thread would take too much memory.
-                self.audit.tally().add_hosts(self.tally.hosts.drain());
+                counting.audit.tally().add_hosts(counting.tally.hosts.drain());
                 return Ok(());
             }
-            self.block(&block, findings, piece.rejects)?;
+            session.classify(&block)?;
+            piece.rejects.add_block(&block, session);
+            counting.block(&block, session, findings)?;
         }
     }
+}
 
+impl Counting<'_> {
     /// Counts the records of a block, origin by origin.
     fn block(
         &mut self,
         block: &[Record<'_>],
+        session: &Session,
         findings: &mut ChunkFindings,
-        rejects: &mut Rejects,
     ) -> Result<(), Damage> {
-        let classifier = &self.audit.classifier;
-        let agents = classifier.agents().len();
-        let mut memory = std::mem::take(&mut self.memory);
-        let decisions = classifier.classify(block, self.assumed_scheme, &mut memory)?.to_vec();
-        for preferences in memory.preferences().chunks_exact(self.tally.usage.len()) {
+        let agents = session.classifier().agents().len();
+        let decisions = session.decisions_with_rules()?;
+        for preferences in session.preferences().chunks_exact(self.tally.usage.len()) {
             for (counts, preference) in self.tally.usage.iter_mut().zip(preferences) {
                 counts[*preference as usize] += 1;
             }
         }
-        let mut origins = classifier.origins(block, &memory).peekable();
+        let mut origins = session.origins(block).peekable();
         while let Some((first, scheme, key)) = origins.next() {
             let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
             let records = &block[first..end];
@@ -247,9 +256,6 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        drop(origins);
-        rejects.add_block(block, &decisions, (classifier, self.assumed_scheme));
-        self.memory = memory;
         Ok(())
     }
 

@@ -59,9 +59,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portcullis_dialect::usage::Label;
 use portcullis_report::Counts;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::AskError;
 use portcullis_set::batch::Classifier;
-use portcullis_set::stored::AskError;
 use portcullis_set::{Damage, PolicySet};
 
 pub use counting::{ChunkFindings, Findings, Worker};
@@ -73,7 +73,7 @@ use counting::Tally;
 /// An audit: a set, the agents, and the counts so far.
 #[derive(Debug)]
 pub struct Audit {
-    classifier: Classifier,
+    classifier: Arc<Classifier>,
     catalog: Catalog,
     /// For each rule's counter, whether [`Findings`] has enough sample URLs of the rule.
     has_samples: Vec<AtomicBool>,
@@ -97,21 +97,21 @@ impl Audit {
         let catalog = Catalog::new(set, &agents)?;
         let has_samples = (0..catalog.rules).map(|_| AtomicBool::new(false)).collect();
         let tally = Mutex::new(Tally::new(&catalog, agents.len()));
-        let classifier = Classifier::new(Arc::clone(set), agents, Detail::Rule)?;
-        let classifier = classifier.with_usage(&Label::ALL);
-        Ok(Audit { classifier, catalog, has_samples, tally })
+        let classifier = Classifier::new(Arc::clone(set), agents)?.with_usage(&Label::ALL);
+        Ok(Audit { classifier: classifier.into(), catalog, has_samples, tally })
     }
 
     /// Bounds the bytes that the automata of one thread may use.
     #[must_use]
     pub fn with_automata_bytes_max(mut self, bytes: usize) -> Audit {
-        self.classifier = self.classifier.with_automata_bytes_max(bytes);
+        let classifier = Arc::into_inner(self.classifier).expect("workers borrow the audit");
+        self.classifier = classifier.with_automata_bytes_max(bytes).into();
         self
     }
 
     /// Creates the worker of a thread. Records without a scheme get `assumed_scheme`; if that is
     /// `None`, they are invalid.
-    pub fn worker<'a>(&'a self, assumed_scheme: Option<&'a [u8]>) -> Worker<'a> {
+    pub fn worker(&self, assumed_scheme: Option<&[u8]>) -> Worker<'_> {
         Worker::new(self, assumed_scheme)
     }
 

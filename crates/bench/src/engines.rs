@@ -18,11 +18,10 @@ use portcullis_engine::automaton::{RegexCache, RegexEngine};
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{Limits, Outcome, outcomes, pattern_matches};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail, OrderedRules, Selection};
+use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::target::{ComparedPaths, Origin};
-use portcullis_set::batch::{Classifier, ClassifierMemory};
-use portcullis_set::stored::{Query, QueryMemory};
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 
 use super::corpus::Corpus;
@@ -110,15 +109,14 @@ fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
         Built::timed(|| {
             // The limit on a file's size was applied when the corpus was loaded.
             let numbered = Numbered::new(files, &corpus.agent, corpus.dialect(), limits);
-            Ok(OneSet { corpus, limits, numbered, classifier: None })
+            Ok(OneSet { corpus, limits, numbered, session: None })
         })
     })
 }
 
 /// Texts compiled to a set in memory for one agent, and selected by number.
 pub struct Numbered {
-    query: Query,
-    memory: QueryMemory,
+    session: Session,
     /// The policy of each text.
     policies: Vec<u32>,
     /// The policies of the current block.
@@ -150,9 +148,9 @@ impl Numbered {
             policy.expect("each text has an origin").index() as u32
         };
         let policies = origins.iter().map(number).collect();
-        let query = Query::new(set.into(), vec![agent.clone()], Detail::Reason, limits)
+        let classifier = Classifier::with_limits(set, vec![agent.clone()], limits)
             .expect("it was compiled for the agent");
-        Numbered { query, memory: QueryMemory::default(), policies, asked: Vec::new() }
+        Numbered { session: Session::new(classifier, None), policies, asked: Vec::new() }
     }
 
     /// Decides paths in normal form, each with the text of the given number.
@@ -161,7 +159,7 @@ impl Numbered {
         self.asked.clear();
         self.asked.extend(texts.map(|text| self.policies[text]));
         let paths = ComparedPaths::assume_normal(paths);
-        let decided = self.query.decide(&self.asked, paths, &mut self.memory);
+        let decided = self.session.decide(&self.asked, paths);
         decided.expect("what was just compiled is whole")
     }
 
@@ -173,7 +171,7 @@ impl Numbered {
 
     /// Returns the bytes of the set and of the automata built for its questions.
     pub fn bytes(&self) -> u64 {
-        self.query.set().bytes() + self.memory.memory_bytes() as u64
+        self.session.classifier().set().bytes() + self.session.automata_bytes() as u64
     }
 }
 
@@ -182,7 +180,7 @@ struct OneSet<'c> {
     limits: Limits,
     numbered: Numbered,
     /// Created by the first batch, which is not timed.
-    classifier: Option<(Classifier, ClassifierMemory)>,
+    session: Option<Session>,
 }
 
 impl Matcher for OneSet<'_> {
@@ -209,15 +207,14 @@ impl Matcher for OneSet<'_> {
     /// Decides with the set of the corpus, which finds origins itself.
     fn batch(&mut self, list: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
         let failed = |error: &dyn std::fmt::Display| EngineError(error.to_string());
-        if self.classifier.is_none() {
+        if self.session.is_none() {
             let (set, agents) = (Arc::clone(&self.corpus.set), vec![self.corpus.agent.clone()]);
-            let made = Classifier::with_limits(set, agents, Detail::Reason, self.limits);
+            let made = Classifier::with_limits(set, agents, self.limits);
             let classifier = made.map_err(|error| failed(&error))?;
-            let memory = classifier.memory();
-            self.classifier = Some((classifier, memory));
+            self.session = Some(Session::new(classifier, None));
         }
-        let Some((classifier, memory)) = &mut self.classifier else {
-            return Err(failed(&"no classifier"));
+        let Some(session) = &mut self.session else {
+            return Err(failed(&"no session"));
         };
         let start = Instant::now();
         let mut tally = Tally::default();
@@ -229,7 +226,7 @@ impl Matcher for OneSet<'_> {
             if block.is_empty() {
                 return Ok(Pass { time: start.elapsed(), tally });
             }
-            let decided = classifier.classify(&block, None, memory);
+            let decided = session.classify(&block);
             for decision in decided.map_err(|error| failed(&error))? {
                 tally.add(decision.verdict == Verdict::Allow);
             }

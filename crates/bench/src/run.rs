@@ -16,11 +16,11 @@ use portcullis_capture::input::{OpenConfig, Record, Source};
 use portcullis_capture::list::{Arena, ListRecords};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::visible::is_hidden;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::runner::{self as batch_runner, Config};
-use portcullis_set::batch::{Classifier, ClassifierMemory};
+use portcullis_set::batch::{Classifier, Session};
 
 use super::corpus::{Corpus, UrlList};
 use super::engine::{Engine, EngineError, EngineKind, Matcher};
@@ -599,7 +599,7 @@ impl<'r, 'c> Rounds<'r, 'c> {
 
 /// A run over a list: compiled policies and the list.
 pub struct ListRun {
-    classifier: Classifier,
+    classifier: Arc<Classifier>,
     list: List,
 }
 
@@ -633,9 +633,9 @@ impl ListRun {
     }
 
     fn over(list: List, set: &Arc<PolicySet>, agent: &AgentChain) -> Result<ListRun, EngineError> {
-        let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()], Detail::Reason);
+        let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()]);
         let classifier = classifier.map_err(|error| EngineError(error.to_string()))?;
-        Ok(ListRun { classifier, list })
+        Ok(ListRun { classifier: classifier.into(), list })
     }
 
     /// Returns the time from opening the list to its counted verdicts, and the number of allowed
@@ -658,10 +658,10 @@ impl ListRun {
         batch_runner::run(
             [source],
             &Config { threads, lists, ..Config::default() },
-            || (classifier.memory(), Arena::new()),
-            |(memory, arena), chunk, count: &mut u64| {
+            || (Session::new(Arc::clone(classifier), None), Arena::new()),
+            |(session, arena), chunk, count: &mut u64| {
                 arena.reset();
-                *count = count_allowed(classifier, memory, chunk.records(arena));
+                *count = count_allowed(session, chunk.records(arena));
             },
             |count| {
                 allowed += *count;
@@ -674,11 +674,7 @@ impl ListRun {
 }
 
 /// Counts the allowed URLs in a chunk. A damaged set counts as 0, which the comparison detects.
-fn count_allowed(
-    classifier: &Classifier,
-    memory: &mut ClassifierMemory,
-    mut records: ListRecords<'_>,
-) -> u64 {
+fn count_allowed(session: &mut Session, mut records: ListRecords<'_>) -> u64 {
     let mut allowed = 0;
     let mut block: Vec<Record<'_>> = Vec::with_capacity(RECORDS_AT_ONCE);
     loop {
@@ -686,7 +682,7 @@ fn count_allowed(
         if block.is_empty() {
             return allowed;
         }
-        let decisions = classifier.classify(&block, None, memory).unwrap_or_default();
+        let decisions = session.classify(&block).unwrap_or_default();
         let allows = |decision: &&Decision| decision.verdict == Verdict::Allow;
         allowed += decisions.iter().filter(allows).count() as u64;
     }

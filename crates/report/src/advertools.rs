@@ -32,7 +32,7 @@ impl<'a> Advertools<'a> {
 }
 
 impl Format for Advertools<'_> {
-    fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+    fn write(&self, record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         let path_start = record.session().classifier().dialect().paths.path_start;
         let url = split_assuming(record.url, path_start, record.session().assumed_scheme()).ok();
         let mut scratch = Vec::new();

@@ -31,10 +31,9 @@ use arrow_schema::{DataType, Field as ArrowField};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_robots::policy::Detail;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::{DecidingText, Session};
+use portcullis_set::batch::{FullDecision, Session};
 
 /// A value that each agent has for each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,11 +275,6 @@ impl Columns {
         self.per_agent == [Column::Verdict] && !self.has_state
     }
 
-    /// Returns the detail that each decision needs.
-    pub fn detail(&self) -> Detail {
-        if self.need_rules() { Detail::Rule } else { Detail::Reason }
-    }
-
     /// Whether values are read from the policy, which costs a look-up per record and agent.
     fn need_rules(&self) -> bool {
         let from_policy = [Column::Line, Column::Rule, Column::Group];
@@ -367,7 +361,7 @@ impl<'a> Values<'a> {
     pub fn read(
         columns: &Columns,
         decision: &Decision,
-        session: &'a mut Session<'_>,
+        session: &'a mut Session,
         place: usize,
         agent: usize,
     ) -> Result<Values<'a>, Damage> {
@@ -378,16 +372,16 @@ impl<'a> Values<'a> {
         for (label, preference) in labels.iter().zip(&session.preferences()[answers..]) {
             preferences[*label as usize] = *preference;
         }
-        let text = match columns.need_rules() {
-            true => session.deciding_text(place, agent)?,
-            false => DecidingText::default(),
+        let full = match columns.need_rules() {
+            true => session.full_decision(place, agent)?,
+            false => FullDecision::from(*decision),
         };
         Ok(Values {
             verdict: decision.verdict,
             reason: decision.reason,
-            line: decision.line,
-            rule: text.rule.map(cut_to_show),
-            group: text.group.map(cut_to_show),
+            line: full.decision.line,
+            rule: full.rule.map(cut_to_show),
+            group: full.group.map(cut_to_show),
             preferences,
         })
     }
@@ -529,14 +523,14 @@ mod tests {
 
     #[test]
     fn only_texts_need_rules() {
-        for (text, detail) in [
-            ("verdict,reason,state", Detail::Reason),
-            ("bits", Detail::Reason),
-            ("line", Detail::Rule),
-            ("rule", Detail::Rule),
-            ("group", Detail::Rule),
+        for (text, need_rules) in [
+            ("verdict,reason,state", false),
+            ("bits", false),
+            ("line", true),
+            ("rule", true),
+            ("group", true),
         ] {
-            assert_eq!(text.parse::<Columns>().unwrap().detail(), detail, "{text}");
+            assert_eq!(text.parse::<Columns>().unwrap().need_rules(), need_rules, "{text}");
         }
     }
 

@@ -98,7 +98,7 @@ impl Counts {
         &mut self,
         urls: &[R],
         bytes: u64,
-        session: &mut Session<'_>,
+        session: &mut Session,
     ) -> Result<(), Damage> {
         let agents = self.agents.len();
         let decisions = session.decisions();
@@ -128,11 +128,7 @@ impl Counts {
 
     /// Looks up and counts unknown hosts, and states that reasons do not determine, in a block.
     #[cold]
-    fn add_rare<R: AsRef<[u8]>>(
-        &mut self,
-        urls: &[R],
-        session: &Session<'_>,
-    ) -> Result<(), Damage> {
+    fn add_rare<R: AsRef<[u8]>>(&mut self, urls: &[R], session: &Session) -> Result<(), Damage> {
         // These reasons do not depend on the agent, so the first agent's are enough.
         let decisions = session.decisions().chunks_exact(self.agents.len());
         let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason).collect();
@@ -270,12 +266,12 @@ mod tests {
     #[test]
     fn hosts_can_be_left_out() {
         let classifier = classifier(&["a"], &[], 1);
-        let mut session = Session::new(&classifier, SCHEME);
+        let mut session = Session::new(classifier, SCHEME);
         let urls = [&b"a/x"[..], b"unknown/", b"unknown/y", b"a/robots.txt", b"other/"];
         let mut counts = Counts::default();
         for (counts_hosts, expected) in [(true, 2), (false, 0)] {
             counts.clear(1, counts_hosts);
-            session.decide(&urls).unwrap();
+            session.classify(&urls).unwrap();
             counts.add_block(&urls, 0, &mut session).unwrap();
             assert_eq!(counts.unknown_hosts().names(), expected);
             assert_eq!(counts.state(PolicyState::Unknown), 3);

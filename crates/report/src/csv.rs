@@ -55,7 +55,7 @@ impl<'a> Csv<'a> {
         out
     }
 
-    fn push_row(&self, list: &List, record: &Decided<'_, '_>, out: &mut Vec<u8>) {
+    fn push_row(&self, list: &List, record: &Decided<'_>, out: &mut Vec<u8>) {
         let (column, count) = list.url_column().unwrap_or((0, 1));
         let text = record.text;
         if record.problem.is_some() || text.trim_ascii().is_empty() {
@@ -76,7 +76,7 @@ impl<'a> Csv<'a> {
 }
 
 impl Format for Csv<'_> {
-    fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+    fn write(&self, mut record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         match self.list {
             Some(list) => self.push_row(list, &record, out),
             None => self.quoting.push(record.url, out),
@@ -130,6 +130,7 @@ mod tests {
     use portcullis_capture::input::{ChunkConfig, OpenConfig, Source, Terminator};
     use portcullis_capture::list::ListConfig;
     use portcullis_set::batch::Session;
+    use std::sync::Arc;
 
     #[test]
     fn rows() {
@@ -156,7 +157,7 @@ mod tests {
     }
 
     fn table(name: &str, bytes: &'static [u8], config: ListConfig) -> String {
-        let classifier = classifier(&["a"], &["d"], 1);
+        let classifier = Arc::new(classifier(&["a"], &["d"], 1));
         let columns: Columns = "verdict,reason".parse().unwrap();
         let source = Source::from_reader(name, bytes, OpenConfig::default());
         let chunks = source.list(ChunkConfig::default(), config);
@@ -168,7 +169,8 @@ mod tests {
                 let fields = columns.fields(&["Bot"], "").unwrap();
                 out.extend(csv.header(&input_columns(list), &fields));
             }
-            let (arena, mut session) = (Arena::new(), Session::new(&classifier, SCHEME));
+            let (arena, mut session) =
+                (Arena::new(), Session::new(Arc::clone(&classifier), SCHEME));
             let mut rejects = Rejects::default();
             let piece = Piece::new(list, chunk.contents(), &arena, &mut rejects);
             write_chunk(piece, &csv.of(list), &mut session, &mut counts, &mut out).unwrap();

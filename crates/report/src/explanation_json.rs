@@ -39,14 +39,14 @@ use std::convert::Infallible;
 use serde::Serialize;
 
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
 use portcullis_robots::policy::{
     ExplainedGroup, ExplainedRule, ExplainedStatement, UsageExplanation,
 };
 use portcullis_robots::syntax::{NoteKind, NoteSet};
-use portcullis_set::batch::{DecidingText, Explained};
+use portcullis_set::batch::{Explained, FullDecision};
 
 use super::clause;
 use super::json_lines::{Line, Text, UsageObject, write_object};
@@ -142,24 +142,17 @@ struct Rule<'a> {
 }
 
 /// Appends the object for `url` and `agent`, and LF, to `out`.
-pub fn write(
-    url: &[u8],
-    agent: &str,
-    decision: &Decision,
-    text: DecidingText<'_>,
-    found: Facts<'_>,
-    out: &mut Vec<u8>,
-) {
+pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, out: &mut Vec<u8>) {
     let explanation = found.explained.map(|it| &it.explanation);
     let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
-    let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
+    let usage = explanation.map(|it| &it.usage).filter(|_| full.decision.verdict == Verdict::Allow);
     let stated = usage_object(usage, found.labels);
     let notes = found.explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
     let file_notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
     let object = Object {
-        line: Line::new(url, agent, decision, text, stated),
+        line: Line::new(url, agent, full, stated),
         dialect: found.dialect.name,
-        clause: clause(found.dialect, decision.reason),
+        clause: clause(found.dialect, full.decision.reason),
         problem: found.problem,
         path: Text::uncut("path", explanation.map(|explanation| &*explanation.path)),
         token: explanation.and_then(|explanation| explanation.token.as_deref()),
@@ -239,6 +232,7 @@ fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis_dialect::decision::Decision;
     use portcullis_dialect::dialect::{GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
     use portcullis_robots::policy::{AgentChain, explain};
     use portcullis_robots::syntax::RobotsTxt;
@@ -256,7 +250,7 @@ mod tests {
         let explained = Explained { explanation, outage: None, file_notes: NoteSet::EMPTY };
         let found = Facts { explained: Some(&explained), problem: None, dialect, labels: &[] };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::UNKNOWN, DecidingText::default(), found, &mut out);
+        write(b"u", "Bot", Decision::UNKNOWN.into(), found, &mut out);
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -320,7 +314,7 @@ mod tests {
         let found =
             Facts { explained: None, problem: Some("no scheme"), dialect: &RFC_9309, labels: &[] };
         let mut out = Vec::new();
-        write(b"u", "Bot", &Decision::INVALID, DecidingText::default(), found, &mut out);
+        write(b"u", "Bot", Decision::INVALID.into(), found, &mut out);
         let expected = concat!(
             r#"{"url":"u","agent":"Bot","verdict":"invalid","reason":"bad-url","line":null,"#,
             r#""rule":null,"group":null,"dialect":"rfc9309","#,

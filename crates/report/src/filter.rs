@@ -105,7 +105,7 @@ impl Plan {
     #[inline]
     pub fn verdicts<'s>(
         &'s self,
-        session: &'s Session<'_>,
+        session: &'s Session,
     ) -> impl Iterator<Item = (Verdict, bool)> + 's {
         let agents = session.classifier().agents().len();
         let preferences = session.preferences();
@@ -166,11 +166,10 @@ impl Output {
 pub fn write_chunk(
     piece: Piece<'_>,
     plan: &Plan,
-    session: &mut Session<'_>,
+    session: &mut Session,
     counts: &mut Counts,
     out: &mut Output,
 ) -> Result<(), Damage> {
-    let decided = (session.classifier(), session.assumed_scheme());
     let list = piece.list();
     // Records of text are contiguous, and a run of kept records is copied at once.
     let joined = piece.contents().bytes();
@@ -178,9 +177,9 @@ pub fn write_chunk(
     let mut run = 0;
     let mut start = 0;
     in_blocks(piece.records(), 0, |block| {
-        session.decide(block)?;
+        session.classify(block)?;
         counts.add_block(block, bytes(block), session)?;
-        piece.rejects.add_block(block, session.decisions(), decided);
+        piece.rejects.add_block(block, session);
         for (&record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
             let end = start + record.whole().len();
             out.unstated_records += u64::from(is_unstated);
@@ -244,7 +243,7 @@ mod tests {
 
     fn filtered_as(input: &[u8], terminator: Terminator, plan: &Plan, agents: usize) -> Output {
         let classifier = classifier(&["a"], &["d"], agents);
-        let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(agents));
+        let (mut session, mut counts) = (Session::new(classifier, SCHEME), Counts::new(agents));
         let mut out = Output::default();
         piece(input, terminator, &mut Rejects::default(), |piece| {
             write_chunk(piece, plan, &mut session, &mut counts, &mut out)

@@ -29,18 +29,18 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::DecidingText;
+use portcullis_set::batch::FullDecision;
 
 /// The JSON Lines format for agents with these names.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines<'a>(pub &'a [String]);
 
 impl Format for JsonLines<'_> {
-    fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
-        for (number, (agent, decision)) in self.0.iter().zip(record.decisions).enumerate() {
+    fn write(&self, mut record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+        for (number, agent) in self.0.iter().enumerate() {
             let url = record.url;
             let usage = UsageObject::read(&record, number)?;
-            let line = Line::new(url, agent, decision, record.deciding_text(number)?, usage);
+            let line = Line::new(url, agent, record.full_decision(number)?, usage);
             write_object(&line, out);
         }
         Ok(())
@@ -114,7 +114,7 @@ impl UsageObject {
     }
 
     /// Reads the preferences for an agent. `None` if no label is requested.
-    fn read(record: &Decided<'_, '_>, agent: usize) -> Result<Option<UsageObject>, Damage> {
+    fn read(record: &Decided<'_>, agent: usize) -> Result<Option<UsageObject>, Damage> {
         let session = record.session();
         let labels = session.classifier().labels();
         if labels.is_empty() {
@@ -142,11 +142,10 @@ impl<'a> Line<'a> {
     pub fn new(
         url: &'a [u8],
         agent: &'a str,
-        decision: &Decision,
-        text: DecidingText<'a>,
+        decision: FullDecision<'a>,
         usage: Option<UsageObject>,
     ) -> Line<'a> {
-        let decision = DecisionObject::with_group(decision, text);
+        let decision = DecisionObject::with_group(decision);
         Line { url: Text::uncut("url", Some(url)), agent, decision, usage }
     }
 }
@@ -176,9 +175,9 @@ impl<'a> DecisionObject<'a> {
     }
 
     /// Returns all members of a decision.
-    pub fn with_group(decision: &Decision, text: DecidingText<'a>) -> DecisionObject<'a> {
-        let group = Some(Text::cut("group", text.group));
-        DecisionObject { group, ..DecisionObject::new(decision, text.rule) }
+    pub fn with_group(full: FullDecision<'a>) -> DecisionObject<'a> {
+        let group = Some(Text::cut("group", full.group));
+        DecisionObject { group, ..DecisionObject::new(&full.decision, full.rule) }
     }
 }
 

@@ -17,14 +17,13 @@
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_capture::input::Terminator;
 //! use portcullis_capture::list::{Arena, Contents, List};
-//! use portcullis_robots::policy::{AgentChain, Detail};
+//! use portcullis_robots::policy::AgentChain;
 //! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
 //! use portcullis_set::{LoadConfig, PolicySet};
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
-//! let classifier = Classifier::new(set, agents, Detail::Reason)?;
-//! let mut session = Session::new(&classifier, None);
+//! let mut session = Session::new(Classifier::new(set, agents)?, None);
 //! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
 //! let mut rejects = Rejects::default();
 //! let records = Contents::Bytes(b"https://a.example/\nnothing\n");
@@ -70,7 +69,7 @@ use portcullis_capture::list::{Arena, Contents, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, SHOWN_BYTES_MAX};
 use portcullis_set::Damage;
-use portcullis_set::batch::{DecidingText, Session};
+use portcullis_set::batch::{FullDecision, Session};
 
 /// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
 /// about usage and the licences, all of which are cut.
@@ -120,7 +119,7 @@ pub trait Format {
     /// # Errors
     ///
     /// If the part of the set with a rule is damaged.
-    fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage>;
+    fn write(&self, record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage>;
 
     /// Appends the records of a block, which has a decision for each record and agent.
     ///
@@ -131,7 +130,7 @@ pub trait Format {
         &self,
         block: &[Record<'_>],
         decisions: &[Decision],
-        session: &mut Session<'_>,
+        session: &mut Session,
         out: &mut Vec<u8>,
     ) -> Result<(), Damage> {
         let agents = session.classifier().agents().len();
@@ -140,13 +139,14 @@ pub trait Format {
             let (text, url, problem) = (record.text(), record.url(), record.problem());
             self.write(Decided { text, url, problem, decisions, session, place }, out)?;
         }
-        Ok(())
+        // Rules are read after the session compared the length of a mapped set.
+        session.classifier().set().is_whole()
     }
 }
 
 /// A record and its decisions.
 #[derive(Debug)]
-pub struct Decided<'r, 's> {
+pub struct Decided<'r> {
     /// The record without its terminator, as it was read.
     pub text: &'r [u8],
     /// The bytes that were decided. For plain lines, the text.
@@ -155,14 +155,14 @@ pub struct Decided<'r, 's> {
     pub problem: Option<Problem>,
     /// One decision for each agent.
     pub decisions: &'r [Decision],
-    session: &'r mut Session<'s>,
+    session: &'r mut Session,
     /// The place of the record in the session's block.
     place: usize,
 }
 
-impl<'s> Decided<'_, 's> {
+impl Decided<'_> {
     /// Returns the session that decided the record.
-    pub fn session(&self) -> &Session<'s> {
+    pub fn session(&self) -> &Session {
         self.session
     }
 
@@ -195,13 +195,13 @@ impl<'s> Decided<'_, 's> {
         Ok(())
     }
 
-    /// Returns the rule and the group of the decision for an agent.
+    /// Returns the decision for an agent, with its rule and group.
     ///
     /// # Errors
     ///
     /// If that part of the set is damaged.
-    pub fn deciding_text(&mut self, agent: usize) -> Result<DecidingText<'_>, Damage> {
-        self.session.deciding_text(self.place, agent)
+    pub fn full_decision(&mut self, agent: usize) -> Result<FullDecision<'_>, Damage> {
+        self.session.full_decision(self.place, agent)
     }
 }
 
@@ -216,19 +216,18 @@ impl<'s> Decided<'_, 's> {
 pub fn write_chunk(
     piece: Piece<'_>,
     format: &dyn Format,
-    session: &mut Session<'_>,
+    session: &mut Session,
     counts: &mut Counts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let agents = counts.agents().len();
-    let decided = (session.classifier(), session.assumed_scheme());
     let mut decisions = Vec::new();
     in_blocks(piece.records(), agents, |block| {
-        session.decide(block)?;
+        session.classify(block)?;
         counts.add_block(block, bytes(block), session)?;
+        piece.rejects.add_block(block, session);
         decisions.clear();
         decisions.extend_from_slice(session.decisions());
-        piece.rejects.add_block(block, &decisions, decided);
         format.write_block(block, &decisions, session, out)?;
         Ok(out.len() < CHUNK_OUTPUT_BYTES_MAX)
     })
@@ -286,14 +285,12 @@ fn within_budget(records: &[Record<'_>], answers: usize) -> usize {
 /// Decides a block of records, counts them, and returns the decisions, record by record.
 fn decide_block(
     block: &[Record<'_>],
-    session: &mut Session<'_>,
+    session: &mut Session,
     counts: &mut Counts,
     rejects: &mut Rejects,
 ) -> Result<Vec<Decision>, Damage> {
-    session.decide(block)?;
+    session.classify(block)?;
     counts.add_block(block, bytes(block), session)?;
-    let decisions = session.decisions().to_vec();
-    let decided = (session.classifier(), session.assumed_scheme());
-    rejects.add_block(block, &decisions, decided);
-    Ok(decisions)
+    rejects.add_block(block, session);
+    Ok(session.decisions().to_vec())
 }

@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_capture::input::Record;
 use portcullis_capture::list::{List, Problem};
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::REJECTS_SHOWN;
 use portcullis_robots::visible::{cut_to_show, visible};
-use portcullis_set::batch::Classifier;
+use portcullis_set::batch::Session;
 use serde::Serialize;
 
 use super::Figures;
@@ -93,31 +93,22 @@ impl Rejects {
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
     }
 
-    /// Counts the records of a block, and notes the ones that are not URLs. Each record has the
-    /// same number of decisions. `decided` is the classifier and the scheme that made them.
+    /// Counts the records of the block that `session` classified last, and notes the ones that are
+    /// not URLs.
     #[inline]
-    pub fn add_block(
-        &mut self,
-        block: &[Record<'_>],
-        decisions: &[Decision],
-        decided: (&Classifier, Option<&[u8]>),
-    ) {
+    pub fn add_block(&mut self, block: &[Record<'_>], session: &Session) {
+        let decisions = session.decisions();
         let agents = decisions.len() / block.len().max(1);
         for (place, first) in decisions.iter().step_by(agents.max(1)).enumerate() {
             if first.verdict == Verdict::Invalid {
-                self.reject(place, &block[place], decided);
+                self.reject(place, &block[place], session);
             }
         }
         self.records += block.len() as u64;
     }
 
     #[cold]
-    fn reject(
-        &mut self,
-        place: usize,
-        record: &Record<'_>,
-        (classifier, scheme): (&Classifier, Option<&[u8]>),
-    ) {
+    fn reject(&mut self, place: usize, record: &Record<'_>, session: &Session) {
         let kind = Kind::of(record);
         let number = self.records + place as u64;
         let is_leading = number == self.kinds.iter().sum::<u64>();
@@ -133,7 +124,7 @@ impl Rejects {
         }
         let problem = match kind {
             Kind::Without(problem) => problem.describe().to_owned(),
-            Kind::Empty | Kind::NotAUrl => match classifier.explain(record.url(), scheme, 0) {
+            Kind::Empty | Kind::NotAUrl => match session.explain(record.url(), 0) {
                 Ok(Err(problem)) => problem.to_string(),
                 _ => "not a URL".to_owned(),
             },
@@ -253,12 +244,11 @@ mod tests {
     use crate::tests::{SCHEME, classifier, piece};
     use crate::{Counts, tsv::Tsv, write_chunk};
     use portcullis_capture::input::Terminator;
-    use portcullis_set::batch::Session;
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);
         let (mut counts, mut out) = (Counts::new(1), Vec::new());
-        let mut session = Session::new(&classifier, SCHEME);
+        let mut session = Session::new(classifier, SCHEME);
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {

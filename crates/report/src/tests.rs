@@ -3,7 +3,7 @@
 use super::*;
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::Origin;
 use portcullis_set::batch::Classifier;
 use portcullis_set::{LoadConfig, PolicySet};
@@ -35,7 +35,7 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
     let others = (0..).map(|_| "unnamed".to_owned());
     let names = names.chain(others).take(agents);
     let agents = names.map(|name| AgentChain::parse(&name, &RFC_9309).unwrap()).collect();
-    Classifier::new(set, agents, Detail::Rule).unwrap()
+    Classifier::new(set, agents).unwrap()
 }
 
 /// Writes a chunk in a format, for a set that allows `a` and disallows `d`.
@@ -47,7 +47,7 @@ pub(super) fn written(
 ) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
     let (mut counts, mut out) = (Counts::new(agents), Vec::new());
-    let mut session = Session::new(&classifier, SCHEME);
+    let mut session = Session::new(classifier, SCHEME);
     piece(input, terminator, &mut Rejects::default(), |piece| {
         write_chunk(piece, format, &mut session, &mut counts, &mut out)
     })

@@ -21,7 +21,7 @@ pub struct Tsv(pub Terminator);
 
 impl Format for Tsv {
     #[inline]
-    fn write(&self, record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+    fn write(&self, record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         for decision in record.decisions {
             push_column(decision.verdict, out);
         }
@@ -36,7 +36,7 @@ impl Format for Tsv {
 pub struct TsvColumns<'a>(pub &'a Columns, pub Terminator);
 
 impl Format for TsvColumns<'_> {
-    fn write(&self, mut record: Decided<'_, '_>, out: &mut Vec<u8>) -> Result<(), Damage> {
+    fn write(&self, mut record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage> {
         record.for_each_value(self.0, |value| push_value(value, out))?;
         out.extend_from_slice(record.text);
         out.push(self.1.byte());

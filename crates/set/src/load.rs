@@ -404,10 +404,8 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stored::{AskError, Query};
+    use crate::batch::{AskError, Classifier};
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_engine::Limits;
-    use portcullis_robots::policy::Detail;
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
 
@@ -415,8 +413,8 @@ mod tests {
         AgentChain::parse(name, &RFC_9309).unwrap()
     }
 
-    fn ask(set: PolicySet, name: &str) -> Result<Query, AskError> {
-        Query::new(set.into(), vec![agent(name)], Detail::Rule, Limits::default())
+    fn ask(set: PolicySet, name: &str) -> Result<Classifier, AskError> {
+        Classifier::new(set, vec![agent(name)])
     }
 
     #[test]

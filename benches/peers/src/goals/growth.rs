@@ -9,9 +9,9 @@ use anyhow::Result;
 use portcullis_bench::{ListRun, MadeUpHosts, RuleGrowth, UrlList, on_all_cores};
 use portcullis_dialect::decision::Verdict;
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, ClassifierMemory};
+use portcullis_set::batch::{Classifier, Session};
 use rayon::prelude::*;
 
 use super::{AGENT, Behind, DIALECT, Effort, Fault, Figure, Measured, Pass, Sizes};
@@ -84,12 +84,12 @@ fn verified(
     /// The number of URLs that a thread checks at a time.
     const URLS_AT_ONCE: usize = 4_096;
     let damaged = |error: &dyn std::error::Error| Fault::Wrong(error.to_string());
-    let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()], Detail::Reason)
-        .map_err(|error| damaged(&error))?;
+    let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()]);
+    let classifier = Arc::new(classifier.map_err(|error| damaged(&error))?);
     let lines: Vec<&[u8]> = list.split(|&byte| byte == b'\n').collect();
     let lines = &lines[..lines.len() - 1];
-    let judge = |memory: &mut ClassifierMemory, (chunk, urls): (usize, &[&[u8]])| {
-        let decisions = classifier.classify(urls, None, memory).map_err(|error| damaged(&error))?;
+    let judge = |session: &mut Session, (chunk, urls): (usize, &[&[u8]])| {
+        let decisions = session.classify(urls).map_err(|error| damaged(&error))?;
         let mut allowed = 0;
         for (place, (url, decision)) in urls.iter().zip(decisions).enumerate() {
             let robots = made_up.robots_of_url((chunk * URLS_AT_ONCE + place) as u64);
@@ -103,7 +103,8 @@ fn verified(
         Ok(allowed)
     };
     let chunks = lines.par_chunks(URLS_AT_ONCE).enumerate();
-    chunks.map_init(|| classifier.memory(), judge).try_reduce(|| 0, |one, other| Ok(one + other))
+    let session = || Session::new(Arc::clone(&classifier), None);
+    chunks.map_init(session, judge).try_reduce(|| 0, |one, other| Ok(one + other))
 }
 
 /// Measures the cost of the second work divided by the cost of the first.

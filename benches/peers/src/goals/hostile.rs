@@ -11,8 +11,8 @@ use anyhow::{Result, bail};
 use portcullis_bench::{Resident, Spread, on_all_cores};
 use portcullis_dialect::decision::Verdict;
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, Detail};
-use portcullis_set::batch::Classifier;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 use portcullis_synth::random::SplitMix64;
 use rayon::prelude::*;
@@ -153,10 +153,9 @@ fn timed(robots: &[u8], url: &[u8]) -> Result<(f64, f64, bool)> {
     let agent = AgentChain::parse(AGENT, DIALECT)?;
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(DIALECT) };
     let set = PolicySet::of_text(robots, &config);
-    let classifier = Classifier::new(set, vec![agent], Detail::Reason)?;
-    let mut memory = classifier.memory();
+    let mut session = Session::new(Classifier::new(set, vec![agent])?, None);
     let compiled = start.elapsed().as_secs_f64();
-    let verdict = classifier.classify(&[url], None, &mut memory)?[0].verdict;
+    let verdict = session.classify(&[url])?[0].verdict;
     let seconds = start.elapsed().as_secs_f64();
     Ok((seconds, seconds - compiled, verdict == Verdict::Allow))
 }

@@ -20,6 +20,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
 use portcullis_lint::analysis::{AgentRules, Equivalence, Example, Search};
 use portcullis_robots::visible::cut_to_show;
+use portcullis_set::batch::FullDecision;
 
 /// The rules of a robot on both sides, and their comparison.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +101,7 @@ pub fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
             for side in [compared.old, compared.new] {
                 out.push(b'\t');
                 let (decision, rule) = decide(side, example);
-                push_deciding(&decision, rule, out);
+                push_deciding(FullDecision { rule, ..decision.into() }, out);
             }
             out.push(b'\t');
             push_text(&cut_to_show(example.path()), out);

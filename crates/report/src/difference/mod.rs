@@ -12,11 +12,10 @@ pub mod files;
 pub mod origins;
 pub mod urls;
 
-use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_robots::visible::{cut_to_show, is_hidden};
-use portcullis_set::stored::StatedPlace;
+use portcullis_set::batch::{FullDecision, StatedPlace};
 
 /// Appends text and a TAB.
 fn push_column(text: &[u8], out: &mut Vec<u8>) {
@@ -25,10 +24,10 @@ fn push_column(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends `LINE:RULE`, or the reason if no rule decides.
-fn push_deciding(decision: &Decision, rule: Option<&[u8]>, out: &mut Vec<u8>) {
-    match (decision.line, rule) {
+fn push_deciding(full: FullDecision<'_>, out: &mut Vec<u8>) {
+    match (full.decision.line, full.rule) {
         (Some(line), Some(rule)) => push_place(line, rule, out),
-        _ => out.extend_from_slice(decision.reason.as_str().as_bytes()),
+        _ => out.extend_from_slice(full.decision.reason.as_str().as_bytes()),
     }
 }
 

@@ -21,13 +21,12 @@ use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::{Piece, bytes, in_blocks, tsv};
 use super::{push_column, push_deciding, push_stated};
 use portcullis_capture::input::Terminator;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_set::Damage;
-use portcullis_set::batch::{DecidingText, Session};
-use portcullis_set::stored::StatedPlace;
+use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 
 /// The number of records by old and new verdict, or by old and new preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,16 +111,13 @@ impl UrlCounts {
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
     /// The verdict.
-    Access([Decided<'a>; 2]),
+    Access([FullDecision<'a>; 2]),
     /// The preference about a label.
     Usage(Label, [Stated<'a>; 2]),
 }
 
-/// A decision with its rule and group.
-pub type Decided<'a> = (&'a Decision, DecidingText<'a>);
-
 /// A preference, the place of its statement if there is one, and the decision about access.
-pub type Stated<'a> = (Preference, Option<&'a StatedPlace>, Decided<'a>);
+pub type Stated<'a> = (Preference, Option<&'a StatedPlace>, FullDecision<'a>);
 
 /// An output format for changes.
 pub trait Form {
@@ -154,22 +150,21 @@ pub struct JsonLines;
 pub fn write_chunk(
     piece: Piece<'_>,
     agents: &[String],
-    (old, new): (&mut Session<'_>, &mut Session<'_>),
+    (old, new): (&mut Session, &mut Session),
     form: &dyn Form,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
-    let decided = (new.classifier(), new.assumed_scheme());
-    let labels = new.classifier().labels();
+    let labels = new.classifier().labels().to_vec();
     let mut decisions = (Vec::new(), Vec::new());
     in_blocks(piece.records(), agents.len(), |block| {
         decisions.0.clear();
-        decisions.0.extend_from_slice(old.decide(block)?);
+        decisions.0.extend_from_slice(old.classify(block)?);
         decisions.1.clear();
-        decisions.1.extend_from_slice(new.decide(block)?);
+        decisions.1.extend_from_slice(new.classify(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        piece.rejects.add_block(block, &decisions.1, decided);
+        piece.rejects.add_block(block, new);
         counts.records += block.len() as u64;
         counts.bytes += bytes(block);
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
@@ -179,9 +174,8 @@ pub fn write_chunk(
             let counts = &mut counts.agents[agent];
             counts.verdicts.0[before.verdict as usize][after.verdict as usize] += 1;
             if before.verdict != after.verdict {
-                let before = (before, old.deciding_text(record, agent)?);
-                let after = (after, new.deciding_text(record, agent)?);
-                form.write(url, name, What::Access([before, after]), out);
+                let sides = [old.full_decision(record, agent)?, new.full_decision(record, agent)?];
+                form.write(url, name, What::Access(sides), out);
             }
             for (number, (&label, turns)) in labels.iter().zip(&mut counts.labels).enumerate() {
                 let answer = index * labels.len() + number;
@@ -189,13 +183,16 @@ pub fn write_chunk(
                 turns.0[was as usize][is as usize] += 1;
                 if was != is {
                     let at = old.stated_at(record, agent, number)?;
-                    let stated = (was, at.as_ref(), (before, old.deciding_text(record, agent)?));
+                    let stated = (was, at.as_ref(), old.full_decision(record, agent)?);
                     let at = new.stated_at(record, agent, number)?;
-                    let states = (is, at.as_ref(), (after, new.deciding_text(record, agent)?));
+                    let states = (is, at.as_ref(), new.full_decision(record, agent)?);
                     form.write(url, name, What::Usage(label, [stated, states]), out);
                 }
             }
         }
+        // Rules are read after the sessions compared the length of a mapped set.
+        old.classifier().set().is_whole()?;
+        new.classifier().set().is_whole()?;
         Ok(out.len() < CHUNK_OUTPUT_BYTES_MAX)
     })
 }
@@ -212,17 +209,17 @@ impl Form for Tsv {
         }
         match what {
             What::Access(sides) => {
-                sides.iter().for_each(|(decision, _)| tsv::push_column(decision.verdict, out));
-                for (decision, text) in sides {
-                    push_deciding(decision, text.rule, out);
+                sides.iter().for_each(|it| tsv::push_column(it.decision.verdict, out));
+                for side in sides {
+                    push_deciding(side, out);
                     out.push(b'\t');
                 }
             }
             What::Usage(_, sides) => {
                 sides.iter().for_each(|(it, ..)| push_column(it.as_str().as_bytes(), out));
-                for (preference, at, (decision, text)) in sides {
+                for (preference, at, access) in sides {
                     match preference {
-                        Preference::NoAccess => push_deciding(decision, text.rule, out),
+                        Preference::NoAccess => push_deciding(access, out),
                         _ => push_stated(at, out),
                     }
                     out.push(b'\t');
@@ -266,8 +263,7 @@ impl Form for JsonLines {
         let url = Text::uncut("url", Some(url));
         match what {
             What::Access(sides) => {
-                let [old, new] =
-                    sides.map(|(decision, text)| DecisionObject::with_group(decision, text));
+                let [old, new] = sides.map(DecisionObject::with_group);
                 write_object(&Object { url, agent, label: None, old, new }, out);
             }
             What::Usage(label, sides) => {
@@ -297,7 +293,7 @@ mod tests {
         let new = classifier(&["aa", "ua"], &["ad"], agents.len());
         let mut counts = UrlCounts::new(agents.len(), 0);
         let mut out = Vec::new();
-        let sessions = (&mut Session::new(&old, SCHEME), &mut Session::new(&new, SCHEME));
+        let sessions = (&mut Session::new(old, SCHEME), &mut Session::new(new, SCHEME));
         piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
             write_chunk(piece, &agents, sessions, form, &mut counts, &mut out)
         })

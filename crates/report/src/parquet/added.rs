@@ -1,5 +1,6 @@
 //! Encodes the added columns of a row group on the thread that decides its URLs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -49,7 +50,7 @@ impl AddedColumns {
     pub fn encode(
         &self,
         piece: &mut Piece<'_>,
-        session: &mut Session<'_>,
+        session: &mut Session,
         counts: &mut Counts,
     ) -> Result<EncodedGroup, GroupError> {
         let Contents::RowGroup(part) = piece.contents() else {
@@ -130,6 +131,32 @@ impl Default for Words {
     }
 }
 
+impl Words {
+    /// Adds the value of a column of one agent to its buffer.
+    fn push(&self, values: &Values<'_>, column: Column, buffer: &mut Buffer) {
+        let owned = |text: Cow<'_, [u8]>| String::from_utf8_lossy(&text).into_owned().into_bytes();
+        match column {
+            Column::Verdict => {
+                buffer.texts.push(self.verdicts[values.verdict as usize].clone());
+            }
+            Column::Reason => buffer.texts.push(self.reasons[values.reason as usize].clone()),
+            Column::Usage(_) => {
+                let word = values.text(column).unwrap_or_default();
+                buffer.texts.push(ByteArray::from(word.into_owned()));
+            }
+            Column::Line => {
+                // A file of 64 MiB has fewer lines than `i32::MAX`.
+                let line = values.line.and_then(|line| i32::try_from(line.get()).ok());
+                buffer.present.push(i16::from(line.is_some()));
+                buffer.numbers.extend(line);
+            }
+            Column::Rule | Column::Group => {
+                buffer.push_text(values.text(column).map(|text| ByteArray::from(owned(text))));
+            }
+        }
+    }
+}
+
 /// The values of a column that are not written yet.
 #[derive(Default)]
 struct Buffer {
@@ -164,7 +191,7 @@ impl AddedValues<'_, '_> {
     fn add(
         &mut self,
         block: &[Record<'_>],
-        session: &mut Session<'_>,
+        session: &mut Session,
         counts: &mut Counts,
         rejects: &mut Rejects,
     ) -> Result<(), GroupError> {
@@ -175,6 +202,8 @@ impl AddedValues<'_, '_> {
         for (place, decisions) in decisions.chunks_exact(counts.agents().len()).enumerate() {
             self.add_row(place, decisions, session)?;
         }
+        // Rules are read after the session compared the length of a mapped set.
+        session.classifier().set().is_whole()?;
         self.rows += block.len();
         self.has_rows = true;
         if self.rows + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
@@ -205,40 +234,21 @@ impl AddedValues<'_, '_> {
         &mut self,
         place: usize,
         decisions: &[Decision],
-        session: &mut Session<'_>,
+        session: &mut Session,
     ) -> Result<(), Damage> {
-        let buffers =
-            self.writers.iter_mut().skip(usize::from(self.has_url)).map(|(_, buffer)| buffer);
-        for (field, buffer) in self.fields.iter().zip(buffers) {
+        let buffers = self.writers.iter_mut().skip(usize::from(self.has_url));
+        let mut buffers = buffers.map(|(_, buffer)| buffer);
+        let per_agent = self.columns.per_agent();
+        let agents = if per_agent.is_empty() { &[][..] } else { decisions };
+        for (agent, decision) in agents.iter().enumerate() {
+            let values = Values::read(self.columns, decision, session, place, agent)?;
+            for (&column, buffer) in per_agent.iter().zip(&mut buffers) {
+                self.words.push(&values, column, buffer);
+            }
+        }
+        for (field, buffer) in self.fields.iter().skip(agents.len() * per_agent.len()).zip(buffers)
+        {
             match field.kind {
-                FieldKind::Agent(agent, Column::Verdict) => {
-                    let verdict = decisions[agent].verdict;
-                    buffer.texts.push(self.words.verdicts[verdict as usize].clone());
-                }
-                FieldKind::Agent(agent, Column::Reason) => {
-                    let reason = decisions[agent].reason;
-                    buffer.texts.push(self.words.reasons[reason as usize].clone());
-                }
-                FieldKind::Agent(agent, column @ Column::Usage(_)) => {
-                    let values =
-                        Values::read(self.columns, &decisions[agent], session, place, agent)?;
-                    let word = values.text(column).unwrap_or_default();
-                    buffer.texts.push(ByteArray::from(word.into_owned()));
-                }
-                FieldKind::Agent(agent, Column::Line) => {
-                    let line = decisions[agent].line.map(|line| line.get());
-                    // A file of 64 MiB has fewer lines than `i32::MAX`.
-                    let line = line.and_then(|line| i32::try_from(line).ok());
-                    buffer.present.push(i16::from(line.is_some()));
-                    buffer.numbers.extend(line);
-                }
-                FieldKind::Agent(agent, column @ (Column::Rule | Column::Group)) => {
-                    let values =
-                        Values::read(self.columns, &decisions[agent], session, place, agent)?;
-                    let text = values.text(column);
-                    let text = text.map(|text| String::from_utf8_lossy(&text).into_owned());
-                    buffer.push_text(text.map(|text| ByteArray::from(text.into_bytes())));
-                }
                 FieldKind::State => {
                     let state = session.state(place)?;
                     let word = state.map(|state| state_word(Some(state)).as_bytes());
@@ -249,6 +259,7 @@ impl AddedValues<'_, '_> {
                     let bits = bits(decisions, &mut bytes).is_ok();
                     buffer.push_text(bits.then(|| bytes.into()));
                 }
+                FieldKind::Agent(..) => unreachable!("the columns of agents come first"),
             }
         }
         Ok(())

@@ -52,7 +52,7 @@ impl KeptRows {
     pub fn of(
         piece: Piece<'_>,
         plan: &Plan,
-        session: &mut Session<'_>,
+        session: &mut Session,
         counts: &mut Counts,
     ) -> Result<KeptRows, GroupError> {
         let Contents::RowGroup(part) = piece.contents() else {

@@ -178,7 +178,7 @@ fn metadata(bytes: &[u8]) -> ParquetMetaData {
 fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
     let columns: Columns = columns.parse().unwrap();
     let classifier = classifier(&["a"], &["d"], 2);
-    let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(2));
+    let (mut session, mut counts) = (Session::new(classifier, SCHEME), Counts::new(2));
     let fields = columns.fields(&["One", "Two"], "").unwrap();
     let template = Arc::new(Template::of_list(list, &fields).unwrap());
     let added = AddedColumns::new(columns, fields);
@@ -402,7 +402,7 @@ fn a_text_list_becomes_a_file() {
     let fields = columns.fields(&["One"], "robots_").unwrap();
     let template = Arc::new(Template::of_urls(&fields).unwrap());
     let classifier = classifier(&["a"], &["d"], 1);
-    let (mut session, mut counts) = (Session::new(&classifier, SCHEME), Counts::new(1));
+    let (mut session, mut counts) = (Session::new(classifier, SCHEME), Counts::new(1));
     let encoder = AddedColumns::new(columns, fields);
     let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
     let mut rejects = Rejects::default();

@@ -28,15 +28,6 @@ mod select;
 mod usage;
 
 pub use agent::{AgentChain, AgentError};
-/// How much a decision reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Detail {
-    /// The verdict, and whether a rule gave it.
-    Reason,
-    /// The deciding rule as well.
-    Rule,
-}
-
 pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,

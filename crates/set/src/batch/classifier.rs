@@ -1,58 +1,65 @@
-//! Classifies records of a URL list: one decision per agent.
+//! The handle that threads share: a policy set, and the agents that ask it.
+//!
+//! A set holds rules for every agent, so the groups of a policy that apply to an agent have to be
+//! found first. This is done once for each policy and agent. A table of two words for each stores
+//! where the prefilter of the rule set begins, and threads share the table.
+//!
+//! Hosts, and policies that are used for the first time, are found for a block of questions, stage
+//! by stage. The loads of one stage do not depend on each other, so the CPU overlaps many of them.
 
 use std::sync::Arc;
 
-use crate::stored::{AskError, Licenses, PolicyNumber, Query, QueryMemory, StatedPlace};
-use crate::{CaptureFacts, Damage, PolicySet};
 use portcullis_capture::access::KnownOutage;
-use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::usage::{Label, Preference};
-use portcullis_engine::Limits;
-use portcullis_engine::block::{NO_POLICY, NO_URL, Source, Ways};
+use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
+use portcullis_dialect::usage::Label;
+use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Start, Starts, Table};
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::policy::{AgentChain, Detail, Explanation};
+use portcullis_engine::{Limits, RuleSetBuf, Settings};
+use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::target::{BadUrl, compared_path, host_key, split_assuming};
+use portcullis_robots::target::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
-use super::freshness::{AgeCounts, Freshness};
-use super::pieces::{HostOfUrls, Pieces};
+use super::freshness::Freshness;
+use super::session::Lookups;
+use super::usage::UsageQuestions;
+use crate::layout::NONE;
+use crate::load::EVERY_HOST;
+use crate::stored::{
+    AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules,
+    key_with_scheme, ordered, place,
+};
+use crate::{Damage, PolicySet};
 
-/// The policies of a set and the agents to decide for.
-///
-/// ```
-/// use portcullis_set::batch::Classifier;
-/// use portcullis_dialect::decision::Verdict;
-/// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_robots::policy::{AgentChain, Detail};
-/// use portcullis_set::{LoadConfig, PolicySet};
-///
-/// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
-/// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
-/// let classifier = Classifier::new(set, agents, Detail::Reason)?;
-/// let mut memory = classifier.memory();
-/// let urls = ["https://a.example/private/page", "https://a.example/"];
-/// let decisions = classifier.classify(&urls, None, &mut memory)?;
-/// assert_eq!(decisions[0].verdict, Verdict::Disallow);
-/// assert_eq!(decisions[1].verdict, Verdict::Allow);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The policies of a set and the agents to decide for. Threads share it; each has its own
+/// [`Session`](super::Session).
 #[derive(Debug)]
 pub struct Classifier {
-    query: Query,
-    /// The vector width used to split URLs.
-    vectors: Vectors,
+    pub(super) set: Arc<PolicySet>,
+    pub(super) agents: Vec<AgentChain>,
+    /// By agent: the names of robots in the set that it matches.
+    pub(super) tokens: Vec<AgentTokens>,
+    pub(super) settings: Settings,
+    /// By policy and agent: where answers begin.
+    starts: Starts,
+    /// The questions about usage; `None` if no label is asked about.
+    pub(super) usage: Option<UsageQuestions>,
     /// How the age of captures is compared; `None` to ignore it.
-    freshness: Option<Freshness>,
+    pub(super) freshness: Option<Freshness>,
 }
 
-/// The text in the file behind a decision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DecidingText<'a> {
-    /// The value of the deciding rule, if a rule decided; the verdict says which kind it is.
-    pub rule: Option<&'a [u8]>,
-    /// The value of the user-agent line of the group that applies, if one does.
-    pub group: Option<&'a [u8]>,
+/// An error that prevents queries of a set.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// A part of the set that is read is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+    /// The set was compiled for other agents ([`LoadConfig::agents`](crate::LoadConfig::agents)).
+    #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
+    OtherAgents {
+        /// The first agent that the set was not compiled for.
+        agent: String,
+    },
 }
 
 /// The explanation of one decision.
@@ -66,44 +73,11 @@ pub struct Explained {
     pub file_notes: NoteSet,
 }
 
-/// The memory that one thread uses with a [`Classifier`].
-#[derive(Clone, Debug, Default)]
-pub struct ClassifierMemory {
-    pieces: Pieces,
-    /// The number of the policy of each record, or the marker for none.
-    policies: Vec<u32>,
-    query: QueryMemory,
-    rule: Vec<u8>,
-    group: Vec<u8>,
-    ages: AgeCounts,
-}
-
-impl ClassifierMemory {
-    /// Returns the preferences on the block that was classified last, by record, agent and label of
-    /// [`Classifier::with_usage`]; empty if no label is asked about.
-    pub fn preferences(&self) -> &[Preference] {
-        self.query.preferences()
-    }
-
-    /// Returns the decisions of the last classified block.
-    pub fn decisions(&self) -> &[Decision] {
-        self.query.block.decisions()
-    }
-
-    /// Returns the number of records by age of their capture since the last call.
-    pub fn take_ages(&mut self) -> AgeCounts {
-        std::mem::take(&mut self.ages)
-    }
-
-    /// Returns how many decisions each method made, usage preferences included.
-    pub fn ways(&self) -> Ways {
-        self.query.ways()
-    }
-
-    /// Returns the bytes held for the automata of rule sets.
-    pub fn automata_bytes(&self) -> usize {
-        self.query.memory_bytes()
-    }
+/// The policy of an origin, and its capture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoundOrigin {
+    pub policy: u32,
+    pub capture: u32,
 }
 
 impl Classifier {
@@ -116,9 +90,8 @@ impl Classifier {
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
-        detail: Detail,
     ) -> Result<Classifier, AskError> {
-        Classifier::with_limits(set, agents, detail, Limits::default())
+        Classifier::with_limits(set, agents, Limits::default())
     }
 
     /// Like [`Classifier::new`], with other limits.
@@ -129,279 +102,88 @@ impl Classifier {
     pub fn with_limits(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
-        detail: Detail,
         limits: Limits,
     ) -> Result<Classifier, AskError> {
-        let query = Query::new(set.into(), agents, detail, limits)?;
-        Ok(Classifier { query, vectors: Vectors::detect(), freshness: None })
+        let set = set.into();
+        if let Some(other) = set.not_compiled_for(&agents) {
+            return Err(AskError::OtherAgents { agent: other.name().to_owned() });
+        }
+        let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
+        let tokens = tokens?;
+        let starts = Starts::new(set.policy_count() as usize * agents.len());
+        let settings = Settings { limits, ..Settings::default() };
+        Ok(Classifier { set, agents, tokens, settings, starts, usage: None, freshness: None })
     }
 
     /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
-    ///
-    /// ```
-    /// use portcullis_set::batch::{Classifier, Vectors};
-    /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::{AgentChain, Detail};
-    /// use portcullis_set::{LoadConfig, PolicySet};
-    ///
-    /// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
-    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
-    /// let mut classifier = Classifier::new(set, agents, Detail::Rule)?;
-    /// for vectors in Vectors::all() {
-    ///     classifier = classifier.with_vectors(vectors);
-    ///     let mut memory = classifier.memory();
-    ///     let decisions = classifier.classify(&["https://a.example/private"], None, &mut memory)?;
-    ///     assert_eq!(decisions[0].line.unwrap().get(), 2);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn with_vectors(self, vectors: Vectors) -> Classifier {
-        Classifier { query: self.query.with_vectors(vectors), vectors, ..self }
+    #[must_use]
+    pub fn with_vectors(mut self, vectors: Vectors) -> Classifier {
+        self.settings.vectors = vectors;
+        self
     }
 
-    /// Also finds usage preferences for these labels, in their order. See
-    /// [`ClassifierMemory::preferences`].
+    /// Also finds usage preferences for these labels, in their order; none for access alone. See
+    /// [`Session::preferences`](super::Session::preferences).
+    ///
+    /// The automata of access and those of usage have half of the thread's budget each then.
     ///
     /// # Panics
     ///
     /// If the set was loaded without them ([`LoadConfig::usage`](crate::LoadConfig::usage)).
     #[must_use]
-    pub fn with_usage(self, labels: &[Label]) -> Classifier {
-        Classifier { query: self.query.with_usage(labels), ..self }
-    }
-
-    /// Returns the labels that are asked about, in the order of preferences.
-    pub fn labels(&self) -> &[Label] {
-        self.query.labels()
-    }
-
-    /// Returns the place that states the preference for the label at `label` and `agent` on the record at
-    /// `record` of the block that was classified last; `None` if it is not stated.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such record, agent or label, or `memory` is another classifier's.
-    pub fn stated_at(
-        &self,
-        record: usize,
-        agent: usize,
-        label: usize,
-        memory: &ClassifierMemory,
-    ) -> Result<Option<StatedPlace>, Damage> {
-        let answer = (record * self.agents().len() + agent) * self.labels().len() + label;
-        self.query.stated_at(answer, &memory.query)
-    }
-
-    /// Returns the licences that hold for `agent` on the record at `record` of the block that was classified
-    /// last, as written; none if access is not allowed.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such record or agent, or `memory` is another classifier's.
-    pub fn licenses<'s>(
-        &'s self,
-        record: usize,
-        agent: usize,
-        memory: &ClassifierMemory,
-    ) -> Result<Licenses<'s>, Damage> {
-        let answer = record * self.agents().len() + agent;
-        let decision = memory.query.block.decisions()[answer];
-        match decision.verdict {
-            Verdict::Allow => self.query.licenses(memory.policies[record], agent),
-            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => {
-                Ok(Box::new(std::iter::empty()))
-            }
+    pub fn with_usage(mut self, labels: &[Label]) -> Classifier {
+        if labels.is_empty() {
+            return self;
         }
+        // Otherwise every preference would seem unstated.
+        assert!(self.set.has_usage(), "the set was compiled without usage preferences");
+        self.settings.limits.automata_bytes_max /= 2;
+        let entries = self.set.policy_count() as usize * self.agents.len();
+        self.usage = Some(UsageQuestions::new(labels.to_vec(), entries));
+        self
     }
 
-    /// Returns the set.
-    pub fn set(&self) -> &Arc<PolicySet> {
-        self.query.set()
-    }
-
-    /// Limits the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]).
+    /// Limits the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]), those
+    /// of usage included.
     #[must_use]
-    pub fn with_automata_bytes_max(self, bytes: usize) -> Classifier {
-        Classifier { query: self.query.with_automata_bytes_max(bytes), ..self }
+    pub fn with_automata_bytes_max(mut self, bytes: usize) -> Classifier {
+        self.settings.limits.automata_bytes_max =
+            if self.usage.is_some() { bytes / 2 } else { bytes };
+        self
     }
 
-    /// Compares the age of captures. Costs one lookup of the capture per host of a block.
+    /// Compares the age of captures. Costs one look at the capture per host of a block.
     #[must_use]
     pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
         Classifier { freshness, ..self }
     }
 
+    /// Returns the set.
+    pub fn set(&self) -> &Arc<PolicySet> {
+        &self.set
+    }
+
     /// Returns the dialect of the set.
     pub fn dialect(&self) -> &'static Dialect {
-        self.set().dialect()
+        self.set.dialect()
     }
 
     /// Returns the agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
-        self.query.agents()
+        &self.agents
     }
 
-    /// Returns memory for one more thread.
-    pub fn memory(&self) -> ClassifierMemory {
-        ClassifierMemory::default()
+    /// Returns the labels that are asked about, in the order of preferences.
+    pub fn labels(&self) -> &[Label] {
+        self.usage.as_ref().map_or(&[], |usage| &usage.labels)
     }
 
-    /// Returns one decision for each record and agent, record by record. Records are URLs as they
-    /// appear in a list. A record without a scheme gets `assumed_scheme`, if given.
-    ///
-    /// Classify at least some dozens of records per call: each lookup stage runs over the whole
-    /// block, so a record in a block costs less than a record alone.
+    /// Explains the decision for `agent` on `record`, which gets `assumed_scheme` if it has none.
+    /// `None` if no policy is known. Costs as much as trying every rule of the file.
     ///
     /// # Errors
     ///
-    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
-    /// shorter.
-    ///
-    /// # Panics
-    ///
-    /// If `memory` belongs to a classifier with other agents.
-    #[inline]
-    pub fn classify<'m, R: AsRef<[u8]>>(
-        &self,
-        records: &[R],
-        assumed_scheme: Option<&[u8]>,
-        memory: &'m mut ClassifierMemory,
-    ) -> Result<&'m [Decision], Damage> {
-        let ClassifierMemory { pieces, policies, query, ages, .. } = memory;
-        pieces.fill(records, &self.dialect().paths, assumed_scheme, self.vectors);
-        policies.resize(records.len(), NO_URL);
-        // These and the paths borrow from the records, so the memory that is kept between blocks
-        // cannot hold them.
-        let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
-        let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
-        let found = |number: usize, policy: Option<u32>| {
-            let (urls, is_invalid) = pieces.urls_of_host(number);
-            let policy = if is_invalid { NO_URL } else { policy.unwrap_or(NO_POLICY) };
-            policies[urls].iter_mut().for_each(|of_url| *of_url = policy);
-        };
-        self.query.find(&origins, query, found)?;
-        let mut paths = Vec::new();
-        let paths = pieces.paths(records, &mut paths);
-        self.query.decide(policies, paths, query)?;
-        if let Some(freshness) = &self.freshness {
-            let answers = query.block.answers_mut();
-            ages.merge(self.judge_ages(freshness, (records, pieces, policies), answers)?);
-        }
-        // Last: what is expired has no preference.
-        self.query.ask(policies, paths, query)?;
-        Ok(query.block.decisions())
-    }
-
-    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`], replaces the
-    /// decisions from captures that are not fresh.
-    #[inline(never)]
-    fn judge_ages<R: AsRef<[u8]>>(
-        &self,
-        freshness: &Freshness,
-        (records, pieces, policies): (&[R], &Pieces, &[u32]),
-        (decisions, sources): (&mut [Decision], &mut [Source]),
-    ) -> Result<AgeCounts, Damage> {
-        let agents = self.agents().len();
-        let mut ages = AgeCounts::default();
-        let mut end = records.len();
-        for number in (0..pieces.hosts()).rev() {
-            let HostOfUrls { url, scheme, key } = pieces.host(number, records);
-            let places = url..std::mem::replace(&mut end, url);
-            if matches!(policies[url], NO_POLICY | NO_URL) {
-                continue;
-            }
-            let missing = || self.set().malformed_host("an origin has lost its capture");
-            let (_, capture) = self.set().origin(scheme, key)?.ok_or_else(missing)?;
-            let age = freshness.age(&capture.facts);
-            ages.add(age, places.len() as u64);
-            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
-                let answers = places.start * agents..places.end * agents;
-                decisions[answers.clone()].fill(decision);
-                sources[answers].fill(Source::NOWHERE);
-            }
-        }
-        self.set().is_whole()?;
-        Ok(ages)
-    }
-
-    /// Returns the state of the origin of the record at index `record` of the last classified block, or
-    /// `None` if the record is not a URL.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged where it is read.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such record, or `memory` is another classifier's.
-    pub fn state(
-        &self,
-        record: usize,
-        memory: &ClassifierMemory,
-    ) -> Result<Option<PolicyState>, Damage> {
-        match memory.policies[record] {
-            NO_URL => Ok(None),
-            NO_POLICY => Ok(Some(PolicyState::Unknown)),
-            policy => self.set().policy(PolicyNumber::of(policy))?.state().map(Some),
-        }
-    }
-
-    /// Returns the text of the rule and of the user-agent value behind the decision for `agent` on
-    /// the record at index `record` of the last classified block. The rule is only known with
-    /// [`Detail::Rule`].
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such record or agent, or `memory` belongs to another classifier.
-    pub fn deciding_text<'a>(
-        &'a self,
-        record: usize,
-        agent: usize,
-        memory: &'a mut ClassifierMemory,
-    ) -> Result<DecidingText<'a>, Damage> {
-        let ClassifierMemory { query, rule, group, .. } = memory;
-        let (has_rule, has_group) = self.query.deciding_text(record, agent, query, rule, group)?;
-        Ok(DecidingText { rule: has_rule.then_some(&**rule), group: has_group.then_some(&**group) })
-    }
-
-    /// Returns the origins of the last classified block, which must be `records`. Each has the
-    /// index of its first record, its scheme as written, and the key of its host (see
-    /// [`host_key`]). It holds up to the first record of the next origin. Scheme and key are empty
-    /// for a record that is not a URL.
-    ///
-    /// # Panics
-    ///
-    /// If `records` is another block.
-    pub fn origins<'p, R: AsRef<[u8]>>(
-        &self,
-        records: &'p [R],
-        memory: &'p ClassifierMemory,
-    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
-        let pieces = &memory.pieces;
-        (0..pieces.hosts()).map(move |number| {
-            let HostOfUrls { url, scheme, key, .. } = pieces.host(number, records);
-            (url, scheme, key)
-        })
-    }
-
-    /// Explains the decision for `agent` on `record`. `None` if no policy is known. Costs as much
-    /// as trying every rule of the file.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
+    /// If a part of the set that is read is damaged; inside, if the record is not a URL.
     ///
     /// # Panics
     ///
@@ -424,11 +206,208 @@ impl Classifier {
         };
         let mut scratch = Vec::new();
         let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
-        let Some((policy, capture)) = self.set().origin(url.scheme, key)? else {
+        let Some((policy, capture)) = self.set.origin(url.scheme, key)? else {
             return Ok(Ok(None));
         };
-        let explained = self.query.explain(policy, agent, path)?;
-        let CaptureFacts { outage, file_notes, .. } = capture.facts;
-        Ok(Ok(Some(Explained { explanation: explained, outage, file_notes })))
+        let explanation = self.set.policy(policy)?.with_file(|file, extract| {
+            explain(file, extract, dialect, &self.agents[agent], path)
+        })?;
+        let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
+        Ok(Ok(Some(Explained { explanation, outage, file_notes })))
+    }
+
+    /// Finds the policies of a block of origins. Calls `found` with the index of each origin, in
+    /// order, and its policy, or `None`. An origin is a scheme in any case and the key of a host
+    /// ([`host_key`]); an empty key matches no host.
+    #[inline]
+    pub(super) fn find(
+        &self,
+        origins: &[(&[u8], &[u8])],
+        Lookups { searches, candidates }: &mut Lookups,
+        mut found: impl FnMut(usize, Option<FoundOrigin>),
+    ) -> Result<(), Damage> {
+        if self.set.is_universal() {
+            let capture = match self.freshness {
+                Some(_) => self.set.host(EVERY_HOST)?.and_then(|host| host.found(false)),
+                None => None,
+            };
+            let every = FoundOrigin { policy: 0, capture: capture.map_or(NONE, |(_, it)| it) };
+            let is_host = |(_, key): &(&[u8], &[u8])| (!key.is_empty()).then_some(every);
+            origins.iter().enumerate().for_each(|(index, origin)| found(index, is_host(origin)));
+            return Ok(());
+        }
+        searches.clear();
+        candidates.clear();
+        searches.extend(origins.iter().map(|(_, key)| self.set.search(key)));
+        for (search, (_, key)) in searches.iter_mut().zip(origins) {
+            let candidate = self.set.next_candidate(search)?;
+            if let Some(position) = candidate {
+                self.set.prefetch_host(position, key.len());
+            }
+            candidates.push(candidate);
+        }
+        let searched = origins.iter().zip(searches).zip(candidates);
+        for (index, ((&origin, search), candidate)) in searched.enumerate() {
+            found(index, self.policy_of(origin, search, *candidate)?);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn policy_of(
+        &self,
+        (scheme, key): (&[u8], &[u8]),
+        search: &mut Search,
+        mut candidate: Option<HostPosition>,
+    ) -> Result<Option<FoundOrigin>, Damage> {
+        let place = place(scheme);
+        if place == Place::Other {
+            return match key.is_empty() {
+                true => Ok(None),
+                false => self.policy_of_other(scheme, key),
+            };
+        }
+        while let Some(position) = candidate {
+            if let Some(host) = self.set.host_with(position, key)? {
+                return self.known(host.found(place == Place::Https));
+            }
+            candidate = self.set.next_candidate(search)?;
+        }
+        Ok(None)
+    }
+
+    /// Returns the policy of an origin whose scheme is neither http nor https.
+    #[cold]
+    fn policy_of_other(&self, scheme: &[u8], key: &[u8]) -> Result<Option<FoundOrigin>, Damage> {
+        let host = self.set.host(&key_with_scheme(scheme, key))?;
+        self.known(host.and_then(|host| host.found(false)))
+    }
+
+    /// Checks that the policy with this number exists.
+    #[inline]
+    fn known(&self, found: Option<(u32, u32)>) -> Result<Option<FoundOrigin>, Damage> {
+        match found {
+            Some((policy, _)) if policy >= self.set.policy_count() => {
+                Err(self.set.malformed_host("a host has a policy that is not there"))
+            }
+            found => Ok(found.map(|(policy, capture)| FoundOrigin { policy, capture })),
+        }
+    }
+
+    /// Decides each path of a block for each agent, according to the policies with these numbers.
+    /// [`NO_POLICY`](portcullis_engine::block::NO_POLICY) and [`NO_URL`] mean that there is none.
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of paths and policies differ, or there is no such policy.
+    #[inline]
+    pub(super) fn decide(
+        &self,
+        policies: &[u32],
+        paths: ComparedPaths<'_>,
+        block: &mut BlockMemory,
+        unresolved: &mut Vec<PolicyNumber>,
+    ) -> Result<(), Damage> {
+        self.resolve_all(policies, unresolved)?;
+        let allows_robots_txt = self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        let table = self.table(&self.starts, self.agents.len(), allows_robots_txt);
+        let questions = Questions { policies, paths: paths.as_slices() };
+        block.ask(table, questions, |entry, _| self.build_rule_set(entry))?;
+        // A mapped file that was truncated reads as zeros after its new end, even in blocks whose
+        // checksum was compared before, and a prefilter of zeros rejects every path. So the length
+        // is compared before any decision is returned. That takes 160 ns, or 1.3 ns per URL of a
+        // usual block. Comparing once per chunk would cost less, but would leave out callers other
+        // than the program.
+        self.set.is_whole()
+    }
+
+    /// Returns the rule sets for blocks that ask about entries with these starts.
+    pub(super) fn table<'t>(
+        &'t self,
+        starts: &'t Starts,
+        columns: usize,
+        allows_robots_txt: bool,
+    ) -> Table<'t> {
+        let (lines, settings) = (self.set.all_lines(), &self.settings);
+        Table { lines, starts, columns, allows_robots_txt, settings }
+    }
+
+    /// Builds the rule set of an entry, which is not stored.
+    #[cold]
+    fn build_rule_set(&self, entry: usize) -> Result<RuleSetBuf, Damage> {
+        // The entry had rules when its policy was resolved.
+        let lost = || self.set.malformed_host("a policy has lost its rules");
+        let (rules, _) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;
+        Ok(RuleSetBuf::new(&rules.patterns, &rules.verdicts))
+    }
+
+    /// Finds where answers begin for policies that are used for the first time.
+    fn resolve_all(
+        &self,
+        policies: &[u32],
+        unresolved: &mut Vec<PolicyNumber>,
+    ) -> Result<(), Damage> {
+        let (agents, count) = (self.agents.len(), self.set.policy_count());
+        let last_of = |policy: u32| (policy as usize).saturating_mul(agents) + (agents - 1);
+        let is_there = |policy: u32| policy < count || policy >= NO_URL;
+        let is_known = |policy: u32| is_there(policy) & self.starts.has(last_of(policy));
+        // Without agents nothing is asked.
+        if agents == 0 || policies.iter().fold(true, |all, &policy| all & is_known(policy)) {
+            return Ok(());
+        }
+        assert!(policies.iter().all(|&policy| is_there(policy)), "there is no such policy");
+        unresolved.clear();
+        let new = policies.iter().filter(|&&policy| !is_known(policy));
+        unresolved.extend(new.map(|&policy| PolicyNumber(policy)));
+        unresolved.dedup();
+        unresolved.iter().for_each(|policy| self.set.prefetch_policy_index(*policy));
+        unresolved.iter().for_each(|policy| self.set.prefetch_policy(*policy));
+        unresolved.iter().try_for_each(|policy| self.resolve(*policy))
+    }
+
+    fn resolve(&self, number: PolicyNumber) -> Result<(), Damage> {
+        let policy = self.set.policy(number)?;
+        let first = number.index() * self.agents.len();
+        let mut entries: Vec<Option<u32>> = Vec::with_capacity(self.agents.len());
+        let mut starts = Vec::with_capacity(self.agents.len());
+        for tokens in &self.tokens {
+            let selected = policy.select(tokens)?;
+            let entry = match selected {
+                Selected::Fixed(_) => None,
+                Selected::Rules(rules) => Some(rules.entry),
+            };
+            let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
+            let start = match (selected, same) {
+                (_, Some(same)) => Start { line: Start::SHARED, number: same as u32 },
+                (Selected::Fixed(fixed), _) => Start { line: Start::FIXED, number: fixed.0 },
+                (Selected::Rules(rules), _) => self.set.start_of(rules.rule_set)?,
+            };
+            entries.push(entry);
+            starts.push(start);
+        }
+        self.starts.set(first, &starts);
+        Ok(())
+    }
+
+    /// Returns the rules of an entry's policy that apply to its agent.
+    pub(super) fn rules_of(&self, entry: usize) -> Result<Option<SelectedRules>, Damage> {
+        let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
+        match self.set.policy(PolicyNumber(policy as u32))?.select(&self.tokens[agent])? {
+            Selected::Fixed(_) => Ok(None),
+            Selected::Rules(rules) => Ok(Some(rules)),
+        }
+    }
+
+    /// Returns the rules of a policy that apply to an agent, in order of precedence. Empty if no
+    /// group applies to it, or there is no file.
+    pub(crate) fn ordered_rules(
+        &self,
+        policy: PolicyNumber,
+        agent: usize,
+    ) -> Result<OrderedRules, Damage> {
+        match self.rules_of(policy.index() * self.agents.len() + agent)? {
+            None => Ok(OrderedRules::default()),
+            Some(rules) => ordered(&self.set, &rules).map(|(rules, _)| rules),
+        }
     }
 }

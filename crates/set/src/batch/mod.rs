@@ -1,21 +1,26 @@
 //! Bulk decisions: classifying records, and running a whole input through a classifier.
 //!
-//! - [`Classifier`] maps records of a list to one decision per agent. It does no I/O, holds no
-//!   global state, and is shared by threads, each with its own [`ClassifierMemory`].
-//! - [`Session`] holds a classifier and the memory of one thread.
+//! - [`Classifier`] is a set and the agents that ask it. It does no I/O, holds no global state, and
+//!   is shared by threads.
+//! - [`Session`] is a classifier and the memory of one thread. It maps records of a list to one
+//!   decision per agent.
 //! - [`runner`] splits sources into chunks, hands the chunks to threads and returns results in
 //!   order. It knows nothing about URLs.
 //!
-//! Use the classifier alone if something else, such as a dataframe engine, owns the threads.
+//! Use sessions alone if something else, such as a dataframe engine, owns the threads.
 
 mod classifier;
+mod deciding;
 mod freshness;
 mod pieces;
 pub mod runner;
 mod session;
+mod usage;
 
-pub use classifier::{Classifier, ClassifierMemory, DecidingText, Explained};
+pub use classifier::{AskError, Classifier, Explained};
+pub use deciding::FullDecision;
 pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;
+pub use usage::{Licenses, StatedPlace};
 
 pub use portcullis_engine::vectors::Vectors;

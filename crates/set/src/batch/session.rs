@@ -1,106 +1,185 @@
-//! A classifier with everything that one thread needs to use it.
+//! The memory of one thread, and the blocks of records that it decides.
 
-use crate::Damage;
-use crate::stored::{Licenses, StatedPlace};
-use portcullis_dialect::decision::{Decision, PolicyState};
+use std::sync::Arc;
+
+use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_robots::target::BadUrl;
+use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, Ways};
+use portcullis_robots::target::{BadUrl, ComparedPaths};
 
-use super::{AgeCounts, Classifier, ClassifierMemory, DecidingText, Explained};
+use super::classifier::{Classifier, Explained, FoundOrigin};
+use super::freshness::{AgeCounts, Freshness};
+use super::pieces::{HostOfUrls, Pieces};
+use super::usage::{Licenses, StatedPlace, UsageMemory};
+use crate::Damage;
+use crate::layout::NONE;
+use crate::stored::{HostPosition, PolicyNumber, Search};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
-/// The output formats of `portcullis-report` read decisions from it. A session is cheap to
-/// create; its memory grows with the blocks that it decides, so keep one per thread.
+/// A session is cheap to create; its memory grows with the blocks that it decides, so keep one per
+/// thread.
 ///
 /// ```
 /// use portcullis_set::batch::{Classifier, Session};
 /// use portcullis_dialect::decision::Verdict;
 /// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_robots::policy::{AgentChain, Detail};
+/// use portcullis_robots::policy::AgentChain;
 /// use portcullis_set::{LoadConfig, PolicySet};
 ///
 /// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
-/// let classifier = Classifier::new(set, agents, Detail::Rule)?;
-/// let mut session = Session::new(&classifier, Some(b"https"));
-/// let decisions = session.decide(&["a.example/private/page"])?;
+/// let mut session = Session::new(Classifier::new(set, agents)?, Some(b"https"));
+/// let decisions = session.classify(&["a.example/private/page", "https://a.example/"])?;
 /// assert_eq!(decisions[0].verdict, Verdict::Disallow);
-/// let text = session.deciding_text(0, 0)?;
-/// assert_eq!(text.rule, Some(&b"/private"[..]));
-/// assert_eq!(text.group, Some(&b"*"[..]));
+/// assert_eq!(decisions[1].verdict, Verdict::Allow);
+/// let first = session.full_decision(0, 0)?;
+/// assert_eq!(first.decision.line.unwrap().get(), 2);
+/// assert_eq!((first.rule, first.group), (Some(&b"/private"[..]), Some(&b"*"[..])));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Session<'c> {
-    classifier: &'c Classifier,
-    assumed_scheme: Option<&'c [u8]>,
-    memory: ClassifierMemory,
+pub struct Session {
+    pub(super) classifier: Arc<Classifier>,
+    assumed_scheme: Option<Box<[u8]>>,
+    pieces: Pieces,
+    lookups: Lookups,
+    /// The number of the policy of each record, or the marker for none.
+    policies: Vec<u32>,
+    /// The capture of each host, if ages are compared.
+    captures: Vec<u32>,
+    /// The policies of the block that are used for the first time.
+    unresolved: Vec<PolicyNumber>,
+    pub(super) block: BlockMemory,
+    usage: UsageMemory,
+    pub(super) rule: Vec<u8>,
+    pub(super) group: Vec<u8>,
+    ages: AgeCounts,
 }
 
-impl<'c> Session<'c> {
+/// The searches for the hosts of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lookups {
+    pub searches: Vec<Search>,
+    pub candidates: Vec<Option<HostPosition>>,
+}
+
+impl Session {
     /// Creates a session. A record without a scheme gets `assumed_scheme`; if that is `None`, the
     /// record is invalid.
-    pub fn new(classifier: &'c Classifier, assumed_scheme: Option<&'c [u8]>) -> Session<'c> {
-        Session { classifier, assumed_scheme, memory: classifier.memory() }
+    pub fn new(classifier: impl Into<Arc<Classifier>>, assumed_scheme: Option<&[u8]>) -> Session {
+        Session {
+            classifier: classifier.into(),
+            assumed_scheme: assumed_scheme.map(Into::into),
+            pieces: Pieces::default(),
+            lookups: Lookups::default(),
+            policies: Vec::new(),
+            captures: Vec::new(),
+            unresolved: Vec::new(),
+            block: BlockMemory::default(),
+            usage: UsageMemory::default(),
+            rule: Vec::new(),
+            group: Vec::new(),
+            ages: AgeCounts::default(),
+        }
     }
 
     /// Returns the classifier.
-    pub fn classifier(&self) -> &'c Classifier {
-        self.classifier
+    pub fn classifier(&self) -> &Arc<Classifier> {
+        &self.classifier
     }
 
     /// Returns the scheme of records that have none.
-    pub fn assumed_scheme(&self) -> Option<&'c [u8]> {
-        self.assumed_scheme
+    pub fn assumed_scheme(&self) -> Option<&[u8]> {
+        self.assumed_scheme.as_deref()
     }
 
-    /// Returns one decision for each record and agent, record by record; see
-    /// [`Classifier::classify`].
+    /// Returns one decision for each record and agent, record by record, without its rule: see
+    /// [`Session::full_decision`]. Records are URLs as they appear in a list.
+    ///
+    /// Classify at least some dozens of records per call: each lookup stage runs over the whole
+    /// block, so a record in a block costs less than a record alone.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::classify`].
+    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
+    /// shorter.
     #[inline]
-    pub fn decide<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
-        self.classifier.classify(records, self.assumed_scheme, &mut self.memory)
+    pub fn classify<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
+        let Session { classifier, pieces, lookups, policies, captures, .. } = self;
+        let scheme = self.assumed_scheme.as_deref();
+        pieces.fill(records, &classifier.dialect().paths, scheme, classifier.settings.vectors);
+        policies.resize(records.len(), NO_URL);
+        captures.clear();
+        let has_ages = classifier.freshness.is_some();
+        // These and the paths borrow from the records, so the memory that is kept between blocks
+        // cannot hold them.
+        let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
+        let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
+        let found = |number: usize, origin: Option<FoundOrigin>| {
+            let (urls, is_invalid) = pieces.urls_of_host(number);
+            let policy = origin.map_or(NO_POLICY, |origin| origin.policy);
+            let policy = if is_invalid { NO_URL } else { policy };
+            policies[urls].iter_mut().for_each(|of_url| *of_url = policy);
+            if has_ages {
+                captures.push(origin.map_or(NONE, |origin| origin.capture));
+            }
+        };
+        classifier.find(&origins, lookups, found)?;
+        let mut paths = Vec::new();
+        let paths = pieces.paths(records, &mut paths);
+        let Session { policies, block, unresolved, usage, ages, .. } = self;
+        classifier.decide(policies, paths, block, unresolved)?;
+        if let Some(freshness) = &classifier.freshness {
+            let hosts = (&*pieces, &**policies, &**captures);
+            ages.merge(classifier.judge_ages(freshness, hosts, block.answers_mut())?);
+        }
+        // Last: what is expired has no preference.
+        classifier.find_preferences(policies, paths, block.decisions(), usage)?;
+        Ok(block.decisions())
+    }
+
+    /// Like [`Session::classify`], for paths and the numbers of their policies.
+    /// [`NO_POLICY`] and [`NO_URL`] mean that there is none. Compares no ages.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::classify`].
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of paths and policies differ, or there is no such policy.
+    #[inline]
+    pub fn decide(
+        &mut self,
+        policies: &[u32],
+        paths: ComparedPaths<'_>,
+    ) -> Result<&[Decision], Damage> {
+        let Session { classifier, block, unresolved, usage, .. } = self;
+        self.policies.clear();
+        self.policies.extend_from_slice(policies);
+        classifier.decide(policies, paths, block, unresolved)?;
+        classifier.find_preferences(policies, paths, block.decisions(), usage)?;
+        Ok(block.decisions())
     }
 
     /// Returns the decisions of the last block again.
     pub fn decisions(&self) -> &[Decision] {
-        self.memory.decisions()
+        self.block.decisions()
     }
 
-    /// Returns the rule and the group behind the decision for `agent` on a record of the last
-    /// block; see [`Classifier::deciding_text`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Classifier::deciding_text`].
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record, or there is no such agent.
-    pub fn deciding_text(
-        &mut self,
-        record: usize,
-        agent: usize,
-    ) -> Result<DecidingText<'_>, Damage> {
-        self.classifier.deciding_text(record, agent, &mut self.memory)
-    }
-
-    /// Returns the preferences for the last block, by record, agent and label of
-    /// [`Classifier::with_usage`].
+    /// Returns the preferences on the last block, by record, agent and label of
+    /// [`Classifier::with_usage`]; empty if no label is asked about.
     pub fn preferences(&self) -> &[Preference] {
-        self.memory.preferences()
+        self.usage.preferences()
     }
 
-    /// Returns the place of the statement behind a preference, for an agent and a label on a record
-    /// of the last block; see [`Classifier::stated_at`].
+    /// Returns the place that states the preference for the label at `label` and `agent` on the
+    /// record at `record` of the last block; `None` if it is not stated.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::stated_at`].
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
@@ -111,52 +190,66 @@ impl<'c> Session<'c> {
         agent: usize,
         label: usize,
     ) -> Result<Option<StatedPlace>, Damage> {
-        self.classifier.stated_at(record, agent, label, &self.memory)
+        let classifier = &self.classifier;
+        let answer = (record * classifier.agents.len() + agent) * classifier.labels().len() + label;
+        classifier.stated_place(answer, &self.usage)
     }
 
-    /// Returns the licences that hold for an agent on a record of the last block; see
-    /// [`Classifier::licenses`].
+    /// Returns the licences that hold for `agent` on the record at `record` of the last block, as
+    /// written; none if access is not allowed.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::licenses`].
+    /// If a part of the set that is read is damaged.
     ///
     /// # Panics
     ///
     /// If the last block has no such record, or there is no such agent.
-    pub fn licenses(&self, record: usize, agent: usize) -> Result<Licenses<'c>, Damage> {
-        self.classifier.licenses(record, agent, &self.memory)
+    pub fn licenses(&self, record: usize, agent: usize) -> Result<Licenses<'_>, Damage> {
+        let answer = record * self.classifier.agents.len() + agent;
+        match self.decisions()[answer].verdict {
+            Verdict::Allow => self.classifier.licenses(self.policies[record], agent),
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => {
+                Ok(Box::new(std::iter::empty()))
+            }
+        }
     }
 
-    /// Returns the policy state of the origin of a record of the last block; see
-    /// [`Classifier::state`].
+    /// Returns the state of the origin of the record at index `record` of the last block, or `None`
+    /// if the record is not a URL.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::state`].
+    /// If the set is damaged where it is read.
     ///
     /// # Panics
     ///
     /// If the last block has no such record.
     pub fn state(&self, record: usize) -> Result<Option<PolicyState>, Damage> {
-        self.classifier.state(record, &self.memory)
+        match self.policies[record] {
+            NO_URL => Ok(None),
+            NO_POLICY => Ok(Some(PolicyState::Unknown)),
+            policy => self.classifier.set.policy(PolicyNumber(policy))?.state().map(Some),
+        }
     }
 
-    /// Returns the origins of the last block, which is `records`; see [`Classifier::origins`].
+    /// Returns the origins of the last block, which must be `records`. Each has the index of its
+    /// first record, its scheme as written, and the key of its host (see
+    /// [`host_key`](portcullis_robots::target::host_key)). It holds up to the first record of the
+    /// next origin. Scheme and key are empty for a record that is not a URL.
     ///
     /// # Panics
     ///
-    /// If `records` are not those of the last block.
+    /// If `records` is another block.
     pub fn origins<'p, R: AsRef<[u8]>>(
         &'p self,
         records: &'p [R],
-    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> {
-        self.classifier.origins(records, &self.memory)
-    }
-
-    /// Returns the ages of the captures since the last call; see [`ClassifierMemory::take_ages`].
-    pub fn take_ages(&mut self) -> AgeCounts {
-        self.memory.take_ages()
+    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
+        let pieces = &self.pieces;
+        (0..pieces.hosts()).map(move |number| {
+            let HostOfUrls { url, scheme, key, .. } = pieces.host(number, records);
+            (url, scheme, key)
+        })
     }
 
     /// Explains the decision for `agent` on `record`, which need not be of the last block; see
@@ -174,6 +267,53 @@ impl<'c> Session<'c> {
         record: &[u8],
         agent: usize,
     ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
-        self.classifier.explain(record, self.assumed_scheme, agent)
+        self.classifier.explain(record, self.assumed_scheme(), agent)
+    }
+
+    /// Returns the number of records by age of their capture since the last call.
+    pub fn take_ages(&mut self) -> AgeCounts {
+        std::mem::take(&mut self.ages)
+    }
+
+    /// Returns how many decisions each method made, usage preferences included.
+    pub fn ways(&self) -> Ways {
+        let mut ways = self.block.ways();
+        ways += self.usage.ways();
+        ways
+    }
+
+    /// Returns the bytes held for the automata of rule sets.
+    pub fn automata_bytes(&self) -> usize {
+        self.block.memory_bytes() + self.usage.memory_bytes()
+    }
+}
+
+impl Classifier {
+    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`],
+    /// replaces the decisions from captures that are not fresh.
+    #[inline(never)]
+    fn judge_ages(
+        &self,
+        freshness: &Freshness,
+        (pieces, policies, captures): (&Pieces, &[u32], &[u32]),
+        (decisions, sources): (&mut [Decision], &mut [Source]),
+    ) -> Result<AgeCounts, Damage> {
+        let agents = self.agents.len();
+        let mut ages = AgeCounts::default();
+        for (number, &capture) in captures.iter().enumerate() {
+            let (urls, _) = pieces.urls_of_host(number);
+            if matches!(policies[urls.start], NO_POLICY | NO_URL) {
+                continue;
+            }
+            let age = freshness.age(&self.set.capture_of_origin(capture)?.facts);
+            ages.add(age, urls.len() as u64);
+            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
+                let answers = urls.start * agents..urls.end * agents;
+                decisions[answers.clone()].fill(decision);
+                sources[answers].fill(Source::NOWHERE);
+            }
+        }
+        self.set.is_whole()?;
+        Ok(ages)
     }
 }

@@ -57,10 +57,11 @@ use portcullis_dialect::limits::{DIFFERENCE_PAIR_BYTES_KEPT, DIFFERENCE_PAIRS_KE
 use portcullis_dialect::usage::Label;
 use portcullis_engine::bytes::seeded_hash;
 use portcullis_engine::pattern::{PathPattern, PatternList};
-use portcullis_robots::policy::{AgentChain, Detail, OrderedRules};
+use portcullis_robots::policy::{AgentChain, OrderedRules};
 
+use super::batch::{AskError, Classifier};
 use super::file::Damage;
-use super::stored::{AskError, PolicyNumber, PolicySet, Query, StoredHost};
+use super::stored::{PolicyNumber, PolicySet, StoredHost};
 
 pub use usage::UsageChange;
 
@@ -70,7 +71,7 @@ pub struct Difference {
     old: Arc<PolicySet>,
     new: Arc<PolicySet>,
     /// The agents in the old and in the new set, if any were given.
-    asked: Option<(Query, Query)>,
+    asked: Option<(Classifier, Classifier)>,
 }
 
 /// A changed origin.
@@ -241,12 +242,10 @@ impl Difference {
         new: (&Arc<PolicySet>, Vec<AgentChain>),
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let query = |(set, agents): (&Arc<PolicySet>, _)| {
-            let limits = portcullis_engine::Limits::default();
-            Query::new(Arc::clone(set), agents, Detail::Reason, limits)
-        };
+        let classifier =
+            |(set, agents): (&Arc<PolicySet>, _)| Classifier::new(Arc::clone(set), agents);
         let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
-        let asked = Some((query(old)?, query(new)?));
+        let asked = Some((classifier(old)?, classifier(new)?));
         Ok(Difference { old: old_set, new: new_set, asked })
     }
 
@@ -492,8 +491,8 @@ fn compare(
     }
     let mut changed = Vec::new();
     for agent in 0..old_agents.agents().len() {
-        let old_rules = old_agents.obeyed_rules(old, agent)?;
-        let new_rules = new_agents.obeyed_rules(new, agent)?;
+        let old_rules = old_agents.ordered_rules(old, agent)?;
+        let new_rules = new_agents.ordered_rules(new, agent)?;
         if !same_rules(&old_rules, &new_rules) {
             changed.push(agent);
         }

@@ -13,7 +13,8 @@ use portcullis_robots::syntax::{RobotsTxt, Statement};
 
 use super::{Run, runs};
 use crate::Damage;
-use crate::stored::{PolicyNumber, Query};
+use crate::batch::Classifier;
+use crate::stored::PolicyNumber;
 
 /// A change of the statements about a label, with the agents for which the change is the same.
 ///
@@ -49,10 +50,10 @@ struct Stated {
     shown: Vec<u8>,
 }
 
-/// Returns what changed for the agents and labels of two queries, by label.
+/// Returns what changed for the agents and labels of two classifiers, by label.
 pub(super) fn changes(
-    old: (&Query, PolicyNumber),
-    new: (&Query, PolicyNumber),
+    old: (&Classifier, PolicyNumber),
+    new: (&Classifier, PolicyNumber),
 ) -> Result<Vec<UsageChange>, Damage> {
     let policies = (old.0.set().policy(old.1)?, new.0.set().policy(new.1)?);
     let same_dialect = old.0.set().dialect().name == new.0.set().dialect().name;
@@ -84,9 +85,9 @@ pub(super) fn changes(
 }
 
 /// Returns the statements by agent, then by label.
-fn stated((query, policy): (&Query, PolicyNumber)) -> Result<Vec<Vec<Stated>>, Damage> {
-    let dialect = query.set().dialect();
-    query.set().policy(policy)?.with_file(|file, _| {
+fn stated((asked, policy): (&Classifier, PolicyNumber)) -> Result<Vec<Vec<Stated>>, Damage> {
+    let dialect = asked.set().dialect();
+    asked.set().policy(policy)?.with_file(|file, _| {
         let groups = UsageGroups::new(file);
         let mut known: Vec<(Vec<usize>, Vec<Stated>)> = Vec::new();
         let of_agent = |agent| {
@@ -96,11 +97,11 @@ fn stated((query, policy): (&Query, PolicyNumber)) -> Result<Vec<Vec<Stated>>, D
             }
             let rules = UsageRules::new(file, &groups.in_force(&applying), &dialect.paths);
             let of_label = |label: &Label| Stated::new(file, &rules.labels[*label as usize]);
-            let stated: Vec<Stated> = query.labels().iter().map(of_label).collect();
+            let stated: Vec<Stated> = asked.labels().iter().map(of_label).collect();
             known.push((applying, stated.clone()));
             stated
         };
-        query.agents().iter().map(of_agent).collect()
+        asked.agents().iter().map(of_agent).collect()
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::batch::Classifier;
+use crate::batch::{Classifier, Session};
 use crate::compile::{self, CompileConfig};
 use crate::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_capture::CaptureNote;
@@ -12,7 +12,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
 use portcullis_engine::automaton::Reach;
-use portcullis_robots::policy::{AgentChain, Audience, Detail, OrderedRules};
+use portcullis_robots::policy::{AgentChain, Audience, OrderedRules};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt, read_others};
 use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
 
@@ -276,9 +276,8 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
             for robot in policy.robots.iter().filter(|robot| robot.rules.reach.is_some()) {
                 let name = robot.name.map_or("unnamed".into(), String::from_utf8_lossy);
                 let Ok(agent) = AgentChain::parse(&name, &RFC_9309) else { continue };
-                let classifier =
-                    Classifier::new(Arc::clone(&set), vec![agent], Detail::Rule).unwrap();
-                let mut memory = classifier.memory();
+                let classifier = Classifier::new(Arc::clone(&set), vec![agent]).unwrap();
+                let mut session = Session::new(classifier, None);
                 let mut verdicts = BTreeSet::new();
                 let values = policy.records.iter().map(|record| &record.text);
                 let values = values.filter_map(|text| text.splitn(2, |&byte| byte == b':').nth(1));
@@ -288,7 +287,7 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
                     let path = path.strip_prefix('/').unwrap_or(&path).to_owned();
                     let origin = &policy.origins[0];
                     let url = format!("{origin}/{path}");
-                    let decisions = classifier.classify(&[url.as_bytes()], None, &mut memory);
+                    let decisions = session.classify(&[url.as_bytes()]);
                     verdicts.insert(decisions.unwrap()[0].verdict);
                 }
                 let reach = robot.rules.reach.unwrap();

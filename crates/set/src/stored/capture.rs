@@ -14,10 +14,10 @@ use super::PolicySet;
 /// When and how a policy was captured.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCapture<'s> {
-    pub(super) set: &'s PolicySet,
+    pub(crate) set: &'s PolicySet,
     /// The stored facts.
     pub facts: CaptureFacts,
-    pub(super) others: u32,
+    pub(crate) others: u32,
 }
 
 impl StoredCapture<'_> {
@@ -29,7 +29,7 @@ impl StoredCapture<'_> {
 }
 
 impl PolicySet {
-    pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
+    pub(crate) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
         let first = u64::from(index) * capture::WORDS as u64;
         let words: &[U32] = self.file.items(section, first, capture::WORDS as u64)?;

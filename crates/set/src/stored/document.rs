@@ -37,7 +37,7 @@ impl DocumentRecord {
 }
 
 /// Splits a stored string into the record and the offset of its value.
-pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
+pub(crate) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     // The number follows the text, with its bytes reversed.
     let (mut number, mut length) = ([0; 5], 0);
     for (byte, place) in string.iter().rev().zip(&mut number) {
@@ -54,7 +54,7 @@ pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
 
 /// A list of records. Each is read in place.
 #[derive(Clone, Copy)]
-pub(super) struct RecordList<'s> {
+pub(crate) struct RecordList<'s> {
     set: &'s PolicySet,
     section: Section,
     position: u32,
@@ -66,7 +66,7 @@ pub(super) struct RecordList<'s> {
 
 impl RecordList<'_> {
     /// Returns the number of records.
-    pub(super) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.records
     }
 
@@ -76,18 +76,18 @@ impl RecordList<'_> {
     }
 
     /// Returns `count` words of the list, from `at`.
-    pub(super) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
+    pub(crate) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
         let first = u32::try_from(at).ok().and_then(|at| self.position.checked_add(at));
         self.set.words(self.section, first.unwrap_or(NONE), count)
     }
 
     #[cold]
-    pub(super) fn malformed(&self, what: &'static str) -> Damage {
+    pub(crate) fn malformed(&self, what: &'static str) -> Damage {
         self.set.malformed(self.section, self.position, what)
     }
 
     /// Returns the line of a record.
-    pub(super) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
+    pub(crate) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
         let run = |number: u32| {
             let words = self.words(record::HEAD_WORDS + number as usize * record::RUN_WORDS, 2)?;
             Ok((words[0].get(), words[1].get()))
@@ -107,7 +107,7 @@ impl RecordList<'_> {
     }
 
     /// Returns the kind of a record; 0 if the list has no kinds.
-    pub(super) fn kind(&self, index: u32) -> Result<u32, Damage> {
+    pub(crate) fn kind(&self, index: u32) -> Result<u32, Damage> {
         if self.kind_bits == 0 {
             return Ok(0);
         }
@@ -119,12 +119,12 @@ impl RecordList<'_> {
     }
 
     /// Returns whether the record at `index` is a user-agent line.
-    pub(super) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
+    pub(crate) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
         Ok(matches!(self.kind(index)?, record::STARTS_GROUP | record::EXTENDS_GROUP))
     }
 
     /// Returns the word that locates the text of a record.
-    pub(super) fn text_word(&self, index: u32) -> Result<u32, Damage> {
+    pub(crate) fn text_word(&self, index: u32) -> Result<u32, Damage> {
         if index >= self.records {
             return Err(self.malformed("it has fewer records than are asked for"));
         }
@@ -132,7 +132,7 @@ impl RecordList<'_> {
     }
 
     /// Reads a record into `text`, and returns the offset of its value.
-    pub(super) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
+    pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
         let word = self.text_word(index)?;
         let (form, number) = (word >> record::FORM_SHIFT, word & ((1 << record::FORM_SHIFT) - 1));
         if form == record::STRING {
@@ -167,7 +167,7 @@ impl RecordList<'_> {
 
 impl PolicySet {
     /// Returns the list of records at `position` of `section`; an empty one at [`NONE`].
-    pub(super) fn record_list(
+    pub(crate) fn record_list(
         &self,
         section: Section,
         position: u32,
@@ -198,7 +198,7 @@ impl PolicySet {
 
     /// Returns the maximum total size of the records of one file, in bytes. A list that repeats a
     /// long string again and again is not a file, and would exhaust memory.
-    pub(super) fn record_bytes_max(&self) -> usize {
+    pub(crate) fn record_bytes_max(&self) -> usize {
         let limit = self.robots_bytes_max().and_then(|max| usize::try_from(max).ok());
         limit.unwrap_or(usize::MAX).min(BODY_BYTES_MAX)
     }
@@ -232,7 +232,7 @@ impl PolicySet {
 
 impl<'s> StoredPolicy<'s> {
     /// Returns the list of the file's user-agent lines and rules.
-    pub(super) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
+    pub(crate) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
         self.set.record_list(self.set.sections.documents, self.document())
     }
 

@@ -14,7 +14,7 @@ use super::{PolicyNumber, PolicySet, StoredCapture};
 
 /// The position of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HostPosition(pub(super) u32);
+pub struct HostPosition(pub(crate) u32);
 
 /// The field of a host that a scheme uses. Nearly all policies apply to http and https, so each of
 /// them has a field; any other scheme is part of the host's key.
@@ -54,12 +54,12 @@ pub struct StoredHost<'s> {
     set: &'s PolicySet,
     key: &'s [u8],
     policies: [u32; 2],
-    pub(super) captures: [u32; 2],
+    pub(crate) captures: [u32; 2],
 }
 
 /// A search for a host that continues from slot to slot.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Search {
+pub(crate) struct Search {
     line: u64,
     tag: u32,
     /// The first slot of the line that has not been tried.
@@ -99,9 +99,16 @@ impl PolicySet {
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
         let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
         let https = place(scheme) == Place::Https;
-        let Some(policy) = host.policy(https) else { return Ok(None) };
-        let missing = || self.malformed_host("an origin has a policy and no capture");
-        Ok(Some((policy, host.capture(https)?.ok_or_else(missing)?)))
+        let Some((policy, capture)) = host.found(https) else { return Ok(None) };
+        Ok(Some((PolicyNumber(policy), self.capture_of_origin(capture)?)))
+    }
+
+    /// Returns the capture of an origin with a policy.
+    pub(crate) fn capture_of_origin(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
+        match index {
+            NONE => Err(self.malformed_host("an origin has a policy and no capture")),
+            index => self.capture_at(index),
+        }
     }
 
     fn host_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
@@ -122,7 +129,7 @@ impl PolicySet {
 
     /// Begins a search and prefetches its first line.
     #[inline]
-    pub(super) fn search(&self, key: &[u8]) -> Search {
+    pub(crate) fn search(&self, key: &[u8]) -> Search {
         let (line, tag) = line_of(key, self.slot_lines, self.host_seed);
         self.prefetch(self.sections.slots, line * (2 * LINE_SLOTS) as u64);
         Search { line, tag, slot: 0, lines_read: 0 }
@@ -130,7 +137,7 @@ impl PolicySet {
 
     /// Prefetches a host, from its first word to the end of a key of the given length.
     #[inline(always)]
-    pub(super) fn prefetch_host(&self, HostPosition(position): HostPosition, key_bytes: usize) {
+    pub(crate) fn prefetch_host(&self, HostPosition(position): HostPosition, key_bytes: usize) {
         let start = u64::from(position);
         self.prefetch(self.sections.hosts, start);
         self.prefetch(self.sections.hosts, start + (host::HEAD_WORDS + key_bytes / 4) as u64);
@@ -138,7 +145,7 @@ impl PolicySet {
 
     /// Returns the next host that may have the key.
     #[inline(always)]
-    pub(super) fn next_candidate(
+    pub(crate) fn next_candidate(
         &self,
         search: &mut Search,
     ) -> Result<Option<HostPosition>, Damage> {
@@ -165,7 +172,7 @@ impl PolicySet {
 
     /// Returns the host at a position if it has this key.
     #[inline(always)]
-    pub(super) fn host_with(
+    pub(crate) fn host_with(
         &self,
         position: HostPosition,
         key: &[u8],
@@ -241,6 +248,13 @@ impl<'s> StoredHost<'s> {
         (number != NONE).then_some(PolicyNumber(number))
     }
 
+    /// Returns the number of that policy, and the index of its capture.
+    #[inline]
+    pub(crate) fn found(&self, https: bool) -> Option<(u32, u32)> {
+        let place = usize::from(https);
+        (self.policies[place] != NONE).then(|| (self.policies[place], self.captures[place]))
+    }
+
     /// Returns the capture of that policy.
     pub fn capture(&self, https: bool) -> Result<Option<StoredCapture<'s>>, Damage> {
         let index = self.captures[usize::from(https)];
@@ -256,7 +270,7 @@ impl<'s> StoredHost<'s> {
     /// # Errors
     ///
     /// If it is not: no URL leads to the policy, and no capture of a URL replaces it in a merge.
-    pub(super) fn check_origin(&self, https: bool) -> Result<(), Damage> {
+    pub(crate) fn check_origin(&self, https: bool) -> Result<(), Damage> {
         let has_scheme = self.key.contains(&b'/');
         let prefix: &[u8] = match (has_scheme, https) {
             (true, _) => b"",

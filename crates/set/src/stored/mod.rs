@@ -7,7 +7,7 @@
 //!
 //! Cost: a lookup touches a slot, a host, a policy and a rule set, one or two cache lines each.
 //! Memory: a bit for each 4,096 bytes of the file, two words for each policy and agent, and the
-//! automaton states that queried paths need ([`Query`]).
+//! automaton states that queried paths need.
 //!
 //! Errors: every read can fail with a [`Damage`] that names the file, because any bytes may be
 //! opened. Damage never becomes a decision.
@@ -18,9 +18,7 @@ mod capture;
 mod document;
 mod hosts;
 mod merging;
-mod places;
 mod policy;
-mod query;
 mod records;
 mod rule_set;
 mod rules;
@@ -46,17 +44,19 @@ use super::layout::{SlotLine, count};
 use super::strings::Strings;
 
 pub use capture::StoredCapture;
+pub(crate) use document::RecordList;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
 pub use hosts::{HostPosition, StoredHost};
-pub(crate) use hosts::{Place, key_with_scheme, place};
+pub(crate) use hosts::{Place, Search, key_with_scheme, place};
 pub use merging::{MergeError, MergeSettings};
 pub use policy::{PolicyNumber, StoredPolicy};
-pub use query::{AskError, Query, QueryMemory};
+pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use records::{are_others, is_extract};
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
+pub(crate) use rules::ordered;
 pub use standings::Standings;
-pub(crate) use tokens::CompiledFor;
-pub use usage::{Licenses, StatedPlace};
+pub(crate) use tokens::{AgentTokens, CompiledFor};
+pub(crate) use usage::{Column, columns};
 pub use verify::Verified;
 
 /// A compiled set.
@@ -146,7 +146,7 @@ impl PolicySet {
     /// in place as shared slices. Renaming another file over it is safe, and what `compile` does.
     ///
     /// If the file is truncated nevertheless, touching a lost page raises SIGBUS, and the rest of
-    /// the last page reads as zeros. [`Classifier::classify`](crate::batch::Classifier::classify)
+    /// the last page reads as zeros. [`Session::classify`](crate::batch::Session::classify)
     /// compares the length after every block and then returns an error. Other readers must call
     /// [`PolicySet::is_whole`] before they use what they read.
     pub unsafe fn map(path: &Path) -> Result<PolicySet, SetError> {
@@ -223,9 +223,14 @@ impl PolicySet {
     }
 
     /// Returns the first of `agents` that the set was not compiled for.
-    fn stranger<'a>(&self, agents: &'a [AgentChain]) -> Option<&'a AgentChain> {
+    pub(crate) fn not_compiled_for<'a>(&self, agents: &'a [AgentChain]) -> Option<&'a AgentChain> {
         let known = self.compiled_for.as_ref()?;
         agents.iter().find(|agent| !known.has(agent))
+    }
+
+    /// Returns whether usage preferences are compiled.
+    pub(crate) fn has_usage(&self) -> bool {
+        self.has_usage
     }
 
     /// Returns the name of the set in messages.

@@ -13,13 +13,9 @@ use super::{PolicySet, RuleSetNumber};
 
 /// The number of a policy. Origins with the same number have the same policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PolicyNumber(pub(super) u32);
+pub struct PolicyNumber(pub(crate) u32);
 
 impl PolicyNumber {
-    pub(crate) fn of(number: u32) -> PolicyNumber {
-        PolicyNumber(number)
-    }
-
     /// Returns the number, as an index.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -29,15 +25,15 @@ impl PolicyNumber {
 /// A policy of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPolicy<'s> {
-    pub(super) set: &'s PolicySet,
+    pub(crate) set: &'s PolicySet,
     number: u32,
-    pub(super) position: u32,
-    pub(super) words: &'s [U32],
+    pub(crate) position: u32,
+    pub(crate) words: &'s [U32],
 }
 
 /// The part of a policy that applies to an agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Selected {
+pub(crate) enum Selected {
     /// The same for every path.
     Fixed(Fixed),
     /// The rules of some groups.
@@ -46,7 +42,7 @@ pub(super) enum Selected {
 
 /// The rules that apply to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SelectedRules {
+pub(crate) struct SelectedRules {
     pub policy: u32,
     /// The number of the policy's entry.
     pub entry: u32,
@@ -74,19 +70,19 @@ impl PolicySet {
     }
 
     #[inline]
-    pub(super) fn prefetch_policy_index(&self, number: PolicyNumber) {
+    pub(crate) fn prefetch_policy_index(&self, number: PolicyNumber) {
         self.prefetch(self.sections.policy_index, number.0.into());
     }
 
     #[inline]
-    pub(super) fn prefetch_policy(&self, number: PolicyNumber) {
+    pub(crate) fn prefetch_policy(&self, number: PolicyNumber) {
         if let Ok(position) = self.words(self.sections.policy_index, number.0, 1) {
             self.prefetch(self.sections.policies, position[0].get().into());
         }
     }
 
     /// Returns the number of policies.
-    pub(super) fn policy_count(&self) -> u32 {
+    pub(crate) fn policy_count(&self) -> u32 {
         let bytes = self.sections.policy_index.bytes();
         u32::try_from(bytes / size_of::<U32>() as u64).unwrap_or(u32::MAX)
     }
@@ -125,7 +121,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     #[inline]
-    pub(super) fn word(&self, at: usize) -> Result<u32, Damage> {
+    pub(crate) fn word(&self, at: usize) -> Result<u32, Damage> {
         match self.words.get(at) {
             Some(word) => Ok(word.get()),
             None => Err(self.malformed("a policy points behind its end")),
@@ -133,11 +129,11 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the position of the policy's records.
-    pub(super) fn document(&self) -> u32 {
+    pub(crate) fn document(&self) -> u32 {
         self.words[policy::DOCUMENT].get()
     }
 
-    pub(super) fn token_count(&self) -> usize {
+    pub(crate) fn token_count(&self) -> usize {
         self.words[policy::TOKENS].get() as usize
     }
 
@@ -146,13 +142,13 @@ impl<'s> StoredPolicy<'s> {
         self.words[policy::ENTRIES].get() as usize
     }
 
-    pub(super) fn tokens(&self) -> Result<&'s [U32], Damage> {
+    pub(crate) fn tokens(&self) -> Result<&'s [U32], Damage> {
         let tokens =
             self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));
         tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
-    pub(super) fn entry_at(&self, entry: u32) -> usize {
+    pub(crate) fn entry_at(&self, entry: u32) -> usize {
         let speakers = policy::HEAD_WORDS + self.token_count();
         speakers + self.token_count() * policy::SPEAKER_WORDS + entry as usize * policy::ENTRY_WORDS
     }
@@ -171,7 +167,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the entry of the token at `index`, and the record that names it.
-    pub(super) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
+    pub(crate) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
         let at = policy::HEAD_WORDS + self.token_count() + index * policy::SPEAKER_WORDS;
         Ok((self.word(at)?, self.word(at + 1)?))
     }
@@ -182,12 +178,12 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the position of an entry's groups in the policy.
-    pub(super) fn groups_at(&self, entry: u32) -> Result<usize, Damage> {
+    pub(crate) fn groups_at(&self, entry: u32) -> Result<usize, Damage> {
         Ok(self.word(self.entry_at(entry) + policy::GROUPS)? as usize)
     }
 
     /// Returns, for each group of an entry, the number and the record of its first rule.
-    pub(super) fn groups(&self, entry: u32) -> Result<&'s [U32], Damage> {
+    pub(crate) fn groups(&self, entry: u32) -> Result<&'s [U32], Damage> {
         let at = self.groups_at(entry)?;
         let count = self.word(at)? as usize;
         let words = count.saturating_mul(policy::GROUP_WORDS);
@@ -198,7 +194,7 @@ impl<'s> StoredPolicy<'s> {
 
     /// Returns the part of the policy that applies to an agent.
     #[inline]
-    pub(super) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
+    pub(crate) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
         let word = self.words[policy::STATE].get();
         if word & 0xff != PolicyState::Rules as u32 {
             return Ok(Selected::Fixed(Fixed::of(self.access()?)));

@@ -12,7 +12,7 @@ use super::PolicySet;
 
 /// The number of a rule set. Equal rule sets have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleSetNumber(pub(super) u32);
+pub struct RuleSetNumber(pub(crate) u32);
 
 impl RuleSetNumber {
     /// Returns the number as an index.
@@ -69,7 +69,7 @@ impl PolicySet {
     }
 
     /// Returns where the answers of a rule set begin, after checking it.
-    pub(super) fn start_of(&self, number: RuleSetNumber) -> Result<Start, Damage> {
+    pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Start, Damage> {
         let line = match self.rule_set(number)? {
             StoredRuleSet::OfGroups => Start::ON_DEMAND,
             StoredRuleSet::Compiled(_) => self.rule_set_lines(number)?.0,
@@ -83,7 +83,7 @@ impl PolicySet {
     /// Returns the lines of all rule sets. Only use those of a rule set that
     /// [`PolicySet::rule_set`] has checked.
     #[inline]
-    pub(super) fn all_lines(&self) -> &[Line] {
+    pub(crate) fn all_lines(&self) -> &[Line] {
         let bytes = self.file.uncompared(self.sections.rule_sets);
         let whole = bytes.len() - bytes.len() % size_of::<Line>();
         <[Line]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default()

@@ -6,12 +6,12 @@ use portcullis_robots::syntax::{Group, RobotsTxt};
 
 use super::super::compile::record_order;
 use super::super::file::Damage;
-use super::policy::{Selected, SelectedRules};
-use super::{PolicyNumber, PolicySet, Query, StoredPolicy};
+use super::policy::SelectedRules;
+use super::{PolicyNumber, PolicySet, StoredPolicy};
 
 /// Orders the rules of some groups. Also returns the record of each pattern's rule, counted from
 /// the first rule of the first group.
-pub(super) fn ordered(
+pub(crate) fn ordered(
     set: &PolicySet,
     selected: &SelectedRules,
 ) -> Result<(OrderedRules, Vec<u32>), Damage> {
@@ -71,28 +71,18 @@ impl StoredPolicy<'_> {
     }
 }
 
-impl Query {
-    /// Returns the record of each pattern, counted from the first rule of the first group, for a rule
-    /// set that is not stored.
-    #[cold]
-    pub(super) fn order_of(&self, rules: &SelectedRules) -> Result<Vec<u32>, Damage> {
-        ordered(&self.set, rules).map(|(_, order)| order)
-    }
-
-    /// Returns the rules of the policy at `position` that apply to an agent, in order of
-    /// precedence. Empty if no group applies to it, or there is no file.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such agent.
-    pub fn obeyed_rules(
-        &self,
-        position: PolicyNumber,
-        agent: usize,
-    ) -> Result<OrderedRules, Damage> {
-        match self.set.policy(position)?.select(&self.tokens[agent])? {
-            Selected::Fixed(_) => Ok(OrderedRules::default()),
-            Selected::Rules(selected) => ordered(&self.set, &selected).map(|(rules, _)| rules),
+impl PolicySet {
+    /// Returns the record of a pattern according to an order, counted from the first rule of the
+    /// first group.
+    pub(crate) fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
+        let section = self.sections.orders;
+        let width = self.file.bytes(section, order.into(), 1)?[0];
+        let at = u64::from(order) + 1 + u64::from(pattern) * u64::from(width);
+        match *self.file.bytes(section, at, width.into())? {
+            [a] => Ok(a.into()),
+            [a, b] => Ok(u16::from_le_bytes([a, b]).into()),
+            [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
+            _ => Err(self.file.malformed(section, order.into(), "an order has no such numbers")),
         }
     }
 }

@@ -42,7 +42,7 @@ impl CompiledFor {
 
 /// An agent, as numbers of names in one set.
 #[derive(Clone, Debug)]
-pub(super) struct AgentTokens {
+pub(crate) struct AgentTokens {
     /// For each token of the chain that the set names: its position in the chain, and the numbers
     /// of the names that it matches, ascending.
     pub chain: Vec<(u32, Vec<u32>)>,
@@ -78,14 +78,14 @@ impl AgentTokens {
 
 /// The section, with its bounds checked.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'s> {
-    pub(super) ends: &'s [U32],
-    pub(super) sorted: &'s [U32],
-    pub(super) bytes: &'s [u8],
+pub(crate) struct Names<'s> {
+    pub(crate) ends: &'s [U32],
+    pub(crate) sorted: &'s [U32],
+    pub(crate) bytes: &'s [u8],
 }
 
 impl<'s> Names<'s> {
-    pub(super) fn get(&self, number: u32) -> Option<&'s [u8]> {
+    pub(crate) fn get(&self, number: u32) -> Option<&'s [u8]> {
         let number = number as usize;
         let start = match number {
             0 => 0,
@@ -96,7 +96,7 @@ impl<'s> Names<'s> {
 
     /// Returns the number of `name`: `Some(None)` if the section does not have it, `None` if a name
     /// that the search needs is missing.
-    pub(super) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
+    pub(crate) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
         let (mut low, mut high) = (0, self.sorted.len());
         while low < high {
             let middle = (low + high) / 2;
@@ -112,7 +112,7 @@ impl<'s> Names<'s> {
 }
 
 impl PolicySet {
-    pub(super) fn names(&self) -> Result<Names<'_>, Damage> {
+    pub(crate) fn names(&self) -> Result<Names<'_>, Damage> {
         let section = self.sections.tokens;
         let malformed = || self.malformed(section, 0, "its names do not fit into it");
         let bytes = self.file.bytes(section, 0, section.bytes())?;
@@ -137,7 +137,7 @@ impl PolicySet {
     }
 
     #[cold]
-    pub(super) fn missing_name(&self, number: u32) -> Damage {
+    pub(crate) fn missing_name(&self, number: u32) -> Damage {
         let word = number.saturating_add(1);
         self.malformed(self.sections.tokens, word, "the name of a robot is missing")
     }
@@ -152,7 +152,7 @@ impl PolicySet {
     }
 
     /// Returns the names that an agent matches.
-    pub(super) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
+    pub(crate) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
         let names = self.names()?;
         let mut chain = Vec::new();
         for (position, token) in (0..).zip(agent.tokens()) {

@@ -58,22 +58,17 @@ fn compiled(
     (set.into(), numbers)
 }
 
-fn decide<'m>(
-    query: &Query,
-    policies: &[u32],
-    paths: &[&[u8]],
-    memory: &'m mut QueryMemory,
-) -> &'m [Decision] {
-    query.decide(policies, ComparedPaths::assume_normal(paths), memory).unwrap()
+fn decide(session: &mut Session, policies: &[u32], paths: &[&[u8]]) -> Vec<Decision> {
+    session.decide(policies, ComparedPaths::assume_normal(paths)).unwrap();
+    session.decisions_with_rules().unwrap()
 }
 
 /// The rule and the group behind an answer.
 type Whence = [Option<Vec<u8>>; 2];
 
-fn whence(query: &Query, question: usize, agent: usize, memory: &QueryMemory) -> Whence {
-    let (mut rule, mut group) = (Vec::new(), Vec::new());
-    let known = query.deciding_text(question, agent, memory, &mut rule, &mut group).unwrap();
-    [known.0.then_some(rule), known.1.then_some(group)]
+fn whence(session: &mut Session, question: usize, agent: usize) -> Whence {
+    let full = session.full_decision(question, agent).unwrap();
+    [full.rule, full.group].map(|bytes| bytes.map(<[u8]>::to_vec))
 }
 
 /// Repeats the questions until automaton states are built, for one and for several agents, with the
@@ -89,54 +84,55 @@ fn blocks_are_answered_as_single_questions() {
         Limits { candidates_tried_max: None, ..filtered },
     ];
     for limits in limits {
-        for detail in [Detail::Reason, Detail::Rule] {
-            for agents in [&agents[..1], &agents] {
-                let (set, policies) = compiled(0..FILES.len(), agents);
-                let mut questions: Vec<(u32, &[u8])> = paths
-                    .iter()
-                    .flat_map(|path| policies.iter().map(move |&policy| (policy, &path[..])))
-                    .chain([(NO_POLICY, &b"/"[..]), (NO_URL, b"")])
-                    .collect();
-                let query = Query::new(set, agents.to_vec(), detail, limits).unwrap();
-                let query = check_blocks(query, &questions);
-                questions.sort_by_key(|question| question.0);
-                check_blocks(query, &questions);
-            }
+        for agents in [&agents[..1], &agents] {
+            let (set, policies) = compiled(0..FILES.len(), agents);
+            let mut questions: Vec<(u32, &[u8])> = paths
+                .iter()
+                .flat_map(|path| policies.iter().map(move |&policy| (policy, &path[..])))
+                .chain([(NO_POLICY, &b"/"[..]), (NO_URL, b"")])
+                .collect();
+            check_blocks((&set, agents, limits), &questions);
+            questions.sort_by_key(|question| question.0);
+            check_blocks((&set, agents, limits), &questions);
         }
     }
 }
 
 /// Decides in blocks of several sizes, with all vector widths, and one by one.
-fn check_blocks(mut query: Query, questions: &[(u32, &[u8])]) -> Query {
-    let (mut memory, mut single) = (QueryMemory::default(), QueryMemory::default());
-    let agents = query.agents().len();
+fn check_blocks(
+    (set, asking, limits): (&Arc<PolicySet>, &[AgentChain], Limits),
+    questions: &[(u32, &[u8])],
+) {
+    let agents = asking.len();
     for vectors in Vectors::all() {
-        query = query.with_vectors(vectors);
+        let classifier = Classifier::with_limits(Arc::clone(set), asking.to_vec(), limits);
+        let classifier = Arc::new(classifier.unwrap().with_vectors(vectors));
+        let mut session = Session::new(Arc::clone(&classifier), None);
+        let mut single = Session::new(classifier, None);
         for size in [questions.len(), 300, 9, 7, 1] {
             for block in questions.chunks(size) {
                 let policies: Vec<u32> = block.iter().map(|question| question.0).collect();
                 let paths: Vec<&[u8]> = block.iter().map(|question| question.1).collect();
-                let given = decide(&query, &policies, &paths, &mut memory).to_vec();
+                let given = decide(&mut session, &policies, &paths);
                 for (question, given) in given.chunks(agents).enumerate() {
                     let (policy, path) = block[question];
                     let expected = match policy {
                         NO_POLICY => vec![Decision::UNKNOWN; agents],
                         NO_URL => vec![Decision::INVALID; agents],
-                        policy => decide(&query, &[policy], &[path], &mut single).to_vec(),
+                        policy => decide(&mut single, &[policy], &[path]),
                     };
                     assert_eq!(given, expected, "{policy} {path:?} {vectors:?}");
                     for agent in 0..agents {
                         let expected = match policy {
                             NO_POLICY | NO_URL => [None, None],
-                            _ => whence(&query, 0, agent, &single),
+                            _ => whence(&mut single, 0, agent),
                         };
-                        assert_eq!(whence(&query, question, agent, &memory), expected);
+                        assert_eq!(whence(&mut session, question, agent), expected);
                     }
                 }
             }
         }
     }
-    query
 }
 
 /// The decisions of a file do not depend on other files in the set, including identical ones.
@@ -144,23 +140,20 @@ fn check_blocks(mut query: Query, questions: &[(u32, &[u8])]) -> Query {
 fn a_file_decides_the_same_alone_and_beside_others() {
     let agents = ["x", "y", "z"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
     let files: Vec<usize> = (0..FILES.len()).chain((0..FILES.len()).rev()).chain([0, 4]).collect();
-    for detail in [Detail::Reason, Detail::Rule] {
-        let query = |files: &[usize]| {
-            let (set, policies) = compiled(files.iter().copied(), &agents);
-            let limits = Limits::default();
-            (Query::new(set, agents.to_vec(), detail, limits).unwrap(), policies)
-        };
-        let ((together, policies), mut memory) = (query(&files), QueryMemory::default());
-        for (&file, &policy) in files.iter().zip(&policies) {
-            let ((alone, own), mut memory_alone) = (query(&[file]), QueryMemory::default());
-            for path in paths() {
-                let expected = decide(&alone, &own, &[&path], &mut memory_alone);
-                let given = decide(&together, &[policy], &[&path], &mut memory);
-                assert_eq!(given, expected, "{file} {path:?}");
-                for agent in 0..agents.len() {
-                    let expected = whence(&alone, 0, agent, &memory_alone);
-                    assert_eq!(whence(&together, 0, agent, &memory), expected, "{file} {path:?}");
-                }
+    let session = |files: &[usize]| {
+        let (set, policies) = compiled(files.iter().copied(), &agents);
+        let classifier = Classifier::new(set, agents.to_vec()).unwrap();
+        (Session::new(classifier, None), policies)
+    };
+    let (mut together, policies) = session(&files);
+    for (&file, &policy) in files.iter().zip(&policies) {
+        let (mut alone, own) = session(&[file]);
+        for path in paths() {
+            let expected = decide(&mut alone, &own, &[&path]);
+            assert_eq!(decide(&mut together, &[policy], &[&path]), expected, "{file} {path:?}");
+            for agent in 0..agents.len() {
+                let expected = whence(&mut alone, 0, agent);
+                assert_eq!(whence(&mut together, 0, agent), expected, "{file} {path:?}");
             }
         }
     }
@@ -172,6 +165,6 @@ fn a_file_decides_the_same_alone_and_beside_others() {
 fn a_policy_that_is_not_there_is_no_answer() {
     let agents = [AgentChain::parse("x", &RFC_9309).unwrap()];
     let (set, _) = compiled([4], &agents);
-    let query = Query::new(set, agents.to_vec(), Detail::Rule, Limits::default()).unwrap();
-    decide(&query, &[1], &[b"/"], &mut QueryMemory::default());
+    let classifier = Classifier::new(set, agents.to_vec()).unwrap();
+    decide(&mut Session::new(classifier, None), &[1], &[b"/"]);
 }

@@ -1,6 +1,6 @@
 //! Seeded changes of every section, with recomputed checksums.
 
-use crate::batch::Explained;
+use crate::batch::{Explained, StatedPlace};
 use crate::compile::{CompileConfig, to_vec};
 use crate::{Merger, Provenance};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, R
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_engine::pattern_matches;
 use portcullis_robots::policy::{
-    AgentChain, Detail, LabelRules, UsageGroups, UsageRules, combined, stated,
+    AgentChain, LabelRules, UsageGroups, UsageRules, combined, stated,
 };
 use portcullis_robots::syntax::RobotsTxt;
 
@@ -49,17 +49,10 @@ fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
 }
 
 fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
-    let short = asked(set, agents(names, set.dialect()), Detail::Reason)?;
-    let classifier = asked(set, agents(names, set.dialect()), Detail::Rule)?;
-    let (mut memory, mut short_memory) = (classifier.memory(), short.memory());
-    let decisions = classifier.classify(urls, None, &mut memory)?.to_vec();
-    let less = short.classify(urls, None, &mut short_memory)?;
-    for (more, less) in decisions.iter().zip(less) {
-        let same = (more.verdict, more.reason) == (less.verdict, less.reason);
-        // A crafted prefilter may give different answers at different levels of detail.
-        assert!(same || set.verify().is_err(), "{more:?} {less:?}");
-    }
-    let preferences = memory.preferences().to_vec();
+    let mut session = asked(set, agents(names, set.dialect()))?;
+    session.classify(urls)?;
+    let decisions = session.decisions_with_rules()?;
+    let preferences = session.preferences().to_vec();
     let mut asked = Asked {
         decisions,
         origins: Vec::new(),
@@ -70,13 +63,13 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
     };
     for (record, url) in urls.iter().enumerate() {
         for agent in 0..names.len() {
-            let origin = classifier.deciding_text(record, agent, &mut memory)?;
-            asked.origins.push([origin.rule, origin.group].map(|bytes| bytes.map(Into::into)));
-            asked.explanations.push(classifier.explain(url.as_bytes(), None, agent)?.unwrap());
-            let licenses = classifier.licenses(record, agent, &memory)?;
+            let full = session.full_decision(record, agent)?;
+            asked.origins.push([full.rule, full.group].map(|bytes| bytes.map(Into::into)));
+            asked.explanations.push(session.explain(url.as_bytes(), agent)?.unwrap());
+            let licenses = session.licenses(record, agent)?;
             asked.licenses.push(licenses.collect::<Result<_, _>>()?);
-            for label in 0..classifier.labels().len() {
-                asked.places.push(classifier.stated_at(record, agent, label, &memory)?);
+            for label in 0..session.classifier().labels().len() {
+                asked.places.push(session.stated_at(record, agent, label)?);
             }
         }
     }

@@ -10,26 +10,22 @@ mod verifying;
 
 use std::sync::Arc;
 
-use crate::batch::Classifier;
+use crate::batch::{AskError, Classifier, Session};
 use crate::file::{HeaderFields, SectionKind, SetFile, SetFileWriter, Storage};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
-use portcullis_robots::policy::{AgentChain, Detail};
+use portcullis_robots::policy::AgentChain;
 
 use super::*;
 
-/// Returns a classifier over a set that was compiled for all agents.
-fn asked(
-    set: &Arc<PolicySet>,
-    agents: Vec<AgentChain>,
-    detail: Detail,
-) -> Result<Classifier, Damage> {
-    let asked = Classifier::new(Arc::clone(set), agents, detail);
-    asked.map(|classifier| classifier.with_usage(&Label::ALL)).map_err(|error| match error {
-        AskError::Damaged(damage) => damage,
-        AskError::OtherAgents { .. } => unreachable!("a file is for everybody"),
-    })
+/// Returns a session over a set that was compiled for all agents.
+fn asked(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Session, Damage> {
+    match Classifier::new(Arc::clone(set), agents) {
+        Ok(classifier) => Ok(Session::new(classifier.with_usage(&Label::ALL), None)),
+        Err(AskError::Damaged(damage)) => Err(damage),
+        Err(AskError::OtherAgents { .. }) => unreachable!("a file is for everybody"),
+    }
 }
 
 /// The content of a set's file, which can be changed and written again with right checksums.
@@ -102,9 +98,7 @@ fn a_policy_without_its_end_has_no_group_to_miss() {
     let ask = |parts: &Parts| -> Result<Vec<Decision>, Damage> {
         let set = Arc::new(parts.open().unwrap());
         let agents = vec![AgentChain::parse("Example", &RFC_9309).unwrap()];
-        let classifier = asked(&set, agents, Detail::Reason)?;
-        let mut memory = classifier.memory();
-        Ok(classifier.classify(&["http://b.example/~x"], None, &mut memory)?.to_vec())
+        Ok(asked(&set, agents)?.classify(&["http://b.example/~x"])?.to_vec())
     };
     assert_eq!(ask(&whole).unwrap()[0].verdict, Verdict::Disallow);
     let mut damaged = 0;

@@ -1,0 +1,194 @@
+//! Decisions with the place and the text behind them: the rule, its line, and the values of the
+//! rule and of the user-agent line.
+//!
+//! Deciding a block does not read them. An answer has the entry and the pattern that it comes from,
+//! and the rest is found when it is asked for.
+
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::id::{LineNumber, RuleID};
+use portcullis_engine::block::Source;
+use portcullis_robots::policy::robot_named;
+
+use super::{Classifier, Session};
+use crate::Damage;
+use crate::layout::{NONE, policy, record};
+use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};
+
+/// A decision with its rule, and the text behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FullDecision<'a> {
+    /// The decision. If a rule decided, it has the rule's number and line.
+    pub decision: Decision,
+    /// The value of the deciding rule, if a rule decided; the verdict says which kind it is.
+    pub rule: Option<&'a [u8]>,
+    /// The value of the user-agent line of the group that applies, if one does.
+    pub group: Option<&'a [u8]>,
+}
+
+impl From<Decision> for FullDecision<'_> {
+    /// Returns a decision without a text.
+    fn from(decision: Decision) -> Self {
+        FullDecision { decision, rule: None, group: None }
+    }
+}
+
+/// The rules behind a decision, and the deciding one.
+struct Found<'s> {
+    policy: StoredPolicy<'s>,
+    rules: SelectedRules,
+    rule: Option<RulePlace>,
+}
+
+/// The place of a rule in its file.
+struct RulePlace {
+    rule: RuleID,
+    line: LineNumber,
+    /// The record of the rule.
+    record: u32,
+    /// The index of its group among those of the entry.
+    group: u32,
+}
+
+impl Session {
+    /// Returns the decision for `agent` on the record at index `record` of the last block, with its
+    /// rule, its line, and the text of the rule and of the user-agent value.
+    ///
+    /// If the set is mapped, call [`PolicySet::is_whole`](crate::PolicySet::is_whole) before you use
+    /// what was read.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If the last block has no such record, or there is no such agent.
+    pub fn full_decision(
+        &mut self,
+        record: usize,
+        agent: usize,
+    ) -> Result<FullDecision<'_>, Damage> {
+        let Session { classifier, block, rule, group, .. } = self;
+        let answer = record * classifier.agents.len() + agent;
+        let mut full = FullDecision::from(block.decisions()[answer]);
+        let Some(found) = classifier.origin_of(block.source(answer), agent)? else {
+            return Ok(full);
+        };
+        let records = found.policy.record_list()?;
+        match &found.rule {
+            Some(RulePlace { group: number @ 1.., .. }) => {
+                classifier.read_group(&found, *number, agent, group)?;
+            }
+            _ => read_value(&records, found.rules.speaker, group)?,
+        }
+        full.group = Some(&**group);
+        if let Some(place) = found.rule {
+            read_value(&records, place.record, rule)?;
+            full.rule = Some(&**rule);
+            (full.decision.rule, full.decision.line) = (Some(place.rule), Some(place.line));
+        }
+        Ok(full)
+    }
+
+    /// Returns the decisions of the last block, each with its rule and line.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::full_decision`].
+    pub fn decisions_with_rules(&self) -> Result<Vec<Decision>, Damage> {
+        let Session { classifier, block, .. } = self;
+        let agents = classifier.agents.len();
+        let with_rule = |(answer, &decision): (usize, &Decision)| {
+            let found = classifier.origin_of(block.source(answer), answer % agents)?;
+            let place = found.and_then(|found| found.rule);
+            let (rule, line) = place.map(|place| (place.rule, place.line)).unzip();
+            Ok(Decision { rule, line, ..decision })
+        };
+        let decisions = block.decisions().iter().enumerate().map(with_rule).collect();
+        classifier.set.is_whole()?;
+        decisions
+    }
+}
+
+impl Classifier {
+    /// Returns the rules from which an answer for `agent` comes; `None` if no group applies, or
+    /// nothing was asked.
+    fn origin_of(&self, source: Source, agent: usize) -> Result<Option<Found<'_>>, Damage> {
+        let Some(entry) = source.entry() else { return Ok(None) };
+        // An agent that shares the answer of another agent may be named by another line.
+        let entry = entry - entry % self.agents.len() + agent;
+        let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
+        let policy = self.set.policy(PolicyNumber(rules.policy))?;
+        let place = |pattern| self.place_of(&policy, &rules, pattern);
+        let rule = source.pattern().map(place).transpose()?;
+        Ok(Some(Found { policy, rules, rule }))
+    }
+
+    /// Returns the place of the rule of a pattern.
+    fn place_of(
+        &self,
+        policy: &StoredPolicy<'_>,
+        rules: &SelectedRules,
+        pattern: u32,
+    ) -> Result<RulePlace, Damage> {
+        let offset = match rules.order {
+            NONE => ordered(&self.set, rules)?.1.get(pattern as usize).copied().unwrap_or(NONE),
+            order => self.set.record_of(order, pattern)?,
+        };
+        let malformed = || policy.malformed("a rule is in none of its groups");
+        let groups = policy.groups(rules.entry)?;
+        let first = groups[1].get();
+        let record = first.checked_add(offset).ok_or_else(malformed)?;
+        let (groups, _) = groups.as_chunks::<{ policy::GROUP_WORDS }>();
+        let group = groups.partition_point(|[_, start]| start.get() <= record);
+        let group = group.checked_sub(1).ok_or_else(malformed)?;
+        let [first_rule, start] = groups[group];
+        // In a damaged set the groups may not ascend.
+        let after_start = record.checked_sub(start.get()).ok_or_else(malformed)?;
+        let rule = RuleID(first_rule.get().saturating_add(after_start));
+        let line = policy.record_list()?.line(record)?;
+        Ok(RulePlace { rule, line, record, group: group as u32 })
+    }
+
+    /// Reads the value of the user-agent line that names an agent, in a group after the first.
+    fn read_group(
+        &self,
+        Found { policy, rules, .. }: &Found<'_>,
+        group: u32,
+        agent: usize,
+        value: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
+        let groups = policy.groups(rules.entry)?;
+        let malformed = || policy.malformed("a group has no user-agent line");
+        let group = groups.chunks_exact(policy::GROUP_WORDS).nth(group as usize);
+        let end = group.ok_or_else(malformed)?[1].get();
+        let token = match rules.token {
+            NONE => None,
+            position => self.agents[agent].tokens().nth(position as usize),
+        };
+        // The user-agent lines precede the group's first rule. The first one that names the agent
+        // counts.
+        let records = policy.record_list()?;
+        let mut first = end;
+        while first > 0 && records.is_user_agent(first - 1)? {
+            first -= 1;
+            if records.kind(first)? == record::STARTS_GROUP {
+                break;
+            }
+        }
+        for index in first..end {
+            read_value(&records, index, value)?;
+            if robot_named(value, token, self.dialect()) {
+                return Ok(());
+            }
+        }
+        Err(malformed())
+    }
+}
+
+/// Reads the value of a record.
+fn read_value(records: &RecordList<'_>, index: u32, value: &mut Vec<u8>) -> Result<(), Damage> {
+    let start = records.read(index, value)?;
+    value.drain(..start);
+    Ok(())
+}

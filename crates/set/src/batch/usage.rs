@@ -1,0 +1,288 @@
+//! Questions about usage preferences.
+//!
+//! The rule sets of usage have the form of those for access, and the same
+//! [block](portcullis_engine::block) answers questions about them: each agent counts once per label and
+//! field, and those with the same rule set share an answer. The preference is that of both fields
+//! combined. Most policies have no usage; a question about one of them reads one word of the index.
+//!
+//! Cost: nothing if no label is asked about. Memory: eight words for each policy, agent and label that
+//! are asked about, and automata of their own, which share the thread's budget with those of access.
+
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::LineNumber;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
+use portcullis_engine::RuleSetBuf;
+use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Start, Starts, Ways};
+use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
+use portcullis_robots::target::ComparedPaths;
+
+use super::Classifier;
+use crate::Damage;
+use crate::layout::NONE;
+use crate::stored::{Column, PolicyNumber, RuleSetNumber, columns};
+
+/// The licences that hold for an agent.
+pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + 's>;
+
+/// The labels that a query asks about, and the starts of their answers.
+#[derive(Debug)]
+pub(super) struct UsageQuestions {
+    pub labels: Vec<Label>,
+    pub columns: Vec<Column>,
+    /// By policy, agent and column: where answers begin.
+    pub starts: Starts,
+    /// By policy, agent and column: the positions of the order and of the usage.
+    places: Starts,
+}
+
+/// The memory of one thread for questions about usage.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UsageMemory {
+    block: BlockMemory,
+    /// The questions of the block about policies with a usage: their numbers, and their policies.
+    asked: Vec<(u32, u32)>,
+    policies: Vec<u32>,
+    /// By question, agent and label.
+    preferences: Vec<Preference>,
+    /// By question, agent and label: the policy and the usage record that decides, or [`NONE`].
+    records: Vec<(u32, u32)>,
+}
+
+impl UsageMemory {
+    pub fn preferences(&self) -> &[Preference] {
+        &self.preferences
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        self.block.memory_bytes()
+    }
+
+    pub fn ways(&self) -> Ways {
+        self.block.ways()
+    }
+}
+
+/// The place in a file that states a preference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedPlace {
+    /// The line.
+    pub line: LineNumber,
+    /// The kind of record.
+    pub source: UsageSource,
+    /// The value of the record, as written.
+    pub value: Vec<u8>,
+}
+
+impl UsageQuestions {
+    pub fn new(labels: Vec<Label>, entries: usize) -> UsageQuestions {
+        let columns: Vec<Column> = columns(&labels).collect();
+        let entries = entries * columns.len();
+        UsageQuestions {
+            labels,
+            columns,
+            starts: Starts::new(entries),
+            places: Starts::new(entries),
+        }
+    }
+}
+
+impl Classifier {
+    /// Finds the preferences on the paths of a block with these policies and decisions, by question and
+    /// agent; none if no label is asked about. Where access is not allowed, there is no preference.
+    pub(super) fn find_preferences(
+        &self,
+        policies: &[u32],
+        paths: ComparedPaths<'_>,
+        decisions: &[Decision],
+        memory: &mut UsageMemory,
+    ) -> Result<(), Damage> {
+        let Some(asking) = &self.usage else { return Ok(()) };
+        let (agents, labels) = (self.agents.len(), asking.labels.len());
+        let columns = asking.columns.len();
+        let UsageMemory { block, asked, policies: asked_policies, preferences, records } = memory;
+        let unless_stated = decisions.iter().map(|decision| match decision.verdict {
+            Verdict::Allow => Preference::Unstated,
+            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Preference::NoAccess,
+        });
+        preferences.clear();
+        preferences.extend(unless_stated.flat_map(|it| std::iter::repeat_n(it, labels)));
+        records.clear();
+        records.resize(preferences.len(), (NONE, NONE));
+        asked.clear();
+        asked_policies.clear();
+        for (question, &policy) in (0..).zip(policies) {
+            let allowed = &decisions[question as usize * agents..][..agents];
+            let is_allowed = allowed.iter().any(|decision| decision.verdict == Verdict::Allow);
+            if !matches!(policy, NO_POLICY | NO_URL)
+                && is_allowed
+                && let Some(position) = self.set.usage_position(policy)?
+            {
+                self.resolve_usage(asking, policy, position)?;
+                asked.push((question, policy));
+                asked_policies.push(policy);
+            }
+        }
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let all_paths = paths.as_slices();
+        let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
+        // Access to the URL of robots.txt may be fixed; what its file states about usage applies.
+        let table = self.table(&asking.starts, agents * columns, false);
+        let questions = Questions { policies: asked_policies, paths: &paths };
+        block.ask(table, questions, |entry, _| {
+            let rules = self.statements_of(asking, entry)?;
+            Ok(RuleSetBuf::new(&rules.patterns, &vec![Verdict::Allow; rules.patterns.len()]))
+        })?;
+        for (number, &(question, policy)) in asked.iter().enumerate() {
+            for agent in 0..agents {
+                let first = (question as usize * agents + agent) * labels;
+                if preferences[first] == Preference::NoAccess {
+                    continue;
+                }
+                for (column, &(label, _)) in asking.columns.iter().enumerate() {
+                    let source = block.source((number * agents + agent) * columns + column);
+                    let Some(pattern) = source.pattern() else { continue };
+                    let entry = (policy as usize * agents + agent) * columns + column;
+                    let place = asking.places.get(entry);
+                    let Start { line: order, number: usage } = place.ok_or_else(lost(self))?;
+                    let record = match order {
+                        NONE => self.statement_of(asking, entry, pattern)?,
+                        order => self.set.record_of(order, pattern)?,
+                    };
+                    let usage = self.set.usage_at(usage)?;
+                    let preference = match usage.preference(record, label)? {
+                        Preference::NoAccess => {
+                            return Err(usage.malformed("a usage record states what none can"));
+                        }
+                        preference => preference,
+                    };
+                    let answer = first + column / UsageSource::ALL.len();
+                    // Combined with that of the other field, as `combined` does.
+                    let before = (preferences[answer].rank(), records[answer].1);
+                    if (preference.rank(), record) < before {
+                        preferences[answer] = preference;
+                        records[answer] = (policy, record);
+                    }
+                }
+            }
+        }
+        self.set.is_whole()
+    }
+
+    /// Finds where answers about the usage of a policy begin, unless they were found before.
+    fn resolve_usage(
+        &self,
+        asking: &UsageQuestions,
+        policy: u32,
+        position: u32,
+    ) -> Result<(), Damage> {
+        let columns = asking.columns.len();
+        let entries = self.agents.len() * columns;
+        let first = policy as usize * entries;
+        if entries == 0 || asking.starts.has(first + entries - 1) {
+            return Ok(());
+        }
+        let usage = self.set.usage_at(position)?;
+        let mut known: Vec<u32> = Vec::with_capacity(self.agents.len());
+        let mut rule_sets: Vec<RuleSetNumber> = Vec::with_capacity(entries);
+        let (mut starts, mut places) = (Vec::new(), Vec::new());
+        for agent in &self.tokens {
+            let entry = usage.select(agent)?;
+            // The answers of an agent with the same entry, if there is one.
+            let same = known.iter().position(|other| *other == entry).map(|agent| agent * columns);
+            known.push(entry);
+            let own = rule_sets.len();
+            for (column, &asked) in asking.columns.iter().enumerate() {
+                let (rule_set, order) = usage.rules(entry, asked)?;
+                let of_column = || rule_sets[own..].iter().position(|other| *other == rule_set);
+                let same = same.map(|same| same + column);
+                starts.push(match same.or_else(|| of_column().map(|same| own + same)) {
+                    Some(same) => Start { line: Start::SHARED, number: same as u32 },
+                    None => self.set.start_of(rule_set)?,
+                });
+                rule_sets.push(rule_set);
+                places.push(Start { line: order, number: position });
+            }
+        }
+        asking.places.set(first, &places);
+        // Stored last: a thread that sees the starts of a policy sees its places.
+        asking.starts.set(first, &starts);
+        Ok(())
+    }
+
+    /// Returns the place that states the preference of an answer of the block that `memory` was used for
+    /// last; `None` if it is not stated.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such question, agent or label.
+    pub(super) fn stated_place(
+        &self,
+        answer: usize,
+        memory: &UsageMemory,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        let (policy, record) = memory.records[answer];
+        let is_stated = matches!(memory.preferences[answer], Preference::Yes | Preference::No);
+        if record == NONE || !is_stated {
+            return Ok(None);
+        }
+        let policy = self.set.policy(PolicyNumber(policy))?;
+        let (kind, place, value) = policy.usage_record(record)?;
+        let malformed = || policy.malformed("a licence states a preference");
+        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
+        Ok(Some(StatedPlace { line: place, source, value }))
+    }
+
+    /// Returns the licences of a policy that hold for `agent`, as written. Each is read when it is
+    /// taken, because a file may have thousands.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn licenses(&self, policy: u32, agent: usize) -> Result<Licenses<'_>, Damage> {
+        if matches!(policy, NO_POLICY | NO_URL) {
+            return Ok(Box::new(std::iter::empty()));
+        }
+        let policy = self.set.policy(PolicyNumber(policy))?;
+        let Some(usage) = policy.usage()? else { return Ok(Box::new(std::iter::empty())) };
+        let entry = usage.select(&self.tokens[agent])?;
+        let license = move |record: &U32| Ok(policy.usage_record(record.get())?.2);
+        Ok(Box::new(usage.licenses(entry)?.iter().map(license)))
+    }
+
+    /// Returns the statements of the column of an entry, in order of precedence, for a rule set that is
+    /// not stored.
+    fn statements_of(&self, asking: &UsageQuestions, entry: usize) -> Result<LabelRules, Damage> {
+        let columns = asking.columns.len();
+        let (label, source) = asking.columns[entry % columns];
+        let agent = &self.agents[entry / columns % self.agents.len()];
+        let policy = PolicyNumber((entry / columns / self.agents.len()) as u32);
+        let dialect = self.set.dialect();
+        let mut rules = self.set.policy(policy)?.with_file(|file, _| {
+            let groups = UsageGroups::new(file);
+            let (applying, _) = groups.applying(agent, dialect);
+            UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
+        })?;
+        Ok(std::mem::take(&mut rules.labels[label as usize][source as usize]))
+    }
+
+    /// Returns the usage record of a pattern of such a rule set.
+    #[cold]
+    fn statement_of(
+        &self,
+        asking: &UsageQuestions,
+        entry: usize,
+        pattern: u32,
+    ) -> Result<u32, Damage> {
+        let records = self.statements_of(asking, entry)?.records;
+        records.get(pattern as usize).copied().ok_or_else(lost(self))
+    }
+}
+
+/// Returns the damage to report if answers refer to a usage that is missing.
+fn lost(classifier: &Classifier) -> impl Fn() -> Damage {
+    || classifier.set.malformed_host("a policy has lost its usage")
+}
