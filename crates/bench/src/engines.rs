@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use aho_corasick::AhoCorasick;
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
+use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::automaton::{RegexCache, RegexEngine};
 use portcullis_engine::pattern::PatternList;
@@ -257,12 +257,12 @@ struct RuleSets {
     sets: Vec<OrderedRules>,
     /// The rule set of each file. `None` if every URL is allowed.
     of_file: Vec<Option<u32>>,
-    allows_robots_txt: bool,
+    dialect: &'static Dialect,
 }
 
 impl RuleSets {
     /// Parses each file and orders the rules of the groups that apply to the agent.
-    fn of(files: &[&[u8]], agent: &AgentChain, dialect: &Dialect) -> RuleSets {
+    fn of(files: &[&[u8]], agent: &AgentChain, dialect: &'static Dialect) -> RuleSets {
         let mut known: HashMap<(PatternList, Vec<Verdict>), u32> = HashMap::new();
         let mut sets = Vec::new();
         let mut rule_set = |text: &&[u8]| {
@@ -278,14 +278,13 @@ impl RuleSets {
             }))
         };
         let of_file = files.iter().map(&mut rule_set).collect();
-        let allows_robots_txt = dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        RuleSets { sets, of_file, allows_robots_txt }
+        RuleSets { sets, of_file, dialect }
     }
 
     /// Returns the rule set that decides, or `None` if the URL is allowed regardless of rules.
     #[inline]
     fn rule_set(&self, question: Question<'_>) -> Option<usize> {
-        if self.allows_robots_txt && question.path == "/robots.txt" {
+        if self.dialect.paths.always_allows(question.path.as_bytes()) {
             return None;
         }
         self.of_file[question.file].map(|set| set as usize)

@@ -278,6 +278,17 @@ pub struct PathRules {
     pub escapes: Escapes,
 }
 
+/// The path of robots.txt files, compared byte by byte (RFC 9309, section 2.3).
+pub const ROBOTS_TXT_PATH: &[u8] = b"/robots.txt";
+
+impl PathRules {
+    /// Returns whether every agent may fetch `path`, in its normal form, whatever the rules say.
+    #[inline]
+    pub fn always_allows(&self, path: &[u8]) -> bool {
+        self.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == ROBOTS_TXT_PATH
+    }
+}
+
 /// How a pattern that starts with neither `/` nor `*` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnrootedPattern {

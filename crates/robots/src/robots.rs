@@ -34,8 +34,8 @@
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
-    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RobotsTxtUrl, RuleID, Stated,
-    Usage, UsageSource, Verdict,
+    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RuleID, Stated, Usage,
+    UsageSource, Verdict,
 };
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::plain::{has_tab_or_line_end, plain_head};
@@ -336,8 +336,7 @@ impl AgentRules {
 
     #[inline]
     fn decision(&self, path: &[u8], outcome: Outcome) -> Decision {
-        let is_robots_txt = self.dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        if is_robots_txt && path == b"/robots.txt" {
+        if self.dialect.paths.always_allows(path) {
             return Decision::ROBOTS_TXT;
         }
         let Some(pattern) = outcome.pattern() else { return self.otherwise };

@@ -36,7 +36,7 @@ use portcullis_robots::target::Origin;
 
 use super::compile::{self, CompileConfig, CompileError};
 use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
-use super::stored::{Place, key_with_scheme, place};
+use super::stored::{CompiledFor, Place, key_with_scheme, place};
 use super::{
     BlobPool, CaptureFacts, Content, HostStanding, IngestError, PolicySet, Standing, Strictness,
 };
@@ -344,13 +344,10 @@ fn of_hosts(
     pool: BlobPool,
     config: &LoadConfig,
 ) -> Result<PolicySet, CompileError> {
-    let compiling = CompileConfig {
-        agents: config.agents.clone(),
-        usage: config.usage,
-        ..CompileConfig::new(config.dialect, config.robots_bytes_max)
-    };
-    let bytes = compile::to_memory(hosts, pool, &compiling)?;
-    Ok(PolicySet::of_compiled(name, bytes, config.agents.as_deref(), config.usage))
+    let compiling = CompileConfig::new(config.dialect, config.robots_bytes_max);
+    let agents = config.agents.as_deref().map(CompiledFor::new);
+    let bytes = compile::to_memory(hosts, pool, &compiling, (agents.as_ref(), config.usage))?;
+    Ok(PolicySet::of_compiled(name, bytes, agents, config.usage))
 }
 
 fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {

@@ -25,7 +25,6 @@
 //!     lines: rules.as_lines(),
 //!     starts: &starts,
 //!     columns: 1,
-//!     allows_robots_txt: true,
 //!     settings: &Settings::default(),
 //! };
 //! let mut memory = BlockMemory::default();
@@ -90,8 +89,6 @@ pub struct Table<'t> {
     pub starts: &'t Starts,
     /// The number of entries per policy.
     pub columns: usize,
-    /// Whether `/robots.txt` is always allowed.
-    pub allows_robots_txt: bool,
     /// The limits and the vectors.
     pub settings: &'t Settings,
 }
@@ -280,28 +277,12 @@ impl Block<'_> {
         }
     }
 
-    /// Copies the answers that repeat others, and allows `/robots.txt`.
+    /// Copies the answers that repeat others.
     fn finish(&mut self) {
         let BlockMemory { repeats, decisions, sources, .. } = &mut *self.memory;
         for Repeat { answer, of } in repeats.drain(..) {
             decisions[answer as usize] = decisions[of as usize];
             sources[answer as usize] = sources[of as usize];
-        }
-        if self.table.allows_robots_txt {
-            self.allow_robots_txt();
-        }
-    }
-
-    /// Allows the paths that the dialect always allows, whatever was answered.
-    fn allow_robots_txt(&mut self) {
-        let Block { table, policies, paths, memory } = self;
-        let columns = table.columns;
-        for (question, (path, policy)) in paths.iter().zip(*policies).enumerate() {
-            if *path == b"/robots.txt" && !matches!(*policy, NO_POLICY | NO_URL) {
-                let answers = question * columns..(question + 1) * columns;
-                memory.decisions[answers.clone()].fill(Decision::ROBOTS_TXT);
-                memory.sources[answers].fill(Source::NOWHERE);
-            }
         }
     }
 

@@ -124,7 +124,7 @@ impl<'f> AgentRules<'f> {
     pub fn decide(&self, example: &Example) -> Decision {
         let paths = &self.dialect.paths;
         let path = example.compared(paths.escapes);
-        if paths.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == ROBOTS_TXT_PATH {
+        if paths.always_allows(&path) {
             return Decision::ROBOTS_TXT;
         }
         let allowed = |reason| Decision::without_rule(Verdict::Allow, reason);

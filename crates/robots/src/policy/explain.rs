@@ -9,7 +9,7 @@ use crate::syntax::{RobotsTxt, Rule, Span, Statement};
 use crate::target::ComparedPath;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
-    Dialect, Label, LineNumber, Precedence, Preference, RobotsTxtUrl, RuleID, Verdict, words,
+    Dialect, Label, LineNumber, Precedence, Preference, RuleID, Verdict, words,
 };
 use portcullis_engine::pattern::{PatternList, index_page_text, normal_text};
 use portcullis_engine::pattern_matches;
@@ -191,8 +191,7 @@ pub fn explain(
     let path = path.as_bytes();
     let mut explanation = Explanation {
         path: path.to_vec(),
-        robots_txt: dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
-            && path == b"/robots.txt",
+        robots_txt: dialect.paths.always_allows(path),
         token: None,
         groups: Vec::new(),
         rules: Vec::new(),

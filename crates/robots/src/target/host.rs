@@ -164,8 +164,7 @@ fn number(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// The path of robots.txt files, compared byte by byte (RFC 9309, section 2.3).
-pub const ROBOTS_TXT_PATH: &[u8] = b"/robots.txt";
+pub use portcullis_dialect::ROBOTS_TXT_PATH;
 
 /// The bytes that begin a path, if only the origin or the path of robots.txt matters.
 const PATH_START: &[u8] = b"/?";

@@ -10,9 +10,10 @@
 use std::sync::Arc;
 
 use portcullis_capture::access::KnownOutage;
+use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Start, Starts, Table};
+use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Source, Start, Starts, Table};
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
 use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
@@ -219,7 +220,6 @@ impl Classifier {
     /// Finds the policies of a block of origins. Calls `found` with the index of each origin, in
     /// order, and its policy, or `None`. An origin is a scheme in any case and the key of a host
     /// ([`host_key`]); an empty key matches no host.
-    #[inline]
     pub(super) fn find(
         &self,
         origins: &[(&[u8], &[u8])],
@@ -300,7 +300,6 @@ impl Classifier {
     /// # Panics
     ///
     /// If the numbers of paths and policies differ, or there is no such policy.
-    #[inline]
     pub(super) fn decide(
         &self,
         policies: &[u32],
@@ -309,10 +308,12 @@ impl Classifier {
         unresolved: &mut Vec<PolicyNumber>,
     ) -> Result<(), Damage> {
         self.resolve_all(policies, unresolved)?;
-        let allows_robots_txt = self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        let table = self.table(&self.starts, self.agents.len(), allows_robots_txt);
+        let table = self.table(&self.starts, self.agents.len());
         let questions = Questions { policies, paths: paths.as_slices() };
         block.ask(table, questions, |entry, _| self.build_rule_set(entry))?;
+        if self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed {
+            self.allow_robots_txt(questions, block);
+        }
         // A mapped file that was truncated reads as zeros after its new end, even in blocks whose
         // checksum was compared before, and a prefilter of zeros rejects every path. So the length
         // is compared before any decision is returned. That takes 160 ns, or 1.3 ns per URL of a
@@ -322,14 +323,21 @@ impl Classifier {
     }
 
     /// Returns the rule sets for blocks that ask about entries with these starts.
-    pub(super) fn table<'t>(
-        &'t self,
-        starts: &'t Starts,
-        columns: usize,
-        allows_robots_txt: bool,
-    ) -> Table<'t> {
-        let (lines, settings) = (self.set.all_lines(), &self.settings);
-        Table { lines, starts, columns, allows_robots_txt, settings }
+    pub(super) fn table<'t>(&'t self, starts: &'t Starts, columns: usize) -> Table<'t> {
+        Table { lines: self.set.all_lines(), starts, columns, settings: &self.settings }
+    }
+
+    /// Allows the paths that the dialect always allows, whatever was answered.
+    fn allow_robots_txt(&self, questions: Questions<'_>, block: &mut BlockMemory) {
+        let (rules, agents) = (&self.dialect().paths, self.agents.len());
+        let (decisions, sources) = block.answers_mut();
+        for (question, path) in questions.paths.iter().enumerate() {
+            if rules.always_allows(path) && questions.policies[question] < NO_URL {
+                let answers = question * agents..(question + 1) * agents;
+                decisions[answers.clone()].fill(Decision::ROBOTS_TXT);
+                sources[answers].fill(Source::NOWHERE);
+            }
+        }
     }
 
     /// Builds the rule set of an entry, which is not stored.

@@ -111,21 +111,23 @@ impl Session {
         pieces.fill(records, &classifier.dialect().paths, scheme, classifier.settings.vectors);
         policies.resize(records.len(), NO_URL);
         captures.clear();
-        let has_ages = classifier.freshness.is_some();
         // These and the paths borrow from the records, so the memory that is kept between blocks
         // cannot hold them.
         let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
         let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
-        let found = |number: usize, origin: Option<FoundOrigin>| {
+        let mut found = |number: usize, origin: Option<FoundOrigin>| {
             let (urls, is_invalid) = pieces.urls_of_host(number);
             let policy = origin.map_or(NO_POLICY, |origin| origin.policy);
             let policy = if is_invalid { NO_URL } else { policy };
             policies[urls].iter_mut().for_each(|of_url| *of_url = policy);
-            if has_ages {
-                captures.push(origin.map_or(NONE, |origin| origin.capture));
-            }
         };
-        classifier.find(&origins, lookups, found)?;
+        match classifier.freshness {
+            None => classifier.find(&origins, lookups, found)?,
+            Some(_) => classifier.find(&origins, lookups, |number, origin| {
+                captures.push(origin.map_or(NONE, |origin| origin.capture));
+                found(number, origin);
+            })?,
+        }
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
         let Session { policies, block, unresolved, usage, ages, .. } = self;
@@ -149,7 +151,6 @@ impl Session {
     /// # Panics
     ///
     /// If the numbers of paths and policies differ, or there is no such policy.
-    #[inline]
     pub fn decide(
         &mut self,
         policies: &[u32],

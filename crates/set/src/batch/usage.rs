@@ -129,8 +129,7 @@ impl Classifier {
         }
         let all_paths = paths.as_slices();
         let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
-        // Access to the URL of robots.txt may be fixed; what its file states about usage applies.
-        let table = self.table(&asking.starts, agents * columns, false);
+        let table = self.table(&asking.starts, agents * columns);
         let questions = Questions { policies: asked_policies, paths: &paths };
         block.ask(table, questions, |entry, _| {
             let rules = self.statements_of(asking, entry)?;

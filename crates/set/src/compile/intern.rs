@@ -25,13 +25,11 @@ pub fn position<T>(items: &[T]) -> u32 {
 pub struct Lists<T> {
     pub items: Vec<T>,
     known: HashTable<Known>,
-    /// Whether to store equal lists again, which takes more room and less time.
-    pub is_plain: bool,
 }
 
 impl<T> Default for Lists<T> {
     fn default() -> Lists<T> {
-        Lists { items: Vec::new(), known: HashTable::new(), is_plain: false }
+        Lists { items: Vec::new(), known: HashTable::new() }
     }
 }
 
@@ -52,11 +50,6 @@ impl Known {
 impl<T: Copy + PartialEq + Immutable + IntoBytes> Lists<T> {
     /// Returns the position of `list` among all items, and stores it if it is new.
     pub fn intern(&mut self, list: &[T]) -> u32 {
-        if self.is_plain {
-            let start = position(&self.items);
-            self.items.extend_from_slice(list);
-            return start;
-        }
         let half = seeded_hash(list.as_bytes()) as u32;
         let items = &self.items;
         let same = |known: &Known| {

@@ -23,7 +23,6 @@ mod texts;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
@@ -34,7 +33,6 @@ use portcullis_dialect::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
     SET_HOST_SEEDS_MAX,
 };
-use portcullis_robots::policy::AgentChain;
 
 use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
@@ -56,13 +54,6 @@ pub struct CompileConfig {
     pub dialect: &'static Dialect,
     /// The maximum number of bytes that were read per file; `None` if there was no limit.
     pub robots_bytes_max: Option<usize>,
-    /// The agents that the set is compiled for; `None` means all. Rules that apply to none of them
-    /// are left out, so the set rejects other agents. Compiling takes half the time, because texts
-    /// and lists are not deduplicated. If such a set is written to a file, `verify` rejects it.
-    pub agents: Option<Arc<[AgentChain]>>,
-    /// Whether usage preferences are compiled. Only for a set that is used once: `verify` rejects
-    /// a file without those that its records state.
-    pub usage: bool,
     /// A JSON object that says where the set comes from; stored unchanged.
     pub provenance: String,
     /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Decisions do not
@@ -76,8 +67,6 @@ impl CompileConfig {
         CompileConfig {
             dialect,
             robots_bytes_max,
-            agents: None,
-            usage: true,
             provenance: "{}".to_owned(),
             history: Vec::new(),
         }
@@ -133,7 +122,7 @@ pub fn write(
     config: &CompileConfig,
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
-    let sections = Sections::of(hosts, pool, config)?;
+    let sections = Sections::of(hosts, pool, config, EVERYTHING)?;
     let mut writer = SetFileWriter::create(path)?;
     sections.write(config, &mut writer)?;
     let fields = sections.fields(config);
@@ -150,17 +139,19 @@ pub fn to_vec(
     pool: &BlobPool,
     config: &CompileConfig,
 ) -> Result<Vec<u8>, CompileError> {
-    Ok(in_memory(Sections::of(hosts, pool, config)?, config)?.to_vec())
+    Ok(in_memory(Sections::of(hosts, pool, config, EVERYTHING)?, config)?.to_vec())
 }
 
-/// Like [`to_vec`], into memory from which a set can be used. The input is freed before the set is
-/// written.
+/// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
+/// `agents`, if they are given, and with or without usage preferences. The input is freed before the
+/// set is written.
 pub(super) fn to_memory(
     hosts: Vec<HostStanding>,
     pool: BlobPool,
     config: &CompileConfig,
+    compiled: Compiled<'_>,
 ) -> Result<ZeroedMemory, CompileError> {
-    let sections = Sections::of(&hosts, &pool, config)?;
+    let sections = Sections::of(&hosts, &pool, config, compiled)?;
     drop((hosts, pool));
     in_memory(sections, config)
 }
@@ -181,6 +172,13 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
         rule_sets: fields.counts[count::RULE_SETS],
     }
 }
+
+/// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
+/// usage preferences are.
+type Compiled<'a> = (Option<&'a CompiledFor>, bool);
+
+/// What a file of a set has.
+const EVERYTHING: Compiled<'static> = (None, true);
 
 /// The compiled sections, in memory.
 struct Sections {
@@ -271,18 +269,14 @@ impl Sections {
         hosts: &[HostStanding],
         pool: &BlobPool,
         config: &CompileConfig,
+        compiled: Compiled<'_>,
     ) -> Result<Sections, CompileError> {
         let distinct = DistinctPolicies::of(hosts, pool);
-        let mut policies = match config.agents {
-            None => PolicySections::default(),
-            Some(_) => PolicySections::plain(pool.bytes(), config.usage),
-        };
-        let agents = config.agents.as_deref().map(CompiledFor::new);
-        let audience = (agents.as_ref(), config.usage);
+        let mut policies = PolicySections::default();
         let mut origins = distinct.origins.as_slice();
         while !origins.is_empty() {
             let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
-            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, audience);
+            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, compiled);
             let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
             plans.into_iter().for_each(|plan| policies.add(plan));
             origins = rest;

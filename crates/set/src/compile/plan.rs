@@ -15,7 +15,7 @@ use portcullis_robots::syntax::{Group, RobotsTxt, Statement, UsageKind};
 use super::super::BlobPool;
 use super::super::layout::{record, usage};
 use super::super::stored::CompiledFor;
-use super::PolicyOrigin;
+use super::{Compiled, PolicyOrigin};
 
 /// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {
@@ -103,7 +103,7 @@ pub fn plan<'p>(
     origin: PolicyOrigin,
     pool: &'p BlobPool,
     dialect: &Dialect,
-    (agents, usage): (Option<&CompiledFor>, bool),
+    (agents, usage): Compiled<'_>,
 ) -> PolicyPlan<'p> {
     match origin {
         PolicyOrigin::Access(outcome) => access(outcome),
@@ -131,7 +131,7 @@ fn of_file<'p>(
     file: &RobotsTxt<'p>,
     extract: &'p [u8],
     dialect: &Dialect,
-    (agents, usage): (Option<&CompiledFor>, bool),
+    (agents, usage): Compiled<'_>,
 ) -> PolicyPlan<'p> {
     let has_rules = !file.rules().is_empty();
     let mut plan = PolicyPlan {

@@ -64,17 +64,6 @@ impl Tokens {
 }
 
 impl PolicySections {
-    /// Creates sections for a set that is used once, compiled from `bytes` bytes of extracts. Only
-    /// equal rule sets are deduplicated; for anything else the search costs more than it saves.
-    /// With usage, each label of a file has rules about the same paths, so orders and the texts of
-    /// patterns are deduplicated too.
-    pub fn plain(bytes: usize, usage: bool) -> PolicySections {
-        let texts = Texts::plain(bytes);
-        let mut sections = PolicySections { texts, ..PolicySections::default() };
-        sections.orders.is_plain = !usage;
-        sections
-    }
-
     /// Adds a policy behind those before it.
     pub fn add(&mut self, plan: PolicyPlan<'_>) {
         let start = self.words.len();

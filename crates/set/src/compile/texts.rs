@@ -28,11 +28,6 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Creates texts whose strings are not sorted or deduplicated, with capacity for `bytes` bytes.
-    pub fn plain(bytes: usize) -> Texts {
-        Texts { strings: StringTableBuilder::plain(bytes), ..Texts::default() }
-    }
-
     /// Adds the records of a policy, and returns their position. `words` holds the text word of
     /// each record that equals a pattern text.
     pub fn add(&mut self, records: &[PlannedRecord<'_>], words: &[Option<u32>]) -> u32 {
@@ -93,7 +88,7 @@ impl Texts {
     pub fn number(&self, lists: &mut [U32], kind_bits: u32) {
         let table = self.table();
         let mut start = 0;
-        while table.is_ordered() && start < lists.len() {
+        while start < lists.len() {
             let word = |at: usize| lists[start + at].get() as usize;
             let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), kind_bits);
             for text in &mut lists[start + texts..start + end] {

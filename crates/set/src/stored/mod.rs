@@ -204,12 +204,12 @@ impl PolicySet {
     pub(super) fn of_compiled(
         name: &str,
         bytes: ZeroedMemory,
-        agents: Option<&[AgentChain]>,
+        compiled_for: Option<CompiledFor>,
         has_usage: bool,
     ) -> PolicySet {
         let set = SetFile::trusted(name, bytes).and_then(PolicySet::of);
         let set = set.expect("what was compiled is a set");
-        PolicySet { compiled_for: agents.map(CompiledFor::new), has_usage, ..set }
+        PolicySet { compiled_for, has_usage, ..set }
     }
 
     /// Returns the set with its first policy applied to every URL.

@@ -47,8 +47,6 @@ pub struct StringTableBuilder {
     ends: Vec<u64>,
     numbers: HashTable<Numbered>,
     hasher: foldhash::fast::RandomState,
-    /// The table that strings are appended to, if they are not sorted or deduplicated.
-    plain: Option<StringTable>,
 }
 
 /// The number of a string, and half of its hash. Most different strings differ in it, which avoids
@@ -67,23 +65,12 @@ impl Numbered {
 }
 
 impl StringTableBuilder {
-    /// Creates a builder that does not sort or deduplicate strings: the table takes more room and
-    /// less time. It has capacity for `bytes` bytes.
-    pub fn plain(bytes: usize) -> StringTableBuilder {
-        let piece = Piece { bytes: Vec::with_capacity(bytes), ..Piece::default() };
-        let plain = StringTable { pieces: vec![piece], ..StringTable::default() };
-        StringTableBuilder { plain: Some(plain), ..StringTableBuilder::default() }
-    }
-
     /// Stores `string` if it is new, and returns its provisional number.
     pub fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
         if string.len() > SET_STRING_BYTES_MAX {
             return Err(StringError::TooLong { bytes: string.len() });
         }
-        if let Some(plain) = &mut self.plain {
-            return plain.push_plain(string);
-        }
-        let StringTableBuilder { bytes, ends, numbers, hasher, .. } = self;
+        let StringTableBuilder { bytes, ends, numbers, hasher } = self;
         let half = hasher.hash_one(string) as u32;
         let entry = numbers.entry(
             Numbered::hash(half),
@@ -112,10 +99,7 @@ impl StringTableBuilder {
     /// Sorts and front-codes the strings, on the calling thread's rayon pool. The result depends
     /// only on the set of strings, not on the order in which they were added.
     pub fn finish(self) -> StringTable {
-        let StringTableBuilder { bytes, ends, numbers, plain, .. } = self;
-        if let Some(table) = plain {
-            return table;
-        }
+        let StringTableBuilder { bytes, ends, numbers, .. } = self;
         drop(numbers);
         let string = |number: u32| string_at(&bytes, &ends, number);
         let order = sorted(ends.len() as u32, string);
@@ -130,7 +114,7 @@ impl StringTableBuilder {
         };
         StringTable {
             count: order.len(),
-            ids: Some(ids),
+            ids,
             pieces: order.par_chunks(PIECE_STRINGS).map(piece).collect(),
         }
     }
@@ -164,8 +148,8 @@ fn string_at<'o>(bytes: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
 #[derive(Clone, Debug, Default)]
 pub struct StringTable {
     count: usize,
-    /// The final number of each provisional number, if strings were sorted.
-    ids: Option<Vec<StringID>>,
+    /// The final number of each provisional number.
+    ids: Vec<StringID>,
     pieces: Vec<Piece>,
 }
 
@@ -177,28 +161,13 @@ struct Piece {
 }
 
 impl StringTable {
-    fn push_plain(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
-        if self.count >= SET_STRINGS_MAX as usize {
-            return Err(StringError::TooMany);
-        }
-        let is_first = self.count.is_multiple_of(BUCKET_STRINGS);
-        self.pieces[0].push_plain(string, is_first);
-        self.count += 1;
-        Ok(ProvisionalString(self.count as u32 - 1))
-    }
-
-    /// Returns whether final numbers differ from provisional ones.
-    pub fn is_ordered(&self) -> bool {
-        self.ids.is_some()
-    }
-
     /// Returns the final number of `string`.
     ///
     /// # Panics
     ///
     /// If `string` comes from another builder with more strings.
     pub fn id(&self, string: ProvisionalString) -> StringID {
-        self.ids.as_ref().map_or(StringID(string.0), |ids| ids[string.0 as usize])
+        self.ids[string.0 as usize]
     }
 
     /// Returns the number of strings, which the reader needs to open them.
@@ -228,15 +197,6 @@ impl StringTable {
 }
 
 impl Piece {
-    fn push_plain(&mut self, string: &[u8], is_first: bool) {
-        if is_first {
-            self.bucket_starts.push(self.bytes.len() as u64);
-        }
-        push_varint(&mut self.bytes, 0);
-        push_varint(&mut self.bytes, string.len() as u32);
-        self.bytes.extend_from_slice(string);
-    }
-
     fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
         self.bucket_starts.push(self.bytes.len() as u64);
         let mut last: &[u8] = b"";
