@@ -57,9 +57,8 @@ const PROGRAM_KIBIBYTES_MAX: usize = 256 * 1024;
 fn ordered(shape: &Shape) -> OrderedRules {
     let file = RobotsTxt::parse(&shape.robots, DIALECT, None);
     let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
-    let Selection::Groups { groups, .. } = Selection::of(&file, &agent, DIALECT) else {
-        panic!("the file has a default group");
-    };
+    let groups = Selection::of(&file, &agent, DIALECT).groups;
+    assert!(!groups.is_empty(), "the file has a default group");
     OrderedRules::new(&file, &groups, &DIALECT.paths)
 }
 

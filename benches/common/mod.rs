@@ -25,10 +25,8 @@ pub fn split_all<'u>(urls: impl IntoIterator<Item = &'u [u8]>) -> Vec<SplitUrl<'
 /// Returns the rules of a text in order of precedence, or `None` if no group applies.
 pub fn ordered(text: &[u8], agent: &AgentChain) -> Option<OrderedRules> {
     let file = RobotsTxt::parse(text, DIALECT, None);
-    match Selection::of(&file, agent, DIALECT) {
-        Selection::Groups { groups, .. } => Some(OrderedRules::new(&file, &groups, &DIALECT.paths)),
-        Selection::NoRules | Selection::NoGroup => None,
-    }
+    let groups = Selection::of(&file, agent, DIALECT).groups;
+    (!groups.is_empty()).then(|| OrderedRules::new(&file, &groups, &DIALECT.paths))
 }
 
 pub fn ordered_all(texts: &[Vec<u8>]) -> Vec<OrderedRules> {

@@ -19,7 +19,6 @@ use portcullis_report::difference::origins;
 use portcullis_report::difference::urls::{self, JsonLines, Tsv, Turns, UrlCounts};
 use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_robots::kind::FileKind;
-use portcullis_robots::policy::Selection;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::visible;
 use portcullis_set::batch::{Classifier, Session};
@@ -304,10 +303,7 @@ impl Diff<'_> {
         let mut known: HashMap<[Vec<usize>; 2], Equivalence> = HashMap::new();
         for robot in agents.iter().map(Robot::Agent).chain(unnamed) {
             let [old, new] = [&old, &new].map(|file| AgentRules::new(file, robot, dialect));
-            let groups = [&old, &new].map(|side| match side.selection() {
-                Selection::Groups { groups, .. } => groups.clone(),
-                Selection::NoRules | Selection::NoGroup => Vec::new(),
-            });
+            let groups = [&old, &new].map(|side| side.selection().groups.clone());
             let compare = || equivalence(old.rules(), new.rules(), &AnalysisLimits::default());
             let equivalence = known.entry(groups).or_insert_with(compare);
             let agent = match robot {

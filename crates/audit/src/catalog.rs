@@ -180,7 +180,7 @@ impl Policy {
         let mut distinct: Vec<Vec<usize>> = Vec::new();
         self.classes.clear();
         for (agent, chain) in agents.iter().enumerate() {
-            let groups = groups_followed(file, chain, dialect);
+            let groups = Selection::of(file, chain, dialect).groups;
             let known = distinct.iter().position(|other| *other == groups);
             self.class_of[agent] = known.unwrap_or(distinct.len()) as u32;
             if known.is_none() {
@@ -215,18 +215,6 @@ pub(super) fn sorted_union(lists: &[Vec<usize>]) -> Vec<usize> {
     union.sort_unstable();
     union.dedup();
     union
-}
-
-/// Returns the positions of the groups that apply to an agent, ascending.
-pub(super) fn groups_followed(
-    file: &RobotsTxt<'_>,
-    agent: &AgentChain,
-    dialect: &Dialect,
-) -> Vec<usize> {
-    match Selection::of(file, agent, dialect) {
-        Selection::NoRules | Selection::NoGroup => Vec::new(),
-        Selection::Groups { groups, .. } => groups,
-    }
 }
 
 #[cfg(test)]

@@ -267,9 +267,10 @@ impl RuleSets {
         let mut sets = Vec::new();
         let mut rule_set = |text: &&[u8]| {
             let file = RobotsTxt::parse(text, dialect, None);
-            let Selection::Groups { groups, .. } = Selection::of(&file, agent, dialect) else {
+            let groups = Selection::of(&file, agent, dialect).groups;
+            if groups.is_empty() {
                 return None;
-            };
+            }
             let rules = OrderedRules::new(&file, &groups, &dialect.paths);
             let key = (rules.patterns.clone(), rules.verdicts.clone());
             Some(*known.entry(key).or_insert_with(|| {

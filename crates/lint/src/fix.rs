@@ -345,7 +345,7 @@ impl<'t> Usage<'t> {
             *known.entry((record.field, record.value)).or_insert(next)
         };
         let values = file.usage_records().iter().map(&mut number).collect();
-        Usage { robots: Robots::new(groups.audience(dialect)), groups, values }
+        Usage { robots: Robots::new(Audience::of(groups.file(), dialect)), groups, values }
     }
 
     /// Returns the records that hold for a robot to which `groups` apply, by number.

@@ -64,11 +64,7 @@ impl Selections {
             known.insert(audience.default_groups);
         }
         for agent in agents {
-            if let Selection::Groups { groups, .. } =
-                Selection::of(&reading.file, agent, reading.dialect)
-            {
-                known.insert(groups);
-            }
+            known.insert(Selection::of(&reading.file, agent, reading.dialect).groups);
         }
         known.remove(&Vec::new());
         let mut rules = 0;

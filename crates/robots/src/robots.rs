@@ -150,12 +150,8 @@ impl<'t> Robots<'t> {
         agent: &str,
         field: &'r str,
     ) -> impl Iterator<Item = &'t [u8]> + use<'r, 't> {
-        let selection =
-            Selection::among_groups(&self.file, self.chain(agent).as_ref(), self.dialect);
-        let groups = match selection {
-            Selection::Groups { groups, .. } => groups,
-            Selection::NoRules | Selection::NoGroup => Vec::new(),
-        };
+        let agent = self.chain(agent);
+        let groups = Selection::among_groups(&self.file, agent.as_ref(), self.dialect).groups;
         let first_line = |group: &Group| self.file.user_agents_of(group)[0].line;
         let records = self.file.other_records().iter();
         records
@@ -180,12 +176,8 @@ impl<'t> Robots<'t> {
 
     fn rules(&self, agent: Option<AgentChain>) -> AgentRules {
         let selection = Selection::of(&self.file, agent.as_ref(), self.dialect);
-        let (groups, reason) = match selection {
-            Selection::NoRules => (Vec::new(), Reason::NoRules),
-            Selection::NoGroup => (Vec::new(), Reason::NoGroup),
-            Selection::Groups { groups, .. } => (groups, Reason::NoRule),
-        };
-        let ordered = OrderedRules::distinct(&self.file, &groups, &self.dialect.paths);
+        let reason = selection.reason_without_rule(&self.file);
+        let ordered = OrderedRules::distinct(&self.file, &selection.groups, &self.dialect.paths);
         let line = |rule: &RuleID| (*rule, self.file.rules()[rule.index()].line);
         let lines = ordered.rules.iter().map(line).collect();
         AgentRules {
@@ -204,7 +196,7 @@ fn shared(patterns: &PatternList, verdicts: &[Verdict]) -> SharedRuleSet {
 impl Robots<'_> {
     fn usage_rules(&self, agent: Option<&AgentChain>) -> AgentUsage {
         let groups = UsageGroups::new(&self.file);
-        let (applying, _) = groups.applying(agent, self.dialect);
+        let applying = Selection::among_groups(groups.file(), agent, self.dialect).groups;
         let in_force = groups.in_force(&applying);
         let rules = UsageRules::new(&self.file, &in_force, &self.dialect.paths);
         let mut usage = AgentUsage {

@@ -191,10 +191,13 @@ fn read_file(catalog: &Catalog, file: &RobotsTxt<'_>, agents: &[AgentChain]) -> 
         let found = (patterns <= POLICY_PATTERNS_MAX).then(|| reach(file, groups, dialect));
         *known.entry(groups.to_vec()).or_insert(found.flatten())
     };
-    let agents = agents.iter().map(|agent| match Selection::of(file, agent, dialect) {
-        Selection::NoRules | Selection::NoGroup => (Addressed::NotAtAll, Some(Reach::Everything)),
-        Selection::Groups { groups, token: Some(_) } => (Addressed::ByName, reach(&groups)),
-        Selection::Groups { groups, token: None } => (Addressed::ByDefault, reach(&groups)),
+    let agents = agents.iter().map(|agent| {
+        let Selection { groups, token } = Selection::of(file, agent, dialect);
+        match token {
+            Some(_) => (Addressed::ByName, reach(&groups)),
+            None if groups.is_empty() => (Addressed::NotAtAll, Some(Reach::Everything)),
+            None => (Addressed::ByDefault, reach(&groups)),
+        }
     });
     let agents = agents.collect();
     let audience = Audience::of(file, dialect);

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{Asked, largest, shown};
 use crate::Audit;
-use crate::catalog::{Policy, groups_followed, sorted_union};
+use crate::catalog::{Policy, sorted_union};
 use crate::counting::{Findings, Tally};
 use crate::model::{
     CoveringRule, DecidingRule, IdleRule, List, NeverCause, NeverCounts, NeverRule, RuleFigures,
@@ -137,7 +137,7 @@ impl<'f> Described<'f> {
     ) -> Described<'f> {
         let dialect = audit.catalog.set.dialect();
         let agents = audit.classifier.agents().iter();
-        let followed = agents.map(|agent| groups_followed(file, agent, dialect)).collect();
+        let followed = agents.map(|agent| Selection::of(file, agent, dialect).groups).collect();
         let hosts = audit.catalog.policies[number].hosts;
         Described { host: asked.hosts[number], hosts, file, followed }
     }
@@ -244,7 +244,7 @@ fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Fates {
         positions_max: AUDIT_ANALYSIS_POSITIONS_MAX,
         states_max: AUDIT_ANALYSIS_STATES_MAX,
     };
-    let Selection::Groups { groups, .. } = rules.selection() else { return Vec::new() };
+    let groups = &rules.selection().groups;
     let mut found = never_deciding(rules.rules(), &limits).into_iter().peekable();
     // A pattern that cannot match the start of a path is not among the ordered rules.
     let mut ordered = rules.rules().ordered.rules.clone();

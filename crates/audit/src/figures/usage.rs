@@ -117,7 +117,8 @@ impl ReadUsage {
         let groups = UsageGroups::new(file);
         let mut classes: Vec<Class> = Vec::new();
         for (agent, chain) in agents.iter().enumerate() {
-            let (groups, token) = groups.applying(chain, dialect);
+            let Selection { groups, token } =
+                Selection::among_groups(groups.file(), chain, dialect);
             match classes.iter_mut().find(|class| class.groups == groups) {
                 Some(class) => class.agents.push(agent),
                 None => {
@@ -125,20 +126,18 @@ impl ReadUsage {
                 }
             }
         }
-        let default = groups.in_force(&groups.audience(dialect).default_groups);
+        let default =
+            groups.in_force(&Selection::among_groups(groups.file(), None, dialect).groups);
         let default = statements(file, &default);
         let mut found = ReadUsage::default();
         for class in &classes {
             let own = statements(file, &groups.in_force(&class.groups));
             let states_y = own.iter().any(|(_, it)| it.preferences.contains(&Preference::Yes));
             // The search runs only if a statement could conflict with its result.
-            let is_closed = states_y
-                && match Selection::of(file, &agents[class.agents[0]], dialect) {
-                    Selection::Groups { groups, .. } => {
-                        reach(file, &groups, dialect) == Some(Reach::Nothing)
-                    }
-                    Selection::NoGroup | Selection::NoRules => false,
-                };
+            let is_closed = states_y && {
+                let groups = Selection::of(file, &agents[class.agents[0]], dialect).groups;
+                reach(file, &groups, dialect) == Some(Reach::Nothing)
+            };
             for label in Label::ALL {
                 found.label(label, class, is_closed, &own, &default);
             }

@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::{Dialect, PathRules, RobotsTxtUrl};
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::pattern::{PathPattern, PatternList};
 use portcullis_engine::pattern_matches;
-use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection, robot_name};
+use portcullis_robots::policy::{AgentChain, OrderedRules, Selection, robot_name};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::target::ROBOTS_TXT_PATH;
 
@@ -92,12 +92,9 @@ impl<'f> AgentRules<'f> {
     ) -> AgentRules<'f> {
         let selection = match robot {
             Robot::Agent(agent) => Selection::of(file, agent, dialect),
-            Robot::Unnamed => of_unnamed(file, dialect),
+            Robot::Unnamed => Selection::of(file, None, dialect),
         };
-        let ordered = match &selection {
-            Selection::Groups { groups, .. } => OrderedRules::new(file, groups, &dialect.paths),
-            Selection::NoRules | Selection::NoGroup => OrderedRules::default(),
-        };
+        let ordered = OrderedRules::new(file, &selection.groups, &dialect.paths);
         AgentRules { file, dialect, selection, ordered }
     }
 
@@ -127,15 +124,12 @@ impl<'f> AgentRules<'f> {
         if paths.always_allows(&path) {
             return Decision::ROBOTS_TXT;
         }
-        let allowed = |reason| Decision::without_rule(Verdict::Allow, reason);
-        match self.selection {
-            Selection::NoRules => return allowed(Reason::NoRules),
-            Selection::NoGroup => return allowed(Reason::NoGroup),
-            Selection::Groups { .. } => {}
-        }
         let patterns = self.ordered.patterns.iter();
         let mut matching = patterns.zip(0..).filter(|(pattern, _)| pattern_matches(pattern, &path));
-        let Some((_, index)) = matching.next() else { return allowed(Reason::NoRule) };
+        let Some((_, index)) = matching.next() else {
+            let reason = self.selection.reason_without_rule(self.file);
+            return Decision::without_rule(Verdict::Allow, reason);
+        };
         let index: usize = index;
         let rule = self.ordered.rules[index];
         Decision {
@@ -149,26 +143,14 @@ impl<'f> AgentRules<'f> {
     /// Returns the status of each rule for the robot, in file order. A rule with an empty value,
     /// or that starts where no path does, never matches.
     pub fn statuses(&self, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
-        let Selection::Groups { groups, .. } = &self.selection else { return Vec::new() };
         let mut known = statuses(self.rules(), limits).into_iter().peekable();
-        let rules = groups.iter().flat_map(|&group| self.file.groups()[group].rule_ids());
+        let groups = self.selection.groups.iter();
+        let rules = groups.flat_map(|&group| self.file.groups()[group].rule_ids());
         let status = |rule: RuleID| {
             let never = || RuleAndStatus { rule, status: RuleStatus::NeverMatches };
             known.next_if(|it| it.rule == rule).unwrap_or_else(never)
         };
         rules.map(status).collect()
-    }
-}
-
-/// Returns the groups that apply to a robot that no line names.
-fn of_unnamed(file: &RobotsTxt<'_>, dialect: &Dialect) -> Selection {
-    if file.rules().is_empty() {
-        return Selection::NoRules;
-    }
-    let groups = Audience::of(file, dialect).default_groups;
-    match groups.is_empty() {
-        true => Selection::NoGroup,
-        false => Selection::Groups { groups, token: None },
     }
 }
 

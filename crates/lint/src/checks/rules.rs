@@ -324,13 +324,7 @@ fn deciding_all(
     limits: &AnalysisLimits,
 ) -> Option<RuleID> {
     let dialect = reading.dialect;
-    let groups = match agent {
-        Some(agent) => match Selection::of(&reading.file, agent, dialect) {
-            Selection::Groups { groups, .. } => groups,
-            Selection::NoGroup | Selection::NoRules => return None,
-        },
-        None => portcullis_robots::policy::Audience::of(&reading.file, dialect).default_groups,
-    };
+    let groups = Selection::of(&reading.file, agent, dialect).groups;
     let paths = &dialect.paths;
     let ordered = OrderedRules::new(&reading.file, &groups, paths);
     let at_root = ordered.patterns.iter().position(|pattern| pattern_matches(&pattern, b"/"))?;

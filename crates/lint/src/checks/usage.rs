@@ -16,7 +16,7 @@ use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
 use portcullis_engine::pattern::normal_text;
-use portcullis_robots::policy::{UsageGroups, refusal_of_every_path, robot_named};
+use portcullis_robots::policy::{Audience, UsageGroups, refusal_of_every_path, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
@@ -216,7 +216,7 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
 fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     let reading = findings.examination.chosen();
     let (file, dialect) = (&reading.file, reading.dialect);
-    let audience = groups.audience(dialect);
+    let audience = Audience::of(groups.file(), dialect);
     let states = |number: &&u32| {
         let statement = Statement::of(&file.usage_records()[**number as usize]);
         let mut preferences = statement.into_iter().flat_map(|it| it.preferences);
@@ -250,7 +250,7 @@ type First = (usize, Preference);
 fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     let reading = findings.examination.chosen();
     let (file, dialect) = (&reading.file, reading.dialect);
-    let audience = groups.audience(dialect);
+    let audience = Audience::of(groups.file(), dialect);
     let robots = audience.robots.iter().map(|robot| &robot.groups);
     let combinations: BTreeSet<&Vec<usize>> = robots.chain([&audience.default_groups]).collect();
     let mut reported = BTreeSet::new();

@@ -198,9 +198,7 @@ pub fn explain(
         rules_in_groups: 0,
         usage: explain_usage(file, text, dialect, agent, path),
     };
-    let Selection::Groups { groups, token } = Selection::of(file, agent, dialect) else {
-        return explanation;
-    };
+    let Selection { groups, token } = Selection::of(file, agent, dialect);
     let token = token.and_then(|position| agent.tokens().nth(position));
     explanation.token = token.map(str::to_owned);
     explanation.groups = explained_groups(file, text, dialect, &groups, token);
@@ -234,7 +232,7 @@ fn explain_usage(
     path: &[u8],
 ) -> UsageExplanation {
     let usage = UsageGroups::new(file);
-    let (groups, token) = usage.applying(agent, dialect);
+    let Selection { groups, token } = Selection::among_groups(usage.file(), agent, dialect);
     let token = token.and_then(|position| agent.tokens().nth(position));
     let mut explanation = UsageExplanation {
         token: token.map(str::to_owned),

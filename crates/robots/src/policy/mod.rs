@@ -17,7 +17,7 @@
 //! let file = RobotsTxt::parse(b"User-agent: *\nDisallow: /private\n", &RFC_9309, None);
 //! assert_eq!(
 //!     Selection::of(&file, &agent, &RFC_9309),
-//!     Selection::Groups { groups: vec![0], token: None },
+//!     Selection { groups: vec![0], token: None },
 //! );
 //! ```
 

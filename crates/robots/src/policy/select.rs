@@ -2,75 +2,61 @@
 
 use hashbrown::HashMap;
 
-use crate::syntax::{Group, RobotsTxt, UserAgentLine};
-use portcullis_dialect::{DefaultName, Dialect, FileToken, NamesAgent, SeveralGroups};
+use crate::syntax::{RobotsTxt, UserAgentLine};
+use portcullis_dialect::{DefaultName, Dialect, FileToken, NamesAgent, Reason, SeveralGroups};
 
 use super::AgentChain;
 
 /// The groups of a file that apply to an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// The file has no rule in any group.
-    NoRules,
-    /// The file has rules, but no group applies to the agent.
-    NoGroup,
-    /// Groups apply.
-    Groups {
-        /// Positions in [`RobotsTxt::groups`], ascending; at least one.
-        groups: Vec<usize>,
-        /// The position in the agent's chain of the token that the groups name; `None` for default
-        /// groups.
-        token: Option<usize>,
-    },
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Positions in [`RobotsTxt::groups`], ascending; empty if no group applies.
+    pub groups: Vec<usize>,
+    /// The position in the agent's chain of the token that the groups name; `None` for default
+    /// groups, and if no group applies.
+    pub token: Option<usize>,
 }
 
 impl Selection {
     /// Returns the groups of `file` that apply to `agent`, or, if that is `None`, to a crawler that
-    /// no group names.
+    /// no group names. Empty if the file has no rule in any group.
     pub fn of<'a>(
         file: &RobotsTxt<'_>,
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> Selection {
         match file.rules().is_empty() {
-            true => Selection::NoRules,
+            true => Selection::default(),
             false => Selection::among_groups(file, agent, dialect),
         }
     }
 
-    /// Like [`Selection::of`], for records other than rules: never returns [`Selection::NoRules`].
+    /// Like [`Selection::of`], for records other than rules.
     pub fn among_groups<'a>(
         file: &RobotsTxt<'_>,
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> Selection {
-        let rules = &dialect.groups;
-        for (position, token) in agent.into().into_iter().flat_map(AgentChain::tokens).enumerate() {
-            let groups =
-                groups_with(file, rules.several_named, |value| names(value, token, dialect));
-            if !groups.is_empty() {
-                return Selection::Groups { groups, token: Some(position) };
+        let agent = agent.into();
+        let tokens = || agent.into_iter().flat_map(AgentChain::tokens);
+        let is_own = |name: &[u8]| tokens().any(|token| is_name_of(name, token, dialect));
+        let Audience { robots, default_groups, .. } = Audience::among(file, dialect, is_own);
+        for (position, token) in tokens().enumerate() {
+            let is_named = |robot: &&NamedRobot| is_name_of(&robot.name, token, dialect);
+            if let Some(robot) = robots.iter().find(is_named) {
+                return Selection { groups: robot.groups.clone(), token: Some(position) };
             }
         }
-        let groups = groups_with(file, rules.several_default, |value| is_default(value, dialect));
-        match groups.is_empty() {
-            true => Selection::NoGroup,
-            false => Selection::Groups { groups, token: None },
-        }
+        Selection { groups: default_groups, token: None }
     }
-}
 
-/// Returns the first or all groups that have a user-agent line with a value that `applies`.
-fn groups_with(
-    file: &RobotsTxt<'_>,
-    several: SeveralGroups,
-    applies: impl Fn(&[u8]) -> bool,
-) -> Vec<usize> {
-    let applies = |group: &Group| file.user_agents_of(group).iter().any(|line| applies(line.value));
-    let mut groups = (0..).zip(file.groups()).filter(|(_, group)| applies(group)).map(|(i, _)| i);
-    match several {
-        SeveralGroups::First => groups.next().into_iter().collect(),
-        SeveralGroups::Merge => groups.collect(),
+    /// Returns the reason of a decision by these groups of `file` that no rule makes.
+    pub fn reason_without_rule(&self, file: &RobotsTxt<'_>) -> Reason {
+        match self.groups.is_empty() {
+            _ if file.rules().is_empty() => Reason::NoRules,
+            true => Reason::NoGroup,
+            false => Reason::NoRule,
+        }
     }
 }
 
@@ -123,7 +109,7 @@ pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     (!name.is_empty() && !is_default(value, dialect)).then_some(name)
 }
 
-/// The robots that a file names, with their groups: [`Selection`] for all agents at once.
+/// The robots that a file names, with their groups. Every selection of groups is made here.
 ///
 /// The groups of the first token in an agent's chain that matches a robot here apply, otherwise the
 /// default groups. If several names occur in a token ([`NamesAgent::OccursInName`]), the first
@@ -153,8 +139,18 @@ pub struct NamedRobot {
 impl Audience {
     /// Returns the robots that `file` names.
     pub fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Audience {
+        Audience::among(file, dialect, |_| true)
+    }
+
+    /// Like [`Audience::of`], with those robots alone whose name, in lower case, `is_wanted`.
+    pub fn among(
+        file: &RobotsTxt<'_>,
+        dialect: &Dialect,
+        is_wanted: impl Fn(&[u8]) -> bool,
+    ) -> Audience {
         let mut audience = Audience::default();
         let mut known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut name = Vec::new();
         for (position, group) in file.groups().iter().enumerate() {
             for line in group.user_agents.start as usize..group.user_agents.end as usize {
                 let value = file.user_agents()[line].value;
@@ -164,18 +160,24 @@ impl Audience {
                     }
                     let several = dialect.groups.several_default;
                     add_group(&mut audience.default_groups, position, several);
-                } else if let Some(name) = robot_name(value, dialect) {
-                    let name = name.to_ascii_lowercase();
-                    let robots = &mut audience.robots;
-                    match known.get(&name) {
-                        Some(&robot) => {
-                            let several = dialect.groups.several_named;
-                            add_group(&mut robots[robot].groups, position, several);
-                        }
-                        None => {
-                            known.insert(name.clone(), robots.len());
-                            robots.push(NamedRobot { name, groups: vec![position], line });
-                        }
+                    continue;
+                }
+                let Some(written) = robot_name(value, dialect) else { continue };
+                name.clear();
+                name.extend(written.iter().map(u8::to_ascii_lowercase));
+                if !is_wanted(&name) {
+                    continue;
+                }
+                let robots = &mut audience.robots;
+                match known.get(&name) {
+                    Some(&robot) => {
+                        let several = dialect.groups.several_named;
+                        add_group(&mut robots[robot].groups, position, several);
+                    }
+                    None => {
+                        known.insert(name.clone(), robots.len());
+                        let (name, groups) = (name.clone(), vec![position]);
+                        robots.push(NamedRobot { name, groups, line });
                     }
                 }
             }
@@ -225,11 +227,7 @@ mod tests {
             let audience = Audience::of(&file, dialect);
             for token in ["Bot", "OTHER", "ExampleBot", "exampleb", "Nobody", "x"] {
                 let agent = AgentChain::parse(token, dialect).unwrap();
-                let Selection::Groups { groups, token: named } =
-                    Selection::of(&file, &agent, dialect)
-                else {
-                    panic!("there are default groups")
-                };
+                let Selection { groups, token: named } = Selection::of(&file, &agent, dialect);
                 assert_eq!(by_audience(&audience, token, dialect), groups, "{}", dialect.name);
                 let line = naming_line(&file, groups[0], named.map(|_| token), dialect);
                 let robot = audience

@@ -25,11 +25,8 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::syntax::{Group, RobotsTxt, Statement};
 use portcullis_dialect::usage::UsageSource;
-use portcullis_dialect::{Dialect, Field, Label, LineNumber, PathRules, Preference, Stated};
+use portcullis_dialect::{Field, Label, LineNumber, PathRules, Preference, Stated};
 use portcullis_engine::pattern::{PatternList, normal_text};
-
-use super::select::Audience;
-use super::{AgentChain, Selection};
 
 /// The usage records of a file, by group.
 #[derive(Clone, Debug, Default)]
@@ -90,25 +87,8 @@ impl<'t> UsageGroups<'t> {
         groups
     }
 
-    /// Returns the groups that apply to `agent`, ascending, and the position in its chain of the
-    /// token that they name; without a group, both are empty.
-    pub fn applying<'a>(
-        &self,
-        agent: impl Into<Option<&'a AgentChain>>,
-        dialect: &Dialect,
-    ) -> (Vec<usize>, Option<usize>) {
-        match Selection::among_groups(&self.file, agent, dialect) {
-            Selection::Groups { groups, token } => (groups, token),
-            Selection::NoGroup | Selection::NoRules => (Vec::new(), None),
-        }
-    }
-
-    /// Returns the robots that the file names, with their groups.
-    pub fn audience(&self, dialect: &Dialect) -> Audience {
-        Audience::of(&self.file, dialect)
-    }
-
-    /// Returns the file's user-agent lines, in the groups of usage records.
+    /// Returns the file's user-agent lines, in the groups of usage records. Which groups apply to an
+    /// agent is a [`Selection::among_groups`](super::Selection::among_groups) of this file.
     pub fn file(&self) -> &RobotsTxt<'t> {
         &self.file
     }
@@ -298,14 +278,15 @@ pub fn refusal_of_every_path<'s, K>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::{ORIGINAL_1994, RFC_9309};
+    use crate::policy::{AgentChain, Selection};
+    use portcullis_dialect::{Dialect, ORIGINAL_1994, RFC_9309};
 
     /// Returns the lines of the records that hold for an agent.
     fn lines_for(text: &str, agent: &str, dialect: &'static Dialect) -> Vec<u32> {
         let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
         let groups = UsageGroups::new(&file);
         let agent = AgentChain::parse(agent, dialect).unwrap();
-        let (applying, _) = groups.applying(&agent, dialect);
+        let applying = Selection::among_groups(groups.file(), &agent, dialect).groups;
         let line = |record: u32| file.usage_records()[record as usize].line.get();
         groups.in_force(&applying).into_iter().map(line).collect()
     }
@@ -348,7 +329,7 @@ mod tests {
             let text = format!("User-agent: *\n{text}");
             let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
             let groups = UsageGroups::new(&file);
-            let (applying, _) = groups.applying(None, &RFC_9309);
+            let applying = Selection::among_groups(groups.file(), None, &RFC_9309).groups;
             UsageRules::new(&file, &groups.in_force(&applying), &RFC_9309.paths)
         };
         let literal = rules(

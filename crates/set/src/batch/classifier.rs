@@ -23,10 +23,8 @@ use portcullis_robots::target::{BadUrl, ComparedPaths, compared_path, host_key, 
 use super::freshness::Freshness;
 use super::session::Lookups;
 use super::usage::UsageQuestions;
-use crate::layout::NONE;
-use crate::load::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules,
+    AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules, StoredHost,
     key_with_scheme, ordered, place,
 };
 use crate::{Damage, PolicySet};
@@ -72,13 +70,6 @@ pub struct Explained {
     pub outage: Option<KnownOutage>,
     /// The notes on the origin's file.
     pub file_notes: NoteSet,
-}
-
-/// The policy of an origin, and its capture.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FoundOrigin {
-    pub policy: u32,
-    pub capture: u32,
 }
 
 impl Classifier {
@@ -218,21 +209,17 @@ impl Classifier {
     }
 
     /// Finds the policies of a block of origins. Calls `found` with the index of each origin, in
-    /// order, and its policy, or `None`. An origin is a scheme in any case and the key of a host
-    /// ([`host_key`]); an empty key matches no host.
+    /// order, and the number of its policy, or `None`. An origin is a scheme in any case and the key
+    /// of a host ([`host_key`]); an empty key matches no host. Unless one policy applies to every
+    /// URL, `candidates` has the host of each origin with a policy then.
     pub(super) fn find(
         &self,
         origins: &[(&[u8], &[u8])],
         Lookups { searches, candidates }: &mut Lookups,
-        mut found: impl FnMut(usize, Option<FoundOrigin>),
+        mut found: impl FnMut(usize, Option<u32>),
     ) -> Result<(), Damage> {
         if self.set.is_universal() {
-            let capture = match self.freshness {
-                Some(_) => self.set.host(EVERY_HOST)?.and_then(|host| host.found(false)),
-                None => None,
-            };
-            let every = FoundOrigin { policy: 0, capture: capture.map_or(NONE, |(_, it)| it) };
-            let is_host = |(_, key): &(&[u8], &[u8])| (!key.is_empty()).then_some(every);
+            let is_host = |(_, key): &(&[u8], &[u8])| (!key.is_empty()).then_some(0);
             origins.iter().enumerate().for_each(|(index, origin)| found(index, is_host(origin)));
             return Ok(());
         }
@@ -248,49 +235,71 @@ impl Classifier {
         }
         let searched = origins.iter().zip(searches).zip(candidates);
         for (index, ((&origin, search), candidate)) in searched.enumerate() {
-            found(index, self.policy_of(origin, search, *candidate)?);
+            found(index, self.policy_of(origin, search, candidate)?.map(|number| number.0));
         }
         Ok(())
     }
 
+    /// Returns the policy of an origin. `candidate` is then its host.
     #[inline(always)]
     fn policy_of(
         &self,
         (scheme, key): (&[u8], &[u8]),
         search: &mut Search,
-        mut candidate: Option<HostPosition>,
-    ) -> Result<Option<FoundOrigin>, Damage> {
+        candidate: &mut Option<HostPosition>,
+    ) -> Result<Option<PolicyNumber>, Damage> {
         let place = place(scheme);
         if place == Place::Other {
             return match key.is_empty() {
                 true => Ok(None),
-                false => self.policy_of_other(scheme, key),
+                false => self.policy_of_other(scheme, key, search, candidate),
             };
         }
-        while let Some(position) = candidate {
-            if let Some(host) = self.set.host_with(position, key)? {
-                return self.known(host.found(place == Place::Https));
-            }
-            candidate = self.set.next_candidate(search)?;
-        }
-        Ok(None)
+        let host = self.host_among(key, search, candidate)?;
+        self.known(host.and_then(|host| host.policy(place == Place::Https)))
     }
 
     /// Returns the policy of an origin whose scheme is neither http nor https.
     #[cold]
-    fn policy_of_other(&self, scheme: &[u8], key: &[u8]) -> Result<Option<FoundOrigin>, Damage> {
-        let host = self.set.host(&key_with_scheme(scheme, key))?;
-        self.known(host.and_then(|host| host.found(false)))
+    fn policy_of_other(
+        &self,
+        scheme: &[u8],
+        key: &[u8],
+        search: &mut Search,
+        candidate: &mut Option<HostPosition>,
+    ) -> Result<Option<PolicyNumber>, Damage> {
+        let key = key_with_scheme(scheme, key);
+        *search = self.set.search(&key);
+        *candidate = self.set.next_candidate(search)?;
+        let host = self.host_among(&key, search, candidate)?;
+        self.known(host.and_then(|host| host.policy(false)))
+    }
+
+    /// Returns the host with this key, from `candidate` on.
+    #[inline(always)]
+    fn host_among(
+        &self,
+        key: &[u8],
+        search: &mut Search,
+        candidate: &mut Option<HostPosition>,
+    ) -> Result<Option<StoredHost<'_>>, Damage> {
+        while let Some(position) = *candidate {
+            if let Some(host) = self.set.host_with(position, key)? {
+                return Ok(Some(host));
+            }
+            *candidate = self.set.next_candidate(search)?;
+        }
+        Ok(None)
     }
 
     /// Checks that the policy with this number exists.
     #[inline]
-    fn known(&self, found: Option<(u32, u32)>) -> Result<Option<FoundOrigin>, Damage> {
-        match found {
-            Some((policy, _)) if policy >= self.set.policy_count() => {
+    fn known(&self, number: Option<PolicyNumber>) -> Result<Option<PolicyNumber>, Damage> {
+        match number {
+            Some(number) if number.0 >= self.set.policy_count() => {
                 Err(self.set.malformed_host("a host has a policy that is not there"))
             }
-            found => Ok(found.map(|(policy, capture)| FoundOrigin { policy, capture })),
+            number => Ok(number),
         }
     }
 
@@ -331,8 +340,9 @@ impl Classifier {
     fn allow_robots_txt(&self, questions: Questions<'_>, block: &mut BlockMemory) {
         let (rules, agents) = (&self.dialect().paths, self.agents.len());
         let (decisions, sources) = block.answers_mut();
-        for (question, path) in questions.paths.iter().enumerate() {
-            if rules.always_allows(path) && questions.policies[question] < NO_URL {
+        for (question, (path, policy)) in questions.paths.iter().zip(questions.policies).enumerate()
+        {
+            if rules.always_allows(path) && *policy < NO_URL {
                 let answers = question * agents..(question + 1) * agents;
                 decisions[answers.clone()].fill(Decision::ROBOTS_TXT);
                 sources[answers].fill(Source::NOWHERE);

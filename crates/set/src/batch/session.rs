@@ -7,13 +7,12 @@ use portcullis_dialect::usage::Preference;
 use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, Ways};
 use portcullis_robots::target::{BadUrl, ComparedPaths};
 
-use super::classifier::{Classifier, Explained, FoundOrigin};
+use super::classifier::{Classifier, Explained};
 use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 use super::usage::{Licenses, StatedPlace, UsageMemory};
 use crate::Damage;
-use crate::layout::NONE;
-use crate::stored::{HostPosition, PolicyNumber, Search};
+use crate::stored::{HostPosition, PolicyNumber, Search, place};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -46,8 +45,6 @@ pub struct Session {
     lookups: Lookups,
     /// The number of the policy of each record, or the marker for none.
     policies: Vec<u32>,
-    /// The capture of each host, if ages are compared.
-    captures: Vec<u32>,
     /// The policies of the block that are used for the first time.
     unresolved: Vec<PolicyNumber>,
     pub(super) block: BlockMemory,
@@ -74,7 +71,6 @@ impl Session {
             pieces: Pieces::default(),
             lookups: Lookups::default(),
             policies: Vec::new(),
-            captures: Vec::new(),
             unresolved: Vec::new(),
             block: BlockMemory::default(),
             usage: UsageMemory::default(),
@@ -106,35 +102,28 @@ impl Session {
     /// shorter.
     #[inline]
     pub fn classify<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
-        let Session { classifier, pieces, lookups, policies, captures, .. } = self;
+        let Session { classifier, pieces, lookups, policies, .. } = self;
         let scheme = self.assumed_scheme.as_deref();
         pieces.fill(records, &classifier.dialect().paths, scheme, classifier.settings.vectors);
         policies.resize(records.len(), NO_URL);
-        captures.clear();
         // These and the paths borrow from the records, so the memory that is kept between blocks
         // cannot hold them.
         let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
         let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
-        let mut found = |number: usize, origin: Option<FoundOrigin>| {
+        let found = |number: usize, policy: Option<u32>| {
             let (urls, is_invalid) = pieces.urls_of_host(number);
-            let policy = origin.map_or(NO_POLICY, |origin| origin.policy);
-            let policy = if is_invalid { NO_URL } else { policy };
+            let policy = if is_invalid { NO_URL } else { policy.unwrap_or(NO_POLICY) };
             policies[urls].iter_mut().for_each(|of_url| *of_url = policy);
         };
-        match classifier.freshness {
-            None => classifier.find(&origins, lookups, found)?,
-            Some(_) => classifier.find(&origins, lookups, |number, origin| {
-                captures.push(origin.map_or(NONE, |origin| origin.capture));
-                found(number, origin);
-            })?,
-        }
+        classifier.find(&origins, lookups, found)?;
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
         let Session { policies, block, unresolved, usage, ages, .. } = self;
         classifier.decide(policies, paths, block, unresolved)?;
         if let Some(freshness) = &classifier.freshness {
-            let hosts = (&*pieces, &**policies, &**captures);
-            ages.merge(classifier.judge_ages(freshness, hosts, block.answers_mut())?);
+            let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
+            let judged = classifier.judge_ages(freshness, policies, hosts, block.answers_mut());
+            ages.merge(judged?);
         }
         // Last: what is expired has no preference.
         classifier.find_preferences(policies, paths, block.decisions(), usage)?;
@@ -296,17 +285,26 @@ impl Classifier {
     fn judge_ages(
         &self,
         freshness: &Freshness,
-        (pieces, policies, captures): (&Pieces, &[u32], &[u32]),
+        policies: &[u32],
+        (pieces, origins, found): (&Pieces, &[(&[u8], &[u8])], &[Option<HostPosition>]),
         (decisions, sources): (&mut [Decision], &mut [Source]),
     ) -> Result<AgeCounts, Damage> {
         let agents = self.agents.len();
         let mut ages = AgeCounts::default();
-        for (number, &capture) in captures.iter().enumerate() {
+        let every = self.set.every_host()?;
+        for (number, (scheme, _)) in origins.iter().enumerate() {
             let (urls, _) = pieces.urls_of_host(number);
             if matches!(policies[urls.start], NO_POLICY | NO_URL) {
                 continue;
             }
-            let age = freshness.age(&self.set.capture_of_origin(capture)?.facts);
+            let found = || found[number].map(|position| self.set.host_at(position)).transpose();
+            let host = match every {
+                None => found()?,
+                every => every,
+            };
+            let capture = host.map(|host| host.capture_of_policy(place(scheme))).transpose()?;
+            let lost = || self.set.malformed_host("an origin has lost its host");
+            let age = freshness.age(&capture.ok_or_else(lost)?.facts);
             ages.add(age, urls.len() as u64);
             if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
                 let answers = urls.start * agents..urls.end * agents;

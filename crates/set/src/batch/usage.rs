@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::RuleSetBuf;
 use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Start, Starts, Ways};
-use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
+use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
 use portcullis_robots::target::ComparedPaths;
 
 use super::Classifier;
@@ -262,7 +262,7 @@ impl Classifier {
         let dialect = self.set.dialect();
         let mut rules = self.set.policy(policy)?.with_file(|file, _| {
             let groups = UsageGroups::new(file);
-            let (applying, _) = groups.applying(agent, dialect);
+            let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
             UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
         })?;
         Ok(std::mem::take(&mut rules.labels[label as usize][source as usize]))

@@ -152,7 +152,7 @@ fn of_file<'p>(
         ordered: (0, 0),
     };
     if has_rules {
-        planner.access(&mut plan, audience_among(Audience::of(file, dialect), agents, dialect));
+        planner.access(&mut plan, audience(file, agents, dialect));
     }
     if usage && !file.usage_records().is_empty() {
         plan.usage = Some(planner.usage(extract, agents));
@@ -160,16 +160,10 @@ fn of_file<'p>(
     plan
 }
 
-/// Returns the audience without the robots that `agents` do not match.
-fn audience_among(
-    mut audience: Audience,
-    agents: Option<&CompiledFor>,
-    dialect: &Dialect,
-) -> Audience {
-    if let Some(agents) = agents {
-        audience.robots.retain(|robot| agents.is_named_by(&robot.name, dialect));
-    }
-    audience
+/// Returns the robots of a file that `agents` match.
+fn audience(file: &RobotsTxt<'_>, agents: Option<&CompiledFor>, dialect: &Dialect) -> Audience {
+    let is_wanted = |name: &[u8]| agents.is_none_or(|agents| agents.is_named_by(name, dialect));
+    Audience::among(file, dialect, is_wanted)
 }
 
 /// Returns all records of a file, group by group, which is file order.
@@ -222,7 +216,7 @@ impl<'p> Planner<'_, 'p> {
         let records = self.file.usage_records();
         let groups = UsageGroups::new(self.file);
         let mut known = HashMap::default();
-        let audience = audience_among(groups.audience(self.dialect), agents, self.dialect);
+        let audience = audience(groups.file(), agents, self.dialect);
         let mut plan = UsagePlan {
             records: Vec::with_capacity(records.len()),
             preferences: Vec::with_capacity(records.len()),

@@ -8,7 +8,7 @@
 use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::pattern::PatternList;
-use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
+use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 
 use super::{Run, runs};
@@ -91,7 +91,7 @@ fn stated((asked, policy): (&Classifier, PolicyNumber)) -> Result<Vec<Vec<Stated
         let groups = UsageGroups::new(file);
         let mut known: Vec<(Vec<usize>, Vec<Stated>)> = Vec::new();
         let of_agent = |agent| {
-            let (applying, _) = groups.applying(agent, dialect);
+            let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
             if let Some((_, stated)) = known.iter().find(|(groups, _)| *groups == applying) {
                 return stated.clone();
             }

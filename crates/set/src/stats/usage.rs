@@ -14,7 +14,7 @@ use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::INSPECT_USAGE_LINES_MAX;
 use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS};
-use portcullis_robots::policy::UsageGroups;
+use portcullis_robots::policy::{Audience, UsageGroups};
 use portcullis_robots::syntax::{RobotsTxt, Statement, is_absolute_uri};
 
 /// The number of policies that one task reads.
@@ -208,7 +208,7 @@ impl HostUsage {
             return Vec::new();
         }
         let groups = UsageGroups::new(file);
-        let audience = groups.audience(dialect);
+        let audience = Audience::of(groups.file(), dialect);
         let records: Vec<(LineNumber, Option<Statement<'_>>)> =
             file.usage_records().iter().map(|it| (it.line, Statement::of(it))).collect();
         let mut usage: Vec<HostUsage> = Vec::new();

@@ -98,17 +98,14 @@ impl PolicySet {
         key: &[u8],
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
         let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
-        let https = place(scheme) == Place::Https;
-        let Some((policy, capture)) = host.found(https) else { return Ok(None) };
-        Ok(Some((PolicyNumber(policy), self.capture_of_origin(capture)?)))
+        let place = place(scheme);
+        let Some(policy) = host.policy(place == Place::Https) else { return Ok(None) };
+        Ok(Some((policy, host.capture_of_policy(place)?)))
     }
 
-    /// Returns the capture of an origin with a policy.
-    pub(crate) fn capture_of_origin(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
-        match index {
-            NONE => Err(self.malformed_host("an origin has a policy and no capture")),
-            index => self.capture_at(index),
-        }
+    /// Returns the host whose policy applies to every URL, if the set has one.
+    pub(crate) fn every_host(&self) -> Result<Option<StoredHost<'_>>, Damage> {
+        if self.is_universal { self.host(EVERY_HOST) } else { Ok(None) }
     }
 
     fn host_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
@@ -248,11 +245,10 @@ impl<'s> StoredHost<'s> {
         (number != NONE).then_some(PolicyNumber(number))
     }
 
-    /// Returns the number of that policy, and the index of its capture.
-    #[inline]
-    pub(crate) fn found(&self, https: bool) -> Option<(u32, u32)> {
-        let place = usize::from(https);
-        (self.policies[place] != NONE).then(|| (self.policies[place], self.captures[place]))
+    /// Returns the capture of a policy that the host has.
+    pub(crate) fn capture_of_policy(&self, place: Place) -> Result<StoredCapture<'s>, Damage> {
+        let missing = || self.set.malformed_host("an origin has a policy and no capture");
+        self.capture(place == Place::Https)?.ok_or_else(missing)
     }
 
     /// Returns the capture of that policy.

@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, R
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_engine::pattern_matches;
 use portcullis_robots::policy::{
-    AgentChain, LabelRules, UsageGroups, UsageRules, combined, stated,
+    AgentChain, LabelRules, Selection, UsageGroups, UsageRules, combined, stated,
 };
 use portcullis_robots::syntax::RobotsTxt;
 
@@ -93,7 +93,8 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&
         let extract = set.policy(policy).unwrap().extract().unwrap();
         let file = RobotsTxt::read_extract(&extract).unwrap();
         let groups = UsageGroups::new(&file);
-        let in_force = groups.in_force(&groups.applying(agent, set.dialect()).0);
+        let in_force =
+            groups.in_force(&Selection::among_groups(groups.file(), agent, set.dialect()).groups);
         let rules = UsageRules::new(&file, &in_force, &set.dialect().paths);
         let record = |number: &u32| &file.usage_records()[*number as usize];
         let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
