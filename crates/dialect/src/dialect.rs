@@ -285,7 +285,7 @@ impl PathRules {
     /// Returns whether every agent may fetch `path`, in its normal form, whatever the rules say.
     #[inline]
     pub fn always_allows(&self, path: &[u8]) -> bool {
-        self.robots_txt == RobotsTxtUrl::AlwaysAllowed && path == ROBOTS_TXT_PATH
+        path == ROBOTS_TXT_PATH && self.robots_txt == RobotsTxtUrl::AlwaysAllowed
     }
 }
 

@@ -340,9 +340,8 @@ impl Classifier {
     fn allow_robots_txt(&self, questions: Questions<'_>, block: &mut BlockMemory) {
         let (rules, agents) = (&self.dialect().paths, self.agents.len());
         let (decisions, sources) = block.answers_mut();
-        for (question, (path, policy)) in questions.paths.iter().zip(questions.policies).enumerate()
-        {
-            if rules.always_allows(path) && *policy < NO_URL {
+        for (question, path) in questions.paths.iter().enumerate() {
+            if rules.always_allows(path) && questions.policies[question] < NO_URL {
                 let answers = question * agents..(question + 1) * agents;
                 decisions[answers.clone()].fill(Decision::ROBOTS_TXT);
                 sources[answers].fill(Source::NOWHERE);
