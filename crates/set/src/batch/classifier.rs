@@ -72,6 +72,9 @@ pub struct Explained {
     pub file_notes: NoteSet,
 }
 
+/// An origin: its scheme in any case, and the key of its host.
+pub(super) type SchemeAndKey<'u> = (&'u [u8], &'u [u8]);
+
 impl Classifier {
     /// Creates a classifier of a set for `agents`. Looks the agents up among the names of robots in
     /// the set.
@@ -214,12 +217,12 @@ impl Classifier {
     /// URL, `candidates` has the host of each origin with a policy then.
     pub(super) fn find(
         &self,
-        origins: &[(&[u8], &[u8])],
+        origins: &[SchemeAndKey<'_>],
         Lookups { searches, candidates }: &mut Lookups,
         mut found: impl FnMut(usize, Option<u32>),
     ) -> Result<(), Damage> {
         if self.set.is_universal() {
-            let is_host = |(_, key): &(&[u8], &[u8])| (!key.is_empty()).then_some(0);
+            let is_host = |(_, key): &SchemeAndKey<'_>| (!key.is_empty()).then_some(0);
             origins.iter().enumerate().for_each(|(index, origin)| found(index, is_host(origin)));
             return Ok(());
         }
@@ -244,7 +247,7 @@ impl Classifier {
     #[inline(always)]
     fn policy_of(
         &self,
-        (scheme, key): (&[u8], &[u8]),
+        (scheme, key): SchemeAndKey<'_>,
         search: &mut Search,
         candidate: &mut Option<HostPosition>,
     ) -> Result<Option<PolicyNumber>, Damage> {

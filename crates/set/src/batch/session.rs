@@ -7,7 +7,7 @@ use portcullis_dialect::usage::Preference;
 use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, Ways};
 use portcullis_robots::target::{BadUrl, ComparedPaths};
 
-use super::classifier::{Classifier, Explained};
+use super::classifier::{Classifier, Explained, SchemeAndKey};
 use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 use super::usage::{Licenses, StatedPlace, UsageMemory};
@@ -286,7 +286,7 @@ impl Classifier {
         &self,
         freshness: &Freshness,
         policies: &[u32],
-        (pieces, origins, found): (&Pieces, &[(&[u8], &[u8])], &[Option<HostPosition>]),
+        (pieces, origins, found): (&Pieces, &[SchemeAndKey<'_>], &[Option<HostPosition>]),
         (decisions, sources): (&mut [Decision], &mut [Source]),
     ) -> Result<AgeCounts, Damage> {
         let agents = self.agents.len();
