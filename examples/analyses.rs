@@ -25,7 +25,8 @@ use portcullis_lint::analysis::{
 };
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::syntax::{RobotsTxt, Rule};
+use portcullis_testkit::Random;
 use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error>;
@@ -80,23 +81,6 @@ impl Tally {
     }
 }
 
-/// Seeded random numbers: SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) % limit.max(1) as u64) as usize
-    }
-
-    fn pick<'t, T>(&mut self, of: &'t [T]) -> Option<&'t T> {
-        of.get(self.below(of.len()))
-    }
-}
-
 /// A file to check, and its dialect.
 struct Subject<'t> {
     name: &'t str,
@@ -118,19 +102,24 @@ impl<'t> Subject<'t> {
         oracle::decide(self.dialect, self.text, None, &[AGENT], url)
     }
 
+    fn some_rule(&self, random: &mut Random) -> Option<&Rule<'t>> {
+        let rules = self.file.rules();
+        rules.get(random.below(rules.len()))
+    }
+
     /// Returns a URL that patterns of the file might match.
     fn url(&self, random: &mut Random) -> Vec<u8> {
         const STARS: [&str; 5] = ["", "x", "a/b", "/", "?q="];
         const ENDS: [&str; 6] = ["", "", "x", "/", "?a=1", ".html"];
         let mut url = b"https://example.com".to_vec();
-        let value = random.pick(self.file.rules()).map_or(&b"/"[..], |rule| rule.value);
+        let value = self.some_rule(random).map_or(&b"/"[..], |rule| rule.value);
         if !value.starts_with(b"/") {
             url.push(b'/');
         }
         for &byte in value.strip_suffix(b"$").unwrap_or(value) {
             match byte {
                 b'*' if random.below(3) == 0 => {
-                    let other = random.pick(self.file.rules()).map_or(&b""[..], |rule| rule.value);
+                    let other = self.some_rule(random).map_or(&b""[..], |rule| rule.value);
                     url.extend(other.iter().filter(|byte| !b"*$".contains(byte)));
                 }
                 b'*' => url.extend_from_slice(STARS[random.below(STARS.len())].as_bytes()),
@@ -145,7 +134,7 @@ impl<'t> Subject<'t> {
     }
 
     fn urls(&self, seed: usize) -> Vec<Vec<u8>> {
-        let mut random = Random(seed as u64);
+        let mut random = Random::new(seed as u64);
         (0..URLS).map(|_| self.url(&mut random)).collect()
     }
 }
@@ -230,7 +219,7 @@ fn hold_equivalence(one: &Subject<'_>, two: &Subject<'_>, urls: &[Vec<u8>], tall
 
 /// Returns the text without one of its rules, chosen at random.
 fn less_one_rule(subject: &Subject<'_>, seed: usize) -> Option<Vec<u8>> {
-    let rule = Random(seed as u64).pick(subject.file.rules())?;
+    let rule = subject.some_rule(&mut Random::new(seed as u64))?;
     let mut text = subject.text.to_vec();
     text[rule.span.range()].fill(b'#');
     Some(text)

@@ -18,62 +18,56 @@ use std::time::Instant;
 
 use bstr::ByteSlice;
 use flate2::read::MultiGzDecoder;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::GOOGLE;
+use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, Session, Vectors};
 use portcullis_set::{LoadConfig, PolicySet};
-use rayon::prelude::*;
+use portcullis_testkit::{Agreement, Configuration, Engine, Judged, Oracle, agree_in_shares};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The most differences that are shown.
-const SHOWN_MAX: usize = 10;
+/// The rows of the table: a URL, and a column for each agent.
+struct Table<'t>(Vec<&'t [u8]>);
 
-/// The result of a comparison.
-#[derive(Default)]
-struct Tally {
-    verdicts: u64,
-    verdict_differences: u64,
-    line_differences: u64,
-    shown: Vec<String>,
+impl Table<'_> {
+    fn columns(&self, question: usize) -> impl Iterator<Item = &[u8]> {
+        self.0[question].split(|&byte| byte == b'\t')
+    }
 }
 
-impl Tally {
-    fn add(mut self, other: Tally) -> Tally {
-        self.verdicts += other.verdicts;
-        self.verdict_differences += other.verdict_differences;
-        self.line_differences += other.line_differences;
-        self.shown.extend(other.shown);
-        self.shown.truncate(SHOWN_MAX);
-        self
+impl Oracle for Table<'_> {
+    fn write_url(&self, question: usize, url: &mut Vec<u8>) {
+        url.extend(self.columns(question).next().unwrap_or_default());
     }
 
-    fn compare(&mut self, url: &[u8], agent: &AgentChain, expected: &[u8], decision: &Decision) {
-        self.verdicts += 1;
-        let line = decision.line.map_or(0, |line| line.get());
-        let allowed = match decision.verdict {
-            Verdict::Allow => "1",
-            Verdict::Disallow => "0",
-            Verdict::Unknown | Verdict::Invalid => decision.verdict.as_str(),
+    fn judged(&self, question: usize, agent: usize) -> Option<Judged<'_>> {
+        let column = self.columns(question).nth(1 + agent);
+        let parts = column.and_then(|column| column.to_str().ok()?.split_once(':'));
+        let access = parts.and_then(|(allowed, line)| {
+            let verdict = match allowed {
+                "1" => Verdict::Allow,
+                "0" => Verdict::Disallow,
+                _ => return None,
+            };
+            let line = LineNumber::new(line.parse().ok()?);
+            Some(Decision { line, ..Decision::without_rule(verdict, Reason::Rule) })
+        });
+        let Some(access) = access else {
+            panic!("a row without a verdict: {}", self.describe(question))
         };
-        let got = format!("{allowed}:{line}");
-        if got.as_bytes() == expected {
-            return;
-        }
-        if expected.split(|&byte| byte == b':').next() == Some(allowed.as_bytes()) {
-            self.line_differences += 1;
-        } else {
-            self.verdict_differences += 1;
-        }
-        if self.shown.len() < SHOWN_MAX {
-            self.shown.push(format!(
-                "{} {agent}: {} here {got}",
-                url.as_bstr(),
-                expected.as_bstr()
-            ));
-        }
+        Some(Judged { access, usage: None })
+    }
+
+    fn describe(&self, question: usize) -> String {
+        self.0[question].as_bstr().to_string()
+    }
+
+    /// The table has no reasons, and no numbers of rules.
+    fn accepts(&self, _question: usize, answer: Decision, expected: Decision) -> bool {
+        (answer.verdict, answer.line) == (expected.verdict, expected.line)
     }
 }
 
@@ -91,10 +85,6 @@ fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
     Ok(set.into())
 }
 
-fn classifier(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Arc<Classifier>, Failure> {
-    Ok(Classifier::new(Arc::clone(set), agents)?.into())
-}
-
 fn main() -> Result<ExitCode, Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [policies, verdicts, agents @ ..] = &arguments[..] else {
@@ -110,81 +100,47 @@ fn main() -> Result<ExitCode, Failure> {
         },
     );
     let (set, table) = (policies?, table?);
-    let chains: Result<Vec<_>, _> =
+    let agents: Result<Vec<_>, _> =
         agents.iter().map(|agent| AgentChain::parse(agent, &GOOGLE)).collect();
-    let chains = chains?;
-    let mut classifiers = vec![Asked { first: 0, classifier: classifier(&set, chains.clone())? }];
-    for (first, chain) in chains.into_iter().enumerate() {
-        classifiers.push(Asked { first, classifier: classifier(&set, vec![chain])? });
-    }
+    let agents = agents?;
     let opened = start.elapsed();
-    let mut rows: Vec<&[u8]> = table.lines().collect();
+    let table = Table(table.lines().collect());
     // In a random order that is the same each time.
-    rows.sort_by_cached_key(|row| xxhash_rust::xxh3::xxh3_64(row));
-    let mut tally = Tally::default();
+    let mut order: Vec<usize> = (0..table.0.len()).collect();
+    order.sort_by_cached_key(|&row| xxhash_rust::xxh3::xxh3_64(table.0[row]));
+    // All agents, then each alone.
+    let all: Vec<usize> = (0..agents.len()).collect();
+    let lists = || [&all[..]].into_iter().chain(all.chunks(1));
+    let engine = |positions, vectors| {
+        let engine =
+            Engine::of_some(Arc::clone(&set), &agents, positions, &Configuration::default());
+        engine.with_vectors(vectors)
+    };
+    let mut found = Agreement::default();
     for vectors in Vectors::all() {
-        classifiers = classifiers.into_iter().map(|asked| asked.with_vectors(vectors)).collect();
-        for asked in &classifiers {
-            tally = tally.add(asked.compare(&rows, RECORDS_AT_ONCE));
+        for positions in lists() {
+            let engine = engine(positions, vectors);
+            let sizes = (4_096, RECORDS_AT_ONCE);
+            found = found.and(agree_in_shares(&engine, &table, &order, sizes));
         }
     }
-    tally = tally.add(classifiers[0].compare(&rows, 1));
-    for difference in &tally.shown {
-        println!("differs: {difference}");
+    let engine = engine(&all, Vectors::detect());
+    found = found.and(agree_in_shares(&engine, &table, &order, (4_096, 1)));
+    for difference in &found.differences {
+        println!("differs: {}", difference.text);
     }
-    let questions = rows.len() * agents.len();
+    let questions = table.0.len() * agents.len();
     println!(
-        "{questions} verdicts on {} URLs compared, each {} times: {} differ in verdict, {} in rule line; \
+        "{questions} verdicts on {} URLs compared, each {} times: {} differ in verdict or rule line; \
          {:.2} s, of which {:.2} s to open set {:016x} of {} origins",
-        rows.len(),
-        tally.verdicts / questions.max(1) as u64,
-        tally.verdict_differences,
-        tally.line_differences,
+        table.0.len(),
+        found.compared / questions.max(1) as u64,
+        found.differing,
         start.elapsed().as_secs_f64(),
         opened.as_secs_f64(),
         set.hash(),
         set.counts().origins,
     );
-    let agrees = tally.verdicts > 0 && tally.verdict_differences + tally.line_differences == 0;
+    let agrees = found.compared > 0 && found.differing == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// A classifier, and the column of its first agent.
-struct Asked {
-    first: usize,
-    classifier: Arc<Classifier>,
-}
-
-impl Asked {
-    fn with_vectors(self, vectors: Vectors) -> Self {
-        let classifier = Arc::into_inner(self.classifier).expect("no session is left");
-        Asked { classifier: classifier.with_vectors(vectors).into(), ..self }
-    }
-
-    /// Compares all rows, `size` at a time.
-    fn compare(&self, rows: &[&[u8]], size: usize) -> Tally {
-        let fold = |(mut tally, mut session): (Tally, Session), block: &[&[u8]]| {
-            self.compare_block(block, &mut tally, &mut session);
-            (tally, session)
-        };
-        rows.par_chunks(size)
-            .with_min_len(4_096_usize.div_ceil(size))
-            .fold(|| (Tally::default(), Session::new(Arc::clone(&self.classifier), None)), fold)
-            .map(|(tally, _)| tally)
-            .reduce(Tally::default, Tally::add)
-    }
-
-    fn compare_block(&self, rows: &[&[u8]], tally: &mut Tally, session: &mut Session) {
-        let url = |row: &&[u8]| row.split(|&byte| byte == b'\t').next().unwrap_or_default().len();
-        let urls: Vec<&[u8]> = rows.iter().map(|row| &row[..url(row)]).collect();
-        let agents = self.classifier.agents();
-        session.classify(&urls).expect("a set without damage");
-        let decisions = session.decisions_with_rules().expect("a set without damage");
-        for ((row, url), decisions) in rows.iter().zip(&urls).zip(decisions.chunks(agents.len())) {
-            let mut columns = row.split(|&byte| byte == b'\t').skip(1 + self.first);
-            for (agent, decision) in agents.iter().zip(decisions) {
-                tally.compare(url, agent, columns.next().unwrap_or_default(), decision);
-            }
-        }
-    }
 }

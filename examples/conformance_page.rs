@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "a page needs less of a check than the suite does")]
 #[path = "../tests/suite/case.rs"]
 mod case;
-#[path = "../tests/conformance/page.rs"]
+#[path = "../tests/suite/page.rs"]
 mod page;
 
 use std::path::Path;

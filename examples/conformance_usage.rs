@@ -25,12 +25,15 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
+use portcullis_engine::vectors::Vectors;
 use portcullis_oracle::Judge;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::Origin;
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, Session, Vectors};
-use portcullis_synth::random::SplitMix64;
+use portcullis_testkit::{
+    Agreement, Configuration, Engine, Judged, Oracle, Random, agents, agree_in_shares,
+    configurations,
+};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -70,7 +73,7 @@ fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
 }
 
 fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
-    let mut random = SplitMix64::new(20);
+    let mut random = Random::new(20);
     let mut changed = 0;
     let files = files(robots)?;
     for (name, text) in &files {
@@ -84,7 +87,7 @@ fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
 }
 
 /// Returns a file with usage lines after some of its lines, and perhaps one before all groups.
-fn with_usage(text: &[u8], random: &mut SplitMix64) -> Vec<u8> {
+fn with_usage(text: &[u8], random: &mut Random) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     let paths: Vec<&[u8]> = lines.iter().filter_map(|line| path_of(line)).collect();
     let mut out = Vec::new();
@@ -105,7 +108,7 @@ fn with_usage(text: &[u8], random: &mut SplitMix64) -> Vec<u8> {
 }
 
 /// Returns a usage line. Its path comes from the file's rules, so that it matches URLs.
-fn usage_line(random: &mut SplitMix64, paths: &[&[u8]]) -> Vec<u8> {
+fn usage_line(random: &mut Random, paths: &[&[u8]]) -> Vec<u8> {
     const PLAIN: [&str; 8] = [
         "Content-Signal: search=yes, ai-train=no",
         "Content-Signal: search=yes,ai-input=yes,ai-train=no,use=reference",
@@ -121,7 +124,7 @@ fn usage_line(random: &mut SplitMix64, paths: &[&[u8]]) -> Vec<u8> {
         return random.pick(&PLAIN).as_bytes().to_vec();
     }
     let path = random.pick(paths);
-    [b"Content-Usage: ", path, b" ", random.pick(&WORDS).as_bytes()].concat()
+    [b"Content-Usage: ", *path, b" ", random.pick(&WORDS).as_bytes()].concat()
 }
 
 /// Returns the path in a line, or `None` if a usage record cannot have it.
@@ -134,16 +137,16 @@ fn path_of(line: &[u8]) -> Option<&[u8]> {
 
 /// The oracle's answers about one URL, by agent.
 #[derive(Clone)]
-struct Judged {
+struct Judgement {
     usage: [Usage; AGENTS.len()],
     /// Shared by the URLs of a host.
     licences: [Arc<Vec<Vec<u8>>>; AGENTS.len()],
 }
 
-impl Judged {
-    fn without_file(decision: Decision) -> Judged {
+impl Judgement {
+    fn without_file(decision: Decision) -> Judgement {
         let usage = Usage::new(decision, [Stated::UNSTATED; Label::ALL.len()]);
-        Judged { usage: [usage; AGENTS.len()], licences: Default::default() }
+        Judgement { usage: [usage; AGENTS.len()], licences: Default::default() }
     }
 
     /// Returns the licences that must be reported. Empty if access is not allowed.
@@ -155,18 +158,18 @@ impl Judged {
 
 /// Returns the oracle's answers about each URL. A file is parsed once for each agent, and its URLs
 /// are judged together.
-fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
+fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judgement> {
     let mut by_host: HashMap<String, &[u8]> = HashMap::new();
     for (name, text) in files {
         if let Ok(origin) = Origin::of_robots_txt(format!("http://{name}/robots.txt").as_bytes()) {
             by_host.entry(origin.key()).or_insert(text);
         }
     }
-    let mut judged = vec![Judged::without_file(Decision::UNKNOWN); urls.len()];
+    let mut judged = vec![Judgement::without_file(Decision::UNKNOWN); urls.len()];
     let mut of_file: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, url) in urls.iter().enumerate() {
         match Origin::of_url(url) {
-            Err(_) => judged[number] = Judged::without_file(Decision::INVALID),
+            Err(_) => judged[number] = Judgement::without_file(Decision::INVALID),
             // The files in a folder apply to the default ports of these schemes.
             Ok(origin) if ["http", "https"].contains(&origin.scheme()) => {
                 of_file.entry(origin.key()).or_default().push(number);
@@ -180,7 +183,7 @@ fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
         let licences = judges.each_ref().map(|judge| Arc::new(judge.licences()));
         let answer = |number: usize| {
             let usage = judges.each_ref().map(|judge| judge.usage(urls[number]));
-            (number, Judged { usage, licences: licences.clone() })
+            (number, Judgement { usage, licences: licences.clone() })
         };
         Some(numbers.into_iter().map(answer).collect::<Vec<_>>())
     });
@@ -190,7 +193,7 @@ fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judged> {
     judged
 }
 
-/// The result of a comparison.
+/// The result of a comparison with the program.
 #[derive(Default)]
 struct Tally {
     preferences: u64,
@@ -201,15 +204,6 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(mut self, other: Tally) -> Tally {
-        self.preferences += other.preferences;
-        self.stated += other.stated;
-        self.differences += other.differences;
-        self.shown.extend(other.shown);
-        self.shown.truncate(SHOWN_MAX);
-        self
-    }
-
     /// Compares one answer. `got` and `expected` are shown if they differ.
     fn compare<T: PartialEq + std::fmt::Debug>(
         &mut self,
@@ -244,104 +238,75 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     let start = Instant::now();
     let list = std::fs::read(urls)?;
     let urls: Vec<&[u8]> = list.lines().collect();
-    let judged = judge(&files(robots)?, &urls);
+    let judged = Answers { judged: judge(&files(robots)?, &urls), urls: &urls };
     println!("{} URLs judged by the oracle in {:.1} s", urls.len(), start.elapsed().as_secs_f64());
     // SAFETY: this process does not write to the file, and it was made for this comparison.
     let set = Arc::new(unsafe { PolicySet::map(set) }?);
     let mut order: Vec<usize> = (0..urls.len()).collect();
     // In a random order that is the same each time.
     order.sort_by_cached_key(|&number| xxhash_rust::xxh3::xxh3_64(urls[number]));
-    let mut tally = Tally::default();
+    let mut found = Agreement::default();
     for vectors in Vectors::all() {
-        for asked in asked(&set, vectors)? {
-            tally = tally.add(asked.compare(&order, &urls, &judged));
+        for engine in engines(&set)? {
+            let engine = engine.with_vectors(vectors);
+            let sizes = (32 * RECORDS_AT_ONCE, RECORDS_AT_ONCE);
+            found = found.and(agree_in_shares(&engine, &judged, &order, sizes));
         }
     }
-    tally.print("mapped set, in blocks");
-    let program = compare_program(&std::fs::read(answers)?, &urls, &judged)?;
+    found.differences.iter().for_each(|it| println!("differs: {}", it.text));
+    let (compared, differing) = (found.compared, found.differing);
+    println!("mapped set, in blocks: {compared} answers compared; {differing} differ");
+    let program = compare_program(&std::fs::read(answers)?, &urls, &judged.judged)?;
     program.print("classify --usage");
     if !cfg!(debug_assertions) {
-        print_times(&set, &order.iter().map(|&number| urls[number]).collect::<Vec<_>>())?;
+        print_times(&set, &order.iter().map(|&number| urls[number]).collect::<Vec<_>>());
     }
-    let agrees = [&tally, &program].iter().all(|it| it.stated > 0 && it.differences == 0);
+    let agrees = compared > 0 && differing == 0 && program.stated > 0 && program.differences == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A classifier, and the number of its first agent.
-struct Asked {
-    first: usize,
-    classifier: Arc<Classifier>,
+/// URLs with the oracle's answers.
+struct Answers<'u> {
+    urls: &'u [&'u [u8]],
+    judged: Vec<Judgement>,
 }
 
-/// Returns classifiers for all agents and labels at once, and for each agent alone with some labels
-/// in another order.
-fn asked(set: &Arc<PolicySet>, vectors: Vectors) -> Result<Vec<Asked>, Failure> {
-    let asked = |first: usize, agents: &[&str], labels: &[Label]| -> Result<_, Failure> {
-        let chains: Result<Vec<_>, _> =
-            agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
-        let classifier = Classifier::new(Arc::clone(set), chains?)?;
-        let classifier = classifier.with_usage(labels).with_vectors(vectors);
-        Ok(Asked { first, classifier: classifier.into() })
+impl Oracle for Answers<'_> {
+    fn write_url(&self, question: usize, url: &mut Vec<u8>) {
+        url.extend_from_slice(self.urls[question]);
+    }
+
+    fn judged(&self, question: usize, agent: usize) -> Option<Judged<'_>> {
+        let judged = &self.judged[question];
+        let Usage { access, stated } = &judged.usage[agent];
+        Some(Judged { access: *access, usage: Some((stated, judged.licences(agent))) })
+    }
+
+    fn describe(&self, question: usize) -> String {
+        self.urls[question].as_bstr().to_string()
+    }
+}
+
+/// Returns engines for all agents and labels at once, and for each agent alone with some labels in
+/// another order.
+fn engines(set: &Arc<PolicySet>) -> Result<[Engine; 3], Failure> {
+    let agents: Result<Vec<_>, _> =
+        AGENTS.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
+    let agents = agents?;
+    let engine = |positions: &[usize], labels: &[Label]| {
+        let engine =
+            Engine::of_some(Arc::clone(set), &agents, positions, &Configuration::default());
+        engine.with_usage(labels)
     };
-    Ok(vec![
-        asked(0, &AGENTS, &Label::ALL)?,
-        asked(0, &AGENTS[..1], &[Label::Search, Label::TrainAi])?,
-        asked(1, &AGENTS[1..], &[Label::AiUse])?,
+    Ok([
+        engine(&[0, 1], &Label::ALL),
+        engine(&[0], &[Label::Search, Label::TrainAi]),
+        engine(&[1], &[Label::AiUse]),
     ])
 }
 
-impl Asked {
-    fn compare(&self, order: &[usize], urls: &[&[u8]], judged: &[Judged]) -> Tally {
-        let fold = |(mut tally, mut session): (Tally, Session), block: &[usize]| {
-            let records: Vec<&[u8]> = block.iter().map(|&number| urls[number]).collect();
-            session.classify(&records).expect("a set without damage");
-            for (place, &number) in block.iter().enumerate() {
-                let record = (records[place], &judged[number]);
-                self.compare_record(place, record, &mut session, &mut tally);
-            }
-            (tally, session)
-        };
-        order
-            .par_chunks(RECORDS_AT_ONCE)
-            .with_min_len(32)
-            .fold(|| (Tally::default(), Session::new(Arc::clone(&self.classifier), None)), fold)
-            .map(|(tally, _)| tally)
-            .reduce(Tally::default, Tally::add)
-    }
-
-    fn compare_record(
-        &self,
-        place: usize,
-        (url, judged): (&[u8], &Judged),
-        session: &mut Session,
-        tally: &mut Tally,
-    ) {
-        let labels = self.classifier.labels();
-        let agents = self.classifier.agents().len();
-        for agent in 0..agents {
-            let who = (url, AGENTS[self.first + agent]);
-            let expected = &judged.usage[self.first + agent];
-            let answer = place * agents + agent;
-            let full = session.full_decision(place, agent).expect("a set without damage");
-            tally.compare(who, full.decision, expected.access);
-            for (number, &label) in labels.iter().enumerate() {
-                let preference = session.preferences()[answer * labels.len() + number];
-                let at = session.stated_at(place, agent, number);
-                let at = at.expect("a set without damage");
-                let (source, line) = at.map(|at| (at.source, at.line)).unzip();
-                tally.compare(who, Stated { preference, source, line }, expected.of(label));
-                tally.count(preference);
-            }
-            let licences = session.licenses(place, agent);
-            let licences = licences.and_then(Iterator::collect::<Result<Vec<Vec<u8>>, _>>);
-            let licences = licences.expect("a set without damage");
-            tally.compare(who, &licences[..], judged.licences(self.first + agent));
-        }
-    }
-}
-
 /// Compares the program's JSON Lines about the first URLs.
-fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judged]) -> Result<Tally, Failure> {
+fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     for (number, line) in answers.lines().enumerate() {
         let got: Value = serde_json::from_slice(line)?;
@@ -374,18 +339,18 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judged]) -> Result<
 
 /// Prints the time per URL with and without usage, for all agents, on one thread. The two are timed
 /// alternately.
-fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) -> Result<(), Failure> {
-    let chains = AGENTS.map(|agent| AgentChain::parse(agent, &RFC_9309).expect("a token"));
-    let plain = Classifier::new(Arc::clone(set), chains.to_vec())?;
-    let asking = Classifier::new(Arc::clone(set), chains.to_vec())?;
-    let classifiers = [plain, asking.with_usage(&Label::ALL)];
-    let mut sessions = classifiers.map(|classifier| Session::new(classifier, None));
+fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) {
+    let chains = agents(&AGENTS, &RFC_9309);
+    let verdicts = &configurations()[1];
+    let engine = || Engine::new(Arc::clone(set), &chains, verdicts);
+    let engines = [engine(), engine().with_usage(&Label::ALL)];
+    let mut memories = engines.each_ref().map(Engine::memory);
     let mut least = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
-        for (way, session) in sessions.iter_mut().enumerate() {
+        for (way, engine) in engines.iter().enumerate() {
             let start = Instant::now();
             for block in urls.chunks(RECORDS_AT_ONCE) {
-                session.classify(block)?;
+                engine.decide(block, &mut memories[way]);
             }
             least[way] = least[way].min(start.elapsed());
         }
@@ -396,5 +361,4 @@ fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) -> Result<(), Failure> {
         AGENTS.len(),
         Label::ALL.len()
     );
-    Ok(())
 }

@@ -1,19 +1,19 @@
-//! Compares decisions from the bytes of a file with the oracle, by every strategy, one by one and
-//! in blocks over several files.
+//! Compares decisions from the bytes of a file with the oracle, by every strategy and the front door,
+//! one by one and in blocks over several files.
 
-use std::sync::{Arc, Once};
+use std::sync::Once;
 
-use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_dialect::usage::Label;
 use portcullis_engine::block::Ways;
-use portcullis_oracle as oracle;
+use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{RobotsTxt, Statement};
-use portcullis_set::batch::{Classifier, Session, Vectors};
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_testkit::{
+    Form, World, agree, at_origin, configurations, scattered, set_everywhere,
+};
 
-use crate::common::{at_origin, configurations, scattered, sets_of};
 use crate::{head, hosts};
 
 /// The most bytes of a file, because the oracle reads it again for each URL.
@@ -43,17 +43,18 @@ pub fn decide(data: &[u8]) {
 ///
 /// As [`decide`].
 pub fn decide_counted(data: &[u8], reached: &mut Ways) {
-    let Some(Question { robots, config, agent, urls }) = Question::read(data) else { return };
-    check(robots, &config, &agent, &urls, reached);
-    check_blocks(robots, &config, &agent, &urls);
+    if let Some(question) = Question::read(data) {
+        question.check(&[], reached);
+    }
 }
 
 /// A parsed input: a file for one agent, and URLs to decide.
 pub(crate) struct Question<'d> {
     pub(crate) robots: &'d [u8],
-    pub(crate) config: LoadConfig,
-    pub(crate) agent: AgentChain,
-    pub(crate) urls: Vec<Vec<u8>>,
+    pub(crate) dialect: &'static Dialect,
+    robots_bytes_max: Option<usize>,
+    agent: &'d str,
+    urls: Vec<Vec<u8>>,
 }
 
 impl<'d> Question<'d> {
@@ -63,15 +64,67 @@ impl<'d> Question<'d> {
         let (choice, rest) = rest.split_first()?;
         let (agent, rest) = head::line(rest)?;
         let (url, robots) = head::line(rest)?;
-        let agent = AgentChain::parse(std::str::from_utf8(agent).ok()?, dialect).ok()?;
+        let agent = std::str::from_utf8(agent).ok()?;
+        AgentChain::parse(agent, dialect).ok()?;
         let robots = &robots[..robots.len().min(ROBOTS_BYTES_MAX)];
-        let config = LoadConfig {
-            robots_bytes_max: head::bytes_max(*choice, robots.len()),
-            agents: Some([agent.clone()].into()),
-            ..LoadConfig::new(dialect)
-        };
+        let robots_bytes_max = head::bytes_max(*choice, robots.len());
         use_one_thread();
-        Some(Question { robots, config, agent, urls: urls(dialect, url, robots) })
+        let urls = urls(dialect, url, robots);
+        Some(Question { robots, dialect, robots_bytes_max, agent, urls })
+    }
+
+    fn world(&self) -> World {
+        let may_refuse = hosts::only_the_engine_refuses;
+        World { may_refuse, ..World::new(self.dialect, self.robots_bytes_max, &[self.agent]) }
+    }
+
+    /// Compares decisions, and preferences for these labels.
+    pub(crate) fn check(&self, labels: &[Label], reached: &mut Ways) {
+        self.check_alone(labels, reached);
+        self.check_blocks(labels);
+    }
+
+    /// Checks the file for every URL, by every strategy, one by one.
+    fn check_alone(&self, labels: &[Label], reached: &mut Ways) {
+        let mut world = self.world();
+        world.add_everywhere(self.robots, self.urls.iter().cloned());
+        world.agrees_by_front_door();
+        let reading = (self.dialect, self.robots_bytes_max);
+        let set = set_everywhere(self.robots, reading, Some(&world.agents));
+        for configuration in configurations() {
+            let engine = world.engine(&set, &configuration).with_usage(labels);
+            let mut memory = engine.memory();
+            for _ in 0..ROUNDS {
+                agree(&engine, &mut memory, &world, 0..self.urls.len(), 1).whole();
+            }
+            *reached += memory.session().ways();
+        }
+    }
+
+    /// Checks the file, its halves and an empty file, each on its own origin: in one block as in
+    /// `classify`, with every kind of vectors, by each kind of set.
+    fn check_blocks(&self, labels: &[Label]) {
+        let mut world = self.world();
+        let (first, second) = self.robots.split_at(self.robots.len() / 2);
+        for (number, file) in [self.robots, first, second, b""].into_iter().enumerate() {
+            world
+                .add(file, self.urls.iter().filter_map(|url| at_origin(url, self.dialect, number)));
+        }
+        let questions = world.questions.len();
+        if questions == 0 {
+            return;
+        }
+        for form in Form::ALL {
+            let set = world.set(form);
+            for configuration in &configurations()[..2] {
+                for vectors in Vectors::all() {
+                    let engine = world.engine(&set, configuration).with_usage(labels);
+                    let engine = engine.with_vectors(vectors);
+                    let order = scattered(RECORDS_AT_ONCE).map(|at| at % questions);
+                    agree(&engine, &mut engine.memory(), &world, order, RECORDS_AT_ONCE).whole();
+                }
+            }
+        }
     }
 }
 
@@ -101,100 +154,6 @@ fn spelt_out(pattern: &[u8]) -> Vec<u8> {
         byte => std::slice::from_ref(byte),
     });
     bytes.copied().collect()
-}
-
-/// Checks one file that applies to every URL, by every strategy, one by one.
-fn check(
-    robots: &[u8],
-    config: &LoadConfig,
-    agent: &AgentChain,
-    urls: &[Vec<u8>],
-    reached: &mut Ways,
-) {
-    let judged: Vec<Decision> = urls.iter().map(|url| judge(config, agent, robots, url)).collect();
-    let set = Arc::new(PolicySet::of_text(robots, config));
-    for configuration in configurations() {
-        let agents = vec![agent.clone()];
-        let limits = configuration.limits;
-        let classifier = Classifier::with_limits(Arc::clone(&set), agents, limits).unwrap();
-        let mut session = Session::new(classifier, None);
-        for _ in 0..ROUNDS {
-            for (url, judged) in urls.iter().zip(&judged) {
-                session.classify(&[url]).unwrap();
-                let decision = session.full_decision(0, 0).unwrap().decision;
-                let expected = expected(url, *judged, decision);
-                let how = configuration.name;
-                assert!(decision == expected, "{}", differs(how, config, agent, url, robots));
-            }
-        }
-        *reached += session.ways();
-    }
-}
-
-/// Checks the file, its halves and an empty file, each on its own origin: in one block as in
-/// `classify`, with every kind of vectors, by each kind of set.
-fn check_blocks(robots: &[u8], config: &LoadConfig, agent: &AgentChain, urls: &[Vec<u8>]) {
-    let (first, second) = robots.split_at(robots.len() / 2);
-    let files = [robots, first, second, b""];
-    let mut questions = Vec::new();
-    for (number, file) in files.iter().enumerate() {
-        let own = urls.iter().filter_map(|url| at_origin(url, config.dialect, number));
-        questions.extend(own.map(|url| {
-            let judged = judge(config, agent, file, &url);
-            (*file, url, judged)
-        }));
-    }
-    if questions.is_empty() {
-        return;
-    }
-    let order: Vec<usize> = scattered(RECORDS_AT_ONCE).map(|at| at % questions.len()).collect();
-    let block: Vec<&[u8]> = order.iter().map(|&at| &*questions[at].1).collect();
-    let sizes = (config.dialect, config.robots_bytes_max);
-    let sets = sets_of(&files, sizes, std::slice::from_ref(agent));
-    for (kind, set) in &sets {
-        for vectors in Vectors::all() {
-            let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()]).unwrap();
-            let mut session = Session::new(classifier.with_vectors(vectors), None);
-            session.classify(&block).unwrap();
-            let decisions = session.decisions_with_rules().unwrap();
-            for (&at, decision) in order.iter().zip(decisions) {
-                let (file, ref url, judged) = questions[at];
-                let expected = expected(url, judged, decision);
-                let how = format!("a block by a {kind} set with {vectors:?}");
-                assert!(decision == expected, "{}", differs(&how, config, agent, url, file));
-            }
-        }
-    }
-}
-
-fn judge(config: &LoadConfig, agent: &AgentChain, robots: &[u8], url: &[u8]) -> Decision {
-    let tokens: Vec<&str> = agent.tokens().collect();
-    oracle::decide(config.dialect, robots, config.robots_bytes_max, &tokens, url)
-}
-
-pub(crate) fn differs(
-    how: &str,
-    config: &LoadConfig,
-    agent: &AgentChain,
-    url: &[u8],
-    robots: &[u8],
-) -> String {
-    format!(
-        "{how}: {} {agent} limit {:?} URL {:?} in\n{}",
-        config.dialect.name,
-        config.robots_bytes_max,
-        String::from_utf8_lossy(url),
-        robots.escape_ascii(),
-    )
-}
-
-/// Returns the decision that the engine must make if the oracle's is `judged`.
-pub(crate) fn expected(url: &[u8], judged: Decision, decision: Decision) -> Decision {
-    let refused = decision == Decision::INVALID && judged.verdict != Verdict::Invalid;
-    match refused && hosts::only_the_engine_refuses(url) {
-        true => Decision::INVALID,
-        false => judged,
-    }
 }
 
 /// Installs a pool of one thread for compiling, because a fuzzer needs repeatable steps.

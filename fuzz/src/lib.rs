@@ -16,8 +16,6 @@
 //! | [`dictionary`] | the value of a Content-Usage record | its members are the oracle's and the `sfv` crate's |
 //! | [`split`] | dialect, record | parts lie in the record; hosts are the `url` crate's, but for a list of exceptions |
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
 mod decide;
 mod dictionary;
 mod head;

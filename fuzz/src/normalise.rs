@@ -9,8 +9,8 @@ use portcullis_engine::{Cache, Limits, Outcome, RuleSetBuf, Settings, pattern_ma
 use portcullis_oracle as oracle;
 use portcullis_robots::target::{compared_path, split};
 
-use crate::common::configurations;
 use crate::head;
+use portcullis_testkit::configurations;
 
 /// The most bytes of a pattern and of a path, because the oracle's work is their product.
 const BYTES_MAX: usize = 256;

@@ -13,9 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::{Damage, PolicySet};
+use portcullis_set::PolicySet;
+use portcullis_testkit::{agents, ask};
 
 use super::*;
 
@@ -128,14 +127,9 @@ fn a_set_that_is_cut_short_gives_no_answer() {
     let mapped = Arc::new(unsafe { PolicySet::map(&path) }.unwrap());
     let read = Arc::new(PolicySet::open(&path).unwrap());
     let classify = |set: &Arc<PolicySet>| -> Result<Vec<Verdict>, String> {
-        let agents = vec![AgentChain::parse("BadBot", set.dialect()).unwrap()];
-        let damaged = |damage: Damage| damage.to_string();
-        let classifier = Classifier::new(Arc::clone(set), agents);
-        let classifier = classifier.map_err(|error| error.to_string())?;
-        let mut session = Session::new(classifier, None);
         let urls = ["https://a.example/x", "https://b.example/"];
-        let decisions = session.classify(&urls).map_err(damaged)?;
-        Ok(decisions.iter().map(|decision| decision.verdict).collect())
+        let told = ask(Arc::clone(set), &agents(&["BadBot"], set.dialect()), &urls)?;
+        Ok(told.iter().map(|told| told.decision.verdict).collect())
     };
     let expected = Ok(vec![Verdict::Disallow, Verdict::Allow]);
     assert_eq!((classify(&mapped), classify(&read)), (expected.clone(), expected.clone()));

@@ -3,30 +3,22 @@
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
-use portcullis_oracle as oracle;
-use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_testkit::{Configuration, Form, World, origin};
 
 use crate::AGENT;
 
 /// Returns the engine's decision after comparing it with the oracle's.
 fn decide(dialect: &'static Dialect, robots: &[u8], url: &[u8]) -> Decision {
-    let robots_bytes_max = Some(ROBOTS_BYTES_MAX);
-    let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
-    let set = PolicySet::of_text(robots, &config);
-    let agent = AgentChain::parse(AGENT, dialect).expect("a token");
-    let mut session = Session::new(Classifier::new(set, vec![agent]).unwrap(), None);
-    session.classify(&[url]).unwrap();
-    let decision = session.full_decision(0, 0).unwrap().decision;
-    let judged = oracle::decide(dialect, robots, robots_bytes_max, &[AGENT], url);
-    assert_eq!(decision, judged, "{} {} bytes", dialect.name, url.len());
-    decision
+    let mut world = World::new(dialect, Some(ROBOTS_BYTES_MAX), &[AGENT]);
+    world.add(robots, [url.to_vec()]);
+    world.agrees(&world.engine(&world.set(Form::Compiled), &Configuration::default()));
+    let answer = world.questions[0].judged[0].as_ref().expect("it is judged");
+    answer.usage.access
 }
 
 /// Returns a URL with this path.
 fn url(path: &[u8]) -> Vec<u8> {
-    [b"https://example.com", path].concat()
+    [origin(0).as_bytes(), path].concat()
 }
 
 fn line(decision: Decision) -> Option<u32> {

@@ -2,8 +2,7 @@
 //! otherwise.
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-
-use crate::common::Random;
+use portcullis_testkit::Random;
 
 /// An expensive file.
 pub struct Shape {

@@ -6,8 +6,7 @@ use portcullis_lint::analysis::{AnalysisLimits, Bound};
 use portcullis_lint::{FixConfig, LintConfig, Unproved, fix, lint};
 use portcullis_oracle::Judge;
 use portcullis_synth::Corpus;
-
-use crate::common::{Random, words};
+use portcullis_testkit::{Random, words};
 
 fn fixed(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
     let report = lint(text, &LintConfig { bytes_max: None, ..LintConfig::new(chosen) });

@@ -1,62 +1,45 @@
 //! Cases of usage preferences: the oracle, the front door, and sets in memory and stored.
 
-use std::collections::BTreeMap;
-
-use portcullis_dialect::usage::{Label, Preference, Usage};
+use portcullis_dialect::usage::{Label, Preference, Stated};
 use portcullis_oracle as oracle;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::{Origin, split};
-use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::compile::CompileConfig;
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_testkit::{Configuration, Engine};
 
 use crate::case::{Check, ExpectedUsage};
-use crate::common;
+use crate::engines::{chain, sets};
 
-/// Returns the usage preferences of a URL: the labels with their values and lines, and the
-/// licences.
-fn of(usage: &Usage, licenses: Vec<Vec<u8>>) -> ExpectedUsage {
-    let stated = Label::ALL.into_iter().map(|label| (label, usage.of(label)));
-    let stated = stated.filter(|(_, stated)| stated.preference != Preference::Unstated);
-    let entry = |(label, stated): (Label, portcullis_dialect::Stated)| {
-        (label.as_str().to_owned(), (stated.preference, stated.line))
-    };
+/// Returns the usage preferences of a URL as a case has them: the labels with their values and
+/// lines, and the licences.
+fn of(stated: impl Fn(Label) -> Stated, licenses: Vec<Vec<u8>>) -> ExpectedUsage {
+    let stated = Label::ALL.map(|label| (label, stated(label)));
+    let stated = stated.into_iter().filter(|(_, it)| it.preference != Preference::Unstated);
+    let stated =
+        stated.map(|(label, it)| (label.as_str().to_owned(), (it.preference, it.line))).collect();
     let licenses = licenses.into_iter().map(|it| String::from_utf8(it).unwrap()).collect();
-    ExpectedUsage { stated: stated.map(entry).collect(), licenses: Some(licenses) }
-}
-
-fn of_oracle(check: &Check) -> ExpectedUsage {
-    let agents: Vec<&str> = check.agents.iter().map(String::as_str).collect();
-    let Check { dialect, robots, robots_bytes_max, url, .. } = check;
-    let (usage, licenses) = oracle::usage(dialect, robots, *robots_bytes_max, &agents, url);
-    of(&usage, licenses)
-}
-
-fn of_front_door(check: &Check) -> ExpectedUsage {
-    let robots = Robots::with_bytes_max(&check.robots, check.dialect, check.robots_bytes_max);
-    let usage = robots.agent_chain_usage(&chain(check));
-    of(&usage.decide(&check.url), usage.licenses().map(<[u8]>::to_vec).collect())
-}
-
-fn chain(check: &Check) -> AgentChain {
-    AgentChain::parse(&check.agents.join("+"), check.dialect).unwrap()
-}
-
-fn of_set(check: &Check, set: PolicySet) -> ExpectedUsage {
-    let classifier = Classifier::new(set, vec![chain(check)]).unwrap();
-    let mut session = Session::new(classifier.with_usage(&Label::ALL), None);
-    session.classify(&[&check.url]).unwrap();
-    let mut stated = BTreeMap::new();
-    for (label, preference) in Label::ALL.into_iter().zip(session.preferences()) {
-        let at = session.stated_at(0, 0, label as usize).unwrap();
-        if *preference != Preference::Unstated {
-            stated.insert(label.as_str().to_owned(), (*preference, at.map(|at| at.line)));
-        }
-    }
-    let licenses = session.licenses(0, 0).unwrap();
-    let licenses = licenses.map(|it| String::from_utf8(it.unwrap()).unwrap()).collect();
     ExpectedUsage { stated, licenses: Some(licenses) }
+}
+
+/// Returns the answer of each engine.
+fn answers(check: &Check) -> Vec<(&'static str, ExpectedUsage)> {
+    let Check { dialect, robots, robots_bytes_max, url, .. } = check;
+    let names: Vec<&str> = check.agents.iter().map(String::as_str).collect();
+    let (judged, licences) = oracle::usage(dialect, robots, *robots_bytes_max, &names, url);
+    let file = Robots::with_bytes_max(robots, dialect, *robots_bytes_max);
+    let usage = file.agent_chain_usage(&chain(check));
+    let (decided, own) = (usage.decide(url), usage.licenses().map(<[u8]>::to_vec).collect());
+    let by_set = |(name, set)| {
+        let engine = Engine::new(set, &[chain(check)], &Configuration::default());
+        let engine = engine.with_usage(&Label::ALL);
+        let mut memory = engine.memory();
+        engine.decide(&[url], &mut memory);
+        let stated = |label: Label| engine.stated(0, 0, label as usize, &memory);
+        (name, of(stated, engine.licences(0, 0, &memory)))
+    };
+    let alone = [
+        ("oracle", of(|label| judged.of(label), licences)),
+        ("front door", of(|label| decided.of(label), own)),
+    ];
+    alone.into_iter().chain(sets(check).map(by_set)).collect()
 }
 
 /// Returns each answer that differs from its case, and the number of comparisons.
@@ -65,17 +48,7 @@ pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     let mut compared = 0;
     for check in checks {
         let Some(expected) = &check.usage else { continue };
-        let config = LoadConfig::new(check.dialect);
-        let url = split(&check.url, check.dialect.paths.path_start).unwrap();
-        let origin = Origin::of_split(&url).ok();
-        let stored = CompileConfig::new(check.dialect, check.robots_bytes_max);
-        let answers = [
-            ("oracle", of_oracle(check)),
-            ("front door", of_front_door(check)),
-            ("memory", of_set(check, PolicySet::of_text(&check.robots, &config))),
-            ("stored", of_set(check, common::stored_set(&[(origin, &check.robots)], &stored))),
-        ];
-        for (engine, answer) in answers {
+        for (engine, answer) in answers(check) {
             compared += 1;
             let licenses =
                 expected.licenses.as_ref().is_none_or(|it| Some(it) == answer.licenses.as_ref());

@@ -1,7 +1,8 @@
 //! One property: every step gives the outcome of a naive definition, with limits that force each
-//! step. `tests/suite.rs`, `tests/random.rs` and others compare whole files with the oracle.
+//! step. `tests/suite` and `tests/oracle` compare whole files with the oracle.
 
 use portcullis_dialect::Verdict;
+use portcullis_testkit::{Random, words};
 
 use crate::automaton::{RegexCache, RegexEngine};
 use crate::filter::{FirstProbe, Found, probe_literals, probe_prefixes, try_candidates};
@@ -20,20 +21,6 @@ fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
             _ => return false,
         }
     }
-}
-
-fn words(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
-    let mut words = vec![Vec::new()];
-    let mut start = 0;
-    for _ in 0..length_max {
-        let end = words.len();
-        for index in start..end {
-            let word = words[index].clone();
-            words.extend(alphabet.iter().map(|&byte| [&word[..], &[byte]].concat()));
-        }
-        start = end;
-    }
-    words
 }
 
 /// Limits under which all steps answer, then only automata, then only scans; and those under which
@@ -248,20 +235,10 @@ fn many_patterns() {
 
 #[test]
 fn seeded_random_sets() {
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |bound: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed >> 32) as usize % bound
-    };
+    let mut random = Random::new(1);
     for _ in 0..2_000 {
-        let mut word = |alphabet: &[u8], length_max: usize| -> Vec<u8> {
-            let length = random(length_max + 1);
-            (0..length).map(|_| alphabet[random(alphabet.len())]).collect()
-        };
-        let texts: Vec<Vec<u8>> = (0..12).map(|_| word(b"aab/**$", 9)).collect();
-        let paths: Vec<Vec<u8>> = (0..60).map(|_| word(b"aab/", 14)).collect();
+        let texts: Vec<Vec<u8>> = (0..12).map(|_| random.word(b"aab/**$", 0..=9)).collect();
+        let paths: Vec<Vec<u8>> = (0..60).map(|_| random.word(b"aab/", 0..=14)).collect();
         let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
         check(&texts, true, &paths);
         check(&texts, false, &paths);
@@ -292,17 +269,11 @@ fn a_dfa_gives_up() {
     let rules = stored.as_rule_set();
     let [_, dfa, scan, _] = all_settings();
     let (mut cache, mut scan) = (Cache::new(dfa), Cache::new(scan));
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed >> 32) % 40
-    };
+    let mut random = Random::new(1);
     // Each path meets the literals in another order, and each order has states of its own.
     for _ in 0..400 {
-        let mut path: String = (0..40).map(|_| format!("a{:02}b", random())).collect();
-        path = format!("/{path}{}c", random());
+        let mut path: String = (0..40).map(|_| format!("a{:02}b", random.below(40))).collect();
+        path = format!("/{path}{}c", random.below(40));
         let (found, scanned) =
             (rules.decide(path.as_bytes(), &mut cache), rules.decide(path.as_bytes(), &mut scan));
         assert_eq!(found, scanned, "{path}");

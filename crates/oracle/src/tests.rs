@@ -5,6 +5,7 @@ use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::{
     DRAFT_2019, Decision, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
 };
+use portcullis_testkit::words;
 
 use crate::{compared_path, decide, pattern, pattern_matches};
 
@@ -183,21 +184,8 @@ fn matches_by_definition(pattern: &[u8], path: &[u8]) -> bool {
 
 #[test]
 fn wildcards_match_by_definition_for_all_short_patterns_and_paths() {
-    fn texts(alphabet: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
-        let mut all = vec![vec![]];
-        let mut last = all.clone();
-        for _ in 0..bytes_max {
-            let longer = |text: &Vec<u8>| -> Vec<Vec<u8>> {
-                let append = |byte: &u8| [text, &[*byte][..]].concat();
-                alphabet.iter().map(append).collect()
-            };
-            last = last.iter().flat_map(longer).collect();
-            all.extend(last.clone());
-        }
-        all
-    }
-    let paths = texts(b"ab/$", 4);
-    for tail in texts(b"a/*$", 4) {
+    let paths = words(b"ab/$", 4);
+    for tail in words(b"a/*$", 4) {
         for first in [b"/", b"*"] {
             let pattern = [&first[..], &tail].concat();
             let normal = pattern::normal_form(&GOOGLE.paths, &pattern);

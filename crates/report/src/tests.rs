@@ -3,10 +3,9 @@
 use super::*;
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_robots::policy::AgentChain;
 use portcullis_robots::target::Origin;
 use portcullis_set::batch::Classifier;
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_testkit::{self as testkit, Form};
 
 /// The scheme that the tests assume, so that their records are short.
 pub(super) const SCHEME: Option<&[u8]> = Some(b"https");
@@ -29,13 +28,10 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
     let allowed = allowed.iter().map(|host| (origin(host), ALLOWED));
     let files: Vec<(Origin, &[u8])> =
         allowed.chain(disallowed.iter().map(|host| (origin(host), DISALLOWED))).collect();
-    let files = files.iter().map(|(origin, text)| (origin, *text));
-    let set = PolicySet::of_files(files, &LoadConfig::new(&RFC_9309));
-    let names = ["bot", "other"].map(str::to_owned).into_iter();
-    let others = (0..).map(|_| "unnamed".to_owned());
-    let names = names.chain(others).take(agents);
-    let agents = names.map(|name| AgentChain::parse(&name, &RFC_9309).unwrap()).collect();
-    Classifier::new(set, agents).unwrap()
+    let names = ["bot", "other"].into_iter().chain(std::iter::repeat("unnamed"));
+    let agents = testkit::agents(&names.take(agents).collect::<Vec<_>>(), &RFC_9309);
+    let set = testkit::set_at(Form::Compiled, &files, (&RFC_9309, None), &agents);
+    testkit::classifier(set, agents)
 }
 
 /// Writes a chunk in a format, for a set that allows `a` and disallows `d`.

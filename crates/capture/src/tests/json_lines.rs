@@ -400,18 +400,6 @@ fn a_file_that_is_cut_short_is_an_error() {
     assert!(error.starts_with("short is cut short"), "{error}");
 }
 
-/// SplitMix64: seeded random numbers, the same on all systems.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
-}
-
 /// After any damage to the bytes, every nonempty line is a capture or broken.
 #[test]
 fn flipped_bytes_lose_no_line() {
@@ -422,7 +410,7 @@ fn flipped_bytes_lose_no_line() {
         r#"{"url":"https://d.example/robots.txt","status":301,"headers":{"Location":"/other"},"more":[1,2.5e3,true,{}]}"#,
     ];
     let text = lines.join("\n").into_bytes();
-    let mut random = Random(2024);
+    let mut random = portcullis_testkit::Random::new(2024);
     for round in 0..100_000 {
         let mut bytes = text.clone();
         for _ in 0..1 + random.below(3) {

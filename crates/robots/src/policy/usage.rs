@@ -278,51 +278,10 @@ pub fn refusal_of_every_path<'s, K>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{AgentChain, Selection};
-    use portcullis_dialect::{Dialect, ORIGINAL_1994, RFC_9309};
+    use crate::policy::Selection;
+    use portcullis_dialect::RFC_9309;
 
-    /// Returns the lines of the records that hold for an agent.
-    fn lines_for(text: &str, agent: &str, dialect: &'static Dialect) -> Vec<u32> {
-        let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
-        let groups = UsageGroups::new(&file);
-        let agent = AgentChain::parse(agent, dialect).unwrap();
-        let applying = Selection::among_groups(groups.file(), &agent, dialect).groups;
-        let line = |record: u32| file.usage_records()[record as usize].line.get();
-        groups.in_force(&applying).into_iter().map(line).collect()
-    }
-
-    #[test]
-    fn content_usage_ends_a_run_of_user_agent_lines() {
-        let text = "User-agent: a\nContent-Signal: search=yes\nUser-agent: b\n\
-            Content-Usage: search=y\nUser-agent: c\nLicense: https://l.example/\nDisallow: /\n";
-        assert_eq!(lines_for(text, "a", &RFC_9309), [2, 4]);
-        assert_eq!(lines_for(text, "b", &RFC_9309), [2, 4]);
-        assert_eq!(lines_for(text, "c", &RFC_9309), [6]);
-        assert_eq!(lines_for(text, "d", &RFC_9309), [0_u32; 0]);
-    }
-
-    #[test]
-    fn records_outside_groups() {
-        let text = "License: https://l.example/\nContent-Signal: search=yes\n\
-            Content-Usage: search=n\nUser-agent: a\nDisallow: /\nUser-agent: b\n\
-            License: https://b.example/\nUser-agent: c\nContent-Signal: ai-train=no\nAllow: /\n\
-            User-agent: d\nLicense: https://d.example/\n";
-        assert_eq!(lines_for(text, "a", &RFC_9309), [1, 2]);
-        assert_eq!(lines_for(text, "b", &RFC_9309), [7, 9]);
-        assert_eq!(lines_for(text, "c", &RFC_9309), [7, 9]);
-        assert_eq!(lines_for(text, "d", &RFC_9309), [2, 12]);
-        assert_eq!(lines_for(text, "nobody", &RFC_9309), [1, 2]);
-    }
-
-    #[test]
-    fn a_blank_line_ends_a_record_of_1994() {
-        let text = "User-agent: a\nContent-Usage: search=n\n\nContent-Signal: search=no\n\
-            User-agent: b\nDisallow: /\n";
-        assert_eq!(lines_for(text, "a", &ORIGINAL_1994), [2, 4]);
-        assert_eq!(lines_for(text, "b", &ORIGINAL_1994), [4]);
-        assert_eq!(lines_for(text, "b", &RFC_9309), [0_u32; 0]);
-    }
-
+    /// `tests/oracle/usage.rs` compares which records hold and which one decides.
     #[test]
     fn labels_share_their_patterns_unless_stars_compete() {
         let rules = |text: &str| {
@@ -341,14 +300,5 @@ mod tests {
         let starred = rules("Content-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\n");
         let [[train, _], _, [search, _]] = &starred.labels;
         assert_eq!((&train.records[..], &search.records[..]), (&[1, 0][..], &[0, 1][..]));
-    }
-
-    #[test]
-    fn of_equals_the_first_record_decides() {
-        let text = "User-agent: *\nContent-Usage: /a* train-ai=y\nContent-Usage: /*b train-ai=n\n\
-            Content-Usage: /a* train-ai=n\n";
-        let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
-        let rules = UsageRules::new(&file, &[0, 1, 2], &RFC_9309.paths);
-        assert_eq!(rules.labels[Label::TrainAi as usize][0].records, [1, 2]);
     }
 }

@@ -249,6 +249,7 @@ impl Utf8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis_testkit::words;
 
     type Members = Vec<(String, Option<String>)>;
 
@@ -282,17 +283,9 @@ mod tests {
 
     /// Checks that every text of up to this many pieces is read as `sfv` reads it.
     fn compare(pieces: &[&str], length_max: usize) -> usize {
-        let mut texts = vec![String::new()];
-        let mut start = 0;
-        for _ in 0..length_max {
-            let end = texts.len();
-            for index in start..end {
-                let longer = |piece: &&str| format!("{}{piece}", texts[index]);
-                let longer: Vec<String> = pieces.iter().map(longer).collect();
-                texts.extend(longer);
-            }
-            start = end;
-        }
+        let numbers: Vec<u8> = (0..pieces.len() as u8).collect();
+        let text = |word: &Vec<u8>| word.iter().map(|&piece| pieces[usize::from(piece)]).collect();
+        let texts: Vec<String> = words(&numbers, length_max).iter().map(text).collect();
         for text in &texts {
             assert_eq!(members(text.as_bytes()), by_sfv(text.as_bytes()), "{text:?}");
         }

@@ -1,4 +1,5 @@
-//! Tables: valid and invalid URLs, server keys, and the origins that robots.txt files apply to.
+//! Tables: valid and invalid URLs, and server keys. The origins that robots.txt files apply to are in
+//! `tests/data/scope.toml`.
 
 use super::*;
 use bstr::ByteSlice;
@@ -261,62 +262,6 @@ fn urls_without_changes_are_not_copied() {
         assert!(key.as_ptr() == url.host.as_ptr());
         let path = compared_path(url.path, Escapes::Uri, &mut scratch);
         assert!(std::ptr::eq(path.as_bytes(), url.path));
-    }
-}
-
-/// Google's page on robots.txt, "Examples of valid robots.txt URLs": for each file, URLs that it
-/// applies to and URLs that it does not apply to.
-#[test]
-fn scope_of_a_file() {
-    let rows: [(&str, &[&str], &[&str]); 8] = [
-        (
-            "https://example.com/robots.txt",
-            &["https://example.com/", "https://example.com/folder/file"],
-            &["https://other.example.com/", "http://example.com/", "https://example.com:8181/"],
-        ),
-        (
-            "https://www.example.com/robots.txt",
-            &["https://www.example.com/"],
-            &[
-                "https://example.com/",
-                "https://shop.www.example.com/",
-                "https://www.shop.example.com/",
-            ],
-        ),
-        // The page's A-label form of this row lacks `www.`, which by the row above is another
-        // origin, so the form with `www.` must be meant.
-        (
-            "https://www.ex\u{e4}mple.com/robots.txt",
-            &["https://www.ex\u{e4}mple.com/", "https://www.xn--exmple-cua.com/"],
-            &["https://www.example.com/", "https://xn--exmple-cua.com/"],
-        ),
-        (
-            "https://ex\u{e4}mple.com/robots.txt",
-            &["https://ex\u{e4}mple.com/", "https://xn--exmple-cua.com/"],
-            &["https://example.com/"],
-        ),
-        ("ftp://example.com/robots.txt", &["ftp://example.com/"], &["https://example.com/"]),
-        ("https://212.96.82.21/robots.txt", &["https://212.96.82.21/"], &["https://example.com/"]),
-        (
-            "https://example.com:443/robots.txt",
-            &["https://example.com:443/", "https://example.com/"],
-            &["https://example.com:444/"],
-        ),
-        (
-            "https://example.com:8181/robots.txt",
-            &["https://example.com:8181/"],
-            &["https://example.com/"],
-        ),
-    ];
-    for (file, inside, outside) in rows {
-        let file = Origin::of_robots_txt(file.as_bytes()).unwrap();
-        let origin = |url: &str| Origin::of_url(url.as_bytes()).unwrap();
-        for url in inside {
-            assert_eq!(origin(url), file, "{url}");
-        }
-        for url in outside {
-            assert_ne!(origin(url), file, "{url}");
-        }
     }
 }
 

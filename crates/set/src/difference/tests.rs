@@ -12,6 +12,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_testkit::Random;
 
 use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, UsageChange};
 
@@ -129,94 +130,79 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
     keys.iter().filter_map(change).collect()
 }
 
-/// Seeded random numbers.
-struct Random(u64);
+fn file(random: &mut Random) -> String {
+    const LINES: [&str; 11] = [
+        "User-agent: *",
+        "User-agent: ABot",
+        "User-agent: BBot # b",
+        "Disallow: /a",
+        "disallow:/a",
+        "Allow: /a/b",
+        "Allow: /ab",
+        "Disallow: /b*a$",
+        "Disallow: /b",
+        "Sitemap: https://s.example/",
+        "",
+    ];
+    (0..random.below(7)).map(|_| format!("{}\n", random.pick(&LINES))).collect()
+}
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        ((self.0 >> 33) % bound as u64) as usize
+fn known(random: &mut Random) -> Known {
+    match random.below(6) {
+        0 => DOWN,
+        1 => {
+            let verdict = *random.pick(&[Verdict::Allow, Verdict::Disallow]);
+            gone(verdict)
+        }
+        _ => Known::File(file(random)),
     }
+}
 
-    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())].clone()
-    }
-
-    fn file(&mut self) -> String {
-        const LINES: [&str; 11] = [
-            "User-agent: *",
-            "User-agent: ABot",
-            "User-agent: BBot # b",
-            "Disallow: /a",
-            "disallow:/a",
-            "Allow: /a/b",
-            "Allow: /ab",
-            "Disallow: /b*a$",
-            "Disallow: /b",
-            "Sitemap: https://s.example/",
-            "",
-        ];
-        (0..self.below(7)).map(|_| self.pick(&LINES).to_owned() + "\n").collect()
-    }
-
-    fn known(&mut self) -> Known {
-        match self.below(6) {
-            0 => DOWN,
-            1 => {
-                let verdict = self.pick(&[Verdict::Allow, Verdict::Disallow]);
-                gone(verdict)
+fn world(random: &mut Random) -> World {
+    let mut world = World::new();
+    for host in 0..12 {
+        let of_both = known(random);
+        for https in [false, true] {
+            match random.below(4) {
+                0 => {}
+                1 => drop(world.insert((format!("h{host}.example"), https), known(random))),
+                _ => drop(world.insert((format!("h{host}.example"), https), of_both.clone())),
             }
-            _ => Known::File(self.file()),
         }
     }
+    if random.below(2) == 0 {
+        world.insert(("ftp://h1.example".into(), false), known(random));
+    }
+    world
+}
 
-    fn world(&mut self) -> World {
-        let mut world = World::new();
-        for host in 0..12 {
-            let known = self.known();
-            for https in [false, true] {
-                match self.below(4) {
-                    0 => {}
-                    1 => drop(world.insert((format!("h{host}.example"), https), self.known())),
-                    _ => drop(world.insert((format!("h{host}.example"), https), known.clone())),
+/// Returns a world after some changes.
+fn later(random: &mut Random, earlier: &World) -> World {
+    let mut later = earlier.clone();
+    for (key, known) in world(random) {
+        match random.below(6) {
+            0 => drop(later.insert(key, known)),
+            1 => drop(later.remove(&key)),
+            2 => {
+                if let Some(Known::File(text)) = later.get_mut(&key) {
+                    text.insert_str(0, "# moved\n\n");
+                    text.push_str(random.pick::<&str>(&["", "Crawl-delay: 1\n", "Disallow: /c\n"]));
                 }
             }
+            _ => {}
         }
-        if self.below(2) == 0 {
-            let known = self.known();
-            world.insert(("ftp://h1.example".into(), false), known);
-        }
-        world
     }
-
-    /// Returns `world` after some changes.
-    fn later(&mut self, world: &World) -> World {
-        let mut later = world.clone();
-        for (key, known) in self.world() {
-            match self.below(6) {
-                0 => drop(later.insert(key, known)),
-                1 => drop(later.remove(&key)),
-                2 => {
-                    if let Some(Known::File(text)) = later.get_mut(&key) {
-                        text.insert_str(0, "# moved\n\n");
-                        text.push_str(self.pick(&["", "Crawl-delay: 1\n", "Disallow: /c\n"]));
-                    }
-                }
-                _ => {}
-            }
-        }
-        later
-    }
+    later
 }
 
 #[test]
 fn the_records_of_sets_are_compared_as_if_one_by_one() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut seen = ChangeCounts::default();
     for round in 0..300 {
         let dialect = Dialect::ALL[round % Dialect::ALL.len()];
-        let old = random.world();
-        let new = random.later(&old);
+        let old = world(&mut random);
+        let new = later(&mut random, &old);
         let sets = (set(&old, dialect), set(&new, dialect));
         let (found, counts) = changes(&Difference::new(&sets.0, &sets.1));
         assert_eq!(found, naive(&old, &new, dialect), "{old:#?} {new:#?}");
@@ -237,11 +223,11 @@ fn the_records_of_sets_are_compared_as_if_one_by_one() {
 fn the_same_rules_give_the_same_verdicts() {
     let names = ["ABot", "BBot+ABot", "Other"];
     let paths = ["a", "b", "aa", "ab", "ba", "bb", "a/b", "b/a", "aab", "bba", "c", "ca", ""];
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let (mut same, mut other) = (0, 0);
     for round in 0..200 {
         let dialect = Dialect::ALL[round % Dialect::ALL.len()];
-        let (old, new) = (random.file(), random.file());
+        let (old, new) = (file(&mut random), file(&mut random));
         let world = |text: &str| {
             let file = Known::File(text.to_owned());
             set(&World::from([(("h.example".to_owned(), true), file)]), dialect)

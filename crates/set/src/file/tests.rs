@@ -27,13 +27,8 @@ fn fields() -> HeaderFields {
 
 /// Returns noise, in which no two blocks are equal.
 fn noise(bytes: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed;
-    let next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    std::iter::repeat_with(next).take(bytes).collect()
+    let mut random = portcullis_testkit::Random::new(seed);
+    (0..bytes).map(|_| random.next_u64() as u8).collect()
 }
 
 fn written(sections: &[(SectionKind, &[u8])]) -> Written<Vec<u8>> {

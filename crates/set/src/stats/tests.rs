@@ -15,6 +15,7 @@ use portcullis_engine::automaton::Reach;
 use portcullis_robots::policy::{AgentChain, Audience, OrderedRules};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt, read_others};
 use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
+use portcullis_testkit::Captures;
 
 use super::hosts::field_name;
 use super::{Dates, HostDetail, HostQuery, RobotCount, Stats, largest, sharing};
@@ -32,20 +33,19 @@ fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
         corpus.write_archived(host, &archive, &mut records, &mut states);
     }
     // A repeated group, robots that share rules, records of all kinds.
+    let mut captures = Captures::default();
     for (scheme, file) in [
-        ("ftp", "User-agent: *\\nDisallow: /\\n"),
+        ("ftp", "User-agent: *\nDisallow: /\n"),
         (
             "http",
-            "Sitemap: https://s.example/\\nUser-agent: A\\nUser-agent: b\\nCrawl-delay: 3\\n\
-            Disallow: /x\\n\\nUser-agent: a\\nAllow: /x/y\\nCRAWL-DELAY: 4\\nHost: s.example\\n",
+            "Sitemap: https://s.example/\nUser-agent: A\nUser-agent: b\nCrawl-delay: 3\n\
+            Disallow: /x\n\nUser-agent: a\nAllow: /x/y\nCRAWL-DELAY: 4\nHost: s.example\n",
         ),
-        ("https", "User-agent: a\\nDisallow: /\\nUser-agent: b\\nDisallow: /*x*y*z\\nAllow: /\\n"),
+        ("https", "User-agent: a\nDisallow: /\nUser-agent: b\nDisallow: /*x*y*z\nAllow: /\n"),
     ] {
-        let line = format!(
-            "{{\"url\":\"{scheme}://special.example/robots.txt\",\"status\":200,\"body\":\"{file}\"}}\n"
-        );
-        records.extend_from_slice(line.as_bytes());
+        captures.push(&format!("{scheme}://special.example/robots.txt"), "", 200, file);
     }
+    records.extend_from_slice(captures.as_str().as_bytes());
     let path = folder.path().join("made-up.jsonl");
     std::fs::write(&path, records).unwrap();
     let config = IngestConfig::new(dialect, Some(ROBOTS_BYTES_MAX));

@@ -20,7 +20,7 @@ fn the_format_stays_as_it_is() {
     assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x06\0\0\0\x03\0\0\0");
 }
 
-const GOLDEN: u64 = 4_229_255_520_416_488_881;
+const GOLDEN: u64 = 11_533_280_820_970_245_728;
 
 #[test]
 fn the_sizes_of_writes_make_no_difference() {

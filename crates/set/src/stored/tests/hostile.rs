@@ -11,24 +11,9 @@ use portcullis_robots::policy::{
     AgentChain, LabelRules, Selection, UsageGroups, UsageRules, combined, stated,
 };
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_testkit::Random;
 
 use super::*;
-
-/// Seeded random numbers: the SplitMix64 sequence.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
 
 /// The answers of a set to all queries.
 #[derive(PartialEq)]
@@ -149,7 +134,7 @@ fn change(parts: &mut Parts, random: &mut Random) {
     let index = random.below(parts.sections.len() + 1);
     let Some((_, bytes)) = parts.sections.get_mut(index) else {
         let count = random.below(parts.fields.counts.len());
-        parts.fields.counts[count] = random.next() >> random.below(64);
+        parts.fields.counts[count] = random.next_u64() >> random.below(64);
         return;
     };
     let word = random.below(bytes.len() / 4) * 4;
@@ -172,7 +157,7 @@ fn change(parts: &mut Parts, random: &mut Random) {
             return;
         }
         5 => [0, 1, 2, u32::MAX, u32::MAX - 1, 1 << 31, 1 << 30][random.below(7)],
-        6 => random.next() as u32,
+        6 => random.next_u64() as u32,
         7 => random.below(bytes.len()) as u32,
         _ => own.unwrap_or_default(),
     };
@@ -199,7 +184,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
     set.verify().unwrap();
     assert!(is_what_texts_say(&set, &expected, &urls, names.len()));
     assert!(is_usage_of_texts(&set, &expected, &urls, names));
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut outcomes = Outcomes::default();
     for number in 0..changes {
         let mut parts = whole.clone();

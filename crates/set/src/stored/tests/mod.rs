@@ -3,7 +3,6 @@
 //! Each set is queried and verified. Queries end with an answer or with damage, and never panic. If
 //! an answer does not match the texts, verifying reports it.
 
-mod blocks;
 mod hostile;
 mod sample;
 mod verifying;
@@ -16,6 +15,7 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_robots::policy::AgentChain;
+use portcullis_robots::target::ComparedPaths;
 
 use super::*;
 
@@ -89,6 +89,17 @@ fn the_content_stays_as_it_is() {
 fn sealing_again_gives_the_same_file() {
     let bytes = sample::small(&RFC_9309);
     assert!(Parts::of(bytes.clone()).sealed() == bytes);
+}
+
+/// A wrong policy number from the caller never allows.
+#[test]
+#[should_panic(expected = "there is no such policy")]
+fn a_policy_that_is_not_there_is_no_answer() {
+    let set = Arc::new(PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap());
+    let agents = vec![AgentChain::parse("x", &RFC_9309).unwrap()];
+    let policies = [set.counts().policies as u32];
+    let mut session = asked(&set, agents).unwrap();
+    session.decide(&policies, ComparedPaths::assume_normal(&[b"/"])).unwrap();
 }
 
 /// Zeros instead of the end of a policy, as read from a truncated mapped file.

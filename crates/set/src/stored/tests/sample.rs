@@ -7,6 +7,7 @@ use crate::{IngestConfig, Input, ingest};
 use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_testkit::Captures;
 
 /// The agents in these tests.
 pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];
@@ -65,71 +66,55 @@ pub fn last_robot() -> String {
     format!("r{}", letters(POLICY_PATTERNS_MAX / 4_096 + 3))
 }
 
-/// Archived responses, one per line.
-#[derive(Default)]
-struct Archive(String);
+/// Returns the time of a day; none for 0.
+fn day(day: u64) -> String {
+    if day == 0 { String::new() } else { UnixSeconds(day * 86_400).to_rfc3339() }
+}
 
-impl Archive {
-    /// Adds a response to GET `url` on a day; 0 means without a date.
-    fn push(&mut self, url: &str, day: u64, status: u16, body: &str) {
-        self.push_with(url, day, status, json!({"body": body}));
-    }
-
-    fn push_with(&mut self, url: &str, day: u64, status: u16, mut line: serde_json::Value) {
-        line["url"] = url.into();
-        line["status"] = status.into();
-        if day > 0 {
-            line["fetched_at"] = UnixSeconds(day * 86_400).to_rfc3339().into();
-        }
-        self.0.push_str(&format!("{line}\n"));
-    }
-
-    /// Compiles all responses into a set.
-    fn compile(self, dialect: &'static Dialect) -> Vec<u8> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
-        std::fs::write(&path, self.0).unwrap();
-        let ingested = ingest(&[Input::new(path)], &IngestConfig::new(dialect, None), &()).unwrap();
-        let history = ingested.history;
-        let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
-        to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
-    }
+/// Compiles all responses into a set.
+fn compile(captures: &Captures, dialect: &'static Dialect) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = captures.write(folder.path(), "a.jsonl");
+    let ingested = ingest(&[Input::new(path)], &IngestConfig::new(dialect, None), &()).unwrap();
+    let history = ingested.history;
+    let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
+    to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
 }
 
 /// Returns a set with every kind of policy and of stored rule set, and every kind of capture that
 /// is stored for merging.
 pub fn small(dialect: &'static Dialect) -> Vec<u8> {
-    let mut archive = Archive::default();
+    let mut archive = Captures::default();
     for scheme in ["http", "https"] {
-        archive.push(&format!("{scheme}://a.example/robots.txt"), 3, 200, A);
+        archive.push(&format!("{scheme}://a.example/robots.txt"), &day(3), 200, A);
     }
-    archive.push("http://b.example/robots.txt", 0, 200, B);
-    archive.push("https://b.example/robots.txt", 6, 503, "");
-    archive.push("https://b.example:8080/robots.txt", 3, 200, A);
-    archive.push("http://c.example/robots.txt", 7, 404, "");
-    archive.push("https://c.example/robots.txt", 5, 200, "# nothing\n");
-    archive.push("ftp://d.example/robots.txt", 0, 200, B);
-    archive.push("http://stars.example/robots.txt", 4, 200, &many_stars());
+    archive.push("http://b.example/robots.txt", "", 200, B);
+    archive.push("https://b.example/robots.txt", &day(6), 503, "");
+    archive.push("https://b.example:8080/robots.txt", &day(3), 200, A);
+    archive.push("http://c.example/robots.txt", &day(7), 404, "");
+    archive.push("https://c.example/robots.txt", &day(5), 200, "# nothing\n");
+    archive.push("ftp://d.example/robots.txt", "", 200, B);
+    archive.push("http://stars.example/robots.txt", &day(4), 200, &many_stars());
     // A file that is confirmed, one behind a redirect, and one followed by an outage.
-    archive.push("http://confirmed.example/robots.txt", 3, 200, B);
-    archive.push("http://confirmed.example/robots.txt", 8, 304, "");
+    archive.push("http://confirmed.example/robots.txt", &day(3), 200, B);
+    archive.push("http://confirmed.example/robots.txt", &day(8), 304, "");
     let location = json!({"headers": {"Location": "/there"}});
-    archive.push_with("http://moved.example/robots.txt", 4, 302, location);
-    archive.push("http://moved.example/there", 4, 200, "User-agent: *\nDisallow: /m\n");
-    for (day, status) in [(3, 200), (5, 503), (6, 500), (50, 503)] {
-        archive.push("http://outage.example/robots.txt", day, status, B);
+    archive.push_with("http://moved.example/robots.txt", &day(4), 302, location);
+    archive.push("http://moved.example/there", &day(4), 200, "User-agent: *\nDisallow: /m\n");
+    for (number, status) in [(3, 200), (5, 503), (6, 500), (50, 503)] {
+        archive.push("http://outage.example/robots.txt", &day(number), status, B);
     }
-    archive.compile(dialect)
+    compile(&archive, dialect)
 }
 
 /// Returns a set of one policy with more combinations of groups than are ordered eagerly.
 pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
-    let mut archive = Archive::default();
+    let mut archive = Captures::default();
     for scheme in ["http", "https"] {
-        archive.push(&format!("{scheme}://a.example/robots.txt"), 3, 200, &many_groups());
+        archive.push(&format!("{scheme}://a.example/robots.txt"), &day(3), 200, &many_groups());
     }
-    archive.push("http://b.example/robots.txt", 4, 200, A);
-    archive.compile(dialect)
+    archive.push("http://b.example/robots.txt", &day(4), 200, A);
+    compile(&archive, dialect)
 }
 
 /// Returns URLs that together match rules of every policy.

@@ -1,70 +1,67 @@
 //! Sets that are compiled separately and merged equal the set that is compiled at once, byte for
 //! byte: sections, provenance and hash. Reading a set back loses nothing.
 
-use std::fmt::Write;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-#[path = "common/mod.rs"]
-mod common;
-
-use common::Random;
 use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, MergeSettings, Merger, OutageConfig, PolicySet, Provenance,
-    ingest,
+    IngestConfig, Ingested, MergeSettings, Merger, OutageConfig, PolicySet, Provenance,
 };
+use portcullis_testkit::{Captures, Random};
+use serde_json::json;
 
 const BYTES_MAX: Option<usize> = Some(4_096);
 
-/// Returns a line of an archive. All archives share hosts and redirect targets.
-fn line(random: &mut Random) -> String {
+/// Adds an answer to an archive. All archives share hosts and redirect targets.
+fn push(captures: &mut Captures, random: &mut Random) {
     let scheme = *random.pick(&["http", "https", "https", "ftp"]);
     let host = |random: &mut Random| {
         format!("h{}.example{}", random.below(20), random.pick(&["", "", "", ":8080"]))
     };
     let path = *random.pick(&["robots.txt", "robots.txt", "robots.txt", "moved"]);
-    let mut line = format!("{{\"url\": \"{scheme}://{}/{path}\"", host(random));
-    if !random.one_in(8) {
-        let (month, day) = (random.within(1..=4), random.within(1..=28));
-        write!(line, ", \"fetched_at\": \"2024-{month:02}-{day:02}T00:00:00Z\"").unwrap();
-    }
+    let url = format!("{scheme}://{}/{path}", host(random));
+    let time = match random.one_in(8) {
+        true => String::new(),
+        false => {
+            let (month, day) = (random.within(1..=4), random.within(1..=28));
+            format!("2024-{month:02}-{day:02}T00:00:00Z")
+        }
+    };
     let status = *random.pick(&[200, 200, 200, 304, 304, 301, 301, 401, 404, 429, 503, 503, 503]);
-    write!(line, ", \"status\": {status}").unwrap();
-    if status == 301 {
+    let members = if status == 301 {
         let path = random.pick(&["robots.txt", "robots.txt", "moved"]);
         let location = match random.one_in(3) {
             true => "/moved".to_owned(),
             false => format!("https://{}/{path}", host(random)),
         };
-        writeln!(line, ", \"headers\": {{\"location\": \"{location}\"}}}}").unwrap();
-        return line;
-    }
-    if random.one_in(3) {
-        line += ", \"headers\": {\"cache-control\": \"max-age=100000\"}";
-    }
-    writeln!(line, ", \"body\": \"{}\"}}", body(random)).unwrap();
-    line
+        json!({"headers": {"location": location}})
+    } else if random.one_in(3) {
+        json!({"headers": {"cache-control": "max-age=100000"}, "body": body(random)})
+    } else {
+        json!({"body": body(random)})
+    };
+    captures.push_with(&url, &time, status, members);
 }
 
-/// Returns a file as a JSON string.
+/// Returns a file.
 fn body(random: &mut Random) -> String {
     let mut body = String::new();
     for _ in 0..random.below(8) {
         let line: &&str = random.pick(&[
-            "User-agent: *\\n",
-            "User-agent: ExampleBot\\n",
-            "user-agent : Other/1.0\\r\\n",
-            "Disallow: /a*b$\\n",
-            "Disallow:/\\u00e9 # why\\n",
-            "Allow: /a/index.html\\n",
-            "Disallow:\\n",
-            "Sitemap: https://s.example/x.xml\\n",
-            "Crawl-delay: 3\\n",
-            "nothing\\n",
-            "\\n",
+            "User-agent: *\n",
+            "User-agent: ExampleBot\n",
+            "user-agent : Other/1.0\r\n",
+            "Disallow: /a*b$\n",
+            "Disallow:/é # why\n",
+            "Allow: /a/index.html\n",
+            "Disallow:\n",
+            "Sitemap: https://s.example/x.xml\n",
+            "Crawl-delay: 3\n",
+            "nothing\n",
+            "\n",
         ]);
         body += line;
     }
@@ -75,34 +72,28 @@ fn body(random: &mut Random) -> String {
 fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for archive in 0..5 {
-        let path = folder.join(format!("{archive}.jsonl"));
-        let lines: String = (0..60).map(|_| line(random)).collect();
-        fs::write(&path, lines + "broken\n").unwrap();
+        let mut captures = Captures::default();
+        (0..60).for_each(|_| push(&mut captures, random));
+        let path = captures.write(folder, &format!("{archive}.jsonl"));
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"broken\n").unwrap();
         paths.push(path);
     }
     let robots = folder.join("robots");
     fs::create_dir(&robots).unwrap();
     for host in 0..5 {
-        let body = body(random).replace("\\n", "\n").replace("\\r", "\r").replace("\\u00e9", "é");
-        fs::write(robots.join(format!("h{host}.example")), body).unwrap();
+        fs::write(robots.join(format!("h{host}.example")), body(random)).unwrap();
     }
     paths.push(robots);
     paths
 }
 
 fn compiled(ingested: &Ingested, dialect: &'static Dialect, provenance: &str) -> Vec<u8> {
-    let config = CompileConfig {
-        provenance: provenance.to_owned(),
-        history: ingested.history.clone(),
-        ..CompileConfig::new(dialect, BYTES_MAX)
-    };
-    compile::to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
+    portcullis_testkit::compiled(ingested, (dialect, BYTES_MAX), provenance)
 }
 
 fn ingested(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Ingested {
-    let inputs: Vec<Input> = paths.iter().map(Input::new).collect();
     let config = IngestConfig { outages, ..IngestConfig::new(dialect, BYTES_MAX) };
-    ingest(&inputs, &config, &()).unwrap()
+    portcullis_testkit::ingested(paths, &config)
 }
 
 /// Returns the set of some archives.
@@ -203,9 +194,9 @@ fn a_capture_of_a_missing_input_is_damage() {
 #[test]
 fn a_key_that_is_no_origin_is_damage() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("one.jsonl");
-    let line = r#"{"url": "https://a.example/robots.txt", "status": 200, "body": ""}"#;
-    fs::write(&path, line).unwrap();
+    let mut one = Captures::default();
+    one.push("https://a.example/robots.txt", "", 200, "");
+    let path = one.write(folder.path(), "one.jsonl");
     let keys = ["A.example", "a.example:443", "a b", "x@a.example", "ftp://a.example", "a.example"];
     for key in keys {
         let mut ingested =

@@ -1,32 +1,31 @@
 //! Every case of `tests/data` through every engine of `tests/suite/engines.rs` and the command
-//! line.
+//! line; the page of cases; the cases of the linter; and the facade as a dependent crate uses it.
 //!
 //! To add a case, add one entry to a case file (see `tests/data/README.md`). The cases include the
 //! examples that the documents of the dialects print, which also check the oracle.
 
-#[path = "suite/blocks.rs"]
+mod api;
 mod blocks;
-#[path = "suite/case.rs"]
 mod case;
 #[cfg(feature = "cli")]
-#[path = "suite/command_line.rs"]
 mod command_line;
-mod common;
-#[path = "suite/engines.rs"]
+mod conformance;
 mod engines;
-#[path = "suite/paste.rs"]
+#[path = "../lint/mod.rs"]
+mod lint;
+mod page;
 mod paste;
-#[path = "suite/usage.rs"]
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use case::{Check, Expected, checks_of};
-use engines::{ENGINES, ENGINES_WITHOUT_RULES};
+use engines::{ENGINES, by_sets, oracle};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_set::batch::Vectors;
+use portcullis_engine::vectors::Vectors;
+use portcullis_testkit::{Configuration, Form, World, at_origin};
 
 /// Failures that are printed; a broken engine fails thousands of checks.
 const PRINTED_FAILURES_MAX: usize = 20;
@@ -35,20 +34,22 @@ const PRINTED_FAILURES_MAX: usize = 20;
 fn every_engine_gives_the_expected_decision() {
     let mut failures = Vec::new();
     for check in all_checks() {
-        let judged = ENGINES[0].1(&check);
-        for (engine, decide) in ENGINES {
-            let decision = decide(&check);
-            if Expected::of(&decision) != check.expected || decision != judged {
-                failures.push(failure(engine, &check, &decision, &judged));
-            }
+        let judged = oracle(&check);
+        if Expected::of(&judged) != check.expected {
+            failures.push(failure("oracle", &check, &judged, &judged));
         }
-        let judged = Decision::without_rule(judged.verdict, judged.reason);
-        for (engine, decide) in ENGINES_WITHOUT_RULES {
+        for (engine, decide) in ENGINES {
             let decision = decide(&check);
             if decision != judged {
                 failures.push(failure(engine, &check, &decision, &judged));
             }
         }
+        by_sets(&check, |engine, configuration, decision| {
+            let expected = configuration.expected(judged);
+            if decision != expected {
+                failures.push(failure(engine, &check, &decision, &expected));
+            }
+        });
     }
     assert!(failures.is_empty(), "{}", shown(&failures));
 }
@@ -68,19 +69,16 @@ fn shown(failures: &[String]) -> String {
 #[test]
 fn blocks_over_many_files_give_the_expected_decision() {
     let judged = |check: Check| {
-        let decision = ENGINES[0].1(&check);
+        let decision = oracle(&check);
         (check, decision)
     };
     let checks: Vec<(Check, Decision)> = all_checks().into_iter().map(judged).collect();
-    let mut failures = Vec::new();
-    let answers = blocks::compare(&checks, |how, check, decision, judged| {
-        failures.push(failure(how, check, &decision, &judged));
-    });
-    assert!(failures.is_empty(), "{}", shown(&failures));
+    let answers = blocks::compare(&checks).whole();
     // Twice with each kind of vectors, for one agent and for all, with three configurations.
     let each = 2 * Vectors::all().len() * 2 * 3;
     // A quarter of the checks need a particular origin, and are only asked one by one.
-    assert!(answers > each * checks.len() * 7 / 10, "{answers} answers, {} checks", checks.len());
+    let least = (each * checks.len() * 7 / 10) as u64;
+    assert!(answers > least, "{answers} answers, {} checks", checks.len());
 }
 
 #[cfg(feature = "cli")]
@@ -108,45 +106,24 @@ fn engines_agree_on_the_sample_corpus() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
     let records = std::fs::read(sample.join("urls.txt")).unwrap();
     let mut compared = 0;
-    for entry in std::fs::read_dir(sample.join("robots")).unwrap() {
-        let path = entry.unwrap().path();
-        let host = path.file_name().unwrap().as_encoded_bytes().to_vec();
-        let robots = std::fs::read(&path).unwrap();
-        let names_host = |record: &&[u8]| {
-            record.len() <= COMPARED_BYTES_MAX
-                && record.windows(host.len()).any(|part| part == host)
-        };
-        for record in records.split(|&byte| byte == b'\n').filter(names_host) {
-            for dialect in Dialect::ALL {
-                compare_engines(dialect, &robots, record);
-                compared += 1;
-            }
+    for dialect in Dialect::ALL {
+        let mut world = World::new(dialect, None, &["ExampleBot"]);
+        for (file, entry) in std::fs::read_dir(sample.join("robots")).unwrap().enumerate() {
+            let path = entry.unwrap().path();
+            let host = path.file_name().unwrap().as_encoded_bytes().to_vec();
+            let names_host = |record: &&[u8]| {
+                record.len() <= COMPARED_BYTES_MAX
+                    && record.windows(host.len()).any(|part| part == host)
+            };
+            let own = records.split(|&byte| byte == b'\n').filter(names_host);
+            let moved = own.map(|url| at_origin(url, dialect, file).unwrap_or(url.to_vec()));
+            world.add(&std::fs::read(&path).unwrap(), moved);
         }
+        world.agrees_by_front_door();
+        compared +=
+            world.agrees(&world.engine(&world.set(Form::Mapped), &Configuration::default()));
     }
     assert!(compared > 5_000, "only {compared} comparisons: is the corpus whole?");
-}
-
-fn compare_engines(dialect: &'static Dialect, robots: &[u8], record: &[u8]) {
-    let check = Check {
-        case: "sample".to_owned(),
-        clause: "corpora/sample".to_owned(),
-        dialect,
-        robots: robots.to_vec(),
-        robots_bytes_max: None,
-        agents: vec!["ExampleBot".to_owned()],
-        robots_url: None,
-        url: record.to_vec(),
-        expected: Expected::of(&Decision::INVALID),
-        usage: None,
-    };
-    let judged = ENGINES[0].1(&check);
-    let check = Check { expected: Expected::of(&judged), ..check };
-    // Only the oracle and the default: every other engine compiles each file again.
-    for (engine, decide) in &ENGINES[..2] {
-        let decision = decide(&check);
-        let entry = || failure(engine, &check, &decision, &judged);
-        assert!(decision == judged, "{}", entry());
-    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use portcullis_set::{
     Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, merge,
 };
 use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
+use portcullis_testkit::Captures;
 use tempfile::TempDir;
 
 const HOSTS: u64 = 3_000;
@@ -136,19 +137,14 @@ fn captures_of_several_formats_are_one_history() {
     fs::create_dir(&robots).unwrap();
     fs::write(robots.join("a.example"), "User-agent: *\nDisallow: /folder\n").unwrap();
     fs::write(robots.join("b.example.txt"), "").unwrap();
-    let line = |date: &str, path: &str| {
-        format!(
-            "{{\"url\": \"https://a.example/robots.txt\", \"status\": 200, \
-             \"fetched_at\": \"{date}\", \"body\": \"User-agent: *\\nDisallow: {path}\\n\"}}\n"
-        )
+    let write = |name: &str, date: &str, path: &str| {
+        let mut captures = Captures::default();
+        let body = format!("User-agent: *\nDisallow: {path}\n");
+        captures.push("https://a.example/robots.txt", date, 200, &body);
+        captures.write(folder.path(), name)
     };
-    let write = |name: &str, text: String| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        path
-    };
-    let new = write("new.jsonl", line("2024-05-02T00:00:00Z", "/new"));
-    let old = write("old.ndjson", line("2024-05-01T00:00:00Z", "/old"));
+    let new = write("new.jsonl", "2024-05-02T00:00:00Z", "/new");
+    let old = write("old.ndjson", "2024-05-01T00:00:00Z", "/old");
     for inputs in [[&robots, &old, &new], [&new, &old, &robots], [&old, &robots, &new]] {
         let ingested = ingest_all(&inputs.map(PathBuf::clone));
         let host = ingested.hosts.iter().find(|host| *host.key == *b"a.example").unwrap();

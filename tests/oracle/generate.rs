@@ -1,6 +1,6 @@
 //! A seeded generator of robots.txt files and URLs with oddities everywhere.
 
-use crate::common::Random;
+use portcullis_testkit::Random;
 
 /// A file, and the patterns that URLs are derived from.
 pub struct RobotsFile {

@@ -1,26 +1,20 @@
 //! Compares rule analyses with brute force: all small rule sets, where the oracle decides all small
 //! paths.
 
-#[path = "common/allocator.rs"]
-mod allocator;
-mod common;
-#[path = "analysis/status.rs"]
-mod status;
-
 use bstr::ByteSlice;
-use common::{Random, words};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::analysis::{AnalysisLimits, Equivalence, Example, Rules, Search, equivalence};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_testkit::{Random, words};
 use rayon::prelude::*;
 
 /// The agent; no file names it.
-const AGENT: &str = "ExampleBot";
+pub const AGENT: &str = "ExampleBot";
 
-fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
+pub fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
     let mut text = b"User-agent: *\n".to_vec();
     for (allows, pattern) in rules {
         let field: &[u8] = if *allows { b"Allow: " } else { b"Disallow: " };
@@ -30,7 +24,7 @@ fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
 }
 
 /// Returns the rules of a file with one group.
-fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
+pub fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
     let file = RobotsTxt::parse(text, dialect, None);
     match file.groups().is_empty() {
         true => OrderedRules::default(),
@@ -38,11 +32,11 @@ fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
     }
 }
 
-fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
+pub fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
     oracle::decide(dialect, text, None, &[AGENT], url).verdict
 }
 
-fn url_of(example: &Example) -> Vec<u8> {
+pub fn url_of(example: &Example) -> Vec<u8> {
     example.url("https://example.com")
 }
 
@@ -141,7 +135,7 @@ fn path_bytes(dialect: &Dialect, url: &[u8]) -> usize {
 }
 
 /// Returns URLs with all paths over `alphabet` up to a length, after a slash.
-fn urls(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
+pub fn urls(alphabet: &[u8], length_max: usize) -> Vec<Vec<u8>> {
     let url = |path: Vec<u8>| [b"https://example.com/", &path[..]].concat();
     words(alphabet, length_max).into_iter().map(url).collect()
 }

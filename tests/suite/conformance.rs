@@ -1,15 +1,11 @@
 //! Checks that the conformance page is up to date, and a decision that no case can show.
 
-#[allow(dead_code, reason = "the page needs fewer fields of a check than the suite")]
-#[path = "suite/case.rs"]
-mod case;
-#[path = "conformance/page.rs"]
-mod page;
-
 use std::path::Path;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::AgentChain;
+
+use crate::page;
 
 #[test]
 fn the_page_is_up_to_date() {

@@ -1,22 +1,17 @@
 //! WARC files written by other programs, and damaged files.
 
-#![allow(unsafe_code, reason = "maps files of this test")]
-
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-#[path = "common/mod.rs"]
-mod common;
-
-use common::Random;
 use portcullis_capture::access::{Answer, UnixSeconds};
 use portcullis_capture::input::{OpenConfig, Source};
 use portcullis_capture::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
     Subject, warc,
 };
+use portcullis_testkit::Random;
 
 const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 
@@ -187,7 +182,7 @@ fn no_flip_of_a_byte_loses_a_record() {
     let mut random = Random::new(1);
     let mut outcomes = BTreeSet::new();
     for at in 0..file.len() {
-        let others = (0..90).map(|_| random.next() as u8);
+        let others = (0..90).map(|_| random.next_u64() as u8);
         for byte in others.chain(*b"\r\n \t:0123456789WARC/") {
             let mut flipped = file.clone();
             flipped[at] = byte;
@@ -217,7 +212,7 @@ fn no_damage_makes_it_panic() {
             for _ in 0..=random.below(20) {
                 let at = random.below(damaged.len());
                 match random.below(4) {
-                    0 => damaged[at] = random.next() as u8,
+                    0 => damaged[at] = random.next_u64() as u8,
                     1 => damaged.truncate(at.max(1)),
                     2 => {
                         let end = (at + random.below(40)).min(damaged.len());

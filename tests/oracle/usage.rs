@@ -1,50 +1,37 @@
-//! Usage preferences, by the engine and by the oracle: every small file and every pair of small
-//! patterns, and random files.
+//! Usage preferences: every small file and every pair of small patterns, and random files; and the
+//! explanations of every small file.
 //!
 //! One file is decided by the library's front door; many together by sets that are compiled into
 //! memory, read and mapped, in blocks, for several agents and all labels. A failure prints the
 //! file.
 
-#[path = "common/allocator.rs"]
-mod allocator;
-mod common;
-
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bstr::ByteSlice;
-use common::{Configuration, Random, configurations, origin, scattered, sets_of, words};
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_dialect::usage::{Label, Preference, Usage};
-use portcullis_oracle as oracle;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{Dialect, ORIGINAL_1994, RFC_9309};
+use portcullis_dialect::usage::{Label, Preference, Stated};
+use portcullis_engine::vectors::Vectors;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, Session, Vectors};
+use portcullis_robots::policy::UsageExplanation;
+use portcullis_testkit::{Form, Random, World, at_origin, configurations, origin, words};
 use rayon::prelude::*;
 
 /// The agents; files name the first and the last.
 const AGENTS: [&str; 3] = ["ExampleBot", "Unnamed", "Other"];
-
-/// A file, the agents and the URLs to decide, of one dialect.
-struct Question<'q> {
-    dialect: &'static Dialect,
-    agents: &'q [&'q str],
-    text: &'q [u8],
-    urls: &'q [Vec<u8>],
-}
 
 /// The number of answers of each kind, to check that the inputs cover all of them.
 #[derive(Default)]
 struct Tally([AtomicU64; Preference::ALL.len()]);
 
 impl Tally {
-    fn add(&self, answers: &[Vec<Usage>]) {
+    fn add(&self, world: &World) {
         let mut counts = [0; Preference::ALL.len()];
-        for stated in answers.iter().flatten().flat_map(|usage| usage.stated) {
+        let answers = world.questions.iter().flat_map(|question| question.judged.iter().flatten());
+        for stated in answers.flat_map(|answer| answer.usage.stated) {
             counts[stated.preference as usize] += 1;
         }
-        // Once a file: threads wait for one another here.
         for (sum, count) in self.0.iter().zip(counts) {
             sum.fetch_add(count, Ordering::Relaxed);
         }
@@ -59,115 +46,27 @@ impl Tally {
     }
 }
 
-/// Compares the front door with the oracle, and returns the oracle's answers, by agent, then by URL.
-fn compare_one_file(question: &Question<'_>) -> Vec<Vec<Usage>> {
-    let Question { dialect, agents, text, urls } = question;
-    let robots = Robots::parse_as(*text, dialect);
-    let compare = |agent: &str| -> Vec<Usage> {
-        let judge = oracle::Judge::new(dialect, text, None, &[agent]);
-        let judged: Vec<Usage> = urls.iter().map(|url| judge.usage(url)).collect();
-        let chain = AgentChain::parse(agent, dialect).expect("a token of every dialect");
-        let usage = robots.agent_chain_usage(&chain);
-        for (url, judged) in urls.iter().zip(&judged) {
-            let answer = usage.decide(url);
-            assert_eq!(
-                answer,
-                *judged,
-                "{} {agent} {}\n{}",
-                dialect.name,
-                url.as_bstr(),
-                text.as_bstr()
-            );
-        }
-        let licenses: Vec<Vec<u8>> = usage.licenses().map(<[u8]>::to_vec).collect();
-        let expected = judge.licences();
-        assert_eq!(licenses, expected, "{} {agent}\n{}", dialect.name, text.as_bstr());
-        judged
-    };
-    agents.iter().map(|agent| compare(agent)).collect()
-}
-
-/// Compares files in one set with the oracle: in each kind of set, in blocks whose records are
-/// shuffled, for all agents and labels.
-fn compare_together(
-    (dialect, names): (&'static Dialect, &[&str]),
-    files: &[(&[u8], Vec<Vec<Usage>>)],
-    urls: &[Vec<u8>],
-    configuration: &Configuration,
-    vectors: Vectors,
-) {
-    let texts: Vec<&[u8]> = files.iter().map(|(text, _)| *text).collect();
-    let chain = |name: &&str| AgentChain::parse(name, dialect).expect("a token");
-    let agents: Vec<AgentChain> = names.iter().map(chain).collect();
-    let questions: Vec<(usize, usize)> = scattered(files.len() * urls.len())
-        .map(|number| (number / urls.len(), number % urls.len()))
-        .collect();
-    let record =
-        |&(file, url): &(usize, usize)| match urls[url].strip_prefix(b"https://example.com") {
-            Some(path) => [origin(file).as_bytes(), path].concat(),
-            None => urls[url].clone(),
-        };
-    for (kind, set) in sets_of(&texts, (dialect, None), &agents) {
-        let classifier = Classifier::with_limits(set, agents.clone(), configuration.limits);
-        let classifier = classifier.unwrap().with_vectors(vectors);
-        let mut session = Session::new(classifier.with_usage(&Label::ALL), None);
-        for block in questions.chunks(RECORDS_AT_ONCE) {
-            let records: Vec<Vec<u8>> = block.iter().map(record).collect();
-            session.classify(&records).unwrap();
-            let decisions = configuration.answers(&session);
-            for (place, &(file, url)) in block.iter().enumerate() {
-                for (agent, asked_by) in names.iter().enumerate() {
-                    let judged = files[file].1[agent][url];
-                    let context = || {
-                        let text = texts[file].as_bstr();
-                        let name = configuration.name;
-                        let url = urls[url].as_bstr();
-                        format!("{} {kind} {name} {asked_by} {url}\n{text}", dialect.name)
-                    };
-                    let decision = decisions[place * names.len() + agent];
-                    assert!(configuration.agrees(decision, judged.access), "{}", context());
-                    for label in Label::ALL {
-                        let number = label as usize;
-                        let answer = (place * names.len() + agent) * Label::ALL.len() + number;
-                        let stated = judged.of(label);
-                        let preference = session.preferences()[answer];
-                        assert_eq!(preference, stated.preference, "{label} {}", context());
-                        let at = session.stated_at(place, agent, number).unwrap();
-                        let at = at.map(|at| (Some(at.line), Some(at.source))).unwrap_or_default();
-                        assert_eq!(at, (stated.line, stated.source), "{label} {}", context());
-                    }
-                }
-            }
-        }
+/// Returns files with URLs, which move to the origin of each file; other records stay as they are.
+fn world(dialect: &'static Dialect, agents: &[&str], files: &[Vec<u8>], urls: &[Vec<u8>]) -> World {
+    let mut world = World::new(dialect, None, agents);
+    for (file, text) in files.iter().enumerate() {
+        let moved = |url: &Vec<u8>| at_origin(url, dialect, file).unwrap_or_else(|| url.clone());
+        world.add(text, urls.iter().map(moved));
     }
+    world
 }
 
-/// Compares files alone, and many together. Each batch uses another configuration and other
-/// vectors.
-fn compare(
-    (dialect, agents): (&'static Dialect, &[&str]),
-    files: &[Vec<u8>],
-    urls: &[Vec<u8>],
-    tally: &Tally,
-    turn: usize,
-) {
-    let judge = |text: &Vec<u8>| {
-        let question = Question { dialect, agents, text, urls };
-        let judged = compare_one_file(&question);
-        tally.add(&judged);
-        judged
-    };
-    let judged: Vec<_> = files.iter().map(|text| (&text[..], judge(text))).collect();
-    let configurations = configurations();
-    let vectors = Vectors::all();
-    let configuration = &configurations[turn % configurations.len()];
-    compare_together(
-        (dialect, agents),
-        &judged,
-        urls,
-        configuration,
-        vectors[turn % vectors.len()],
-    );
+/// Compares files alone by the front door, and many together in each form of a set. Each batch uses
+/// another configuration and other vectors.
+fn compare(world: &World, tally: &Tally, turn: usize) {
+    tally.add(world);
+    world.agrees_by_front_door();
+    let (configurations, vectors) = (configurations(), Vectors::all());
+    for form in Form::ALL {
+        let engine = world.engine(&world.set(form), &configurations[turn % configurations.len()]);
+        let engine = engine.with_vectors(vectors[turn % vectors.len()]).with_usage(&Label::ALL);
+        world.agrees(&engine);
+    }
 }
 
 /// The number of files in one set.
@@ -209,12 +108,68 @@ fn every_small_file_is_read_as_the_oracle_reads_it() {
     let files = files(&LINES, length);
     files.par_chunks(FILES_AT_ONCE).enumerate().for_each(|(turn, files)| {
         for dialect in Dialect::ALL {
-            compare((dialect, &AGENTS), files, &urls, &tally, turn);
+            compare(&world(dialect, &AGENTS, files, &urls), &tally, turn);
         }
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
     assert!(tally.compared() > 5_000_000, "{}", tally.compared());
     assert!(tally.counts().iter().all(|&count| count > 20_000), "{:?}", tally.counts());
+}
+
+/// The lines of files to explain. Patterns of one length compete, by themselves and on several lines.
+const COMPETING_LINES: [&str; 9] = [
+    "User-agent: ExampleBot",
+    "Content-Usage: /a* search=y",
+    "Content-Usage: /*b train-ai=n, search=n",
+    "Content-Usage: /a* train-ai=n",
+    "Content-Usage: /ab train-ai = n",
+    "Content-Usage: search=y",
+    "Content-Signal: ai-train=yes, search=no",
+    "License: https://l.example/",
+    "Disallow: /b",
+];
+
+/// Returns the statement about a label in an explanation.
+fn stated(usage: &UsageExplanation, label: Label) -> Stated {
+    match usage.deciding(label) {
+        Some(it) if it.preference != Preference::Unstated => {
+            Stated { preference: it.preference, source: Some(it.source), line: Some(it.line) }
+        }
+        _ => Stated::UNSTATED,
+    }
+}
+
+#[test]
+fn the_deciding_statement_is_that_of_the_oracle() {
+    let losers = AtomicUsize::new(0);
+    let (files, urls) = (files(&COMPETING_LINES, 4), urls(&["/", "/ab", "/b"]));
+    files.par_iter().for_each(|lines| {
+        let text = [b"User-agent: *\n", &lines[..]].concat();
+        for dialect in Dialect::ALL {
+            let world =
+                world(dialect, &["ExampleBot", "Other"], std::slice::from_ref(&text), &urls);
+            world.agrees_by_front_door();
+            let robots = Robots::parse_as(&text, dialect);
+            for question in &world.questions {
+                for (chain, judged) in world.agents.iter().zip(question.judged.iter().flatten()) {
+                    let context = || format!("{chain} {world:?}");
+                    let usage = robots.explain(chain, &question.url).unwrap().usage;
+                    if judged.usage.access.verdict == Verdict::Allow {
+                        let found = Label::ALL.map(|label| stated(&usage, label));
+                        assert_eq!(found, judged.usage.stated, "{}", context());
+                    }
+                    let own: Vec<_> = usage.licenses.into_iter().map(|it| it.value).collect();
+                    assert_eq!(own, *judged.licences, "{}", context());
+                    for statements in &usage.labels {
+                        let lost = statements.iter().skip(1);
+                        assert!(lost.clone().all(|it| it.loss.is_some()), "{}", context());
+                        losers.fetch_add(lost.count(), Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    });
+    assert!(losers.into_inner() > 100_000);
 }
 
 #[test]
@@ -253,7 +208,7 @@ fn every_pair_of_small_patterns_decides_as_the_oracle_says() {
         }
         for dialect in distinct.values() {
             // The files name no agent, so one is enough.
-            compare((dialect, &AGENTS[..1]), &files, &urls, &tally, turn);
+            compare(&world(dialect, &AGENTS[..1], &files, &urls), &tally, turn);
         }
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
@@ -344,7 +299,7 @@ fn random_files_are_read_as_the_oracle_reads_them() {
         let dialect = *random.pick(&Dialect::ALL);
         let files: Vec<Vec<u8>> = (0..FILES_AT_ONCE).map(|_| random_file(&mut random)).collect();
         let urls = random_urls(&mut random);
-        compare((dialect, &AGENTS), &files, &urls, &tally, seed as usize);
+        compare(&world(dialect, &AGENTS, &files, &urls), &tally, seed as usize);
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
     let share = tally.compared() / 100;
@@ -364,35 +319,15 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
     };
     let own: String = (0..400).map(own).collect();
     let text = format!("{names}{shared}{own}");
-    for dialect in [Dialect::by_name("rfc9309").unwrap(), Dialect::by_name("original1994").unwrap()]
-    {
-        let origin =
-            portcullis_robots::target::Origin::of_robots_txt(b"https://a.example/robots.txt");
-        let config = portcullis_set::compile::CompileConfig::new(dialect, None);
-        let set = common::stored_set(&[(origin.ok(), text.as_bytes())], &config);
-        let is_rfc = dialect.name == "rfc9309";
+    let urls = ["/x399", "/1/7/x", "/x7", "/299x399", "/"];
+    for dialect in [&RFC_9309, &ORIGINAL_1994] {
+        let mut world = World::new(dialect, None, &["r7", "r399", "nobody"]);
+        world.add(text.as_bytes(), urls.map(|path| (origin(0) + path).into_bytes()));
+        let set = world.set(Form::Read);
+        let is_rfc = dialect == &RFC_9309;
         assert_eq!(set.counts().rule_sets_of_groups > 0, is_rfc, "{:?}", set.counts());
-        let agents = ["r7", "r399", "nobody"];
-        let chains = agents.map(|agent| AgentChain::parse(agent, dialect).unwrap());
-        let classifier = Classifier::new(set, chains.to_vec()).unwrap();
-        let classifier = classifier.with_usage(&[Label::Search, Label::TrainAi]);
-        let urls = ["/x399", "/1/7/x", "/x7", "/299x399", "/"];
-        let urls = urls.map(|path| format!("https://a.example{path}"));
-        let mut session = Session::new(classifier, None);
-        session.classify(&urls).unwrap();
-        let mut answers = session.preferences().iter();
-        for (record, url) in urls.iter().enumerate() {
-            for (number, agent) in agents.iter().enumerate() {
-                let (judged, licenses) =
-                    oracle::usage(dialect, text.as_bytes(), None, &[agent], url.as_bytes());
-                for label in [Label::Search, Label::TrainAi] {
-                    let answer = *answers.next().unwrap();
-                    assert_eq!(answer, judged.of(label).preference, "{url} {agent} {label}");
-                }
-                let found = session.licenses(record, number).unwrap();
-                let found: Vec<Vec<u8>> = found.map(Result::unwrap).collect();
-                assert_eq!(found, licenses, "{url} {agent}");
-            }
-        }
+        let labels = [Label::Search, Label::TrainAi];
+        let engine = world.engine(&set, &configurations()[0]).with_usage(&labels);
+        assert_eq!(world.agrees(&engine), 5 * 3 * 3);
     }
 }

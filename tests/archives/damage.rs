@@ -1,25 +1,17 @@
 //! Damaged sets: a flipped bit, a missing end, extra bytes. Each read ends in an error that says
 //! what to do, or in exactly the answers of the undamaged set.
 
-#![allow(unsafe_code, reason = "maps files of this test")]
-
-#[path = "common/mod.rs"]
-mod common;
-
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use common::Random;
-use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::compile::{CompileConfig, to_vec};
-use portcullis_set::{IngestConfig, Input, PolicySet, SetError, ingest};
+use portcullis_set::{IngestConfig, PolicySet, SetError};
+use portcullis_testkit::{Captures, Random, Told, compiled, ingested};
+use serde_json::json;
 use tempfile::TempDir;
 
 /// The number of random places at which a bit is flipped, and at which the file is truncated.
@@ -31,31 +23,24 @@ const SAMPLE_HOSTS: usize = 12;
 /// The number of rules of the group that applies together with each of many others.
 const LARGE_GROUP_RULES: usize = 4_096;
 
-/// The answers of a set for some URLs: a decision for each agent, the rule and the group.
-type Answers = Vec<(Decision, Option<Vec<u8>>, Option<Vec<u8>>)>;
-
 /// An undamaged set and its answers.
 struct Whole {
     bytes: Vec<u8>,
     urls: Vec<String>,
-    answers: Answers,
+    /// A decision for each URL and agent, with the rule and the group.
+    answers: Vec<Told>,
     /// Where damaged sets are written, one after the other: some file systems take milliseconds to
     /// make and remove a folder.
     folder: TempDir,
 }
 
 /// Returns archived responses: files of the sample, and kinds of responses that the sample lacks.
-fn archive() -> String {
-    let mut lines = String::new();
+fn archive() -> Captures {
+    let mut captures = Captures::default();
     let mut push = |host: &str, status: u16, body: &str| {
-        let line = serde_json::json!({
-            "url": format!("https://{host}/robots.txt"),
-            "status": status,
-            "fetched_at": "2024-05-01T00:00:00Z",
-            "headers": {"Cache-Control": "max-age=3600"},
-            "body": body,
-        });
-        writeln!(lines, "{line}").unwrap();
+        let url = format!("https://{host}/robots.txt");
+        let members = json!({"headers": {"Cache-Control": "max-age=3600"}, "body": body});
+        captures.push_with(&url, "2024-05-01T00:00:00Z", status, members);
     };
     let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
     let names: BTreeSet<_> =
@@ -79,7 +64,7 @@ fn archive() -> String {
     );
     push("stars.example", 200, &many_stars());
     push("groups.example", 200, &many_groups());
-    lines
+    captures
 }
 
 /// Returns rules whose automaton is too large to be stored.
@@ -107,13 +92,9 @@ fn agents() -> Vec<AgentChain> {
 impl Whole {
     fn new() -> Whole {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("robots.jsonl");
-        fs::write(&path, archive()).unwrap();
-        let ingesting = IngestConfig::new(&RFC_9309, None);
-        let ingested = ingest(&[Input::new(path)], &ingesting, &()).unwrap();
-        let history = ingested.history.clone();
-        let config = CompileConfig { history, ..CompileConfig::new(&RFC_9309, None) };
-        let bytes = to_vec(&ingested.hosts, &ingested.pool, &config).unwrap();
+        let path = archive().write(folder.path(), "robots.jsonl");
+        let ingested = ingested(&[path], &IngestConfig::new(&RFC_9309, None));
+        let bytes = compiled(&ingested, (&RFC_9309, None), "{}");
         let paths = ["/", "/x/a17", "/search?q=1", "/admin/page.php", "/1/x7y2z"];
         let origins = ingested.hosts.iter().map(|host| String::from_utf8_lossy(&host.key));
         let origins = origins.chain(["unknown.example".into()]);
@@ -187,7 +168,7 @@ impl Whole {
 
 /// Returns the answers of a set with these bytes, or its error. Reading and mapping must give the
 /// same.
-fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Answers, String> {
+fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Vec<Told>, String> {
     let path = folder.path().join("a.set");
     fs::write(&path, bytes).unwrap();
     // SAFETY: no other code knows the file.
@@ -199,21 +180,8 @@ fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Answers, Strin
     by_reading
 }
 
-fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Answers, String> {
-    let set = set.map_err(|error| error.to_string())?;
-    let agents = agents();
-    let count = agents.len();
-    let asked = || {
-        let mut session = Session::new(Classifier::new(set, agents)?, None);
-        session.classify(urls)?;
-        let mut answers = Vec::with_capacity(urls.len() * count);
-        for index in 0..urls.len() * count {
-            let full = session.full_decision(index / count, index % count)?;
-            answers.push((full.decision, full.rule.map(Into::into), full.group.map(Into::into)));
-        }
-        Ok(answers)
-    };
-    asked().map_err(|error: Box<dyn std::error::Error>| error.to_string())
+fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Vec<Told>, String> {
+    portcullis_testkit::ask(set.map_err(|error| error.to_string())?, &agents(), urls)
 }
 
 #[test]
@@ -223,7 +191,7 @@ fn the_set_has_everything() {
     assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
     let counts = set.counts();
     assert!(0 < counts.rule_sets_of_groups && counts.rule_sets_of_groups < counts.rule_sets);
-    let reasons: BTreeSet<_> = whole.answers.iter().map(|(decision, ..)| decision.reason).collect();
+    let reasons: BTreeSet<_> = whole.answers.iter().map(|told| told.decision.reason).collect();
     assert!(reasons.len() >= 6, "{reasons:?}");
     set.verify().unwrap();
 }
@@ -281,7 +249,7 @@ fn several_bytes_at_random_places() {
         match number % 3 {
             0 => bytes[start..end].fill(0),
             1 => bytes.copy_within(..end - start, start),
-            _ => bytes[start..end].iter_mut().for_each(|byte| *byte = random.next() as u8),
+            _ => bytes[start..end].iter_mut().for_each(|byte| *byte = random.next_u64() as u8),
         }
         whole.refuses(bytes, format_args!("bytes {start} to {end}"));
     }

@@ -92,7 +92,7 @@ fn documents(root: &Path) -> Result<Vec<Document>, String> {
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let place = *known.get(&*name).ok_or_else(|| {
-            format!("{name}.toml has no title; add it to DOCUMENTS in tests/conformance/page.rs")
+            format!("{name}.toml has no title; add it to DOCUMENTS in tests/suite/page.rs")
         })?;
         let checks = checks_of(&read(&path)?).map_err(|why| format!("{name}.toml: {why}"))?;
         documents.insert(place, Document { name, title: DOCUMENTS[place].1.to_owned(), checks });

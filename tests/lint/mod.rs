@@ -3,10 +3,7 @@
 //! `tests/lint/*.toml` lists for each code where it is reported and where it is not; see
 //! `tests/lint/README.md` for the format.
 
-#[path = "lint/case.rs"]
 mod case;
-mod common;
-#[path = "lint/fixing.rs"]
 mod fixing;
 
 use std::collections::BTreeMap;
@@ -102,7 +99,7 @@ fn any_bytes_have_sound_reports() {
         b"%7e", b"%", b" ", b"a", b"<",
     ];
     let parts = [&fields[..], &signs, &["\u{e4}".as_bytes(), "\u{feff}".as_bytes()]].concat();
-    let mut random = common::Random::new(2022);
+    let mut random = portcullis_testkit::Random::new(2022);
     for _ in 0..20_000 {
         let count = random.within(0..=30);
         let text: Vec<u8> = (0..count).flat_map(|_| random.pick(&parts).to_vec()).collect();

@@ -4,20 +4,13 @@
 //! Nothing here measures time, so the tests hold on any machine. They count steps of scans,
 //! bytes of rules read, index entries and bytes held.
 
-#[path = "hostile/budget.rs"]
 mod budget;
-#[path = "hostile/collisions.rs"]
 mod collisions;
-mod common;
-#[path = "hostile/edges.rs"]
 mod edges;
-#[path = "hostile/goals.rs"]
 mod goals;
-#[path = "hostile/shapes.rs"]
 mod shapes;
 
 use bstr::ByteSlice;
-use common::Random;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::{DFA_CACHE_BYTES_MAX, DFA_PATTERN_BYTES_MAX, ROBOTS_BYTES_MAX};
@@ -26,6 +19,7 @@ use portcullis_engine::{Cache, Limits, RuleSet, RuleSetBuf, Settings, pattern_ma
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_testkit::Random;
 use shapes::Shape;
 
 const DIALECT: &Dialect = &RFC_9309;

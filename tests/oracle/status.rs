@@ -8,10 +8,10 @@ use portcullis_lint::analysis::{
 };
 use portcullis_oracle as oracle;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_testkit::{Random, words};
 use rayon::prelude::*;
 
-use crate::common::{Random, words};
-use crate::{AGENT, file, judged, ordered, url_of, urls};
+use crate::analysis::{AGENT, file, judged, ordered, url_of, urls};
 
 /// Patterns and URLs, and which patterns match which URLs.
 struct World {

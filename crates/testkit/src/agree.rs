@@ -1,0 +1,173 @@
+//! The comparison of an engine with an oracle.
+
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::usage::{Label, Stated, Usage};
+use rayon::prelude::*;
+
+use crate::{Engine, Memory};
+
+/// The most differences that are kept.
+const KEPT_MAX: usize = 10;
+
+/// The right answer to a question for one agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'o> {
+    /// The decision about access.
+    pub access: Decision,
+    /// The statement about each label, and the licences. `None` leaves them out.
+    pub usage: Option<(&'o [Stated; Label::ALL.len()], &'o [Vec<u8>])>,
+}
+
+/// Numbered questions with their right answers.
+pub trait Oracle: Sync {
+    /// Appends the URL of a question to an empty buffer.
+    fn write_url(&self, question: usize, url: &mut Vec<u8>);
+
+    /// Returns the right answer for the agent at a position. `None` leaves it out.
+    fn judged(&self, question: usize, agent: usize) -> Option<Judged<'_>>;
+
+    /// Returns a question as text for messages: dialect, URL and file.
+    fn describe(&self, question: usize) -> String;
+
+    /// Returns whether `answer` is right if the configuration allows `expected`.
+    fn accepts(&self, _question: usize, answer: Decision, expected: Decision) -> bool {
+        answer == expected
+    }
+}
+
+/// A wrong answer.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The question.
+    pub question: usize,
+    /// The position of the agent in the oracle's list.
+    pub agent: usize,
+    /// The decision of the engine.
+    pub answer: Decision,
+    /// Engine, question and both answers as text.
+    pub text: String,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Default)]
+pub struct Agreement {
+    /// The number of decisions compared, and of preferences.
+    pub compared: u64,
+    /// The number of decisions and preferences that differ.
+    pub differing: u64,
+    /// The first differences.
+    pub differences: Vec<Difference>,
+}
+
+impl Agreement {
+    /// Returns the sum of two results.
+    #[must_use]
+    pub fn and(mut self, other: Agreement) -> Agreement {
+        self.compared += other.compared;
+        self.differing += other.differing;
+        self.differences.extend(other.differences);
+        self.differences.truncate(KEPT_MAX);
+        self
+    }
+
+    /// Returns the number of comparisons.
+    ///
+    /// # Panics
+    ///
+    /// If an answer differs.
+    #[track_caller]
+    pub fn whole(self) -> u64 {
+        if let Some(first) = self.differences.first() {
+            panic!("{} answers differ, the first one: {}", self.differing, first.text);
+        }
+        self.compared
+    }
+}
+
+/// Asks an engine the questions of `order` in blocks of `size`, and compares each answer with the
+/// oracle's.
+pub fn agree<O: Oracle>(
+    engine: &Engine,
+    memory: &mut Memory,
+    oracle: &O,
+    order: impl IntoIterator<Item = usize>,
+    size: usize,
+) -> Agreement {
+    let mut order = order.into_iter();
+    let mut found = Agreement::default();
+    let (mut block, mut urls) = (Vec::with_capacity(size), Vec::new());
+    loop {
+        block.clear();
+        block.extend(order.by_ref().take(size));
+        if block.is_empty() {
+            return found;
+        }
+        urls.resize_with(block.len(), Vec::new);
+        for (&question, url) in block.iter().zip(&mut urls) {
+            url.clear();
+            oracle.write_url(question, url);
+        }
+        engine.decide(&urls, memory);
+        for (record, &question) in block.iter().enumerate() {
+            compare(engine, memory, oracle, (record, question), &mut found);
+        }
+    }
+}
+
+/// Like [`agree`] on all threads, each of which has its own memory and takes `share` questions at a
+/// time. Vector widths that a machine has and sizes of blocks are for the caller to vary.
+pub fn agree_in_shares<O: Oracle>(
+    engine: &Engine,
+    oracle: &O,
+    order: &[usize],
+    (share, size): (usize, usize),
+) -> Agreement {
+    let ask = |memory: &mut Memory, share: &[usize]| {
+        agree(engine, memory, oracle, share.iter().copied(), size)
+    };
+    let shares = order.par_chunks(share).map_init(|| engine.memory(), ask);
+    shares.reduce(Agreement::default, Agreement::and)
+}
+
+fn compare<O: Oracle>(
+    engine: &Engine,
+    memory: &Memory,
+    oracle: &O,
+    (record, question): (usize, usize),
+    found: &mut Agreement,
+) {
+    let agents = engine.positions().len();
+    for (number, &agent) in engine.positions().iter().enumerate() {
+        let Some(judged) = oracle.judged(question, agent) else { continue };
+        let answer = memory.decisions()[record * agents + number];
+        let expected = engine.configuration().expected(judged.access);
+        let mut differ = |text: String| {
+            found.differing += 1;
+            if found.differences.len() < KEPT_MAX {
+                let (how, what) = (engine.describe(), oracle.describe(question));
+                let text = format!("{how}, agent {agent}: {text}\n{what}");
+                found.differences.push(Difference { question, agent, answer, text });
+            }
+        };
+        if !oracle.accepts(question, answer, expected) {
+            differ(format!("{answer:?}, not {expected:?}"));
+        }
+        found.compared += 1;
+        let Some((stated, licences)) = judged.usage.filter(|_| !engine.labels().is_empty()) else {
+            continue;
+        };
+        let usage = Usage::new(answer, *stated);
+        for (place, &label) in engine.labels().iter().enumerate() {
+            let (given, wanted) = (engine.stated(record, number, place, memory), usage.of(label));
+            if given != wanted {
+                differ(format!("{label} {given:?}, not {wanted:?}"));
+            }
+        }
+        let given = engine.licences(record, number, memory);
+        let wanted = if answer.verdict == Verdict::Allow { licences } else { &[] };
+        if given != wanted {
+            differ(format!("licences {given:?}, not {wanted:?}"));
+        }
+        found.compared += engine.labels().len() as u64;
+    }
+}

@@ -1,0 +1,241 @@
+//! An engine to compare: a set, agents, and a configuration of the steps that decide.
+
+use std::sync::Arc;
+
+use portcullis_dialect::decision::Decision;
+use portcullis_dialect::usage::{Label, Stated};
+use portcullis_engine::Limits;
+use portcullis_engine::vectors::Vectors;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::PolicySet;
+use portcullis_set::batch::{Classifier, Session};
+
+/// The memory that one thread uses with an [`Engine`].
+#[derive(Clone, Debug)]
+pub struct Memory {
+    session: Session,
+    decisions: Vec<Decision>,
+}
+
+impl Memory {
+    /// Returns the decisions of the last block, with rules if the configuration asks for them.
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// Returns the session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+}
+
+/// Limits that force some step, and whether rules are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration {
+    /// A name for messages.
+    pub name: &'static str,
+    /// The limits.
+    pub limits: Limits,
+    rules: bool,
+}
+
+impl Default for Configuration {
+    fn default() -> Configuration {
+        configurations()[0]
+    }
+}
+
+impl Configuration {
+    /// Returns the default configuration with these limits.
+    pub fn of(name: &'static str, limits: Limits) -> Configuration {
+        Configuration { name, limits, rules: true }
+    }
+
+    /// Returns what the engine must answer if the oracle answers `judged`.
+    pub fn expected(&self, judged: Decision) -> Decision {
+        match self.rules {
+            true => judged,
+            false => Decision::without_rule(judged.verdict, judged.reason),
+        }
+    }
+}
+
+/// Returns the default configuration, then each step and each fallback.
+pub fn configurations() -> [Configuration; 8] {
+    let usual = Limits::default();
+    let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
+    [
+        ("as usual", usual, true),
+        ("verdicts as usual", usual, false),
+        ("a prefilter before automata", Limits { candidates_tried_max: Some(0), ..usual }, true),
+        (
+            "automata if two patterns have to be tried",
+            Limits { candidates_tried_max: Some(1), ..usual },
+            false,
+        ),
+        ("a DFA", dfa, true),
+        ("a scan, later a DFA", Limits { dfa_bytes_asked_min: 1, ..dfa }, true),
+        ("memory spent soon", Limits { automata_bytes_max: 4096, ..dfa }, false),
+        ("scans", Limits { dfa_pattern_bytes_max: 0, ..dfa }, true),
+    ]
+    .map(|(name, limits, rules)| Configuration { name, limits, rules })
+}
+
+/// A set and the agents to decide for, in one configuration.
+#[derive(Debug)]
+pub struct Engine {
+    classifier: Arc<Classifier>,
+    /// The position of each agent in the oracle's list.
+    positions: Vec<usize>,
+    configuration: Configuration,
+    vectors: Option<Vectors>,
+}
+
+impl Engine {
+    /// Creates an engine for `agents`, which are the first ones of the oracle's.
+    pub fn new(
+        set: impl Into<Arc<PolicySet>>,
+        agents: &[AgentChain],
+        configuration: &Configuration,
+    ) -> Engine {
+        let positions: Vec<usize> = (0..agents.len()).collect();
+        Engine::of_some(set, agents, &positions, configuration)
+    }
+
+    /// Creates an engine for the agents at some positions in the oracle's list.
+    pub fn of_some(
+        set: impl Into<Arc<PolicySet>>,
+        agents: &[AgentChain],
+        positions: &[usize],
+        configuration: &Configuration,
+    ) -> Engine {
+        let own = positions.iter().map(|&position| agents[position].clone()).collect();
+        let classifier = Classifier::with_limits(set, own, configuration.limits);
+        Engine {
+            classifier: Arc::new(classifier.expect("a whole set")),
+            positions: positions.to_vec(),
+            configuration: *configuration,
+            vectors: None,
+        }
+    }
+
+    /// Uses vectors of this width.
+    #[must_use]
+    pub fn with_vectors(self, vectors: Vectors) -> Engine {
+        Engine { vectors: Some(vectors), ..self.map(|it| it.with_vectors(vectors)) }
+    }
+
+    /// Also finds usage preferences for these labels.
+    #[must_use]
+    pub fn with_usage(self, labels: &[Label]) -> Engine {
+        self.map(|classifier| classifier.with_usage(labels))
+    }
+
+    fn map(self, change: impl FnOnce(Classifier) -> Classifier) -> Engine {
+        let classifier = Arc::into_inner(self.classifier).expect("no memory yet");
+        Engine { classifier: Arc::new(change(classifier)), ..self }
+    }
+
+    /// Returns the memory of one more thread.
+    pub fn memory(&self) -> Memory {
+        let session = Session::new(Arc::clone(&self.classifier), None);
+        Memory { session, decisions: Vec::new() }
+    }
+
+    /// Returns one decision for each URL and agent.
+    pub fn decide<'m, U: AsRef<[u8]>>(&self, urls: &[U], memory: &'m mut Memory) -> &'m [Decision] {
+        let Memory { session, decisions } = memory;
+        decisions.clear();
+        decisions.extend_from_slice(session.classify(urls).expect("a whole set"));
+        if self.configuration.rules {
+            *decisions = session.decisions_with_rules().expect("a whole set");
+        }
+        decisions
+    }
+
+    /// Returns the positions of the agents in the oracle's list.
+    pub fn positions(&self) -> &[usize] {
+        &self.positions
+    }
+
+    /// Returns the configuration.
+    pub fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    /// Returns the labels that it is asked about.
+    pub fn labels(&self) -> &[Label] {
+        self.classifier.labels()
+    }
+
+    /// Returns what is stated about the label at `label`, for a record and an agent of the last
+    /// block.
+    pub fn stated(&self, record: usize, agent: usize, label: usize, memory: &Memory) -> Stated {
+        let answer = record * self.positions.len() + agent;
+        let preference = memory.session.preferences()[answer * self.labels().len() + label];
+        let place = memory.session.stated_at(record, agent, label);
+        let (source, line) =
+            place.expect("a whole set").map(|place| (place.source, place.line)).unzip();
+        Stated { preference, source, line }
+    }
+
+    /// Returns the licences for a record and an agent of the last block.
+    pub fn licences(&self, record: usize, agent: usize, memory: &Memory) -> Vec<Vec<u8>> {
+        let licences = memory.session.licenses(record, agent).expect("a whole set");
+        licences.map(|licence| licence.expect("a whole set")).collect()
+    }
+
+    /// Returns the value of the rule that decides a record for an agent of the last block, and of the
+    /// user-agent line of the group that applies.
+    pub fn texts(&self, record: usize, agent: usize, memory: &mut Memory) -> [Option<Vec<u8>>; 2] {
+        let full = memory.session.full_decision(record, agent).expect("a whole set");
+        [full.rule, full.group].map(|text| text.map(<[u8]>::to_vec))
+    }
+
+    /// Describes the engine in a message.
+    pub fn describe(&self) -> String {
+        let vectors = self.vectors.map(|vectors| format!(" with {vectors:?}")).unwrap_or_default();
+        format!("{}{vectors}", self.configuration.name)
+    }
+}
+
+/// Returns a classifier, for what is built on one.
+pub fn classifier(set: impl Into<Arc<PolicySet>>, agents: Vec<AgentChain>) -> Classifier {
+    Classifier::new(set, agents).expect("a whole set")
+}
+
+/// The answer of a set that may be damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The decision.
+    pub decision: Decision,
+    /// The value of the deciding rule, if a rule decides.
+    pub rule: Option<Vec<u8>>,
+    /// The value of the user-agent line of the group that applies, if one does.
+    pub group: Option<Vec<u8>>,
+}
+
+/// Returns the answers of a set that may be damaged, by URL, then by agent.
+///
+/// # Errors
+///
+/// The damage that the questions meet.
+pub fn ask(
+    set: impl Into<Arc<PolicySet>>,
+    agents: &[AgentChain],
+    urls: &[impl AsRef<[u8]>],
+) -> Result<Vec<Told>, String> {
+    let asked = || {
+        let mut session = Session::new(Classifier::new(set, agents.to_vec())?, None);
+        let answers = session.classify(urls)?.len();
+        let mut told = Vec::with_capacity(answers);
+        for answer in 0..answers {
+            let full = session.full_decision(answer / agents.len(), answer % agents.len())?;
+            let [rule, group] = [full.rule, full.group].map(|text| text.map(<[u8]>::to_vec));
+            told.push(Told { decision: full.decision, rule, group });
+        }
+        session.classifier().set().is_whole()?;
+        Ok(told)
+    };
+    asked().map_err(|error: Box<dyn std::error::Error>| error.to_string())
+}

@@ -1,0 +1,114 @@
+//! Sets of many files, each at an origin of its own, in each form that a set has.
+
+#![allow(unsafe_code, reason = "maps files that it has just made")]
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::URL_BYTES_MAX;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::target::{Origin, host_key, split};
+use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::{LoadConfig, PolicySet};
+use tempfile::NamedTempFile;
+
+/// The form of a set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Compiled into memory for its agents.
+    Compiled,
+    /// Read from a file.
+    Read,
+    /// Mapped from a file.
+    Mapped,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Form; 3] = [Form::Compiled, Form::Read, Form::Mapped];
+}
+
+/// Returns the origin of the file with this number in a set of many files.
+pub fn origin(file: usize) -> String {
+    format!("{}://f{file}.example", ["https", "http"][file % 2])
+}
+
+/// Returns [`origin`] as the engine reads it.
+pub fn parsed_origin(file: usize) -> Origin {
+    let url = format!("{}/robots.txt", origin(file));
+    Origin::of_robots_txt(url.as_bytes()).expect("a robots.txt")
+}
+
+/// Returns `url` with the origin of the file with this number, and the same path and query. `None`
+/// if `url` is not an http or https URL, if its compared path begins within its authority, or if
+/// only one of the two URLs exceeds the maximum length.
+pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> {
+    let parts = split(url, dialect.paths.path_start).ok()?;
+    host_key(&parts, &mut Vec::new()).ok()?;
+    let scheme = parts.scheme;
+    if !scheme.eq_ignore_ascii_case(b"http") && !scheme.eq_ignore_ascii_case(b"https") {
+        return None;
+    }
+    let start = scheme.as_ptr().addr() - url.as_ptr().addr();
+    let authority = &url[start + scheme.len() + "://".len()..];
+    let is_end = |byte: &u8| b"/?#".contains(byte);
+    let end = authority.iter().position(is_end).unwrap_or(authority.trim_ascii_end().len());
+    if authority[..end].iter().any(|byte| dialect.paths.path_start.contains(byte)) {
+        return None;
+    }
+    let moved = [&url[..start], origin(file).as_bytes(), &authority[end..]].concat();
+    let is_long = |url: &[u8]| url.len() > URL_BYTES_MAX;
+    (is_long(url) == is_long(&moved)).then_some(moved)
+}
+
+/// Returns the set of `files`, each of which applies to its [`origin`], in this form.
+pub fn set_of(
+    form: Form,
+    files: &[impl AsRef<[u8]>],
+    reading: (&'static Dialect, Option<usize>),
+    agents: &[AgentChain],
+) -> Arc<PolicySet> {
+    let files: Vec<(Origin, &[u8])> =
+        files.iter().enumerate().map(|(file, text)| (parsed_origin(file), text.as_ref())).collect();
+    set_at(form, &files, reading, agents)
+}
+
+/// Returns the set of files at these origins, in this form.
+pub fn set_at(
+    form: Form,
+    files: &[(Origin, &[u8])],
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+    agents: &[AgentChain],
+) -> Arc<PolicySet> {
+    let for_agents = (form == Form::Compiled).then(|| agents.into());
+    let config = LoadConfig { robots_bytes_max, agents: for_agents, ..LoadConfig::new(dialect) };
+    let files = files.iter().map(|(origin, text)| (origin, *text));
+    let compiled = PolicySet::of_files(files, &config);
+    if form == Form::Compiled {
+        return compiled.into();
+    }
+    let standings = compiled.standings().expect("it was just made");
+    let config = CompileConfig::new(dialect, robots_bytes_max);
+    let bytes =
+        compile::to_vec(&standings.hosts, &standings.pool, &config).expect("memory takes it");
+    let mut file = NamedTempFile::new().expect("a file");
+    file.write_all(&bytes).expect("the disk takes it");
+    let opened = match form {
+        // SAFETY: no other code knows the file, and it is removed without changing it.
+        Form::Mapped => unsafe { PolicySet::map(file.path()) },
+        _ => PolicySet::open(file.path()),
+    };
+    opened.expect("it was just made").into()
+}
+
+/// Compiles a file that applies to every URL, for `agents`, or for all if they are `None`.
+pub fn set_everywhere(
+    text: &[u8],
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+    agents: Option<&[AgentChain]>,
+) -> Arc<PolicySet> {
+    let agents = agents.map(Into::into);
+    let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
+    PolicySet::of_text(text, &config).into()
+}
