@@ -51,6 +51,12 @@ impl Configuration {
         Configuration { name, limits, rules: true }
     }
 
+    /// Leaves the rules out, which are found answer by answer.
+    #[must_use]
+    pub fn without_rules(self) -> Configuration {
+        Configuration { rules: false, ..self }
+    }
+
     /// Returns what the engine must answer if the oracle answers `judged`.
     pub fn expected(&self, judged: Decision) -> Decision {
         match self.rules {
