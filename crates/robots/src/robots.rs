@@ -306,7 +306,10 @@ impl AgentRules {
 
     /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
-        let url = url.as_ref();
+        self.decide_bytes(url.as_ref())
+    }
+
+    fn decide_bytes(&self, url: &[u8]) -> Decision {
         let escapes = self.dialect.paths.escapes;
         let decided = path_as_written(url)
             .and_then(|path| Some(self.decision(path, self.rules.decide_if_plain(path, escapes)?)));
