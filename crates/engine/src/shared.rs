@@ -26,9 +26,8 @@ impl SharedRuleSet {
         SharedRuleSet { rules, settings, caches: Mutex::default() }
     }
 
-    // Not inlined: the loops behind these functions are compiled once, here, and as a whole.
-
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
+    #[inline]
     pub fn decide(&self, path: &[u8]) -> Outcome {
         let decided = decide_at_once(self.rules.as_lines(), path, &self.settings);
         decided.unwrap_or_else(|| self.ask_automaton(path))
@@ -36,6 +35,7 @@ impl SharedRuleSet {
 
     /// Like [`SharedRuleSet::decide`], for a path as written. `None` if the path may have another
     /// normal form, or needs an automaton.
+    #[inline]
     pub fn decide_if_plain(&self, path: &[u8], escapes: Escapes) -> Option<Outcome> {
         decide_if_plain(self.rules.as_lines(), path, escapes, &self.settings)
     }

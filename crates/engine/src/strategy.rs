@@ -67,14 +67,16 @@ impl RuleSet<'_> {
 
 /// [`RuleSet::decide_at_once`] for the rule set at the start of `lines`, which is viewed only if
 /// there are candidates.
-#[inline]
+///
+/// Not inlined, like [`decide_if_plain`]: the steps are compiled here, once and as a whole.
+#[inline(never)]
 pub(crate) fn decide_at_once(lines: &[Line], path: &[u8], settings: &Settings) -> Option<Outcome> {
     let entries_max = settings.limits.candidates_tried_max?;
     settings.vectors.run(Decide { lines, path, entries_max })
 }
 
 /// Like [`decide_at_once`], for a path as written. `None` also if it is not [plain](crate::plain).
-#[inline]
+#[inline(never)]
 pub(crate) fn decide_if_plain(
     lines: &[Line],
     path: &[u8],

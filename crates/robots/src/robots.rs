@@ -309,6 +309,7 @@ impl AgentRules {
         self.decide_bytes(url.as_ref())
     }
 
+    #[inline]
     fn decide_bytes(&self, url: &[u8]) -> Decision {
         let escapes = self.dialect.paths.escapes;
         let decided = path_as_written(url)
