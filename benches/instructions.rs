@@ -20,7 +20,7 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::{Cache, Limits, RuleSetBuf};
 use portcullis_robots::policy::OrderedRules;
-use portcullis_robots::target::{Origin, SplitUrl, host_key};
+use portcullis_robots::url::{Origin, SplitUrl, host_key};
 use portcullis_set::{LoadConfig, PolicySet};
 use portcullis_synth::Corpus;
 

@@ -21,7 +21,7 @@ use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use portcullis_bench::Originals;
 use portcullis_engine::Cache;
-use portcullis_robots::target::{SplitUrl, host_key};
+use portcullis_robots::url::{SplitUrl, host_key};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 

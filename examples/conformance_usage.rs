@@ -28,7 +28,7 @@ use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
 use portcullis_engine::vectors::Vectors;
 use portcullis_oracle::Judge;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{
     Agreement, Configuration, Engine, Judged, Oracle, Random, agents, agree_in_shares,

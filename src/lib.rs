@@ -87,7 +87,7 @@ pub use portcullis_robots::syntax::{
     UserAgentLine,
 };
 #[doc(inline)]
-pub use portcullis_robots::target::BadUrl;
+pub use portcullis_robots::url::BadUrl;
 #[doc(inline)]
 pub use portcullis_robots::{AgentRules, AgentUsage, Robots};
 

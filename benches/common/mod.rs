@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_engine::{Cache, Outcome, RuleSetBuf};
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::{Lexer, RobotsTxt};
-use portcullis_robots::target::{SplitUrl, compared_path, host_key, split};
+use portcullis_robots::url::{SplitUrl, compared_path, host_key, split};
 use portcullis_set::PolicySet;
 
 pub const DIALECT: &Dialect = &GOOGLE;

@@ -6,7 +6,7 @@ use std::sync::Once;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::Ways;
+use portcullis_engine::block::StepCounts;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{RobotsTxt, Statement};
@@ -34,7 +34,7 @@ const ROUNDS: usize = 3;
 ///
 /// If a strategy's decision differs from the oracle's.
 pub fn decide(data: &[u8]) {
-    decide_counted(data, &mut Ways::default());
+    decide_counted(data, &mut StepCounts::default());
 }
 
 /// Like [`decide`], and counts the ways in which answers were reached.
@@ -42,7 +42,7 @@ pub fn decide(data: &[u8]) {
 /// # Panics
 ///
 /// As [`decide`].
-pub fn decide_counted(data: &[u8], reached: &mut Ways) {
+pub fn decide_counted(data: &[u8], reached: &mut StepCounts) {
     if let Some(question) = Question::read(data) {
         question.check(&[], reached);
     }
@@ -79,13 +79,13 @@ impl<'d> Question<'d> {
     }
 
     /// Compares decisions, and preferences for these labels.
-    pub(crate) fn check(&self, labels: &[Label], reached: &mut Ways) {
+    pub(crate) fn check(&self, labels: &[Label], reached: &mut StepCounts) {
         self.check_alone(labels, reached);
         self.check_blocks(labels);
     }
 
     /// Checks the file for every URL, by every strategy, one by one.
-    fn check_alone(&self, labels: &[Label], reached: &mut Ways) {
+    fn check_alone(&self, labels: &[Label], reached: &mut StepCounts) {
         let mut world = self.world();
         world.add_everywhere(self.robots, self.urls.iter().cloned());
         world.agrees_by_front_door();
@@ -97,7 +97,7 @@ impl<'d> Question<'d> {
             for _ in 0..ROUNDS {
                 agree(&engine, &mut memory, &world, 0..self.urls.len(), 1).whole();
             }
-            *reached += memory.session().ways();
+            *reached += memory.session().step_counts();
         }
     }
 

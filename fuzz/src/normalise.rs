@@ -7,7 +7,7 @@ use portcullis_engine::escape;
 use portcullis_engine::pattern::{PatternList, normal_text};
 use portcullis_engine::{Cache, Limits, Outcome, RuleSetBuf, Settings, pattern_matches};
 use portcullis_oracle as oracle;
-use portcullis_robots::target::{compared_path, split};
+use portcullis_robots::url::{compared_path, split};
 
 use crate::head;
 use portcullis_testkit::configurations;

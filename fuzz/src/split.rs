@@ -4,10 +4,10 @@ use std::net::Ipv6Addr;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_oracle as oracle;
-use portcullis_robots::target::{
+use portcullis_robots::url::{
     BadUrl, Origin, SplitUrl, default_port, host_key, split as split_url,
 };
-use portcullis_robots::target::{compared_path, split_assuming};
+use portcullis_robots::url::{compared_path, split_assuming};
 use url::{Host, Url};
 
 use crate::{head, hosts};

@@ -2,7 +2,7 @@
 //! blocks, in every kind of set.
 
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::Ways;
+use portcullis_engine::block::StepCounts;
 use portcullis_robots::syntax::RobotsTxt;
 
 use crate::decide::Question;
@@ -16,6 +16,6 @@ use crate::decide::Question;
 pub fn usage(data: &[u8]) {
     let Some(question) = Question::read(data) else { return };
     if !RobotsTxt::parse(question.robots, question.dialect, None).usage_records().is_empty() {
-        question.check(&Label::ALL, &mut Ways::default());
+        question.check(&Label::ALL, &mut StepCounts::default());
     }
 }

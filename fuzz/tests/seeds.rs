@@ -6,7 +6,7 @@ mod seeds;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use portcullis_engine::block::Ways;
+use portcullis_engine::block::StepCounts;
 use portcullis_fuzz::decide_counted;
 use seeds::Seeds;
 
@@ -33,12 +33,12 @@ fn normalise() {
 #[test]
 fn decide() {
     let seeds = seeds().decide;
-    let mut reached = Ways::default();
+    let mut reached = StepCounts::default();
     for seed in &seeds {
         decide_counted(seed, &mut reached);
     }
     println!("{} seeds: {reached:?}", seeds.len());
-    let Ways { questions, constant, candidates, automata, work, .. } = reached;
+    let StepCounts { questions, constant, candidates, automata, work, .. } = reached;
     for (way, count) in [
         ("one decision for all paths", constant),
         ("a prefilter alone", questions - constant - candidates - automata),

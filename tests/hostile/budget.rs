@@ -58,9 +58,9 @@ fn a_thread_has_one_budget_for_all_hosts() {
         assert!(held <= BUDGET_BYTES, "{held}");
     }
     assert_eq!(compared, HOSTS as u64);
-    let ways = memory.session().ways();
-    assert_eq!(ways.questions, URLS as u64);
-    assert!(ways.automata * 2 > ways.questions, "few come to an automaton: {ways:?}");
-    assert!(ways.entries <= ways.questions * CANDIDATES_TRIED_MAX as u64, "{ways:?}");
-    assert!(ways.work.clearings > 2, "{ways:?}");
+    let counts = memory.session().step_counts();
+    assert_eq!(counts.questions, URLS as u64);
+    assert!(counts.automata * 2 > counts.questions, "few come to an automaton: {counts:?}");
+    assert!(counts.entries <= counts.questions * CANDIDATES_TRIED_MAX as u64, "{counts:?}");
+    assert!(counts.work.clearings > 2, "{counts:?}");
 }

@@ -40,9 +40,9 @@ impl Case {
         let mut memory = engine.memory();
         let mut work = |path: &Vec<u8>| {
             let url = [b"https://example.com", &path[..]].concat();
-            let before = memory.session().ways().work;
+            let before = memory.session().step_counts().work;
             engine.decide(&[url], &mut memory);
-            let after = memory.session().ways().work;
+            let after = memory.session().step_counts().work;
             Work {
                 rule_bytes: after.rule_bytes - before.rule_bytes,
                 scan_steps: after.scan_steps - before.scan_steps,

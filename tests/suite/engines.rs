@@ -6,7 +6,7 @@ use std::sync::Arc;
 use portcullis_dialect::decision::Decision;
 use portcullis_robots::Robots;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::{Origin, split};
+use portcullis_robots::url::{Origin, split};
 use portcullis_set::PolicySet;
 use portcullis_testkit::{Configuration, Engine, Form, configurations, set_at, set_everywhere};
 

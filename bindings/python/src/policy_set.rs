@@ -16,7 +16,7 @@ use std::sync::Arc;
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
     IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, Merger, PolicySet,

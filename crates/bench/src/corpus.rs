@@ -22,7 +22,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_WITHOUT_URL_MAX;
 use portcullis_report::html::counted;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::{compared_path, host_key, split};
+use portcullis_robots::url::{compared_path, host_key, split};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::stored::{PolicyNumber, StoredPolicy};
 use portcullis_set::{Damage, LoadConfig, LoadError, PolicySet, read_text};

@@ -20,7 +20,7 @@ use portcullis_engine::{Limits, Outcome, outcomes, pattern_matches};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_robots::target::{ComparedPaths, Origin};
+use portcullis_robots::url::{ComparedPaths, Origin};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 

@@ -19,7 +19,7 @@ use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{Limits, Outcome, pattern_matches};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 use portcullis_set::{LoadConfig, PolicySet};
 use portcullis_synth::Corpus;
 use portcullis_synth::random::scatter;

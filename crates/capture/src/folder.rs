@@ -29,7 +29,7 @@ use std::sync::Arc;
 use crate::input::{InputError, fill_robots_txt};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::FOLDER_BATCH_FILES;
-use portcullis_robots::target::{host_key, split};
+use portcullis_robots::url::{host_key, split};
 
 use super::body::settle;
 use super::{

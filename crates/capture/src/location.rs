@@ -2,7 +2,7 @@
 //!
 //! Bytes are kept as they are, because the resource is looked up under the URL as the archive
 //! spells it. The `url` crate, with which the tests compare the results, escapes and normalises the
-//! bytes instead. Use [`target`](portcullis_robots::target) to split a URL. Cost: one pass and one
+//! bytes instead. Use [`url`](portcullis_robots::url) to split a URL. Cost: one pass and one
 //! copy.
 
 use memchr::{memchr, memmem};

@@ -1,7 +1,7 @@
 //! Plain URLs: a shortcut for most URLs, by vectors.
 //!
 //! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form or none:
-//! no port, address or fragment, and nothing to escape. [`glances`] recognises the URLs of a block,
+//! no port, address or fragment, and nothing to escape. [`plain_urls`] recognises the URLs of a block,
 //! [`plain_head`] and [`is_plain`] the two parts of one. URLs that are not plain, and some that are,
 //! go through the URL parser of `portcullis-robots` and [`normalise`](crate::escape::normalise), with
 //! the same result.
@@ -190,29 +190,29 @@ fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
     }
 }
 
-/// What [`glances`] returns for a plain URL whose head is shorter than a vector.
+/// What [`plain_urls`] returns for a plain URL whose head is shorter than a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Glance {
+pub struct PlainUrl {
     /// See [`plain_head`].
     pub head: UrlHead,
-    /// Whether the previous record has a glance and the same head, as in [`UrlHead::is_shared`].
+    /// Whether the previous record has a plain_url and the same head, as in [`UrlHead::is_shared`].
     pub is_shared: bool,
     /// See [`is_plain`].
     pub has_plain_path: bool,
 }
 
-/// Calls `each` with the glance at each record, in order: `None` if it is not plain, and for some
+/// Calls `each` with the plain_url at each record, in order: `None` if it is not plain, and for some
 /// that are. Returns false, without a call, if these vectors have no such operation.
 #[inline]
-pub fn glances<'r, R: AsRef<[u8]>>(
+pub fn plain_urls<'r, R: AsRef<[u8]>>(
     records: &'r [R],
     escapes: Escapes,
     vectors: Vectors,
-    each: impl FnMut(usize, &'r [u8], Option<Glance>),
+    each: impl FnMut(usize, &'r [u8], Option<PlainUrl>),
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx512) = vectors.avx512() {
-        simd::glances(avx512, records, escapes, each);
+        simd::plain_urls(avx512, records, escapes, each);
         return true;
     }
     let _ = (records, escapes, vectors, each);

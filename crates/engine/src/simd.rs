@@ -20,7 +20,7 @@ use crate::filter::bloom::{FACTOR, HIGH_FACTOR, LEVELS, SHIFTS, half_masks};
 use crate::filter::probe::{self, FirstProbes, beginning};
 use crate::filter::teddy::{POSITIONS, WINDOW, valid_positions};
 use crate::outcome::Outcome;
-use crate::plain::{Glance, UrlHead, has_tab_or_line_end, may_be_plain};
+use crate::plain::{PlainUrl, UrlHead, has_tab_or_line_end, may_be_plain};
 use crate::ruleset::{LINE_WORDS, Line};
 use crate::vectors::Work;
 
@@ -366,7 +366,7 @@ fn by_eight(
     // SAFETY: both types are eight words of four bytes.
     let otherwise: [u32; 8] = unsafe { std::mem::transmute(otherwise) };
     let probes = FirstProbes {
-        odd: !valid,
+        undecided: !valid,
         probe_prefixes: _mm512_mask_cmpeq_epi64_mask(valid, _mm512_and_si512(found, bits), bits),
         has_literals: _mm512_test_epi64_mask(levels, all(0xff00)),
     };
@@ -386,24 +386,24 @@ const WIDTH: usize = 64;
 /// an escape that a vector cuts off is whole in the next.
 const STEP: usize = WIDTH - 2;
 
-/// Calls `each` with the glance at each record, in order: `None` if it is not plain, and for some
+/// Calls `each` with the plain_url at each record, in order: `None` if it is not plain, and for some
 /// that are.
 #[inline]
-pub(crate) fn glances<'r, R: AsRef<[u8]>>(
+pub(crate) fn plain_urls<'r, R: AsRef<[u8]>>(
     _: Avx512,
     records: &'r [R],
     escapes: Escapes,
-    each: impl FnMut(usize, &'r [u8], Option<Glance>),
+    each: impl FnMut(usize, &'r [u8], Option<PlainUrl>),
 ) {
     // SAFETY: the function only requires its instruction sets, and a value of `Avx512` proves them.
-    unsafe { glances_by_64(records, escapes, each) }
+    unsafe { plain_urls_by_64(records, escapes, each) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
-fn glances_by_64<'r, R: AsRef<[u8]>>(
+fn plain_urls_by_64<'r, R: AsRef<[u8]>>(
     records: &'r [R],
     escapes: Escapes,
-    mut each: impl FnMut(usize, &'r [u8], Option<Glance>),
+    mut each: impl FnMut(usize, &'r [u8], Option<PlainUrl>),
 ) {
     // The last record is loaded again: vector registers do not survive the call of `each`.
     let mut last: Option<(UrlHead, &[u8])> = None;
@@ -421,13 +421,13 @@ fn glances_by_64<'r, R: AsRef<[u8]>>(
             Some((head, _)) => Some(head),
             None => head_of(record, first),
         };
-        let glance = head.and_then(|head| {
+        let plain_url = head.and_then(|head| {
             let has_plain_path = !path_changes(record, first, head.bytes, escapes);
             let is_url = has_plain_path || !has_tab_or_line_end(record);
-            is_url.then_some(Glance { head, is_shared: shared.is_some(), has_plain_path })
+            is_url.then_some(PlainUrl { head, is_shared: shared.is_some(), has_plain_path })
         });
-        last = glance.map(|glance| (glance.head, record));
-        each(number, record, glance);
+        last = plain_url.map(|plain_url| (plain_url.head, record));
+        each(number, record, plain_url);
     }
 }
 

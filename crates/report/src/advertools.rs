@@ -11,7 +11,7 @@
 use super::csv::Quoting;
 use super::{Decided, Format};
 use portcullis_dialect::decision::Verdict;
-use portcullis_robots::target::{ROBOTS_TXT_PATH, host_key, split_assuming};
+use portcullis_robots::url::{ROBOTS_TXT_PATH, host_key, split_assuming};
 use portcullis_set::Damage;
 
 /// The header line.

@@ -236,7 +236,7 @@ mod tests {
     use portcullis_dialect::dialect::{GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
     use portcullis_robots::policy::{AgentChain, explain};
     use portcullis_robots::syntax::RobotsTxt;
-    use portcullis_robots::target::ComparedPath;
+    use portcullis_robots::url::ComparedPath;
     use serde_json::{Value, json};
 
     const FILE: &[u8] = b"User-agent: *\n dis\xc3\xa4llow: /\n  Disallow:/%7ea # why\nallow: /*\n\

@@ -3,7 +3,7 @@
 use super::*;
 use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 use portcullis_set::batch::Classifier;
 use portcullis_testkit::{self as testkit, Form};
 

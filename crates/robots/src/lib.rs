@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
 //! | [`policy`] | agents, the groups that apply, rules in order of precedence, batch decisions | once per file and agent |
-//! | [`target`] | a URL to its origin and the compared path | one pass |
+//! | [`url`] | a URL to its origin and the compared path | one pass |
 //! | [`kind`] | file kinds by first bytes | one pass |
 //! | [`visible`] | untrusted text made safe to show | one pass |
 //! | `json` | the same in JSON, with the feature `serde` | one pass |
@@ -29,7 +29,7 @@ pub mod kind;
 pub mod policy;
 mod robots;
 pub mod syntax;
-pub mod target;
+pub mod url;
 pub mod visible;
 
 pub use robots::{AgentRules, AgentUsage, Robots};

@@ -46,7 +46,7 @@ use crate::policy::{
     combined, explain, stated,
 };
 use crate::syntax::{Group, RobotsTxt};
-use crate::target::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
+use crate::url::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
 
 /// A parsed robots.txt file; it borrows the text.
 #[derive(Clone, Debug)]

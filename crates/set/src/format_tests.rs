@@ -188,7 +188,7 @@ fn the_words_of_policies() {
             (policy::TOKENS, "number of robots"),
             (policy::ENTRIES, "number of entries"),
             (policy::DEFAULT_ENTRY, "entry of the default"),
-            (policy::DEFAULT_SPEAKER, "record that names the default"),
+            (policy::DEFAULT_NAMING_LINE, "record that names the default"),
             (policy::HEAD_WORDS, "numbers of names"),
         ],
     );
@@ -201,7 +201,7 @@ fn the_words_of_policies() {
         &[(policy::RULE_SET, "rule set"), (policy::ORDER, "order"), (policy::GROUPS, "groups")],
     );
     assert_eq!(tables[2].len(), policy::ENTRY_WORDS);
-    assert_eq!((policy::SPEAKER_WORDS, policy::GROUP_WORDS), (2, 2));
+    assert_eq!((policy::ROBOT_WORDS, policy::GROUP_WORDS), (2, 2));
 }
 
 #[test]

@@ -53,11 +53,11 @@ pub(super) mod policy {
     pub const TOKENS: usize = 3;
     pub const ENTRIES: usize = 4;
     pub const DEFAULT_ENTRY: usize = 5;
-    pub const DEFAULT_SPEAKER: usize = 6;
+    pub const DEFAULT_NAMING_LINE: usize = 6;
     pub const HEAD_WORDS: usize = 7;
 
     /// Words beside each token: its entry, and the user-agent record that names it.
-    pub const SPEAKER_WORDS: usize = 2;
+    pub const ROBOT_WORDS: usize = 2;
 
     /// Words of an entry: its rule set, its order, and the position of its groups in the policy.
     pub const ENTRY_WORDS: usize = 3;

@@ -32,7 +32,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 
 use super::compile::{self, CompileConfig, CompileError};
 use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
@@ -224,13 +224,13 @@ impl PolicySet {
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
     /// use portcullis_set::{LoadConfig, PolicySet};
-    /// use portcullis_robots::target::Origin;
+    /// use portcullis_robots::url::Origin;
     ///
     /// let config = LoadConfig::new(&RFC_9309);
     /// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
     /// let set = PolicySet::of_origins(b"User-agent: *\nDisallow: /\n", [&origin], &config);
     /// assert_eq!(set.counts().origins, 1);
-    /// # Ok::<(), portcullis_robots::target::BadUrl>(())
+    /// # Ok::<(), portcullis_robots::url::BadUrl>(())
     /// ```
     ///
     /// # Panics

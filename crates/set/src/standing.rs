@@ -12,7 +12,7 @@ use super::pool::{BlobID, BlobPool};
 /// hosts have both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostStanding {
-    /// The key of the host, as returned by [`host_key`](portcullis_robots::target::host_key). For
+    /// The key of the host, as returned by [`host_key`](portcullis_robots::url::host_key). For
     /// any scheme other than http and https, the scheme precedes it (`ftp://host`) and the policy
     /// is in `http`.
     pub key: Box<[u8]>,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::{Origin, host_key, split};
+use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{LoadConfig, PolicySet};
 use tempfile::NamedTempFile;

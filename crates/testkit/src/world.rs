@@ -10,7 +10,7 @@ use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_oracle::{Judge, decide_in_scope};
 use portcullis_robots::Robots;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::split;
+use portcullis_robots::url::split;
 use portcullis_set::PolicySet;
 
 use crate::{Configuration, Engine, Form, Judged, Oracle, agree, origin, scattered, set_of};

@@ -16,7 +16,7 @@ use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::limits::AUDIT_SAMPLES;
 use portcullis_engine::automaton::Reach;
 use portcullis_robots::syntax::{Content, NoteKind, NoteSet, records};
-use portcullis_robots::target::{host_key, split};
+use portcullis_robots::url::{host_key, split};
 use portcullis_set::Damage;
 use portcullis_set::stored::StoredCapture;
 

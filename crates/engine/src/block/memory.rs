@@ -17,7 +17,7 @@ pub struct BlockMemory {
     pub(super) starts: Vec<Start>,
     /// The automata of rule sets that needed one.
     pub(super) caches: Caches,
-    pub(super) ways: Ways,
+    pub(super) counts: StepCounts,
     /// Answers whose prefilter still has to be probed: for prefixes, and for required literals.
     pub(super) prefix_probes: Worklist,
     pub(super) literal_probes: Worklist,
@@ -94,14 +94,14 @@ impl BlockMemory {
     }
 
     /// Returns how often each strategy answered.
-    pub fn ways(&self) -> Ways {
-        Ways { work: self.caches.work(), ..self.ways }
+    pub fn step_counts(&self) -> StepCounts {
+        StepCounts { work: self.caches.work(), ..self.counts }
     }
 }
 
 /// How often each strategy answered the questions of a thread. The prefilter answered the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ways {
+pub struct StepCounts {
     /// Questions, one per path and agent.
     pub questions: u64,
     /// Questions answered by a decision that holds for every path.
@@ -116,8 +116,8 @@ pub struct Ways {
     pub work: Work,
 }
 
-impl std::ops::AddAssign for Ways {
-    fn add_assign(&mut self, other: Ways) {
+impl std::ops::AddAssign for StepCounts {
+    fn add_assign(&mut self, other: StepCounts) {
         self.questions += other.questions;
         self.constant += other.constant;
         self.candidates += other.candidates;

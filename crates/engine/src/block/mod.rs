@@ -50,7 +50,7 @@ use crate::vectors::{Kind, Work, prefetch};
 
 use memory::{EIGHT, Repeat, WorkItem};
 
-pub use memory::{BlockMemory, Source, Ways};
+pub use memory::{BlockMemory, Source, StepCounts};
 pub use starts::{Fixed, NO_POLICY, NO_URL, Start, Starts};
 
 /// Decisions before the rule is filled in: no rule, a disallowing rule, an allowing rule; then those
@@ -163,7 +163,7 @@ impl Block<'_> {
     fn make_room(&mut self) {
         let answers = self.policies.len() * self.table.columns;
         let memory = &mut *self.memory;
-        memory.ways.questions += answers as u64;
+        memory.counts.questions += answers as u64;
         // The first stage overwrites every element.
         memory.decisions.resize(answers, Decision::UNKNOWN);
         memory.sources.resize(answers, Source::NOWHERE);
@@ -258,8 +258,8 @@ impl Block<'_> {
         let rules = rules_at(table.lines, memory.starts[answer]);
         let tried =
             rules.and_then(|rules| strategy::candidates(rules, path, found, &mut left, probe));
-        memory.ways.entries += (entries_max - left) as u64;
-        memory.ways.candidates += u64::from(tried.is_some());
+        memory.counts.entries += (entries_max - left) as u64;
+        memory.counts.candidates += u64::from(tried.is_some());
         tried.unwrap_or_else(|| self.walk(item))
     }
 
@@ -267,7 +267,7 @@ impl Block<'_> {
     fn walk(&mut self, item: WorkItem) -> Outcome {
         let Block { table, paths, memory, .. } = self;
         let (path, start) = (paths[item.question as usize], memory.starts[item.answer as usize]);
-        memory.ways.automata += 1;
+        memory.counts.automata += 1;
         match rules_at(table.lines, start) {
             Some(rules) => {
                 memory.caches.ask_automaton(start.number, rules, path, &table.settings.limits)
@@ -407,12 +407,12 @@ impl<'b> FirstStage<'b> {
         memory: &mut BlockMemory,
     ) {
         let path = self.paths[question];
-        let FirstAnswer { look, decision, source } = first;
-        match look.probe_prefixes(path) {
+        let FirstAnswer { first, decision, source } = first;
+        match first.probe_prefixes(path) {
             Some(probe_prefixes) => {
                 let item = WorkItem { question: question as u32, answer: answer as u32 };
                 memory.prefix_probes.push_if(probe_prefixes, item);
-                memory.literal_probes.push_if(look.has_literals, item);
+                memory.literal_probes.push_if(first.has_literals, item);
                 (memory.decisions[answer], memory.sources[answer]) = (decision, source);
             }
             None => self.answer_unfiltered(question, answer, memory),
@@ -425,7 +425,7 @@ impl<'b> FirstStage<'b> {
         let Start { line, number } = memory.starts[answer];
         match line {
             Start::FIXED => {
-                memory.ways.constant += 1;
+                memory.counts.constant += 1;
                 decision = Fixed(number).decision();
             }
             Start::SHARED => {
@@ -449,16 +449,17 @@ impl<'b> FirstStage<'b> {
     #[inline(always)]
     fn first_answer(self, entry: usize, line: usize) -> Option<FirstAnswer<'b>> {
         self.table.settings.limits.candidates_tried_max?;
-        let look = strategy::first_probe(self.table.lines, line)?;
-        let (decision, source) = (without_rule(look.otherwise), Source::of(entry, look.otherwise));
-        Some(FirstAnswer { look, decision, source })
+        let first = strategy::first_probe(self.table.lines, line)?;
+        let (decision, source) =
+            (without_rule(first.otherwise), Source::of(entry, first.otherwise));
+        Some(FirstAnswer { first, decision, source })
     }
 }
 
 /// The first probe of a prefilter, and the answer if it finds nothing.
 #[derive(Clone, Copy)]
 struct FirstAnswer<'t> {
-    look: FirstProbe<'t>,
+    first: FirstProbe<'t>,
     decision: Decision,
     source: Source,
 }
@@ -471,12 +472,12 @@ fn note(
     memory: &mut BlockMemory,
     answer_alone: impl Fn(usize, &mut BlockMemory),
 ) {
-    let FirstProbes { mut odd, probe_prefixes, has_literals } = found;
-    memory.prefix_probes.push_of_eight(probe_prefixes & !odd, first);
-    memory.literal_probes.push_of_eight(has_literals & !odd, first);
-    while odd != 0 {
-        answer_alone(first + odd.trailing_zeros() as usize, memory);
-        odd &= odd - 1;
+    let FirstProbes { mut undecided, probe_prefixes, has_literals } = found;
+    memory.prefix_probes.push_of_eight(probe_prefixes & !undecided, first);
+    memory.literal_probes.push_of_eight(has_literals & !undecided, first);
+    while undecided != 0 {
+        answer_alone(first + undecided.trailing_zeros() as usize, memory);
+        undecided &= undecided - 1;
     }
 }
 

@@ -59,7 +59,7 @@ impl<'l> FirstProbe<'l> {
 pub struct FirstProbes {
     /// Whether the path has to be handled alone, because no prefilter can decide it; the other bits are
     /// then meaningless.
-    pub odd: u8,
+    pub undecided: u8,
     /// Whether [`probe_prefixes`] is needed.
     pub probe_prefixes: u8,
     /// Whether [`probe_literals`] is needed.
@@ -81,7 +81,7 @@ impl FirstProbes {
     #[must_use]
     pub fn among(self, paths: u8) -> FirstProbes {
         FirstProbes {
-            odd: self.odd & paths,
+            undecided: self.undecided & paths,
             probe_prefixes: self.probe_prefixes & paths,
             has_literals: self.has_literals & paths,
         }
@@ -93,7 +93,7 @@ impl FirstProbes {
                 self.probe_prefixes |= u8::from(probe_prefixes) << place;
                 self.has_literals |= u8::from(has_literals) << place;
             }
-            None => self.odd |= 1 << place,
+            None => self.undecided |= 1 << place,
         }
     }
 }
@@ -137,7 +137,7 @@ fn may_have_literal(lines: &[Line], at: usize, path: &[u8], probe: impl Probe) -
 /// A kind of vectors as an implementation of the probes.
 pub trait Probe: Kind {
     /// Probes eight paths, each by the prefilter at the first word of its `starts`. Also returns
-    /// the outcome of each path if no probe finds anything, which is meaningless for odd paths.
+    /// the outcome of each path if no probe finds anything, which is meaningless for undecided paths.
     #[inline(always)]
     fn probe_eight(
         self,

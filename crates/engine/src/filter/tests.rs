@@ -16,7 +16,7 @@ struct Eight<'l> {
 }
 
 impl Work for Eight<'_> {
-    /// By eight prefilters, and by each prefilter alone.
+    /// By eight prefilters.
     type Output = (FirstProbes, [Outcome; 8]);
 
     fn with(self, probe: impl Kind) -> Self::Output {
@@ -27,8 +27,7 @@ impl Work for Eight<'_> {
 
 /// Clears the meaningless bits.
 fn valid(probes: FirstProbes) -> FirstProbes {
-    let FirstProbes { odd, probe_prefixes, has_literals } = probes;
-    FirstProbes { odd, probe_prefixes: probe_prefixes & !odd, has_literals: has_literals & !odd }
+    FirstProbes { undecided: probes.undecided, ..probes.among(!probes.undecided) }
 }
 
 #[test]
@@ -60,8 +59,9 @@ fn eight_probes_agree_with_single_ones() {
                 let bit = |bits: u8| bits >> place & 1 != 0;
                 let first = FirstProbe::of(&lines, starts[place][0] as usize);
                 let single = first.and_then(|it| Some((it, it.probe_prefixes(paths[place])?)));
-                let Some((first, probe_prefixes)) = single.filter(|_| !bit(probes.odd)) else {
-                    assert!(bit(probes.odd), "{starts:?} {paths:?} {place}");
+                let Some((first, probe_prefixes)) = single.filter(|_| !bit(probes.undecided))
+                else {
+                    assert!(bit(probes.undecided), "{starts:?} {paths:?} {place}");
                     odd += 1;
                     continue;
                 };

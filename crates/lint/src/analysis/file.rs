@@ -10,7 +10,7 @@ use portcullis_engine::pattern::{PathPattern, PatternList};
 use portcullis_engine::pattern_matches;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection, robot_name};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
-use portcullis_robots::target::ROBOTS_TXT_PATH;
+use portcullis_robots::url::ROBOTS_TXT_PATH;
 
 use super::{AnalysisLimits, Example, RuleAndStatus, RuleStatus, statuses};
 use portcullis_engine::automaton::Owner;

@@ -13,7 +13,7 @@ use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_engine::escape::normalise;
-use portcullis_robots::target::compared_path;
+use portcullis_robots::url::compared_path;
 
 /// The bytes that must not follow the last bytes of a path.
 pub(super) type Mark = u8;
@@ -232,7 +232,7 @@ impl Example {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::Dialect;
-    use portcullis_robots::target::split;
+    use portcullis_robots::url::split;
     use portcullis_testkit::words;
     use std::collections::HashSet;
 

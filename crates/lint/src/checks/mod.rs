@@ -13,7 +13,7 @@ use super::{Code, LintConfig};
 use portcullis_dialect::dialect::Field;
 use portcullis_dialect::limits::CRAWL_DELAY_SECONDS_MAX;
 use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span};
-use portcullis_robots::target::split;
+use portcullis_robots::url::split;
 
 /// Runs all checks.
 pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use crate::syntax::{RobotsTxt, Rule, Span, Statement};
-use crate::target::ComparedPath;
+use crate::url::ComparedPath;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
     Dialect, Label, LineNumber, Precedence, Preference, RuleID, Verdict, words,

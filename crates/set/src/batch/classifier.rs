@@ -18,7 +18,7 @@ use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
 use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::target::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
+use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
 use super::freshness::Freshness;
 use super::session::Lookups;

@@ -79,7 +79,7 @@ impl Session {
             Some(RulePlace { group: number @ 1.., .. }) => {
                 classifier.read_group(&found, *number, agent, group)?;
             }
-            _ => read_value(&records, found.rules.speaker, group)?,
+            _ => read_value(&records, found.rules.naming_line, group)?,
         }
         full.group = Some(&**group);
         if let Some(place) = found.rule {

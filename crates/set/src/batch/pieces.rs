@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::plain::{
-    Glance, UrlHead, glances, has_tab_or_line_end, is_plain, plain_head,
+    PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
 };
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::target::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
+use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
 /// A range of a record, or of the buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,8 +74,8 @@ impl Pieces {
         self.written.clear();
         self.written.push(b'/');
         let others = (rules, assumed_scheme, vectors);
-        let are_seen = glances(records, rules.escapes, vectors, |url, record, glance| {
-            let Some(Glance { head, is_shared, has_plain_path }) = glance else {
+        let are_seen = plain_urls(records, rules.escapes, vectors, |url, record, plain_url| {
+            let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
                 self.push(url as u32, record, None, others);
                 return;
             };

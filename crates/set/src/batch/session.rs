@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, Ways};
-use portcullis_robots::target::{BadUrl, ComparedPaths};
+use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, StepCounts};
+use portcullis_robots::url::{BadUrl, ComparedPaths};
 
 use super::classifier::{Classifier, Explained, SchemeAndKey};
 use super::freshness::{AgeCounts, Freshness};
@@ -225,7 +225,7 @@ impl Session {
 
     /// Returns the origins of the last block, which must be `records`. Each has the index of its
     /// first record, its scheme as written, and the key of its host (see
-    /// [`host_key`](portcullis_robots::target::host_key)). It holds up to the first record of the
+    /// [`host_key`](portcullis_robots::url::host_key)). It holds up to the first record of the
     /// next origin. Scheme and key are empty for a record that is not a URL.
     ///
     /// # Panics
@@ -266,10 +266,10 @@ impl Session {
     }
 
     /// Returns how many decisions each method made, usage preferences included.
-    pub fn ways(&self) -> Ways {
-        let mut ways = self.block.ways();
-        ways += self.usage.ways();
-        ways
+    pub fn step_counts(&self) -> StepCounts {
+        let mut counts = self.block.step_counts();
+        counts += self.usage.step_counts();
+        counts
     }
 
     /// Returns the bytes held for the automata of rule sets.

@@ -14,9 +14,11 @@ use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::RuleSetBuf;
-use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Start, Starts, Ways};
+use portcullis_engine::block::{
+    BlockMemory, NO_POLICY, NO_URL, Questions, Start, Starts, StepCounts,
+};
 use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
-use portcullis_robots::target::ComparedPaths;
+use portcullis_robots::url::ComparedPaths;
 
 use super::Classifier;
 use crate::Damage;
@@ -59,8 +61,8 @@ impl UsageMemory {
         self.block.memory_bytes()
     }
 
-    pub fn ways(&self) -> Ways {
-        self.block.ways()
+    pub fn step_counts(&self) -> StepCounts {
+        self.block.step_counts()
     }
 }
 

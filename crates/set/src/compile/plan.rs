@@ -37,7 +37,7 @@ pub struct UsagePlan<'p> {
     pub records: Vec<PlannedRecord<'p>>,
     /// The packed preferences of each record.
     pub preferences: Vec<u8>,
-    /// The robots that the file names. The speaker is the number of a user-agent line.
+    /// The robots that the file names. The naming line is the number of a user-agent line.
     pub robots: Vec<PlannedRobot>,
     /// The entry of robots that the file does not name.
     pub default_entry: u32,
@@ -66,7 +66,7 @@ pub struct PlannedRobot {
     pub name: Vec<u8>,
     pub entry: u32,
     /// The first record that names it.
-    pub speaker: u32,
+    pub naming_line: u32,
 }
 
 /// The entry of all agents to which the same groups apply.
@@ -201,12 +201,12 @@ impl<'p> Planner<'_, 'p> {
     /// Plans the entries of an audience.
     fn access(&mut self, plan: &mut PolicyPlan<'_>, audience: Audience) {
         for NamedRobot { name, groups, line } in audience.robots {
-            let speaker = user_agent_record(self.file, groups[0], line);
-            plan.robots.push(PlannedRobot { name, entry: self.entry(groups), speaker });
+            let naming_line = user_agent_record(self.file, groups[0], line);
+            plan.robots.push(PlannedRobot { name, entry: self.entry(groups), naming_line });
         }
         if let Some(&first) = audience.default_groups.first() {
-            let speaker = user_agent_record(self.file, first, audience.default_line);
-            plan.default = Some((self.entry(audience.default_groups), speaker));
+            let naming_line = user_agent_record(self.file, first, audience.default_line);
+            plan.default = Some((self.entry(audience.default_groups), naming_line));
         }
         plan.entries = std::mem::take(&mut self.entries);
     }
@@ -233,7 +233,7 @@ impl<'p> Planner<'_, 'p> {
         }
         for NamedRobot { name, groups: own, line } in audience.robots {
             let entry = self.usage_entry(groups.in_force(&own), &mut known);
-            plan.robots.push(PlannedRobot { name, entry, speaker: line as u32 });
+            plan.robots.push(PlannedRobot { name, entry, naming_line: line as u32 });
         }
         plan.default_entry =
             self.usage_entry(groups.in_force(&audience.default_groups), &mut known);

@@ -146,7 +146,7 @@ impl PolicySections {
     /// Returns robots with the numbers of their names, ascending.
     fn numbered(&mut self, robots: Vec<PlannedRobot>) -> Vec<(u32, u32, u32)> {
         let number =
-            |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.speaker);
+            |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.naming_line);
         let mut robots: Vec<(u32, u32, u32)> = robots.into_iter().map(number).collect();
         robots.sort_unstable();
         robots
@@ -203,12 +203,12 @@ impl PolicySections {
     }
 }
 
-/// Appends the numbers of names, then the entry and the speaker of each.
+/// Appends the numbers of names, then the entry and the naming line of each.
 fn push_numbered(words: &mut Vec<U32>, robots: &[(u32, u32, u32)]) {
     robots.iter().for_each(|&(token, ..)| push(words, token));
-    for &(_, entry, speaker) in robots {
+    for &(_, entry, naming_line) in robots {
         push(words, entry);
-        push(words, speaker);
+        push(words, naming_line);
     }
 }
 

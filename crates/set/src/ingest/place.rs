@@ -11,7 +11,7 @@ use memchr::memchr;
 
 use portcullis_capture::Subject;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_robots::target::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split};
+use portcullis_robots::url::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split};
 
 /// One of the two origins of a host. Every scheme except https uses the first; the key contains the
 /// scheme unless it is http.

@@ -17,7 +17,7 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_robots::policy::Audience;
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_robots::target::{BadUrl, Origin};
+use portcullis_robots::url::{BadUrl, Origin};
 
 /// The origins to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl HostQuery {
     ///
     /// assert_eq!(HostQuery::parse(b"A.Example")?.origins().len(), 2);
     /// assert_eq!(HostQuery::parse(b"ftp://a.example/x")?.origins()[0].scheme(), "ftp");
-    /// # Ok::<(), portcullis_robots::target::BadUrl>(())
+    /// # Ok::<(), portcullis_robots::url::BadUrl>(())
     /// ```
     pub fn parse(text: &[u8]) -> Result<HostQuery, BadUrl> {
         let has_scheme = text.windows(3).any(|window| window == b"://");

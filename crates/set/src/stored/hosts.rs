@@ -5,7 +5,7 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, SET_HOST_RUN_LINES_MAX};
 use portcullis_engine::bytes::{are_same, places_of};
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 
 use super::super::file::Damage;
 use super::super::layout::{LINE_SLOTS, NONE, SlotLine, host, line_of};
@@ -74,7 +74,7 @@ const _: () = assert!(SET_HOST_RUN_LINES_MAX < u8::MAX as usize);
 const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
 
 impl PolicySet {
-    /// Returns the host with this key (see [`host_key`](portcullis_robots::target::host_key)).
+    /// Returns the host with this key (see [`host_key`](portcullis_robots::url::host_key)).
     pub fn host(&self, key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
         let mut search = self.search(key);
         while let Some(position) = self.next_candidate(&mut search)? {

@@ -49,7 +49,7 @@ pub(crate) struct SelectedRules {
     pub rule_set: RuleSetNumber,
     pub order: u32,
     /// The record of the user-agent line that names the agent, in the first group.
-    pub speaker: u32,
+    pub naming_line: u32,
     /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
     pub token: u32,
 }
@@ -149,14 +149,14 @@ impl<'s> StoredPolicy<'s> {
     }
 
     pub(crate) fn entry_at(&self, entry: u32) -> usize {
-        let speakers = policy::HEAD_WORDS + self.token_count();
-        speakers + self.token_count() * policy::SPEAKER_WORDS + entry as usize * policy::ENTRY_WORDS
+        let robots = policy::HEAD_WORDS + self.token_count();
+        robots + self.token_count() * policy::ROBOT_WORDS + entry as usize * policy::ENTRY_WORDS
     }
 
     /// Returns the numbers of the named robots, each with its entry.
     pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
         let tokens = self.tokens()?;
-        let robot = |(index, token): (usize, &U32)| Ok((token.get(), self.speaker(index)?.0));
+        let robot = |(index, token): (usize, &U32)| Ok((token.get(), self.naming_line(index)?.0));
         tokens.iter().enumerate().map(robot).collect()
     }
 
@@ -167,8 +167,8 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the entry of the token at `index`, and the record that names it.
-    pub(crate) fn speaker(&self, index: usize) -> Result<(u32, u32), Damage> {
-        let at = policy::HEAD_WORDS + self.token_count() + index * policy::SPEAKER_WORDS;
+    pub(crate) fn naming_line(&self, index: usize) -> Result<(u32, u32), Damage> {
+        let at = policy::HEAD_WORDS + self.token_count() + index * policy::ROBOT_WORDS;
         Ok((self.word(at)?, self.word(at + 1)?))
     }
 
@@ -199,7 +199,7 @@ impl<'s> StoredPolicy<'s> {
         if word & 0xff != PolicyState::Rules as u32 {
             return Ok(Selected::Fixed(Fixed::of(self.access()?)));
         }
-        let (entry, speaker, token) = match self.named(agent)? {
+        let (entry, naming_line, token) = match self.named(agent)? {
             Some(named) => named,
             None => {
                 let entry = self.words[policy::DEFAULT_ENTRY].get();
@@ -211,7 +211,7 @@ impl<'s> StoredPolicy<'s> {
                     }
                     return Ok(Selected::Fixed(Fixed::NO_GROUP));
                 }
-                (entry, self.words[policy::DEFAULT_SPEAKER].get(), NONE)
+                (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE)
             }
         };
         let at = self.entry_at(entry);
@@ -220,7 +220,7 @@ impl<'s> StoredPolicy<'s> {
             entry,
             rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
             order: self.word(at + policy::ORDER)?,
-            speaker,
+            naming_line,
             token,
         }))
     }
@@ -232,6 +232,6 @@ impl<'s> StoredPolicy<'s> {
         if self.token_count() == 0 {
             return Ok(None);
         }
-        agent.first_named(self.tokens()?, |index| self.speaker(index))
+        agent.first_named(self.tokens()?, |index| self.naming_line(index))
     }
 }

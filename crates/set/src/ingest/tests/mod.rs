@@ -15,7 +15,7 @@ use portcullis_capture::{
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_robots::target::Origin;
+use portcullis_robots::url::Origin;
 
 use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
 

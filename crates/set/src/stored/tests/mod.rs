@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::target::ComparedPaths;
+use portcullis_robots::url::ComparedPaths;
 
 use super::*;
 

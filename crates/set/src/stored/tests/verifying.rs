@@ -115,7 +115,7 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("section 'policies'", |parts| parts.set_word(SectionKind::POLICIES, policy::STATE, 0x100)),
         ("section 'policies'", |parts| {
-            parts.set_word(SectionKind::POLICIES, policy::DEFAULT_SPEAKER, 0);
+            parts.set_word(SectionKind::POLICIES, policy::DEFAULT_NAMING_LINE, 0);
         }),
         ("section 'rule sets'", |parts| {
             // The word of a pattern in the table of the first rule set.

@@ -3,21 +3,21 @@
 use portcullis_dialect::{Dialect, Escapes};
 use portcullis_engine::escape::normalise;
 use portcullis_engine::plain::{
-    Glance, UrlHead, glances, has_tab_or_line_end, is_plain, plain_head,
+    PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
 };
 use portcullis_engine::vectors::Vectors;
 
 use super::{compared_path, host_key, split};
 
-/// Bytes of the vector that a glance reads.
+/// Bytes of the vector that a plain_url reads.
 const VECTOR_BYTES: usize = 64;
 
-/// Returns the glances at some records, or `None` on a processor without the vectors.
-fn glances_at(records: &[&[u8]], escapes: Escapes) -> Option<Vec<Option<Glance>>> {
+/// Returns the plain_urls at some records, or `None` on a processor without the vectors.
+fn plain_urls_at(records: &[&[u8]], escapes: Escapes) -> Option<Vec<Option<PlainUrl>>> {
     let mut found = Vec::new();
-    let are_seen = glances(records, escapes, Vectors::detect(), |number, record, glance| {
+    let are_seen = plain_urls(records, escapes, Vectors::detect(), |number, record, plain_url| {
         assert_eq!(record, records[number]);
-        found.push(glance);
+        found.push(plain_url);
     });
     are_seen.then_some(found)
 }
@@ -31,8 +31,8 @@ fn check(record: &[u8]) -> bool {
     for dialect in Dialect::ALL {
         let escapes = dialect.paths.escapes;
         check_paths(record, escapes);
-        if let Some(glances) = glances_at(&[record], escapes) {
-            check_glance(record, glances[0], escapes);
+        if let Some(plain_urls) = plain_urls_at(&[record], escapes) {
+            check_plain_url(record, plain_urls[0], escapes);
         }
         let Some(head) = head else { continue };
         let is_plain = is_plain(&record[head.bytes..], escapes, Vectors::all()[0]);
@@ -72,13 +72,13 @@ fn path_of(record: &[u8], head: UrlHead) -> &[u8] {
     }
 }
 
-/// A glance agrees with the scalar functions, or sees nothing.
+/// A plain_url agrees with the scalar functions, or sees nothing.
 #[track_caller]
-fn check_glance(record: &[u8], glance: Option<Glance>, escapes: Escapes) {
+fn check_plain_url(record: &[u8], plain_url: Option<PlainUrl>, escapes: Escapes) {
     let Some(head) = plain_head(record) else {
-        return assert_eq!(glance, None, "{record:?}");
+        return assert_eq!(plain_url, None, "{record:?}");
     };
-    let Some(glance) = glance else {
+    let Some(plain_url) = plain_url else {
         // Hosts that may be addresses, and long heads, are left to `plain_head`.
         let last_part = head.key(record).rsplit(|&byte| byte == b'.').next();
         let first = last_part.and_then(|last_part| last_part.first());
@@ -86,15 +86,15 @@ fn check_glance(record: &[u8], glance: Option<Glance>, escapes: Escapes) {
         let is_no_url = has_tab_or_line_end(record);
         return assert!(may_be_address || head.bytes >= VECTOR_BYTES || is_no_url, "{record:?}");
     };
-    assert_eq!(glance.head, head, "{record:?}");
+    assert_eq!(plain_url.head, head, "{record:?}");
     let is_plain = is_plain(&record[head.bytes..], escapes, Vectors::all()[0]);
-    // Vectors of 16 bytes reject all escapes, which a glance may accept.
+    // Vectors of 16 bytes reject all escapes, which a plain_url may accept.
     let may_differ = record.contains(&b'%');
-    assert!(glance.has_plain_path == is_plain || may_differ && !is_plain, "{record:?}");
+    assert!(plain_url.has_plain_path == is_plain || may_differ && !is_plain, "{record:?}");
     let mut scratch = Vec::new();
     let path = compared_path(&record[head.bytes..], escapes, &mut scratch);
     let is_equal = path.as_bytes() == path_of(record, head) && !record.contains(&b'#');
-    assert!(!glance.has_plain_path || is_equal, "{record:?}");
+    assert!(!plain_url.has_plain_path || is_equal, "{record:?}");
 }
 
 #[test]
@@ -145,14 +145,14 @@ fn every_escape() {
         let [high, low] = bytes.to_be_bytes();
         let record = [b"https://a.example/dir%", &[high, low][..], b"/page"].concat();
         check(&record);
-        let glances = glances_at(&[&record], Escapes::Uri);
-        kept += usize::from(glances.is_none_or(|it| it[0].is_some_and(|it| it.has_plain_path)));
+        let plain_urls = plain_urls_at(&[&record], Escapes::Uri);
+        kept += usize::from(plain_urls.is_none_or(|it| it[0].is_some_and(|it| it.has_plain_path)));
     }
     for place in 0..200 {
         let record = format!("https://a.example/{}%D0%BF/page", "a".repeat(place));
         check(record.as_bytes());
-        if let Some(glances) = glances_at(&[record.as_bytes()], Escapes::Uri) {
-            assert!(glances[0].is_some_and(|glance| glance.has_plain_path), "{record}");
+        if let Some(plain_urls) = plain_urls_at(&[record.as_bytes()], Escapes::Uri) {
+            assert!(plain_urls[0].is_some_and(|plain_url| plain_url.has_plain_path), "{record}");
         }
     }
     // Of 256 escapes in upper case, 66 are decoded, and those from 40 to 7F are not recognised.
@@ -210,12 +210,12 @@ fn heads_are_shared_whole() {
     ] {
         assert_eq!(head.is_shared(one.as_bytes(), other.as_bytes()), is_shared, "{other}");
         let records = [one.as_bytes(), other.as_bytes(), one.as_bytes()];
-        let Some(found) = glances_at(&records, Escapes::Google) else { continue };
+        let Some(found) = plain_urls_at(&records, Escapes::Google) else { continue };
         assert_eq!(found[1].is_some_and(|found| found.is_shared), is_shared, "{other}");
         assert_eq!(found[2].is_some_and(|found| found.is_shared), is_shared, "{other}");
         for number in 0..3 {
-            let alone = glances_at(&records[number..=number], Escapes::Google).unwrap()[0];
-            let unshared = found[number].map(|found| Glance { is_shared: false, ..found });
+            let alone = plain_urls_at(&records[number..=number], Escapes::Google).unwrap()[0];
+            let unshared = found[number].map(|found| PlainUrl { is_shared: false, ..found });
             assert_eq!(unshared, alone, "{other}");
         }
     }

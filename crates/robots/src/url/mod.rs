@@ -14,13 +14,13 @@
 //!
 //! ```
 //! use portcullis_dialect::RFC_9309;
-//! use portcullis_robots::target::{compared_path, host_key, split};
+//! use portcullis_robots::url::{compared_path, host_key, split};
 //!
 //! let (mut host, mut path) = (Vec::new(), Vec::new());
 //! let url = split(b"https://Example.COM:443?q=%7E#top", RFC_9309.paths.path_start)?;
 //! assert_eq!(host_key(&url, &mut host)?, b"example.com");
 //! assert_eq!(compared_path(url.path, RFC_9309.paths.escapes, &mut path).as_bytes(), b"/?q=~");
-//! # Ok::<(), portcullis_robots::target::BadUrl>(())
+//! # Ok::<(), portcullis_robots::url::BadUrl>(())
 //! ```
 
 mod host;
@@ -80,7 +80,7 @@ impl<'b> ComparedPaths<'b> {
 ///
 /// ```
 /// use portcullis_dialect::Escapes;
-/// use portcullis_robots::target::compared_path;
+/// use portcullis_robots::url::compared_path;
 ///
 /// let mut scratch = Vec::new();
 /// assert_eq!(compared_path(b"", Escapes::Uri, &mut scratch).as_bytes(), b"/");

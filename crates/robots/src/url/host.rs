@@ -186,12 +186,12 @@ pub fn default_port(scheme: &[u8]) -> Option<u16> {
 /// Scheme and host are in lower case, the host as in [`host_key`], and a default port is left out.
 ///
 /// ```
-/// use portcullis_robots::target::Origin;
+/// use portcullis_robots::url::Origin;
 ///
 /// let file = Origin::of_robots_txt(b"https://ex\xc3\xa4mple.com:443/robots.txt")?;
 /// assert_eq!(file, Origin::of_url(b"https://xn--exmple-cua.com/page")?);
 /// assert_eq!(file.to_string(), "https://xn--exmple-cua.com");
-/// # Ok::<(), portcullis_robots::target::BadUrl>(())
+/// # Ok::<(), portcullis_robots::url::BadUrl>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
