@@ -326,7 +326,16 @@ impl<'b> FirstStage<'b> {
         let FirstStage { table, policies, .. } = self;
         let prefetch = Prefetch { table };
         match table.columns {
-            1 => memory.starts.extend(policies.iter().map(|&policy| prefetch.start(policy))),
+            1 => {
+                // Neighbours in a grouped list share a policy, and those of others nearly never do.
+                let (mut last, mut start) = (NO_POLICY, Start::NOWHERE);
+                memory.starts.extend(policies.iter().map(|&policy| {
+                    if policy != last {
+                        (last, start) = (policy, prefetch.start(policy));
+                    }
+                    start
+                }));
+            }
             _ => policies
                 .iter()
                 .for_each(|&policy| prefetch.append_starts(policy, &mut memory.starts)),
