@@ -5,7 +5,7 @@
 //! | module | owns | cost |
 //! |---|---|---|
 //! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
-//! | [`policy`] | agents, the groups that apply, rules in order of precedence, batch decisions | once per file and agent |
+//! | [`policy`] | agents, the groups that apply, rules in order of precedence | once per file and agent |
 //! | [`url`] | a URL to its origin and the compared path | one pass |
 //! | [`kind`] | file kinds by first bytes | one pass |
 //! | [`visible`] | untrusted text made safe to show | one pass |
