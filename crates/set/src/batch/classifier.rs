@@ -371,8 +371,9 @@ impl Classifier {
         let last_of = |policy: u32| (policy as usize).saturating_mul(agents) + (agents - 1);
         let is_there = |policy: u32| policy < count || policy >= NO_URL;
         let is_known = |policy: u32| is_there(policy) & self.starts.has(last_of(policy));
+        let mut runs = policies.chunk_by(|one, other| one == other);
         // Without agents nothing is asked.
-        if agents == 0 || policies.iter().fold(true, |all, &policy| all & is_known(policy)) {
+        if agents == 0 || runs.all(|run| is_known(run[0])) {
             return Ok(());
         }
         assert!(policies.iter().all(|&policy| is_there(policy)), "there is no such policy");
