@@ -19,12 +19,17 @@
 use portcullis_dialect::Escapes;
 
 use crate::cache::Cache;
-use crate::filter::{self, FirstProbe, Found, Probe};
+use crate::filter::{FirstProbe, Found};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::plain::is_plain_by;
 use crate::ruleset::{Line, RuleSet};
 use crate::vectors::{Kind, Vectors, Work};
+
+/// Steps 2 and 3, by their names in the table; step 1 is [`FirstProbe::of`].
+pub(crate) use crate::filter::{
+    probe_literals as literals, probe_prefixes as prefixes, try_candidates as candidates,
+};
 
 /// What deciding may do, and with which vectors.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +123,7 @@ impl Work for Decide<'_> {
     #[inline(always)]
     fn with(self, probe: impl Kind) -> Option<Outcome> {
         let Decide { lines, path, mut entries_max } = self;
-        let first = first_probe(lines, 0)?;
+        let first = FirstProbe::of(lines, 0)?;
         let may_have_prefix = first.probe_prefixes(path)?;
         let prefix_levels = if may_have_prefix { prefixes(lines, 0, path, probe) } else { 0 };
         let literals = first.has_literals && literals(lines, 0, path, probe);
@@ -127,35 +132,4 @@ impl Work for Decide<'_> {
             found => candidates(RuleSet::view(lines)?, path, found, &mut entries_max, probe),
         }
     }
-}
-
-/// Step 1: the first probe of the rule set at `at`; `None` if there is no rule set.
-#[inline(always)]
-pub(crate) fn first_probe(lines: &[Line], at: usize) -> Option<FirstProbe<'_>> {
-    FirstProbe::of(lines, at)
-}
-
-/// Step 2: the prefix lengths at which `path` may start with a required prefix, one bit each.
-#[inline(always)]
-pub(crate) fn prefixes(lines: &[Line], at: usize, path: &[u8], probe: impl Probe) -> u8 {
-    filter::probe_prefixes(lines, at, path, probe)
-}
-
-/// Step 2: whether `path` may have a required literal.
-#[inline(always)]
-pub(crate) fn literals(lines: &[Line], at: usize, path: &[u8], probe: impl Probe) -> bool {
-    filter::probe_literals(lines, at, path, probe)
-}
-
-/// Step 3: the outcome of the best candidate. `None` if the index has more than `left` entries for
-/// what was found; those that were read are subtracted from `left`.
-#[inline(always)]
-pub(crate) fn candidates(
-    rules: RuleSet<'_>,
-    path: &[u8],
-    found: Found,
-    left: &mut usize,
-    probe: impl Probe,
-) -> Option<Outcome> {
-    filter::try_candidates(rules, path, found, left, probe)
 }

@@ -458,7 +458,7 @@ impl<'b> FirstStage<'b> {
     #[inline(always)]
     fn first_answer(self, entry: usize, line: usize) -> Option<FirstAnswer<'b>> {
         self.table.settings.limits.candidates_tried_max?;
-        let first = strategy::first_probe(self.table.lines, line)?;
+        let first = FirstProbe::of(self.table.lines, line)?;
         let (decision, source) =
             (without_rule(first.otherwise), Source::of(entry, first.otherwise));
         Some(FirstAnswer { first, decision, source })
