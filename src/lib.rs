@@ -62,9 +62,8 @@
 //! |---|---|
 //! | (none) | one file: parse, decide, explain |
 //! | `serde` | `Serialize` for decisions and explanations |
-//! | `set` | policy sets and classification in bulk: rayon, memmap2, zlib, zstd, brotli |
-//! | `parquet` | captures and lists in Parquet files, about forty crates |
-//! | `cli` (default) | the program, with `parquet` |
+//! | `set` | policy sets and classification in bulk: rayon, memmap2, zlib, zstd, brotli, parquet |
+//! | `cli` (default) | the program |
 //!
 //! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in
 //! the processor's caches. The implementation is split into crates (`portcullis-robots`,

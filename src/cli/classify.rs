@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use portcullis_capture::input::Terminator;
-use portcullis_capture::list::List;
+use portcullis_io::input::Terminator;
+use portcullis_io::list::List;
 use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::columns::{Columns, Field, no_collision};
 use portcullis_report::csv::{self, Csv};

@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use portcullis_capture::access::UnixSeconds;
-use portcullis_capture::{CaptureConfig, CaptureNote, FieldMap};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
+use portcullis_io::access::UnixSeconds;
+use portcullis_io::{CaptureConfig, CaptureNote, FieldMap};
 use portcullis_report::{CaptureDates, Figures};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::visible;

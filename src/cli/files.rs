@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use clap::{Arg, ArgMatches, Command};
-use portcullis_capture::folder;
+use portcullis_io::folder;
 
 use super::agents::AgentValue;
 use super::lists;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_capture::list::List;
+use portcullis_io::list::List;
 use portcullis_report::filter::{self, Fate, Purpose, Quantifier};
 use portcullis_report::parquet::KeptRows;
 use portcullis_report::{Counts, Filtered};

@@ -7,10 +7,10 @@
 use std::fmt::{Display, Write as _};
 
 use anyhow::Context;
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::automaton::Reach;
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::visible;
 use portcullis_set::stats::{

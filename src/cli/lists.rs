@@ -10,8 +10,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use portcullis_capture::input::system_text;
-use portcullis_capture::list::ListFormat;
+use portcullis_io::input::system_text;
+use portcullis_io::list::ListFormat;
 use walkdir::WalkDir;
 
 use super::message::{counted, say_plainly};

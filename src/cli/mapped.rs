@@ -14,7 +14,7 @@
 
 use std::path::Path;
 
-use portcullis_capture::input::OpenConfig;
+use portcullis_io::input::OpenConfig;
 use portcullis_set::{PolicySet, SetError};
 
 /// Maps the policy set at `path`.

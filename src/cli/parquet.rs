@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
-use portcullis_capture::input::{ChunkConfig, InputError, Terminator};
-use portcullis_capture::list::{List, ListFormat};
 use portcullis_dialect::limits::{PARQUET_TEXT_GROUP_BYTES, RECORD_BYTES_MAX};
+use portcullis_io::input::{ChunkConfig, InputError, Terminator};
+use portcullis_io::list::{List, ListFormat};
 use portcullis_report::columns::Field;
 use portcullis_report::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
 use portcullis_report::{Account, Counts, Filtered, InvalidRecords, Run};

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
-use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::input::{ChunkConfig, Terminator};
-use portcullis_capture::list::{ListConfig, ListFormat};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
 use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN, ROBOTS_BYTES_MAX};
 use portcullis_dialect::usage::Label;
+use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::input::{ChunkConfig, Terminator};
+use portcullis_io::list::{ListConfig, ListFormat};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
 use portcullis_set::batch::Freshness;

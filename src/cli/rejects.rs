@@ -6,8 +6,8 @@
 //! records do not count, so an empty list is not an error.
 
 use anyhow::bail;
-use portcullis_capture::list::{List, ListFormat};
 use portcullis_dialect::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
+use portcullis_io::list::{List, ListFormat};
 use portcullis_report::{InvalidRecord, InvalidRecords, Reject, Rejects};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::visible::cut_to_show;

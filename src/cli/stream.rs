@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
-use portcullis_capture::input::{Chunk, Source};
-use portcullis_capture::list::{Arena, Contents, List, Rest};
+use portcullis_io::input::{Chunk, Source};
+use portcullis_io::list::{Arena, Contents, List, Rest};
 use portcullis_report::{Piece, Rejects};
 use portcullis_set::batch::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};

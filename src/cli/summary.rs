@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis_capture::access::UnixSeconds;
+use portcullis_io::access::UnixSeconds;
 use portcullis_report::{
     Account, CaptureDates, Counts, Filtered, InvalidRecords, JudgedAge, Run, Summary,
 };

@@ -4,12 +4,12 @@ use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_bench::{Model, RunnerCommand};
-use portcullis_capture::CaptureFormat;
-use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
 use portcullis_dialect::usage::Label;
+use portcullis_io::CaptureFormat;
+use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::list::{FieldPath, ListFormat};
 use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::agents::AgentValue;

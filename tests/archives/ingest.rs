@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use portcullis_capture::CaptureFormat;
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_io::CaptureFormat;
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::{
     Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, merge,

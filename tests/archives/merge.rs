@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_set::{
     IngestConfig, Ingested, MergeSettings, Merger, OutageConfig, PolicySet, Provenance,
 };

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use portcullis_capture::access::{Answer, UnixSeconds};
-use portcullis_capture::input::{OpenConfig, Source};
-use portcullis_capture::{
+use portcullis_io::access::{Answer, UnixSeconds};
+use portcullis_io::input::{OpenConfig, Source};
+use portcullis_io::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
     Subject, warc,
 };

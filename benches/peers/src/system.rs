@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use portcullis_capture::input::OpenConfig;
+use portcullis_io::input::OpenConfig;
 use portcullis_set::{PolicySet, SetError};
 
 /// Returns free memory to the system, if the allocator can.

@@ -10,9 +10,9 @@ use fastwarc::warc::iter::{ArchiveIterator, ArchiveIteratorOptions};
 use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
-use portcullis_capture::access::{Answer, UnixSeconds};
-use portcullis_capture::input::{OpenConfig, Source};
-use portcullis_capture::{
+use portcullis_io::access::{Answer, UnixSeconds};
+use portcullis_io::input::{OpenConfig, Source};
+use portcullis_io::{
     BatchReader, BrokenRecord, Capture, CaptureNote, CaptureSink, ReadConfig, Subject, warc,
 };
 use portcullis_synth::random::SplitMix64;

@@ -17,12 +17,12 @@ use hashbrown::HashMap;
 
 use super::Audit;
 use super::catalog::{Catalog, Policy};
-use portcullis_capture::input::Record;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
 };
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_io::input::Record;
 use portcullis_report::{Counts, Piece, Unknown};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;

@@ -21,8 +21,8 @@
 //! ```
 //! use portcullis_audit::{Audit, ChunkFindings, Findings};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_capture::input::Terminator;
-//! use portcullis_capture::list::{Arena, Contents, List};
+//! use portcullis_io::input::Terminator;
+//! use portcullis_io::list::{Arena, Contents, List};
 //! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};

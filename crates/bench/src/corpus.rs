@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use portcullis_capture::input::{ChunkConfig, InputError, OpenConfig, Record, Source, Terminator};
-use portcullis_capture::list::{Arena, List, ListConfig, Problem};
-use portcullis_capture::{
-    BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
-};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_WITHOUT_URL_MAX;
+use portcullis_io::input::{ChunkConfig, InputError, OpenConfig, Record, Source, Terminator};
+use portcullis_io::list::{Arena, List, ListConfig, Problem};
+use portcullis_io::{
+    BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
+};
 use portcullis_report::html::counted;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{compared_path, host_key, split};

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_capture::access::UnixSeconds;
+use portcullis_io::access::UnixSeconds;
 
 use super::corpus::Corpus;
 use super::engine::{Engine, EngineError};

@@ -12,10 +12,10 @@ use std::io::{self, Cursor};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portcullis_capture::input::{OpenConfig, Record, Source};
-use portcullis_capture::list::{Arena, ListRecords};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_io::input::{OpenConfig, Record, Source};
+use portcullis_io::list::{Arena, ListRecords};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::visible::is_hidden;
 use portcullis_set::PolicySet;

@@ -69,7 +69,7 @@ impl Format for Advertools<'_> {
 mod tests {
     use super::*;
     use crate::tests::written;
-    use portcullis_capture::input::Terminator;
+    use portcullis_io::input::Terminator;
 
     #[test]
     fn rows_are_csv() {

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use super::columns::{Columns, Field};
 use super::{Decided, Format};
 use csv_core::{Writer, quote};
-use portcullis_capture::list::{Arena, List};
+use portcullis_io::list::{Arena, List};
 use portcullis_set::Damage;
 
 /// The end of a line.
@@ -127,8 +127,8 @@ mod tests {
     use super::*;
     use crate::tests::{SCHEME, classifier, written};
     use crate::{Counts, Piece, Rejects, write_chunk};
-    use portcullis_capture::input::{ChunkConfig, OpenConfig, Source, Terminator};
-    use portcullis_capture::list::ListConfig;
+    use portcullis_io::input::{ChunkConfig, OpenConfig, Source, Terminator};
+    use portcullis_io::list::ListConfig;
     use portcullis_set::batch::Session;
     use std::sync::Arc;
 

@@ -38,10 +38,10 @@ use std::convert::Infallible;
 
 use serde::Serialize;
 
-use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
+use portcullis_io::access::KnownOutage;
 use portcullis_robots::policy::{
     ExplainedGroup, ExplainedRule, ExplainedStatement, UsageExplanation,
 };

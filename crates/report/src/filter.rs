@@ -4,10 +4,10 @@
 //! or invalid if the verdict of any agent is. A [`Plan`] has the destination for each of the four
 //! verdicts. An empty record is invalid.
 
-use portcullis_capture::input::Record;
-use portcullis_capture::list::List;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::Preference;
+use portcullis_io::input::Record;
+use portcullis_io::list::List;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
@@ -230,8 +230,8 @@ mod tests {
     use super::*;
     use crate::Rejects;
     use crate::tests::{SCHEME, classifier, piece};
-    use portcullis_capture::input::Terminator;
     use portcullis_dialect::decision::Reason;
+    use portcullis_io::input::Terminator;
 
     const PLAN: Plan = Plan {
         quantifier: Quantifier::All,

@@ -230,7 +230,7 @@ pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::tests::written;
-    use portcullis_capture::input::Terminator;
+    use portcullis_io::input::Terminator;
 
     fn lines(input: &[u8], agents: &[&str]) -> String {
         let names: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();

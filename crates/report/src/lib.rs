@@ -15,8 +15,8 @@
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_capture::input::Terminator;
-//! use portcullis_capture::list::{Arena, Contents, List};
+//! use portcullis_io::input::Terminator;
+//! use portcullis_io::list::{Arena, Contents, List};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -64,10 +64,10 @@ pub use summary::{
 pub use unknown::Unknown;
 
 use columns::{Columns, Values};
-use portcullis_capture::input::Record;
-use portcullis_capture::list::{Arena, Contents, List, ListRecords, Problem};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, SHOWN_BYTES_MAX};
+use portcullis_io::input::Record;
+use portcullis_io::list::{Arena, Contents, List, ListRecords, Problem};
 use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session};
 

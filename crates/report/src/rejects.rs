@@ -7,10 +7,10 @@
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use portcullis_capture::input::Record;
-use portcullis_capture::list::{List, Problem};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::REJECTS_SHOWN;
+use portcullis_io::input::Record;
+use portcullis_io::list::{List, Problem};
 use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Session;
 use serde::Serialize;
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::tests::{SCHEME, classifier, piece};
     use crate::{Counts, tsv::Tsv, write_chunk};
-    use portcullis_capture::input::Terminator;
+    use portcullis_io::input::Terminator;
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);

@@ -1,8 +1,8 @@
 //! Shared code of the formats' tests: a small set, and chunks written from it.
 
 use super::*;
-use portcullis_capture::input::Terminator;
 use portcullis_dialect::dialect::RFC_9309;
+use portcullis_io::input::Terminator;
 use portcullis_robots::url::Origin;
 use portcullis_set::batch::Classifier;
 use portcullis_testkit::{self as testkit, Form};

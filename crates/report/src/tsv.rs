@@ -10,9 +10,9 @@
 
 use super::columns::{Columns, Field};
 use super::{Decided, Format};
-use portcullis_capture::input::Terminator;
-use portcullis_capture::list::List;
 use portcullis_dialect::decision::Verdict;
+use portcullis_io::input::Terminator;
+use portcullis_io::list::List;
 use portcullis_set::Damage;
 
 /// Tagged lines with this terminator.

@@ -5,9 +5,9 @@ use super::layout::{
     LINE_SLOTS, SlotLine, capture, count, host, line_of, lines_for, outage, policy, record,
     rule_set, usage,
 };
-use portcullis_capture::CaptureNote;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
+use portcullis_io::CaptureNote;
 use portcullis_robots::syntax::{NoteKind, UsageKind};
 
 const FORMAT: &str = include_str!("FORMAT.md");

@@ -26,10 +26,10 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use portcullis_capture::input::{InputError, STANDARD_INPUT, read_robots_txt};
-use portcullis_capture::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_io::input::{InputError, STANDARD_INPUT, read_robots_txt};
+use portcullis_io::{BrokenKind, CaptureFormat, folder};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
 use portcullis_robots::url::Origin;
@@ -191,7 +191,7 @@ impl Loaded {
 impl PolicySet {
     /// Reads a robots.txt file, which then applies to every URL, or a folder of files named by
     /// host, each of which applies to http and https on the default ports of its host.
-    /// [`capture::folder`](portcullis_capture::folder) lists the possible names. `-` is standard
+    /// [`capture::folder`](portcullis_io::folder) lists the possible names. `-` is standard
     /// input.
     ///
     /// Runs on the calling thread's rayon pool.

@@ -20,8 +20,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::{BrokenKind, BrokenRecord, CaptureFormat};
+use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::{BrokenKind, BrokenRecord, CaptureFormat};
 
 use super::{InputReport, OutageConfig};
 

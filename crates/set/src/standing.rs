@@ -1,8 +1,8 @@
 //! Standings of origins, before they are stored in a set.
 
-use portcullis_capture::CaptureNotes;
-use portcullis_capture::access::{KnownOutage, UnixSeconds};
 use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_io::CaptureNotes;
+use portcullis_io::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use super::layout::NONE;

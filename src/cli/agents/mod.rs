@@ -13,8 +13,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
-use portcullis_capture::input::system_text;
 use portcullis_dialect::limits::AGENT_FILE_BYTES_MAX;
+use portcullis_io::input::system_text;
 use portcullis_robots::visible::cut_characters;
 
 use super::message::counted;

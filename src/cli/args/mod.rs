@@ -10,10 +10,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use portcullis_capture::access::UnixSeconds;
-use portcullis_capture::list::{FieldPath, ListFormat};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::Label;
+use portcullis_io::access::UnixSeconds;
+use portcullis_io::list::{FieldPath, ListFormat};
 use portcullis_report::columns::Columns;
 
 use super::agents::AgentValue;

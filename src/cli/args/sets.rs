@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use portcullis_capture::access::{LongOutage, UnixSeconds};
-use portcullis_capture::{CaptureFormat, FieldName};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::Label;
+use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::{CaptureFormat, FieldName};
 
 use super::super::agents::AgentValue;
 use super::super::output::OutputFile;

@@ -13,9 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use portcullis_capture::input::{read_robots_txt, read_robots_txt_from, system_text};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
+use portcullis_io::input::{read_robots_txt, read_robots_txt_from, system_text};
 use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
 use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};
 use portcullis_robots::policy::AgentChain;

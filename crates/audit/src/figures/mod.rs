@@ -16,11 +16,11 @@ use super::model::{
     REPORT_FORMAT, ReasonCount, RecordCounts, Report, SourceFacts, StateCount, UnknownFigures,
     UnknownRow,
 };
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::{
     AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_UNKNOWN_ORIGINS_MAX, URL_BYTES_MAX,
 };
+use portcullis_io::access::UnixSeconds;
 use portcullis_report::{AgentCounts, Unknown};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::cut_to_show;

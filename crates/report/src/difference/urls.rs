@@ -20,11 +20,11 @@ use serde::Serialize;
 use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::{Piece, bytes, in_blocks, tsv};
 use super::{push_column, push_deciding, push_stated};
-use portcullis_capture::input::Terminator;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::push_percent_triplet;
+use portcullis_io::input::Terminator;
 use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 

@@ -13,10 +13,10 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
-use portcullis_capture::input::Record;
-use portcullis_capture::list::Contents;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
+use portcullis_io::input::Record;
+use portcullis_io::list::Contents;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 

@@ -18,10 +18,10 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnDescPtr;
 
-use portcullis_capture::list::Contents;
-use portcullis_capture::list::parquet::Part;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::{PARQUET_BATCH_ROWS, PARQUET_PART_ROWS_MAX};
+use portcullis_io::list::Contents;
+use portcullis_io::list::parquet::Part;
 use portcullis_set::batch::Session;
 
 use super::added::{Sink, encoded, sinks, writer};

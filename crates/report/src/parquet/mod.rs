@@ -37,8 +37,8 @@ use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 
-use portcullis_capture::input::InputError;
-use portcullis_capture::list::parquet::{Part, StoredFile};
+use portcullis_io::input::InputError;
+use portcullis_io::list::parquet::{Part, StoredFile};
 use portcullis_set::Damage;
 
 pub use added::AddedColumns;

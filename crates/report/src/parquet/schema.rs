@@ -27,7 +27,7 @@ use parquet::file::properties::WriterVersion;
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::json;
 
-use portcullis_capture::list::parquet::ParquetList;
+use portcullis_io::list::parquet::ParquetList;
 
 use crate::columns::{ColumnsError, Field, ValueType, no_collision};
 

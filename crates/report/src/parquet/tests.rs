@@ -26,9 +26,9 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tempfile::TempDir;
 
-use portcullis_capture::input::{ChunkConfig, OpenConfig, Source, Terminator};
-use portcullis_capture::list::parquet::{ParquetList, PartSize};
-use portcullis_capture::list::{Arena, Contents, List, ListConfig};
+use portcullis_io::input::{ChunkConfig, OpenConfig, Source, Terminator};
+use portcullis_io::list::parquet::{ParquetList, PartSize};
+use portcullis_io::list::{Arena, Contents, List, ListConfig};
 use portcullis_set::batch::Session;
 
 use super::*;

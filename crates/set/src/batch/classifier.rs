@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use portcullis_capture::access::KnownOutage;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Source, Start, Starts, Table};
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
+use portcullis_io::access::KnownOutage;
 use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};

@@ -4,8 +4,8 @@
 //! hours. A list may be classified long after its policies were captured, so ages are computed for
 //! a given time.
 
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::Decision;
+use portcullis_io::access::UnixSeconds;
 
 use crate::CaptureFacts;
 

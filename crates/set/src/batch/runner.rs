@@ -27,8 +27,8 @@
 //!
 //! ```
 //! use portcullis_set::batch::runner::{self, Config};
-//! use portcullis_capture::input::{OpenConfig, Source};
-//! use portcullis_capture::list::Arena;
+//! use portcullis_io::input::{OpenConfig, Source};
+//! use portcullis_io::list::Arena;
 //!
 //! let source = Source::from_reader("a list", &b"one\ntwo\nthree\n"[..], OpenConfig::default());
 //! let mut lengths = Vec::new();
@@ -63,9 +63,9 @@ use std::thread;
 
 use events::EventLoop;
 use jobs::Workers;
-use portcullis_capture::input::{Chunk, ChunkConfig, InputError, Source};
-use portcullis_capture::list::ListConfig;
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+use portcullis_io::input::{Chunk, ChunkConfig, InputError, Source};
+use portcullis_io::list::ListConfig;
 
 /// Settings of a batch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,7 +81,7 @@ pub struct Config<'a> {
     pub open_ahead: bool,
     /// A counter of the input bytes that have been processed so far, as stored (before
     /// decompression): compare it with
-    /// [`Source::stored_bytes`](portcullis_capture::input::Source::stored_bytes).
+    /// [`Source::stored_bytes`](portcullis_io::input::Source::stored_bytes).
     pub progress: Option<&'a AtomicU64>,
 }
 

@@ -2,7 +2,7 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_capture::access::{KnownOutage, UnixSeconds};
+use portcullis_io::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::{NoteKind, read_others};
 
 use super::super::layout::{NONE, capture, count, host, record};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::section::SectionKind;
-use portcullis_capture::input::system_text;
+use portcullis_io::input::system_text;
 use portcullis_robots::kind::WrongKind;
 
 /// An error that prevents the use of a policy set.

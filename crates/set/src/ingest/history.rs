@@ -11,10 +11,10 @@
 
 use hashbrown::HashMap;
 
-use portcullis_capture::CaptureNotes;
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::dialect::{AccessRules, Dialect};
 use portcullis_engine::bytes::{push_varint, take_varint};
+use portcullis_io::CaptureNotes;
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};

@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
 
-use portcullis_capture::CaptureNote;
-use portcullis_capture::access::{Access, Answer, UnixSeconds, resolve};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::AccessRules;
+use portcullis_io::CaptureNote;
+use portcullis_io::access::{Access, Answer, UnixSeconds, resolve};
 
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::CaptureFacts;

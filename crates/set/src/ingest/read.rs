@@ -14,13 +14,13 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use rayon::Scope;
 
-use portcullis_capture::access::{Access, Answer, CachingHeaders, expiry, resolve};
-use portcullis_capture::{
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
+use portcullis_io::access::{Access, Answer, CachingHeaders, expiry, resolve};
+use portcullis_io::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
     ReadConfig, Subject,
 };
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::super::pool::BlobPool;

@@ -21,12 +21,12 @@
 
 use rayon::prelude::*;
 
-use portcullis_capture::access::{
-    Access, Answer, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve, serving,
-};
-use portcullis_capture::{CaptureNote, location};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
+use portcullis_io::access::{
+    Access, Answer, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve, serving,
+};
+use portcullis_io::{CaptureNote, location};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};

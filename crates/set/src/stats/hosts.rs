@@ -12,9 +12,9 @@ use crate::ingest::StandingCounts;
 use crate::standing::CaptureFacts;
 use crate::stored::{PolicyNumber, StoredHost};
 use crate::{PolicySet, Provenance};
-use portcullis_capture::CaptureNote;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_io::CaptureNote;
 use portcullis_robots::syntax::{Content, NoteKind, records};
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
@@ -119,7 +119,7 @@ impl<'s> HostPass<'s> {
         origins.in_outage = counts.in_outage;
         origins.capture_dates = counts.captured.map(|(first, last)| Dates { first, last });
         for (day, count) in pass.days.drain() {
-            let date = portcullis_capture::access::UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
+            let date = portcullis_io::access::UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
             // "2024-05" of "2024-05-06T…".
             let month = date.rsplitn(2, '-').last().unwrap_or(&date).to_owned();
             *origins.capture_months.entry(month).or_default() += count;

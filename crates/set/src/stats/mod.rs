@@ -45,7 +45,7 @@ use serde::{Serialize, Serializer};
 
 use super::PolicySet;
 use super::file::Damage;
-use portcullis_capture::access::UnixSeconds;
+use portcullis_io::access::UnixSeconds;
 
 pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
 pub use hosts::{FieldCount, InputOrigins, OriginStats, RecordStats};

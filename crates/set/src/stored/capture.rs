@@ -2,8 +2,8 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_capture::access::{KnownOutage, LongOutage, UnixSeconds};
-use portcullis_capture::{CaptureNote, CaptureNotes};
+use portcullis_io::access::{KnownOutage, LongOutage, UnixSeconds};
+use portcullis_io::{CaptureNote, CaptureNotes};
 use portcullis_robots::syntax::NoteSet;
 
 use super::super::CaptureFacts;

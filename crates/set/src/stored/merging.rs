@@ -15,8 +15,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use portcullis_capture::access::{LongOutage, UnixSeconds};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_io::access::{LongOutage, UnixSeconds};
 
 use super::super::file::Damage;
 use super::super::{Merger, OutageConfig};

@@ -6,8 +6,8 @@
 
 use hashbrown::HashMap;
 
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::decision::PolicyState;
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{OthersWriter, RobotsTxt};
 
 use super::super::file::Damage;

@@ -15,8 +15,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use super::jobs::{Done, Job, Order};
 use super::reader::{Next, StreamReader};
 use super::{Config, RunError, RunTotals};
-use portcullis_capture::input::{Chunk, Chunks, InputError, Source};
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+use portcullis_io::input::{Chunk, Chunks, InputError, Source};
 
 /// A report from another thread.
 pub(super) enum Event<O> {

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::events::Event;
-use portcullis_capture::input::{Chunk, InputError};
+use portcullis_io::input::{Chunk, InputError};
 
 /// A chunk to process.
 pub(super) struct Job<O> {

@@ -7,8 +7,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use super::events::Event;
-use portcullis_capture::input::{Chunk, Chunks, InputError};
 use portcullis_dialect::limits::READ_AHEAD_CHUNKS;
+use portcullis_io::input::{Chunk, Chunks, InputError};
 
 /// Permission to read one more chunk, with a used chunk whose memory can be reused.
 type Credit = Option<Chunk>;

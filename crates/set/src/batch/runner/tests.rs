@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
-use portcullis_capture::input::{OpenConfig, Terminator};
-use portcullis_capture::list::Arena;
 use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
+use portcullis_io::input::{OpenConfig, Terminator};
+use portcullis_io::list::Arena;
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 

@@ -21,8 +21,8 @@ fn each_answer_is_what_the_dialect_says() {
         let rules = &dialect.access;
         for answer in answers.into_iter().chain([RedirectToNowhere, BrokenBody, NoAnswer]) {
             let found = ingest_made(&[Made::new(A, 9, answer)], dialect);
-            let expected = match portcullis_capture::access::resolve(answer, 0, rules) {
-                portcullis_capture::access::Access::Outcome(outcome) => outcome,
+            let expected = match portcullis_io::access::resolve(answer, 0, rules) {
+                portcullis_io::access::Access::Outcome(outcome) => outcome,
                 _ => rules.other_status,
             };
             let standing = found.find(ORIGIN).unwrap();

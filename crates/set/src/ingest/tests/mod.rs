@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::{Content, HostStanding, Standing, Strictness};
-use portcullis_capture::access::{Answer, CachingHeaders, UnixSeconds};
-use portcullis_capture::{
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_io::access::{Answer, CachingHeaders, UnixSeconds};
+use portcullis_io::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureNotes,
     CaptureSink, ReadConfig, Subject,
 };
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use crate::compile::{CompileConfig, to_vec};
 use crate::{IngestConfig, Input, ingest};
-use portcullis_capture::access::UnixSeconds;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_io::access::UnixSeconds;
 use portcullis_testkit::Captures;
 
 /// The agents in these tests.

@@ -1,0 +1,171 @@
+//! Reads the bytes of a URL list from a mapped file, a pipe, gzip or zstd, in chunks and records.
+//!
+//! This module opens inputs ([`Source`]), decompresses them, cuts them at record ends ([`Chunks`])
+//! and splits chunks into records ([`Records`]). Use [`list`](crate::list) for formats and for the
+//! URL in a record. For archives use [`capture`](crate), which reads its files through this module.
+//!
+//! An input is a stream, decompressed if its first bytes show a compression, and held in memory one
+//! chunk at a time. A regular uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and
+//! is then never copied. The same bytes give the same chunks either way.
+//!
+//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk
+//! for a stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record
+//! up to [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX).
+//!
+//! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
+//! damaged is an error after the whole records before the damage, never a shorter list.
+//!
+//! ```
+//! use portcullis_io::input::{ChunkConfig, OpenConfig, Records, Source, Terminator};
+//!
+//! let list: &[u8] = b"https://a.example/\r\nhttps://b.example/";
+//! let source = Source::from_reader("a list", list, OpenConfig::default());
+//! for chunk in source.chunks(ChunkConfig::default()) {
+//!     let chunk = chunk?;
+//!     let mut records = Records::new(&chunk, Terminator::LineFeed);
+//!     let first = records.next().unwrap();
+//!     assert_eq!(first.text(), b"https://a.example/");
+//!     assert_eq!(first.end(), b"\r\n");
+//!     assert_eq!(records.next().unwrap().whole(), b"https://b.example/");
+//! }
+//! # Ok::<(), portcullis_io::input::InputError>(())
+//! ```
+
+mod chunks;
+mod records;
+mod robots;
+mod source;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use portcullis_robots::kind::WrongKind;
+
+pub use crate::compression::Coding;
+pub use chunks::{Chunk, ChunkConfig, Chunks};
+pub use records::{Record, Records, Terminator};
+pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
+pub use source::{OpenConfig, STANDARD_INPUT, Source};
+pub(crate) use stream::Stream;
+
+/// An input that cannot be read to its end. Each error names the input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The file cannot be opened, or is not a file.
+    #[error("{name}: {}", system_text(error))]
+    Open {
+        /// The file.
+        name: String,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The file is surely of another type.
+    #[error(transparent)]
+    WrongKind(#[from] WrongKind),
+    /// The system failed to deliver the bytes.
+    #[error("cannot read {name} to its end; what was read before is complete records")]
+    Read {
+        /// The input.
+        name: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A compressed input ends before its own end mark.
+    #[error(
+        "{name} is cut short: its {coding} data has no end; fetch it again or finish writing it"
+    )]
+    Truncated {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        coding: Coding,
+    },
+    /// A compressed input cannot be decompressed, or not within the limits.
+    #[error(
+        "cannot decompress {name}: its {coding} data is damaged or asks for too much memory; \
+         fetch it again, or decompress it with another program"
+    )]
+    Damaged {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        coding: Coding,
+        /// The decompressor's error.
+        source: io::Error,
+    },
+    /// A mapped file became shorter while it was read.
+    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
+    Shrunk {
+        /// The file.
+        name: String,
+    },
+    /// A record is longer than the limit.
+    #[error(
+        "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
+         is this a list, do its records end as you say (a line feed, or NUL), and is every quote of a \
+         CSV closed?"
+    )]
+    RecordTooLong {
+        /// The input.
+        name: String,
+        /// The offset of the record, counted from 0 after decompression.
+        offset: u64,
+        /// The most bytes that a record may have.
+        bytes_max: usize,
+    },
+    /// A Parquet file cannot be opened or read to its end.
+    #[error("{name}: {problem}")]
+    Parquet {
+        /// The file.
+        name: String,
+        /// What is wrong and where, and the fix.
+        problem: String,
+    },
+    /// A list lacks the named column or field, or cannot be read as it is.
+    #[error("{name}: {problem}")]
+    List {
+        /// The input.
+        name: String,
+        /// What is wrong, and the fix.
+        problem: String,
+    },
+    /// A compressed robots.txt is longer than the limit.
+    #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
+    TooLong {
+        /// The file.
+        name: String,
+        /// The most bytes that the file may have.
+        bytes_max: usize,
+    },
+}
+
+impl InputError {
+    /// Returns the name of the input: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        match self {
+            InputError::Open { name, .. }
+            | InputError::Read { name, .. }
+            | InputError::Truncated { name, .. }
+            | InputError::Damaged { name, .. }
+            | InputError::Shrunk { name }
+            | InputError::Parquet { name, .. }
+            | InputError::List { name, .. }
+            | InputError::TooLong { name, .. }
+            | InputError::WrongKind(WrongKind { name, .. })
+            | InputError::RecordTooLong { name, .. } => name,
+        }
+    }
+}
+
+/// Returns the system's text for an error, such as "no such file or directory".
+pub fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    // The number does not help a reader.
+    let text = text.split(" (os error ").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}

@@ -1,0 +1,513 @@
+//! Lists of URLs in common formats: finds the URL in each record.
+//!
+//! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
+//! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
+//! [`List`] defines where they may be cut, and splits a chunk into [`Record`]s. No code here
+//! decides a URL.
+//!
+//! | format | a record | its URL |
+//! |---|---|---|
+//! | `lines` | a line, or a text that ends with NUL | the record |
+//! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` |
+//! | `csv`, `tsv` | a row, RFC 4180: quoted fields may hold line ends | a column |
+//! | `cdxj` | a line: key, timestamp, JSON object | the member `url` |
+//! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word |
+//! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word |
+//! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB |
+//! | `parquet` | a row | a column |
+//!
+//! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
+//! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
+//! whose number of fields differs from the first one).
+//!
+//! Cost: none for plain lines. Other formats take one more pass over each record, on the thread
+//! that decides it. A URL is copied only if it has escapes, into an arena that is reused for each
+//! chunk. The thread that cuts CSV scans every quote and line end.
+//!
+//! ```
+//! use portcullis_io::input::{ChunkConfig, OpenConfig, Source};
+//! use portcullis_io::list::{Arena, ListConfig};
+//!
+//! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
+//! let source = Source::from_reader("export", export, OpenConfig::default());
+//! let arena = Arena::new();
+//! for chunk in source.list(ChunkConfig::default(), ListConfig::default()) {
+//!     let chunk = chunk?;
+//!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
+//!     let record = chunk.records(&arena).next().unwrap();
+//!     assert_eq!(record.url(), b"https://a.example/");
+//!     assert_eq!(record.text(), b"https://a.example/,\"one,\ntwo\"");
+//! }
+//! # Ok::<(), portcullis_io::input::InputError>(())
+//! ```
+
+mod crawl;
+mod delimited;
+mod detect;
+mod framing;
+mod json;
+pub mod parquet;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use bumpalo::Bump as Arena;
+
+use crate::compression::without_coding;
+use crate::input::{Record, Records, Terminator};
+use delimited::Columns;
+pub(crate) use detect::{Detected, detect};
+pub(crate) use framing::Framing;
+pub use json::FieldPath;
+use portcullis_dialect::words;
+
+words! {
+    /// A format of lists, with its name for command lines and for people.
+    pub enum ListFormat {
+        /// One URL per line, or per NUL.
+        Lines => "lines": "plain lines",
+        /// JSON Lines.
+        JsonLines => "jsonl": "JSON Lines",
+        /// Comma-separated values, RFC 4180. The first row shows whether the delimiter is another
+        /// byte.
+        Csv => "csv": "CSV",
+        /// Tab-separated values, quoted as in CSV.
+        Tsv => "tsv": "TSV",
+        /// CDXJ, the index of a web archive.
+        Cdxj => "cdxj": "CDXJ",
+        /// Heritrix's recover journal.
+        HeritrixJournal => "heritrix": "a Heritrix recover journal",
+        /// Heritrix's crawl.log.
+        CrawlLog => "crawl-log": "a Heritrix crawl.log",
+        /// The text that Nutch's `readdb -dump` writes.
+        NutchDump => "nutch": "a Nutch readdb dump",
+        /// Parquet.
+        Parquet => "parquet": "Parquet",
+    }
+}
+
+impl ListFormat {
+    /// Extensions of file names, before the extension of a compression.
+    const EXTENSIONS: [(&'static str, ListFormat); 8] = [
+        ("jsonl", ListFormat::JsonLines),
+        ("ndjson", ListFormat::JsonLines),
+        ("json", ListFormat::JsonLines),
+        ("csv", ListFormat::Csv),
+        ("tsv", ListFormat::Tsv),
+        ("tab", ListFormat::Tsv),
+        ("cdxj", ListFormat::Cdxj),
+        ("parquet", ListFormat::Parquet),
+    ];
+
+    /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use portcullis_io::list::ListFormat;
+    ///
+    /// assert_eq!(ListFormat::of_name(Path::new("export.CSV.gz")), Some(ListFormat::Csv));
+    /// assert_eq!(ListFormat::of_name(Path::new("urls.txt")), None);
+    /// ```
+    pub fn of_name(path: &Path) -> Option<ListFormat> {
+        let path = without_coding(path);
+        let extension = path.extension()?.to_str()?;
+        let mut known = ListFormat::EXTENSIONS.into_iter();
+        known.find(|(name, _)| name.eq_ignore_ascii_case(extension)).map(|(_, format)| format)
+    }
+}
+
+/// How lists are read. Settings that are not given are detected for each list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListConfig {
+    /// The format. By default chosen by the file name's extension, or else by the first bytes.
+    pub format: Option<ListFormat>,
+    /// The members that may hold the URL of a JSON object. The first that the object has counts.
+    pub fields: Vec<FieldPath>,
+    /// The name of the column with the URL, or its number, counted from 1.
+    pub column: Option<String>,
+    /// The terminator of plain lines. With NUL, no format is detected.
+    pub terminator: Terminator,
+}
+
+words! {
+    /// Why a record has no URL, for programs and for people.
+    pub enum Problem {
+        /// JSON that is not UTF-8.
+        NotUtf8 => "not-utf8": "the JSON is not UTF-8",
+        /// A line that is not a JSON object.
+        NotJson => "not-json": "not a JSON object",
+        /// The object does not have the member, or it is `null`.
+        NoField => "no-field": "the object has no such field, or it is null",
+        /// The member is not a string.
+        NotAString => "not-a-string": "the field is not a string",
+        /// The member occurs twice. A usual name is the same in any case.
+        RepeatedField => "repeated-field": "the field occurs twice",
+        /// The row has fewer or more fields than the first one.
+        FieldCount => "field-count":
+            "not the number of fields of the first row; quote those with a delimiter",
+        /// Text follows the closing quote of a field.
+        BadQuotes => "bad-quotes": "text after the closing quote of a field",
+        /// A quoted field does not end, so the row extends to the end of the list.
+        OpenQuote => "open-quote": "a quoted field is not closed",
+        /// The line is of a kind that names no URL.
+        NoUrl => "no-url": "a line of a kind without a URL",
+        /// The column's value is null.
+        Null => "null": "the column is null",
+    }
+}
+
+/// The place of the URL in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// The text is the URL.
+    Text,
+    /// Members of the text, a JSON object.
+    Fields(Vec<FieldPath>),
+    /// A field of the row.
+    Column(Columns),
+    /// Members of the object after the second space.
+    CdxjFields(Vec<FieldPath>),
+    /// The second word of a line in a recover journal.
+    JournalWord,
+    /// The fourth word of a line in a crawl.log.
+    LogWord,
+    /// The first line up to TAB.
+    DumpLine,
+    /// The column of decoded rows.
+    Rows,
+}
+
+/// A list: its format, the ends of its records, and the place of their URLs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    name: String,
+    format: ListFormat,
+    framing: Framing,
+    place: Place,
+    head: Vec<u8>,
+    columns: Vec<Vec<u8>>,
+    note: Option<String>,
+    rows: Option<Rows>,
+}
+
+/// The file of a list of rows.
+#[derive(Clone, Debug)]
+struct Rows(Arc<parquet::ParquetList>);
+
+impl PartialEq for Rows {
+    fn eq(&self, other: &Rows) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Rows {}
+
+impl List {
+    /// Returns a list of plain lines.
+    pub fn plain(name: impl Into<String>, terminator: Terminator) -> List {
+        List {
+            name: name.into(),
+            format: ListFormat::Lines,
+            framing: Framing::Byte(terminator),
+            place: Place::Text,
+            head: Vec::new(),
+            columns: Vec::new(),
+            note: None,
+            rows: None,
+        }
+    }
+
+    /// Returns a Parquet file that is not opened yet.
+    pub(crate) fn parquet(name: String) -> List {
+        let (format, place) = (ListFormat::Parquet, Place::Rows);
+        List { format, place, ..List::plain(name, Terminator::LineFeed) }
+    }
+
+    /// Returns the same list with the rows of `rows`.
+    pub(crate) fn of_rows(self, rows: &Arc<parquet::ParquetList>) -> List {
+        let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
+        let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
+        let note = rows.is_column_found().then(found);
+        List { columns, note, rows: Some(Rows(Arc::clone(rows))), ..self }
+    }
+
+    /// Returns the file, or `None` if the list is not a column of Parquet.
+    pub fn rows(&self) -> Option<&Arc<parquet::ParquetList>> {
+        self.rows.as_ref().map(|rows| &rows.0)
+    }
+
+    /// Returns the name of the list in errors: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the format of the list.
+    pub fn format(&self) -> ListFormat {
+        self.format
+    }
+
+    /// Returns the bytes before the first record, as they were read: a byte order mark, a header
+    /// row, or the comments at the start of a CDXJ file. Chunks begin after them.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Returns the names of the columns, without quotes. Empty if the list has no header row.
+    pub fn columns(&self) -> &[Vec<u8>] {
+        &self.columns
+    }
+
+    /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
+    pub fn delimiter(&self) -> Option<u8> {
+        match &self.place {
+            Place::Column(columns) => Some(columns.delimiter),
+            _ => None,
+        }
+    }
+
+    /// Returns the position of the URL's column, from 0, and the number of columns, for CSV and
+    /// TSV. `None` for other formats.
+    pub fn url_column(&self) -> Option<(usize, usize)> {
+        match &self.place {
+            Place::Column(columns) => Some((columns.column, columns.count)),
+            _ => None,
+        }
+    }
+
+    /// Returns the fields of a CSV or TSV row, without quotes. Fields with escapes are decoded into
+    /// `arena`.
+    pub fn fields<'c>(
+        &self,
+        row: &'c [u8],
+        arena: &'c Arena,
+    ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+        delimited::fields(row, self.delimiter().unwrap_or(b','), arena)
+    }
+
+    /// Describes how the list is read, such as "CSV, column `Address`". `None` if nothing was
+    /// detected.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Returns the bytes that a record ending with `tail` needs before another record can follow.
+    /// Empty if its end is complete.
+    pub fn missing_end(&self, tail: &[u8]) -> &'static [u8] {
+        self.framing.missing_end(tail)
+    }
+
+    /// Describes the place of a record, counted from 0 after the head: "line 12", "row 3".
+    pub fn place(&self, record: u64) -> String {
+        let rows_before = u64::from(!self.columns.is_empty());
+        match self.format {
+            ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
+            ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),
+            _ => {
+                let lines = memchr::memchr_iter(b'\n', &self.head).count() as u64;
+                let noun = match self.framing {
+                    Framing::Byte(Terminator::Nul) => "record",
+                    _ => "line",
+                };
+                format!("{noun} {}", record + lines + 1)
+            }
+        }
+    }
+
+    /// Returns the records of a chunk, which begins at a record. URLs with escapes are decoded into
+    /// `arena`.
+    #[inline]
+    pub fn records<'c>(&'c self, chunk: Contents<'c>, arena: &'c Arena) -> ListRecords<'c> {
+        let terminator = match self.framing {
+            Framing::Byte(terminator) => terminator,
+            _ => Terminator::LineFeed,
+        };
+        let rest = chunk.bytes().unwrap_or_default();
+        ListRecords {
+            list: self,
+            chunk,
+            row: 0,
+            rest,
+            lines: Records::new(rest, terminator),
+            arena,
+        }
+    }
+}
+
+/// Returns the problem of two columns, counted from 0, that could both be the one with the URL.
+pub(crate) fn two_columns([one, other]: [(usize, &str); 2]) -> String {
+    format!(
+        "the columns {} and {} are called `{}` and `{}`; name the one with the URL by its number with \
+         --column",
+        one.0 + 1,
+        other.0 + 1,
+        one.1,
+        other.1
+    )
+}
+
+/// The contents of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub enum Contents<'c> {
+    /// A sequence of records.
+    Bytes(&'c [u8]),
+    /// The URLs of rows.
+    Urls(&'c parquet::Urls),
+    /// A row group whose URLs are not decoded.
+    RowGroup(&'c parquet::Part),
+}
+
+impl<'c> Contents<'c> {
+    /// Returns the records as bytes; `None` if the chunk has rows.
+    #[inline]
+    pub fn bytes(self) -> Option<&'c [u8]> {
+        match self {
+            Contents::Bytes(bytes) => Some(bytes),
+            Contents::Urls(_) | Contents::RowGroup(_) => None,
+        }
+    }
+
+    /// Copies the contents after the first `records` records, which are `bytes` bytes long.
+    pub fn rest_after(&self, records: u64, bytes: u64) -> Rest {
+        match self {
+            Contents::Bytes(chunk) => Rest::Bytes(chunk[bytes as usize..].to_vec()),
+            Contents::Urls(urls) => Rest::Urls(urls.skip(records as usize)),
+            Contents::RowGroup(_) => Rest::default(),
+        }
+    }
+}
+
+/// The rest of a chunk.
+#[derive(Clone, Debug)]
+pub enum Rest {
+    /// A sequence of records.
+    Bytes(Vec<u8>),
+    /// The URLs of rows.
+    Urls(parquet::Urls),
+}
+
+impl Default for Rest {
+    fn default() -> Rest {
+        Rest::Bytes(Vec::new())
+    }
+}
+
+impl Rest {
+    /// Whether the rest is empty.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Rest::Bytes(bytes) => bytes.is_empty(),
+            Rest::Urls(urls) => urls.is_empty(),
+        }
+    }
+
+    /// Returns the contents of the rest.
+    pub fn contents(&self) -> Contents<'_> {
+        match self {
+            Rest::Bytes(bytes) => Contents::Bytes(bytes),
+            Rest::Urls(urls) => Contents::Urls(urls),
+        }
+    }
+}
+
+/// The records of a chunk of a [`List`], in order. Concatenated, they are the chunk.
+pub struct ListRecords<'c> {
+    list: &'c List,
+    chunk: Contents<'c>,
+    /// The next row.
+    row: usize,
+    /// The bytes after the last record, for formats that are not split by `lines`.
+    rest: &'c [u8],
+    lines: Records<'c>,
+    arena: &'c Arena,
+}
+
+impl<'c> Iterator for ListRecords<'c> {
+    type Item = Record<'c>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record<'c>> {
+        match self.list.place {
+            Place::Text => self.lines.next(),
+            _ => self.next_with_place(),
+        }
+    }
+}
+
+impl std::iter::FusedIterator for ListRecords<'_> {}
+
+impl<'c> ListRecords<'c> {
+    fn next_row(&mut self) -> Option<Record<'c>> {
+        match self.chunk {
+            Contents::Urls(urls) if self.row < urls.len() => {
+                self.row += 1;
+                Some(urls.record(self.row - 1, self.arena))
+            }
+            _ => None,
+        }
+    }
+
+    /// Replaces `block` with the next records, at most `records_max`.
+    #[inline]
+    pub fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
+        block.clear();
+        // Plain lines are split in a separate loop.
+        match self.list.place {
+            Place::Text => block.extend(self.lines.by_ref().take(records_max)),
+            _ => block.extend(self.by_ref().take(records_max)),
+        }
+    }
+
+    fn next_with_place(&mut self) -> Option<Record<'c>> {
+        let arena = self.arena;
+        let (record, url) = match &self.list.place {
+            Place::Text => return self.lines.next(),
+            Place::Rows => return self.next_row(),
+            Place::Column(columns) => {
+                let row = columns.read(self.rest, arena)?;
+                self.rest = &self.rest[row.whole.len()..];
+                (Record::plain(row.whole, row.end_bytes), row.url)
+            }
+            Place::DumpLine => {
+                let (whole, end_bytes) = framing::dump_record(self.rest)?;
+                self.rest = &self.rest[whole.len()..];
+                let record = Record::plain(whole, end_bytes);
+                (record, crawl::dump_url(record.text()))
+            }
+            Place::Fields(fields) => {
+                let record = self.lines.next()?;
+                (record, json::url(record.text(), fields, arena))
+            }
+            Place::CdxjFields(fields) => {
+                let record = self.lines.next()?;
+                (record, crawl::cdxj_url(record.text(), fields, arena))
+            }
+            Place::JournalWord => {
+                let record = self.lines.next()?;
+                (record, crawl::journal_url(record.text()))
+            }
+            Place::LogWord => {
+                let record = self.lines.next()?;
+                (record, crawl::log_url(record.text()))
+            }
+        };
+        Some(match url {
+            _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
+            Ok(url) => record.with_url(url),
+            Err(problem) => record.with_problem(problem),
+        })
+    }
+}
+
+/// A list before or after detection.
+#[derive(Clone, Debug)]
+pub(crate) enum Reading {
+    /// The format is not detected yet.
+    Unseen(Arc<ListConfig>),
+    Known(Arc<List>),
+}
