@@ -1,9 +1,9 @@
 //! Generates a WARC file of answers from a folder of robots.txt files, and the resulting states.
 //!
 //! Usage: `warc_corpus ROBOTS OUT.warc.gz EXPECTED.tsv`, where ROBOTS is a folder of files named by
-//! host. Each file becomes the answer of its host, as in `portcullis synth --answers`: several
-//! answers of one origin at different dates, redirects, hosts without a file or too busy to send
-//! it, pages instead of a file, bodies that are chunked, compressed or truncated. EXPECTED has a
+//! host. Each file becomes the answer of its host, as on the web: several answers of one origin at
+//! different dates, redirects, hosts without a file or too busy to send it, pages instead of a file,
+//! bodies that are chunked, compressed or truncated. EXPECTED has a
 //! line `scheme://host<TAB>state` for each captured origin, by RFC 9309 and the usual limit on a
 //! file's size. Files whose name is not a plain host name are left out. Prints the numbers of
 //! hosts, answers and origins.

@@ -179,19 +179,18 @@ const COLUMNS: &str = "--columns verdict,reason,line,rule,group,state";
 
 /// The command lines of a list: a name, the command and its flags, and the files that it writes
 /// besides standard output.
-const RUNS: [(&str, &str, &[&str]); 11] = [
+const RUNS: [(&str, &str, &[&str]); 10] = [
     ("tsv", "classify --rejects rejects.jsonl", &["rejects.jsonl"]),
     ("tsv-columns", "classify --header COLUMNS", &[]),
     ("tsv-bits", "classify --columns bits,state", &[]),
     ("tsv-usage", "classify --usage train-ai,search --assume-scheme https", &[]),
     ("csv", "classify --format csv COLUMNS --usage search", &[]),
-    ("csv-advertools", "classify --format advertools", &[]),
     ("jsonl", "classify --format jsonl", &[]),
     ("jsonl-usage", "classify --format jsonl --usage train-ai,search", &[]),
     ("parquet", "classify -o out.parquet COLUMNS --usage train-ai", &["out.parquet"]),
     (
         "filter",
-        "filter --any -o k.txt --unknown-to u.txt --invalid-to i.txt",
+        "filter --any -o k.txt --unknown u.txt --invalid i.txt",
         &["k.txt", "u.txt", "i.txt"],
     ),
     (
@@ -208,7 +207,7 @@ const FEW: [&str; 4] = ["tsv", "csv", "parquet", "filter"];
 const ROW_RUNS: [(&str, &str, &[&str]); 3] = [
     (
         "rows",
-        "filter -o out.parquet --unknown-to u.parquet --invalid-to i.parquet",
+        "filter -o out.parquet --unknown u.parquet --invalid i.parquet",
         &["out.parquet", "u.parquet", "i.parquet"],
     ),
     ("rows-all", "filter --any -v -o out.parquet --unknown keep", &["out.parquet"]),

@@ -4,13 +4,16 @@ use std::time::Instant;
 
 use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
 
-use super::args::{AuditArgs, RunArgs};
+use super::args::AuditArgs;
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed, OutputFile};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream::{self, Worked};
 use super::summary::{self, Clock};
+
+/// The number of rows per list, unless a flag says otherwise.
+const TOP: usize = 50;
 
 pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let plan = &Plan::new(args)?;
@@ -67,23 +70,17 @@ impl Plan {
         let policies = plan::policies(args.policies);
         let destination = |path: Option<OutputFile>| path.map(|path| Destination::new(Some(path)));
         let page = destination(args.output);
-        let json = destination(args.json);
-        let run = RunArgs {
-            threads: args.threads,
-            no_summary: args.no_summary,
-            json: false,
-            no_progress: args.no_progress,
-        };
-        let form = plan::summary_form(&run);
+        let json = destination(args.report);
+        let form = plan::summary_form(&args.run);
         let questions = plan::questions(args.questions, policies.dialect())?;
         Ok(Plan {
             questions: QuestionPlan { usage: true, ..questions },
             policies,
-            stream: plan::stream(args.input, &run, false)?,
+            stream: plan::stream(args.input, &args.run, false)?,
             summary: SummaryPlan { form, census: false },
             page,
             json,
-            top: args.top,
+            top: args.top.top.unwrap_or(TOP),
         })
     }
 

@@ -36,7 +36,7 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         let path = path.as_ref().filter(|_| args.memory_of.is_none());
         path.map(Output::create).transpose()
     };
-    let (mut json, mut html) = (open(&args.json)?, open(&args.html)?);
+    let (mut json, mut html) = (open(&args.report)?, open(&args.html)?);
     let plan = plan::policies(args.policies);
     let questions = QuestionPlan { asked: Asked::one(args.agent), ..QuestionPlan::default() };
     let policies = Engine::new(0)?.load(&plan, &questions)?;

@@ -26,7 +26,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     policies.show_notes_of_check(args.quiet);
     let classifier = policies.classifier(&questions)?.with_usage(&labels);
     let mut session = Session::new(classifier, questions.assumed_scheme.as_deref());
-    let colored = is_colored(args.color);
+    let colored = is_colored(args.color.color);
     let escapes = args.explain || io::stdout().is_terminal();
     let mut all_allowed = true;
     let mut out = Vec::new();

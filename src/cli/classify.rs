@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use portcullis_io::input::Terminator;
 use portcullis_io::list::List;
-use portcullis_report::advertools::{self, Advertools};
 use portcullis_report::columns::{Columns, Field, no_collision};
 use portcullis_report::csv::{self, Csv};
 use portcullis_report::json_lines::JsonLines;
@@ -71,8 +70,8 @@ impl Target<'_> {
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
-    let destination = Destination::new(args.output);
-    let format = format(args.format, &destination)?;
+    let destination = Destination::new(args.output.joined.output);
+    let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
     let labels = plan::labels(args.usage)?;
     let columns = args.columns.with_usage(&labels)?;
     ensure!(
@@ -88,7 +87,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.usage = !labels.is_empty();
-    let prints = destination == Destination::StandardOutput && args.out_dir.is_none();
+    let folder = args.output.out_dir.as_ref();
+    let prints = destination == Destination::StandardOutput && folder.is_none();
     let mut stream = plan::stream(args.input, &args.run, prints)?;
     stream.chunks = questions.chunks();
     if format == ClassifyFormat::Parquet {
@@ -96,7 +96,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         parquet::not_compressed(&destination)?;
         stream.chunks = parquet::ROW_GROUPS;
     }
-    let (folder, extension) = (args.out_dir.as_ref(), Some(extension(format)));
+    let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
     let outputs = Outputs::open(destinations)?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
@@ -107,14 +107,10 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let has_names = has_header || format == ClassifyFormat::Parquet;
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    ensure!(
-        format != ClassifyFormat::Advertools || labels.is_empty(),
-        "rows for advertools have no column for --usage; choose another --format"
-    );
     let classifier = policies.classifier(&questions)?.with_usage(&labels);
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
-    let (csv, advertools) = (Csv::new(&columns), Advertools::new(agents));
+    let csv = Csv::new(&columns);
     let header = Header {
         format,
         is_wanted: has_header,
@@ -147,7 +143,6 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                 ClassifyFormat::Tsv => &TsvColumns(&columns, terminator),
                 ClassifyFormat::Csv => &csv.of(piece.list()),
                 ClassifyFormat::Jsonl => &JsonLines(agents),
-                ClassifyFormat::Advertools => &advertools,
                 ClassifyFormat::Parquet => {
                     *group = added.encode(&mut piece, session, counts)?;
                     return Ok(Worked::Until { records: counts.records, bytes: counts.bytes });
@@ -194,9 +189,6 @@ impl Header<'_> {
     /// If an added column has the name of another column, or the columns of `list` are not those of
     /// the output.
     fn begin(&mut self, list: &List, is_new: bool) -> anyhow::Result<Vec<u8>> {
-        if self.format == ClassifyFormat::Advertools && is_new {
-            return Ok(advertools::HEADER.to_vec());
-        }
         if !self.is_wanted {
             return Ok(Vec::new());
         }
@@ -228,24 +220,7 @@ fn extension(format: ClassifyFormat) -> &'static str {
     match format {
         ClassifyFormat::Tsv => "tsv",
         ClassifyFormat::Jsonl => "jsonl",
-        ClassifyFormat::Csv | ClassifyFormat::Advertools => "csv",
+        ClassifyFormat::Csv => "csv",
         ClassifyFormat::Parquet => "parquet",
-    }
-}
-
-/// Like [`plan::format`], but advertools rows may go to a `.csv` file too.
-fn format(asked: Option<ClassifyFormat>, output: &Destination) -> anyhow::Result<ClassifyFormat> {
-    let named = match output {
-        Destination::File(path) => plan::named_format(path, ClassifyFormat::NAMED),
-        Destination::StandardOutput => None,
-    };
-    match (asked, named, output) {
-        (Some(ClassifyFormat::Advertools), None | Some(ClassifyFormat::Csv), _) => {
-            Ok(ClassifyFormat::Advertools)
-        }
-        (Some(ClassifyFormat::Advertools), _, Destination::File(path)) => {
-            bail!("--format advertools contradicts the extension of {}; use .csv", path.display())
-        }
-        _ => plan::format(asked, output, ClassifyFormat::NAMED),
     }
 }

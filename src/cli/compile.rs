@@ -35,23 +35,24 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    plan::set_output(&args.output)?;
-    plan::long_outage(args.outages.long_outage, args.dialect)?;
+    let (output, dialect) = (args.output.output, args.text.dialect());
+    plan::set_output(&output)?;
+    plan::long_outage(args.outages.long_outage, dialect)?;
     let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--field: {error}"))?;
-    let engine = Engine::new(args.run.threads)?;
+    let engine = Engine::new(args.run.threads.threads)?;
     let config = IngestConfig {
         capture: CaptureConfig { fields, ..CaptureConfig::default() },
-        strictness: plan::strictness(args.strict, args.lenient),
+        strictness: plan::strictness(args.strict.strict, args.lenient.lenient),
         outages: OutageConfig {
             as_of: args.outages.as_of,
             long_outage: args.outages.long_outage.unwrap_or_default(),
         },
-        ..IngestConfig::new(args.dialect, args.max_robots_size.0)
+        ..IngestConfig::new(dialect, args.text.bytes_max())
     };
     let target = Target {
-        output: &args.output,
-        dialect: args.dialect,
-        robots_bytes_max: args.max_robots_size.0,
+        output: &output,
+        dialect,
+        robots_bytes_max: args.text.bytes_max(),
         summary: plan::summary_form(&args.run),
     };
     let format = args.input_format;
@@ -62,12 +63,12 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
 
 pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    plan::set_output(&args.output)?;
+    plan::set_output(&args.output.output)?;
     let sets = args.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     let OutageArgs { as_of, long_outage } = args.outages;
     let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), as_of, long_outage)?;
     plan::long_outage(long_outage, settings.dialect)?;
-    let engine = Engine::new(args.run.threads)?;
+    let engine = Engine::new(args.run.threads.threads)?;
     let merged = {
         let progress = Progress::over(&args.sets, !args.run.no_progress);
         let mut bar = Bar::default();
@@ -81,7 +82,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
         engine.install(|| merger.finish(settings.outages))
     };
     let target = Target {
-        output: &args.output,
+        output: &args.output.output,
         dialect: settings.dialect,
         robots_bytes_max: settings.robots_bytes_max,
         summary: plan::summary_form(&args.run),

@@ -8,8 +8,6 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::RFC_9309;
-use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_lint::analysis::{
     AgentRules, AnalysisLimits, Equivalence, Robot, equivalence, robots_named,
@@ -27,7 +25,7 @@ use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet,
 use serde::{Serialize, Serializer};
 
 use super::agents::AgentNotes;
-use super::args::{DiffArgs, Format, InputArgs, ListArgs, QuestionArgs};
+use super::args::{DiffArgs, DiffFormat, InputArgs, ListArgs, QuestionArgs, UrlArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
@@ -51,7 +49,7 @@ struct Diff<'a> {
     labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
-    format: Format,
+    format: DiffFormat,
     output: Destination,
     summary: SummaryForm,
     started: Instant,
@@ -59,12 +57,10 @@ struct Diff<'a> {
 
 pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let output = Destination::new(args.output.take());
+    let output = Destination::new(args.output.output.take());
     let questions = QuestionArgs {
         agents: std::mem::take(&mut args.agents),
-        user_agents: std::mem::take(&mut args.user_agents),
-        assume_scheme: args.assume_scheme.take(),
-        automata_memory: args.automata_memory,
+        urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take(), ..args.urls },
     };
     let questions = plan::questions(questions, None)?;
     let files = std::mem::take(&mut args.files);
@@ -84,7 +80,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         questions,
         labels,
         stream,
-        format: plan::format(args.format, &output, Format::NAMED)?,
+        format: plan::format(args.format, &output, DiffFormat::NAMED)?,
         output,
         summary: plan::summary_form(&args.run),
         started,
@@ -101,7 +97,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     match (open(&args.old)?, open(&args.new)?) {
         (Some(old), Some(new)) => {
             ensure!(
-                args.dialect.is_none() && args.max_robots_size.is_none(),
+                args.text.dialect.is_none() && args.text.max_robots_size.is_none(),
                 "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
             );
             diff.sets(&old, &new)
@@ -177,12 +173,9 @@ impl Diff<'_> {
     /// Returns the configuration for reading robots.txt files.
     fn load_config(&self) -> LoadConfig {
         LoadConfig {
-            robots_bytes_max: self
-                .args
-                .max_robots_size
-                .map_or(Some(ROBOTS_BYTES_MAX), |size| size.0),
-            strictness: plan::strictness(self.args.strict, false),
-            ..LoadConfig::new(self.args.dialect.unwrap_or(&RFC_9309))
+            robots_bytes_max: self.args.text.bytes_max(),
+            strictness: plan::strictness(self.args.strict.strict, false),
+            ..LoadConfig::new(self.args.text.dialect())
         }
     }
 
@@ -197,7 +190,7 @@ impl Diff<'_> {
     }
 
     fn status(&self, is_different: bool) -> ExitStatus {
-        match self.args.exit_code && is_different {
+        match self.args.fail.fail && is_different {
             true => ExitStatus::Negative,
             false => ExitStatus::Done,
         }
@@ -219,8 +212,8 @@ impl Diff<'_> {
         };
         let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
         let write = match self.format {
-            Format::Tsv => origins::write_tsv,
-            Format::Jsonl => origins::write_json,
+            DiffFormat::Tsv => origins::write_tsv,
+            DiffFormat::Jsonl => origins::write_json,
         };
         let mut changes = difference.changes();
         let mut bytes = Vec::new();
@@ -262,12 +255,12 @@ impl Diff<'_> {
                 changed.counts = none.clone();
                 let (Changed { bytes, counts }, sessions) = (changed, (old, new));
                 match self.format {
-                    Format::Tsv => {
+                    DiffFormat::Tsv => {
                         let usage = !self.labels.is_empty();
                         let form = Tsv { terminator: stream.terminator(), usage };
                         urls::write_chunk(piece, agents, sessions, &form, counts, bytes)?;
                     }
-                    Format::Jsonl => {
+                    DiffFormat::Jsonl => {
                         urls::write_chunk(piece, agents, sessions, &JsonLines, counts, bytes)?;
                     }
                 }
@@ -313,8 +306,8 @@ impl Diff<'_> {
             let compared = Compared { agent, old: &old, new: &new, equivalence };
             let mut bytes = Vec::new();
             match self.format {
-                Format::Tsv => write_tsv(&compared, &mut bytes),
-                Format::Jsonl => write_json(&compared, &mut bytes),
+                DiffFormat::Tsv => write_tsv(&compared, &mut bytes),
+                DiffFormat::Jsonl => write_json(&compared, &mut bytes),
             }
             output.write(&bytes)?;
             answers.add(agent, Answer::of(equivalence));

@@ -1,11 +1,12 @@
 //! Checks the paths of a run: that no file is both read and written, that outputs can be written,
 //! and that no path is a URL.
 //!
-//! The check is the same for all subcommands and runs before any file is opened. The type of a flag
-//! says what its path is: an [`OutputFile`] or [`OutputFolder`] is written, a [`PathBuf`] is read, and
-//! so is the file of an [`AgentValue`]. Inputs include the members of folders, and outputs the files
-//! that `--out-dir` names after lists. Files are compared by device and inode, so symbolic and hard
-//! links are recognized. A pipe, terminal or device may be both input and output.
+//! The check is the same for all subcommands and runs before any file is opened. The type of an
+//! argument says what its path is: [`written`] knows the types of outputs, of which only its module
+//! makes values. A [`PathBuf`], a [`ListPath`] and the file of an [`AgentValue`] are read. Inputs
+//! include the members of folders, and outputs the files that `--out-dir` names after lists. Files
+//! are compared by device and inode, so symbolic and hard links are recognized. A pipe, terminal or
+//! device may be both input and output.
 //!
 //! Cost: one look-up for each output, and one for each input if an output exists already.
 
@@ -16,15 +17,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use clap::{Arg, ArgMatches, Command};
+use clap::ArgMatches;
 use portcullis_io::folder;
 
 use super::agents::AgentValue;
+use super::args::ListPath;
 use super::lists;
-use super::output::{OutputFile, OutputFolder, is_standard_output};
-
-/// The argument for lists. A subcommand that has this argument reads standard input by default.
-const LISTS: &str = "files";
+use super::output::{OutputFile, Written, is_standard_output, values_of, written};
 
 /// What to do about an output of a flag, or of a list, that is also an input.
 const OTHER_FILE: &str = "write to another file";
@@ -78,16 +77,9 @@ impl Files {
     /// # Errors
     ///
     /// If there is a conflict. The message names the flag and the files.
-    pub fn of(command: &Command, matches: &ArgMatches) -> anyhow::Result<Files> {
-        let Some((name, matches)) = matches.subcommand() else { return Ok(Files::default()) };
-        let mut files = Files::given(matches)?;
-        let is_list = |argument: &Arg| argument.get_id() == LISTS;
-        let takes_lists =
-            command.find_subcommand(name).is_some_and(|it| it.get_arguments().any(is_list));
-        // Without a list, `diff` compares sets or robots.txt files and does not read standard input.
-        if takes_lists && name != "diff" && !matches.contains_id(LISTS) {
-            files.add_input(Path::new("-"))?;
-        }
+    pub fn of(matches: &ArgMatches) -> anyhow::Result<Files> {
+        let Some((_, matches)) = matches.subcommand() else { return Ok(Files::default()) };
+        let files = Files::given(matches)?;
         ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
         files.check(&files.outputs, OTHER_FILE)?;
         Ok(files)
@@ -111,24 +103,24 @@ impl Files {
             let id = id.as_str();
             for path in values_of::<PathBuf>(matches, id) {
                 files.add_input(path)?;
-                if id != LISTS && path.is_dir() {
+                if path.is_dir() {
                     files.folders.push(path.clone());
                 }
             }
-            if id == LISTS {
+            for list in values_of::<ListPath>(matches, id) {
+                files.add_input(list.path())?;
                 // A pattern or a folder that cannot be read is reported elsewhere.
-                let lists: Vec<PathBuf> = values_of(matches, LISTS).cloned().collect();
-                files.inputs.extend(lists::expand_quietly(&lists).into_iter().map(|it| it.path));
+                let lists = lists::expand_quietly(&[list.path().to_owned()]);
+                files.inputs.extend(lists.into_iter().map(|it| it.path));
             }
             let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);
             files.inputs.extend(agents.map(Path::to_owned));
-            for path in values_of::<OutputFile>(matches, id) {
-                check_output(path)?;
-                files.add_output(id, path);
-            }
-            for path in values_of::<OutputFolder>(matches, id) {
-                check_folder(path)?;
-                files.add_output(id, path);
+            for output in written(matches, id) {
+                match output {
+                    Written::File(path) => check_output(path)?,
+                    Written::Folder(path) => check_folder(path)?,
+                }
+                files.add_output(id, output.path());
             }
         }
         // Standard output may be an input that grows while it is read.
@@ -192,14 +184,6 @@ impl NamedFile {
         };
         Some(NamedFile { name, identity: identity?, is_stream: false })
     }
-}
-
-/// Returns the values of an argument; none if it has another type.
-fn values_of<'m, T: Clone + Send + Sync + 'static>(
-    matches: &'m ArgMatches,
-    id: &str,
-) -> impl Iterator<Item = &'m T> {
-    matches.try_get_many(id).ok().flatten().into_iter().flatten()
 }
 
 /// Returns the name of an input in messages, and its identity; `None` for what has none. A missing

@@ -13,7 +13,7 @@ use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::files::Files;
-use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
+use super::output::{CompleteOutput, Destination, Output, OutputFailed, RecordsTo};
 use super::outputs::Outputs;
 use super::parquet::{self, ParquetOutputs};
 use super::plan;
@@ -177,16 +177,16 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
 pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
-    let selection = selection(&args.selection)?;
+    let selection = selection(&args.selection);
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.usage = args.selection.purpose.is_some();
-    let destination = Destination::new(args.output);
+    let destination = Destination::new(args.output.joined.output);
     let prints_records = !args.quiet && !args.count;
-    let folder = args.out_dir.as_ref();
+    let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
     let mut stream = plan::stream(args.input, &args.run, prints)?;
-    let names = [&args.selection.unknown_to, &args.selection.invalid_to].map(Option::as_ref);
+    let names = [&args.selection.unknown, &args.selection.invalid].map(RecordsTo::file);
     let are_rows =
         prints_records && parquet::keeps_rows(&stream, &destination, folder.is_some(), names)?;
     if are_rows {
@@ -254,26 +254,22 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
     let outcome = summary::Outcome { counts, invalid: account.invalid, filtered };
     summary::write(&summary, &policies, &questions, outcome, &clock);
-    Ok(if args.exit_status && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
+    Ok(if args.fail.fail && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
 }
 
-fn selection(args: &SelectionArgs) -> anyhow::Result<filter::Plan> {
-    let fate = |asked: KeepOrDrop, aside: &Option<OutputFile>| {
-        let is_stdout = aside.as_ref().is_some_and(|path| path.as_os_str() == "-");
-        ensure!(!is_stdout, "records cannot be set aside on standard output; name a file");
-        Ok(match (aside, asked) {
-            (Some(_), _) => Fate::Aside,
-            (None, KeepOrDrop::Keep) => Fate::Keep,
-            (None, KeepOrDrop::Drop) => Fate::Drop,
-        })
+fn selection(args: &SelectionArgs) -> filter::Plan {
+    let fate = |asked: &RecordsTo| match asked {
+        RecordsTo::Output => Fate::Keep,
+        RecordsTo::Nowhere => Fate::Drop,
+        RecordsTo::File(_) => Fate::Aside,
     };
-    Ok(filter::Plan {
+    filter::Plan {
         quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
         invert: args.invert,
-        unknown: fate(args.unknown, &args.unknown_to)?,
-        invalid: fate(args.invalid, &args.invalid_to)?,
+        unknown: fate(&args.unknown),
+        invalid: fate(&args.invalid),
         purpose: args
             .unstated
             .map(|unstated| Purpose { keeps_unstated: unstated == KeepOrDrop::Keep }),
-    })
+    }
 }

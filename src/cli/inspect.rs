@@ -29,8 +29,14 @@ use super::output;
 use super::summary::to_json_line;
 use super::table::{self, share};
 
+/// The number of rows per list, unless a flag says otherwise.
+const TOP: usize = 10;
+
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
+    if args.verify {
+        verify_set(&set)?;
+    }
     let out = match &args.host {
         None => show_stats(&set, args)?,
         Some(host) => {
@@ -60,7 +66,11 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
 
 /// `portcullis verify`: checksums, structure and compiled rules.
 pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
-    let set = mapped::set(&args.set)?;
+    verify_set(&mapped::set(&args.set)?)?;
+    Ok(ExitStatus::Done)
+}
+
+fn verify_set(set: &PolicySet) -> anyhow::Result<()> {
     let verified = set.verify()?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
@@ -81,7 +91,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
         counted(records, "record"),
         counted(counts.rule_sets, "rule set"),
     ));
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 /// The set's identity in JSON.
@@ -120,7 +130,7 @@ struct StatsObject<'s> {
 }
 
 fn show_stats(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
-    let stats = Stats::of(set, args.top)?;
+    let stats = Stats::of(set, args.top.top.unwrap_or(TOP))?;
     let provenance = set.provenance()?;
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())

@@ -27,15 +27,12 @@ pub struct Input {
     pub below: PathBuf,
 }
 
-/// Returns the lists that `arguments` name, or standard input if `arguments` is empty.
+/// Returns the lists that `arguments` name.
 ///
 /// # Errors
 ///
 /// If a folder cannot be read or has no list, or no file matches a pattern.
 pub fn expand(arguments: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
-    if arguments.is_empty() {
-        return Ok(vec![Input { path: "-".into(), below: "-".into() }]);
-    }
     let mut found = Found::default();
     arguments.iter().try_for_each(|argument| found.add(argument))?;
     if found.hidden > 0 {

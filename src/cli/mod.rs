@@ -79,7 +79,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
     };
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
-    let files = Files::of(&command, &matches)?;
+    let files = Files::of(&matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();
         agents::write_lists(&mut text)?;

@@ -14,20 +14,29 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use clap::ArgMatches;
+use clap::builder::{
+    MapValueParser, OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory,
+};
 use flate2::write::GzEncoder;
 use portcullis_robots::visible::visible;
 use portcullis_set::atomic_file::{self, AtomicFile, Complete};
 
 /// The path of a file to write. Only such a path can be opened as an output.
 ///
-/// A flag with an output has this type, or [`OutputFolder`], by which [`files`](super::files) finds
-/// all outputs of a run.
+/// Only this module makes one of an argument: as the value of a flag, alone or in [`RecordsTo`].
+/// [`written`] returns all of them, so that [`files`](super::files) checks every output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile(PathBuf);
 
-impl From<OsString> for OutputFile {
-    fn from(path: OsString) -> OutputFile {
-        OutputFile(path.into())
+/// A parser that makes a value of any argument.
+type ParserOf<T> = MapValueParser<OsStringValueParser, fn(OsString) -> T>;
+
+impl ValueParserFactory for OutputFile {
+    type Parser = ParserOf<OutputFile>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().map(|path| OutputFile(path.into()))
     }
 }
 
@@ -50,9 +59,11 @@ impl OutputFolder {
     }
 }
 
-impl From<OsString> for OutputFolder {
-    fn from(path: OsString) -> OutputFolder {
-        OutputFolder(path.into())
+impl ValueParserFactory for OutputFolder {
+    type Parser = ParserOf<OutputFolder>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().map(|path| OutputFolder(path.into()))
     }
 }
 
@@ -62,6 +73,77 @@ impl Deref for OutputFolder {
     fn deref(&self) -> &Path {
         &self.0
     }
+}
+
+/// What happens to some of the records: `keep`, `drop`, or a file to which they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordsTo {
+    Output,
+    Nowhere,
+    File(OutputFile),
+}
+
+impl RecordsTo {
+    /// Returns the file to which the records are written.
+    pub fn file(&self) -> Option<&OutputFile> {
+        match self {
+            RecordsTo::File(path) => Some(path),
+            RecordsTo::Output | RecordsTo::Nowhere => None,
+        }
+    }
+
+    /// Parses a value. A misspelt word would be a file.
+    fn parse(text: OsString) -> Result<RecordsTo, String> {
+        let word = text.to_string_lossy().to_lowercase();
+        let near = ["keep", "drop"].into_iter().find(|it| strsim::osa_distance(it, &word) <= 1);
+        match (text.to_str(), near) {
+            (Some("keep"), _) => Ok(RecordsTo::Output),
+            (Some("drop"), _) => Ok(RecordsTo::Nowhere),
+            (Some("-"), _) => {
+                Err("records cannot be set aside on standard output; name a file".into())
+            }
+            (_, Some(near)) => Err(format!("did you mean {near}? A file is ./{}", text.display())),
+            _ => Ok(RecordsTo::File(OutputFile(text.into()))),
+        }
+    }
+}
+
+impl ValueParserFactory for RecordsTo {
+    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<RecordsTo, String>>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().try_map(RecordsTo::parse)
+    }
+}
+
+/// The path of an output.
+pub enum Written<'m> {
+    File(&'m OutputFile),
+    Folder(&'m OutputFolder),
+}
+
+impl Written<'_> {
+    pub fn path(&self) -> &Path {
+        match self {
+            Written::File(path) => path,
+            Written::Folder(path) => path,
+        }
+    }
+}
+
+/// Returns the outputs among the values of an argument.
+pub fn written<'m>(matches: &'m ArgMatches, id: &str) -> impl Iterator<Item = Written<'m>> {
+    let records = values_of::<RecordsTo>(matches, id).filter_map(RecordsTo::file);
+    let files = values_of(matches, id).chain(records).map(Written::File);
+    files.chain(values_of(matches, id).map(Written::Folder))
+}
+
+/// Returns the values of an argument; none if it has another type.
+pub fn values_of<'m, T: Clone + Send + Sync + 'static>(
+    matches: &'m ArgMatches,
+    id: &str,
+) -> impl Iterator<Item = &'m T> {
+    matches.try_get_many(id).ok().flatten().into_iter().flatten()
 }
 
 /// The destination of an output.

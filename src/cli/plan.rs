@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
-use portcullis_dialect::dialect::{Dialect, LongUnreachable, RFC_9309};
-use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN, ROBOTS_BYTES_MAX};
+use portcullis_dialect::dialect::{Dialect, LongUnreachable};
+use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN};
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
@@ -22,7 +22,8 @@ use portcullis_set::batch::Freshness;
 
 use super::agents::{self, Asked};
 use super::args::{
-    Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs, ReadingArgs, RunArgs,
+    AgentArgs, Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs,
+    ReadingArgs, RunArgs, UrlArgs, UsageArgs,
 };
 use super::files::Files;
 use super::lists::{self, Input};
@@ -164,13 +165,13 @@ pub enum SummaryForm {
 }
 
 pub fn policies(args: PolicyArgs) -> PolicyPlan {
-    let strictness = strictness(args.strict, args.lenient);
+    let strictness = strictness(args.strict.strict, args.lenient.lenient);
     match args.set {
-        Some(path) => PolicyPlan::Set { path, dialect: args.dialect, strictness },
+        Some(path) => PolicyPlan::Set { path, dialect: args.text.dialect, strictness },
         None => PolicyPlan::Robots {
             path: args.robots.expect("clap requires one of the two"),
-            dialect: args.dialect.unwrap_or(&RFC_9309),
-            bytes_max: args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0),
+            dialect: args.text.dialect(),
+            bytes_max: args.text.bytes_max(),
             strictness,
         },
     }
@@ -185,28 +186,32 @@ pub fn strictness(strict: bool, lenient: bool) -> Strictness {
     }
 }
 
-/// Returns the agents. They are checked here if the dialect is known.
+/// Returns the agents, which are checked if the dialect is known, and how URLs are decided.
 pub fn questions(
     args: QuestionArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
+    let UrlArgs { assume_scheme, automata_memory } = args.urls;
+    Ok(QuestionPlan {
+        assumed_scheme: assume_scheme.map(String::into_bytes),
+        automata_bytes_max: automata_memory,
+        ..agents(args.agents, dialect)?
+    })
+}
+
+/// Returns the agents, which are checked if the dialect is known.
+pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Result<QuestionPlan> {
     let mut headers = args.user_agents;
     let mut seen = HashSet::new();
     headers.retain(|header| seen.insert(header.clone()));
-    let questions = QuestionPlan {
-        asked: agents::expand(&args.agents)?,
-        headers,
-        assumed_scheme: args.assume_scheme.map(String::into_bytes),
-        automata_bytes_max: args.automata_memory,
-        freshness: None,
-        usage: false,
-    };
+    let asked = agents::expand(&args.agents)?;
+    let questions = QuestionPlan { asked, headers, ..QuestionPlan::default() };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)
 }
 
 /// Checks that each label of `--usage` is named once.
-pub fn labels(labels: Vec<Label>) -> anyhow::Result<Vec<Label>> {
+pub fn labels(UsageArgs { usage: labels }: UsageArgs) -> anyhow::Result<Vec<Label>> {
     for (place, label) in labels.iter().enumerate() {
         ensure!(!labels[..place].contains(label), "--usage names {label} twice");
     }
@@ -251,11 +256,11 @@ pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<S
     );
     let config = reading(lists.reading)?;
     Ok(StreamPlan {
-        inputs: lists::expand(&files)?,
+        inputs: lists::expand(&files.iter().map(|it| it.path().to_owned()).collect::<Vec<_>>())?,
         lists: config.into(),
         chunks: ChunkConfig::default(),
         rejects: lists.rejects,
-        threads: run.threads,
+        threads: run.threads.threads,
         progress: !run.no_progress,
         prints,
     })

@@ -17,11 +17,7 @@ use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 const ROBOTS: &str = "robots";
 const JSON_LINES: &str = "robots.jsonl";
 const WARC: &str = "robots.warc.gz";
-const STATES: &str = "expected.tsv";
 const URLS: &str = "urls.txt";
-
-/// The most older answers of an origin, besides the answer that counts.
-const OLDER_ANSWERS_MAX: u64 = 1;
 
 /// The hosts and URLs in one unit of work, which is about 400 KiB.
 const HOSTS_AT_ONCE: u64 = 256;
@@ -36,13 +32,8 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
         SynthFormat::Jsonl => (JSON_LINES, Some(ArchiveFormat::JsonLines)),
         SynthFormat::Warc => (WARC, Some(ArchiveFormat::Warc)),
     };
-    ensure!(
-        archive.is_some() || !args.answers,
-        "a folder can hold files only; add --format jsonl or --format warc"
-    );
     let (robots, urls) = (args.out.file(name), args.out.file(URLS));
-    let states = args.answers.then(|| args.out.file(STATES));
-    for path in [Some(&robots), Some(&urls), states.as_ref()].into_iter().flatten() {
+    for path in [&robots, &urls] {
         ensure!(
             !path.exists(),
             "{} exists; choose an empty folder with --out, or remove it",
@@ -56,12 +47,8 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     match archive {
         None => folder = Some(write_folder(&corpus, &robots)?),
         Some(format) => {
-            let answers = match args.answers {
-                true => Answers::AsTheWeb { older_max: OLDER_ANSWERS_MAX },
-                false => Answers::Files,
-            };
-            let archive = Archive::new(args.seed, format, answers);
-            outputs = write_archive(&corpus, &archive, &robots, states)?;
+            let archive = Archive::new(args.seed, format, Answers::Files);
+            outputs.push(write_archive(&corpus, &archive, &robots)?);
         }
     }
     // The list is written last: a corpus with a list is complete.
@@ -91,32 +78,20 @@ fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<AtomicFolder> 
     Ok(unfinished)
 }
 
-fn write_archive(
-    corpus: &Corpus,
-    archive: &Archive,
-    path: &OutputFile,
-    states: Option<OutputFile>,
-) -> anyhow::Result<Vec<Output>> {
+fn write_archive(corpus: &Corpus, archive: &Archive, path: &OutputFile) -> anyhow::Result<Output> {
     let mut output = Output::create_as_is(path)?;
-    let mut states_output = states.map(|path| Output::create(&path)).transpose()?;
     let mut head = Vec::new();
     archive.write_head(&mut head);
     output.write(&head)?;
     let make = |hosts: Range<u64>| {
-        let (mut records, mut states) = (Vec::new(), Vec::new());
+        let mut records = Vec::new();
         for host in hosts {
-            corpus.write_archived(host, archive, &mut records, &mut states);
+            corpus.write_archived(host, archive, &mut records, &mut Vec::new());
         }
-        (records, states)
+        records
     };
-    in_pieces(corpus.hosts(), HOSTS_AT_ONCE, make, |(records, states)| {
-        output.write(&records)?;
-        if let Some(output) = &mut states_output {
-            output.write(&states)?;
-        }
-        Ok(())
-    })?;
-    Ok(std::iter::once(output).chain(states_output).collect())
+    in_pieces(corpus.hosts(), HOSTS_AT_ONCE, make, |records| Ok(output.write(&records)?))?;
+    Ok(output)
 }
 
 fn write_urls(corpus: &Corpus, urls: u64, path: &OutputFile) -> anyhow::Result<Output> {

@@ -35,7 +35,7 @@ fn corpus() -> Folder {
 
 /// Returns the report of `line`, with lists of the maximum length.
 fn audit(folder: &Folder, line: &str) -> Value {
-    json(&folder.ok(format!("audit {line} -n 1000000 --json - --no-summary")).stdout)
+    json(&folder.ok(format!("audit {line} -n 1000000 --report - --no-summary")).stdout)
 }
 
 fn number(value: &Value) -> u64 {
@@ -167,7 +167,7 @@ fn threads_and_cuts_change_no_byte() {
     // Many chunks, so that threads process them out of order.
     folder.write("c/list", folder.read("c/list").repeat(24));
     let report = |threads: usize, top: usize| {
-        folder.ok(format!("audit {ASKED} -n {top} -j {threads} --json -")).stdout
+        folder.ok(format!("audit {ASKED} -n {top} -j {threads} --report -")).stdout
     };
     for top in [0, 3, 50] {
         let expected = report(1, top);
@@ -290,7 +290,8 @@ fn samples_are_urls_in_every_format() {
     ];
     for (name, list) in lists {
         folder.write(name, list);
-        let line = format!("audit --robots robots -a ExampleBot {name} -o page.html --json r.json");
+        let line =
+            format!("audit --robots robots -a ExampleBot {name} -o page.html --report r.json");
         folder.ok(line);
         let report = json(&folder.read("r.json"));
         let samples = &report["rules"]["deciding"]["rows"][0]["samples"];
@@ -354,17 +355,15 @@ fn one_file_for_every_url() {
 fn a_report_is_whole_or_not_there() {
     let folder = Folder::new();
     let failing = [
-        ("audit --robots robots -a X --json out.json no-list", "no-list"),
-        ("audit --robots robots -a X --json no/out.json", "no/out.json"),
-        ("audit --robots robots -a X", "--json"),
-        ("audit -p a.set --compare-dialect google -a X --json -", "portcullis diff"),
-        ("audit -p a.set --compare-set b.set -a X --json -", "portcullis diff"),
+        ("audit --robots robots -a X --report out.json no-list", "no-list"),
+        ("audit --robots robots -a X --report no/out.json", "no/out.json"),
+        ("audit --robots robots -a X", "--report"),
     ];
     for (line, word) in failing {
         assert_fails(&folder.pipe(line, ""), &[word]);
         assert_eq!(folder.names(), [""; 0], "{line}");
     }
-    let line = "audit --robots robots -a X --json out.json.gz";
+    let line = "audit --robots robots -a X --report out.json.gz";
     let output = folder.pipe(line, format!("{ALLOWED}\n"));
     assert_status(&output, 0);
     assert_stdout(&output, "");

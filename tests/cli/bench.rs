@@ -12,7 +12,7 @@ fn bench(folder: &Folder, line: &str) -> Output {
 #[track_caller]
 fn on_sample(folder: &Folder, policies: &str, line: &str) -> (Output, Value) {
     let urls = project("corpora/sample/urls.txt");
-    let flags = format!("{policies} -a Googlebot --urls {} --json b.json", urls.display());
+    let flags = format!("{policies} -a Googlebot --urls {} --report b.json", urls.display());
     let output = bench(folder, &format!("{flags} {line}"));
     (output, json(&folder.read("b.json")))
 }
@@ -92,7 +92,7 @@ fn lists_are_read_as_by_other_commands() {
     folder.ok("classify --robots robots -a ExampleBot lines.txt -o list.parquet");
     let report = |list: &str| {
         let line = format!("--robots robots -a ExampleBot --engine portcullis --no-memory {list}");
-        let output = bench(&folder, &format!("{line} --json b.json"));
+        let output = bench(&folder, &format!("{line} --report b.json"));
         (json(&folder.read("b.json")), text(&output.stderr))
     };
     let (lines, _) = report("--urls lines.txt");
@@ -127,7 +127,7 @@ fn the_command_of_a_report_can_be_repeated() {
     folder.write("my lists/it's $1.txt", format!("{ALLOWED}\n"));
     let script = project("tests/data/bench/runner.sh");
     let mut first = folder.command("bench --robots ./robots -a ExampleBot --no-memory --rounds 1");
-    first.args(["--seconds-per-pass", "0", "--engine", "portcullis", "--json", "b.json"]);
+    first.args(["--seconds-per-pass", "0", "--engine", "portcullis", "--report", "b.json"]);
     first.args(["--urls", "my lists/it's $1.txt"]);
     let output =
         first.arg("--runner").arg(format!("s=sh {} allow", script.display())).output().unwrap();
@@ -158,7 +158,7 @@ fn a_set_with_hosts_that_have_no_file_is_verified() {
     for dialect in ["rfc9309", "google"] {
         folder.ok(format!("compile -o s.set --dialect {dialect} captures.jsonl"));
         let line = "-p s.set --urls urls.txt -a ExampleBot --engine portcullis --no-memory";
-        bench(&folder, &format!("{line} --json b.json"));
+        bench(&folder, &format!("{line} --report b.json"));
         let report = json(&folder.read("b.json"));
         assert_eq!(report["corpus"]["questions"], 2, "{report}");
         let stored = engine(&report, "portcullis");
@@ -184,7 +184,7 @@ fn memory_is_that_of_a_process_of_its_own() {
 fn with_runner(folder: &Folder, runner: String) -> (String, Value) {
     folder.write("urls.txt", "https://a.example/private/x\nhttps://b.example/\n");
     let line = "bench --robots robots -a ExampleBot --rounds 1 --seconds-per-pass 0 --no-memory \
-                --urls urls.txt --engine portcullis --json b.json --runner";
+                --urls urls.txt --engine portcullis --report b.json --runner";
     let output = folder.command(line).arg(runner).output().unwrap();
     assert_status(&output, 0);
     (String::from_utf8(output.stdout).unwrap(), json(&folder.read("b.json")))
@@ -223,8 +223,8 @@ fn wrong_usage_is_reported_before_anything_is_measured() {
     let cases: [(&str, &[&str]); 7] = [
         ("--engine nobody", &["no engine nobody", "sorted-scan"]),
         ("--runner oracle=true", &["two engines", "oracle"]),
-        ("--json a --html a", &["--html a", "--json a", "one file"]),
-        ("--json no/such/folder/a", &["no/such/folder/a"]),
+        ("--report a --html a", &["--html a", "--report a", "one file"]),
+        ("--report no/such/folder/a", &["no/such/folder/a"]),
         ("--urls none.txt", &["error: none.txt: no such file or directory"]),
         ("--urls nothing.txt", &["nothing.txt", "no URL", "`mailto:a@b.example`", "plain lines"]),
         ("--urls -", &["--urls -", "several times"]),

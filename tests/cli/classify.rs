@@ -130,14 +130,12 @@ fn json_keeps_bytes_that_are_not_text() {
 }
 
 #[test]
-fn compressed_lists_are_read_with_and_without_a_flag() {
+fn compressed_lists_are_read() {
     let folder = Folder::new();
     let zstd = zstd::encode_all(list().as_bytes(), 1).unwrap();
     for (name, stored) in [("list.gz", gzip(list().as_bytes())), ("list.zst", zstd)] {
         folder.write(name, &stored);
-        for flag in ["", "-z", "--search-zip"] {
-            assert_stdout(&folder.run(&format!("classify {flag} {name}"), ""), tagged());
-        }
+        assert_stdout(&folder.run(&format!("classify {name}"), ""), tagged());
         assert_stdout(&folder.run("classify", &stored), tagged());
     }
 }
@@ -187,25 +185,6 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
         // The bytes do not depend on the kind of input either.
         assert!(folder.run(line, &input).stdout == one, "{line}");
     }
-}
-
-#[test]
-fn advertools_rows() {
-    let folder = Folder::new();
-    let list = format!("{ALLOWED}\n{DISALLOWED}\n{UNKNOWN}\n{INVALID}, too\na.example:443/x\n");
-    let line = "classify --format advertools --assume-scheme https --no-summary";
-    let expected = "\
-robotstxt_url,user_agent,url_path,can_fetch
-https://a.example/robots.txt,ExampleBot,/,True
-https://a.example/robots.txt,ExampleBot,/private/x,False
-https://c.example/robots.txt,ExampleBot,/,
-,ExampleBot,\"nothing, too\",
-https://a.example/robots.txt,ExampleBot,/x,True
-";
-    assert_stdout(&folder.run(line, &list), expected);
-    assert_stdout(&folder.run(&format!("{line} -o out.csv"), &list), "");
-    assert_eq!(folder.read("out.csv"), expected.as_bytes());
-    assert_fails(&folder.run(&format!("{line} -o out.tsv"), &list), &["out.tsv", ".csv"]);
 }
 
 /// The sample's only host with a port is a capture, because its name cannot be a file name

@@ -113,7 +113,6 @@ fn columns_that_are_refused() {
         ("--header -a url", &["url", "--column-prefix"]),
         ("--format jsonl --columns reason", &["--columns", "tsv"]),
         ("--format jsonl --header", &["--header", "tsv"]),
-        ("--format advertools --column-prefix x", &["--column-prefix", "csv"]),
     ] {
         assert_fails(&run(&folder, &format!("-a Bot {flags}")), words);
     }

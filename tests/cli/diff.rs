@@ -166,7 +166,7 @@ fn the_output_is_the_same_for_any_number_of_threads() {
 #[test]
 fn changes_agree_with_classify_on_each_set() {
     let folder = sets();
-    let synth = "synth --answers --hosts 300 --urls 20000 --format jsonl";
+    let synth = "synth --hosts 300 --urls 20000 --format jsonl";
     for (seed, name) in [(1, "one"), (2, "two")] {
         folder.ok(format!("{synth} --seed {seed} -o {name}"));
         folder.ok(format!("compile -o {name}.set {name}/robots.jsonl"));
@@ -250,10 +250,10 @@ fn the_exit_status_reports_changes_with_a_flag() {
     folder.write("other", "https://state.example/\n");
     for (line, status) in [
         ("diff old.set new.set", 0),
-        ("diff --exit-code old.set new.set", 1),
-        ("diff --exit-code old.set old.set", 0),
-        ("diff --exit-code old.set new.set -a One same", 0),
-        ("diff --exit-code old.set new.set -a One other", 1),
+        ("diff --fail old.set new.set", 1),
+        ("diff --fail old.set old.set", 0),
+        ("diff --fail old.set new.set -a One same", 0),
+        ("diff --fail old.set new.set -a One other", 1),
     ] {
         assert_status(&folder.output(line), status);
     }

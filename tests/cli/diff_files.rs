@@ -70,7 +70,7 @@ fn the_status_reports_changes_with_a_flag() {
         // Wildcards and Allow have no meaning there.
         ("-a One --dialect original1994", 0),
     ] {
-        let output = folder.output(format!("diff --exit-code old.txt new.txt {line}"));
+        let output = folder.output(format!("diff --fail old.txt new.txt {line}"));
         assert_status(&output, status);
     }
     folder.ok("diff old.txt new.txt -a Two");
@@ -130,7 +130,7 @@ Two	disallow	allow	7:/a/b	11:/a/b	https://a.example/a/b
 ";
     assert_stdout(&output, expected);
     assert_says(&output, &["old: old.txt, ", "new: new.txt, ", "4 records"]);
-    let output = folder.ok("diff --dialect original1994 --exit-code old.txt old.txt -a Two urls");
+    let output = folder.ok("diff --dialect original1994 --fail old.txt old.txt -a Two urls");
     assert_stdout(&output, "");
 }
 

@@ -23,15 +23,15 @@ fn wrong_usage() {
         "classify --robots robots -a A+",
         "classify -p missing --robots robots -a Bot",
         "classify --robots robots -a Bot -j many",
-        "filter --robots robots -a Bot --any --all",
-        "filter --robots robots -a Bot --unknown maybe",
+        "filter --robots robots -a Bot --unknown kepp",
+        "filter --robots robots -a Bot --invalid Drop",
         "filter --robots robots -a Bot --max-robots-size 0",
         "filter --robots robots -a Bot -q -c",
         "filter --robots robots -a Bot -q -o x",
         "filter --robots robots -a Bot --json --no-summary",
-        "filter --robots robots -a Bot --unknown keep --unknown-to x",
-        "filter --robots robots -a Bot --invalid keep --invalid-to x",
-        "filter --robots robots -a Bot --invalid-to -",
+        "filter --robots robots -a Bot --unknown keep --unknown x",
+        "filter --robots robots -a Bot --invalid keep --invalid x",
+        "filter --robots robots -a Bot --invalid -",
         "filter --robots robots -a Bot --assume-scheme https://",
         "filter --robots robots -a Bot - missing -",
         "synth --hosts 0 --out x",
@@ -86,7 +86,7 @@ fn a_damaged_input_leaves_no_output() {
     let folder = Folder::new();
     let whole = zstd::encode_all(ALLOWED.repeat(1000).as_bytes(), 1).unwrap();
     folder.write("cut.zst", &whole[..whole.len() - 4]);
-    let line = "filter cut.zst -o out.txt --unknown-to u --invalid-to i";
+    let line = "filter cut.zst -o out.txt --unknown u --invalid i";
     assert_fails(&folder.run(line, ""), &["cut.zst"]);
     assert_eq!(folder.names(), ["cut.zst"]);
 }
@@ -189,7 +189,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("classify --robots robots -a BadBot nope", "nope: no such file or directory"),
     ("filter --robots robots -a BadBot x.set", "x.set: a policy set, not a list of URLs (use -p x.set)"),
     ("filter --robots robots -a BadBot a.tar", "a.tar: a tar archive, not a list of URLs (unpack it first)"),
-    ("audit --robots robots -a BadBot --json j a.zip", "a.zip: a zip archive, not a list of URLs (unpack it first)"),
+    ("audit --robots robots -a BadBot --report j a.zip", "a.zip: a zip archive, not a list of URLs (unpack it first)"),
     ("classify --robots robots -a Bot https://a.example/l", "https://a.example/l: a URL, not a file; portcullis fetches nothing, so download it first"),
     ("bench --robots robots -a BadBot --urls nope", "nope: no such file or directory"),
     // Outputs.
@@ -199,7 +199,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("compile -o - robots", "a set cannot go to standard output; name a file"),
     ("merge -o https://a.example/y.set x.set", "https://a.example/y.set: a URL, not a file; portcullis writes to files only"),
     ("classify --robots robots -a Bot urls.txt -o void", "void: a folder; name a file"),
-    ("filter --robots robots -a Bot urls.txt --unknown-to no/u", "no/u: no such folder; create it first"),
+    ("filter --robots robots -a Bot urls.txt --unknown no/u", "no/u: no such folder; create it first"),
     ("synth -o urls.txt", "urls.txt: a file, not a folder; name a folder"),
     ("synth -o -", "a folder cannot go to standard output; name a folder"),
 ];

@@ -88,7 +88,7 @@ fn a_list_that_is_cut_short_leaves_no_output() {
     for left in [0, LIST_BYTES as u64 / 2] {
         let folder = Folder::new();
         let list = long_list(&folder);
-        let line = "filter urls.txt --robots robots -a Bot --unknown-to u -j 2";
+        let line = "filter urls.txt --robots robots -a Bot --unknown u -j 2";
         let run = Run::start(&folder, line);
         assert_eq!(folder.names().len(), 2);
         run.cut(&list, left, &[]);

@@ -44,8 +44,8 @@ fn records_go_where_they_are_sent() {
         ("-o out.txt", "", &[("out.txt", &allowed)]),
         ("-o out.zst", "", &[("out.zst", &allowed)]),
         ("-c -o n.txt", "", &[("n.txt", "2\n")]),
-        ("-q --unknown-to u", "", &[("u", &unknown)]),
-        ("--unknown-to u --invalid-to i.gz", &allowed, &[("i.gz", &invalid), ("u", &unknown)]),
+        ("-q --unknown u", "", &[("u", &unknown)]),
+        ("--unknown u --invalid i.gz", &allowed, &[("i.gz", &invalid), ("u", &unknown)]),
     ];
     for (flags, printed, files) in rows {
         let folder = Folder::new();
@@ -71,7 +71,7 @@ fn invalid_records_are_kept_byte_for_byte() {
     }
     assert_stdout(&folder.run("filter --invalid keep -c", &input), "11\n");
     assert_stdout(&folder.run("filter --invalid keep -0", b"\0\r\0\n\0"), b"\0\r\0\n\0");
-    assert_stdout(&folder.run("filter --invalid-to aside", &input), &url);
+    assert_stdout(&folder.run("filter --invalid aside", &input), &url);
     assert_eq!(text(&folder.read("aside")), text(invalid));
     // By default they are dropped, and the summary counts them.
     let output = folder.run("filter --json", &input);
@@ -84,8 +84,7 @@ fn all_agents_unless_any() {
     let folder = Folder::new();
     let all = "https://b.example/\n".to_owned();
     for (flags, expected) in [
-        ("", all.clone()),
-        ("--all", all),
+        ("", all),
         ("--any", format!("{ALLOWED}\r\nhttps://b.example/\n")),
         ("--any -v", format!("{DISALLOWED}\n")),
     ] {
@@ -98,13 +97,13 @@ fn all_agents_unless_any() {
 fn the_exit_status_reports_an_empty_output_with_a_flag() {
     let folder = Folder::new();
     for (flags, input, status) in [
-        ("-e", DISALLOWED, 1),
-        ("-e", "", 1),
-        ("-e", UNKNOWN, 1),
-        ("-e -c", DISALLOWED, 1),
-        ("-e -q", DISALLOWED, 1),
-        ("-e", ALLOWED, 0),
-        ("-e -v", DISALLOWED, 0),
+        ("--fail", DISALLOWED, 1),
+        ("--fail", "", 1),
+        ("--fail", UNKNOWN, 1),
+        ("--fail -c", DISALLOWED, 1),
+        ("--fail -q", DISALLOWED, 1),
+        ("--fail", ALLOWED, 0),
+        ("--fail -v", DISALLOWED, 0),
         ("", DISALLOWED, 0),
     ] {
         let output = folder.run(&format!("filter {flags}"), input);
@@ -135,7 +134,7 @@ fn more_threads_than_processors_can_use_are_not_started() {
     for line in [
         "filter --robots robots -a ExampleBot urls",
         "classify --robots robots -a ExampleBot urls",
-        "audit --robots robots -a ExampleBot urls --json audit.json",
+        "audit --robots robots -a ExampleBot urls --report audit.json",
         "compile -o set robots",
         "merge -o merged set",
         "diff set set",

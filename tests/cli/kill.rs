@@ -29,7 +29,7 @@ impl Sets {
         let folder = Folder::new();
         for (seed, hosts, name) in [(1, 40, "old"), (2, 1_500, "new")] {
             let line = format!("synth --seed {seed} --hosts {hosts} --urls 1 --out {name}");
-            folder.ok(format!("{line} --format jsonl --answers"));
+            folder.ok(format!("{line} --format jsonl"));
         }
         folder.ok("compile old/robots.jsonl -o a.set");
         let old = folder.read("a.set");
@@ -148,8 +148,8 @@ fn a_signal_leaves_nothing() {
     let policies = "--robots robots -a Bot";
     let lines = [
         (format!("classify {policies} -o out.tsv.gz"), 1),
-        (format!("filter {policies} -o out --unknown-to u.zst --invalid-to i --rejects r"), 4),
-        (format!("audit {policies} -o out.html --json out.json"), 2),
+        (format!("filter {policies} -o out --unknown u.zst --invalid i --rejects r"), 4),
+        (format!("audit {policies} -o out.html --report out.json"), 2),
     ];
     for signal in ["HUP", "INT", "TERM"] {
         for (line, outputs) in &lines {

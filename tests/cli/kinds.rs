@@ -64,7 +64,7 @@ const ROWS: [Row; 19] = [
 const AS_ROBOTS_TXT: [&str; 3] = [
     "check --robots {} -a Bot https://closed.example/x",
     "classify --robots {} -a Bot --no-summary one.txt",
-    "audit --robots {} -a Bot --json - --no-summary one.txt",
+    "audit --robots {} -a Bot --report - --no-summary one.txt",
 ];
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
 const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.txt -a Bot"];
@@ -74,13 +74,13 @@ const AS_SET: [&str; 7] = [
     "inspect {}",
     "verify {}",
     "merge {} -o merged",
-    "audit -p {} -a Bot --json - --no-summary one.txt",
+    "audit -p {} -a Bot --report - --no-summary one.txt",
     "bench -p {} -a Bot --urls missing",
 ];
 const AS_LIST: [&str; 4] = [
     "classify --robots robots.txt -a Bot --no-summary {}",
     "filter --robots robots.txt -a Bot --no-summary -v {}",
-    "audit --robots robots.txt -a Bot --json - --no-summary {}",
+    "audit --robots robots.txt -a Bot --report - --no-summary {}",
     "diff policies.set policies.set -a Bot {}",
 ];
 
@@ -292,7 +292,8 @@ fn an_empty_standard_input_is_noted() {
     assert_says(&folder.pipe(classify, ""), &[note, "notes on files: empty-input 1"]);
     let object = json(&folder.pipe(format!("{classify} --json"), "").stderr);
     assert_eq!(object["file_notes"]["empty-input"], 1);
-    for line in [&check, classify, "diff - robots.txt", "audit --robots - -a Bot --json - one.txt"]
+    for line in
+        [&check, classify, "diff - robots.txt", "audit --robots - -a Bot --report - one.txt"]
     {
         let empty = folder.pipe(format!("{line} --strict"), "");
         assert_fails(&empty, &["standard input: empty", "--strict"]);

@@ -80,7 +80,7 @@ fn stored(list: &[u8]) -> [(&'static str, Vec<u8>); 3] {
 
 /// Returns the members of an audit that URLs determine.
 fn findings(folder: &Folder, list: &str) -> Vec<Value> {
-    let line = format!("audit --robots robots -a ExampleBot --no-summary --json - {list}");
+    let line = format!("audit --robots robots -a ExampleBot --no-summary --report - {list}");
     let report = json(&folder.ok(line).stdout);
     ["verdicts", "hosts", "rules"].map(|name| report[name].clone()).to_vec()
 }
@@ -252,7 +252,7 @@ fn bad_records_are_counted_kept_in_place_and_set_aside() {
     assert_says(&output, &["invalid records: empty 1, not-a-url 1"]);
     assert_says(&output, &["bad.jsonl, line 2: the field is not a string"]);
     assert_stdout(&folder.run("filter bad.jsonl --invalid keep", ""), BAD);
-    for line in ["diff s s -a Bot", "audit -p s -a Bot --json a"] {
+    for line in ["diff s s -a Bot", "audit -p s -a Bot --report a"] {
         folder.ok("compile robots -o s");
         let output = folder.ok(format!("{line} bad.jsonl --rejects again.jsonl.gz"));
         assert_says(&output, &["not-json 1"]);
@@ -282,7 +282,7 @@ fn a_list_without_urls_is_an_error_with_its_appearance() {
     ];
     for (name, list, words) in rows {
         folder.write(name, list);
-        for line in ["classify", "filter", "filter -v --invalid keep", "audit --json -"] {
+        for line in ["classify", "filter", "filter -v --invalid keep", "audit --report -"] {
             assert_fails(&folder.run(&format!("{line} {name}"), ""), words);
         }
         assert_status(&folder.run(&format!("classify {name} -o out.tsv"), ""), 2);
@@ -438,7 +438,7 @@ fn lists_are_joined_if_their_records_can_be() {
     folder.write("b.csv", format!("url,x\n{ALLOWED},2\n"));
     folder.write("c.csv", format!("x,url\n3,{ALLOWED}\n"));
     folder.write("d.jsonl", format!("{{\"url\": \"{ALLOWED}\"}}\n"));
-    let output = folder.run("filter a.csv b.csv --unknown-to u", "");
+    let output = folder.run("filter a.csv b.csv --unknown u", "");
     assert_stdout(&output, format!("url,x\r\n{ALLOWED},1\n{ALLOWED},2\n"));
     assert_eq!(text(&folder.read("u")), "url,x\\r\n");
     for (lists, words) in [("a.csv c.csv", "different columns"), ("a.csv d.jsonl", "JSON Lines")] {

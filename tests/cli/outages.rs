@@ -112,7 +112,7 @@ fn captures_after_the_time_of_a_set_are_left_out() {
     let said = format!("left out {later} later captures, as of 2024-01-31T00:00:00Z\n");
     assert_says(&output, &[&format!("note: {later} captures after --as-of left out\n"), &said]);
     folder.ok("verify x.set");
-    assert_stdout(&folder.ok("diff --exit-code earlier.set x.set"), "");
+    assert_stdout(&folder.ok("diff --fail earlier.set x.set"), "");
     assert_eq!(verdicts(&folder, "x.set"), verdicts(&folder, "earlier.set"));
     let summary =
         json(&folder.ok(format!("compile --json {flags} -o x.set captures.jsonl")).stderr);

@@ -37,20 +37,20 @@ fn an_output_that_is_an_input() {
     let folder = linked();
     let before = contents(&folder);
     let lines = [
-        "filter l --robots robots -a Bot --unknown-to NAME",
-        "filter l --robots robots -a Bot --invalid-to NAME -o other",
+        "filter l --robots robots -a Bot --unknown NAME",
+        "filter l --robots robots -a Bot --invalid NAME -o other",
         "filter l --robots robots -a Bot --rejects NAME -o other",
         "filter l --robots robots -a Bot -o NAME",
         "classify l --robots robots -a Bot --format tsv -o NAME",
         "classify -p s -a Bot --format tsv -o NAME l",
         "audit l --robots robots -a Bot -o NAME",
-        "audit l --robots robots -a Bot -o other --json NAME",
-        "audit other -p l -a Bot --json NAME",
+        "audit l --robots robots -a Bot -o other --report NAME",
+        "audit other -p l -a Bot --report NAME",
         "compile l robots -o NAME",
         "merge s l -o NAME",
         "diff s l --format tsv -o NAME",
         "diff s s l -a Bot --format tsv -o NAME",
-        "bench --robots robots --urls l -a Bot --json NAME",
+        "bench --robots robots --urls l -a Bot --report NAME",
         "bench --robots robots --urls l -a Bot --html NAME",
         "bench --robots l --urls other -a Bot --html NAME",
     ];
@@ -135,7 +135,7 @@ fn an_output_that_is_a_file_of_agents() {
         "filter l --robots robots -a @names --rejects NAME",
         "classify l -p s -a @names --format tsv -o NAME",
         "audit l --robots robots -a @names -o NAME",
-        "audit l --robots robots -a @names --json NAME",
+        "audit l --robots robots -a @names --report NAME",
         "diff s s l -a @names --format tsv -o NAME",
     ] {
         for name in ["names", "names.link", "names.hard"] {
@@ -161,10 +161,10 @@ fn a_stream_that_is_an_output_or_an_input() {
     folder.write("x", "before");
     let before = contents(&folder);
     assert_fails(&run("filter -o l", "l", ""), &["--output l", "standard input"]);
-    assert_fails(&run("filter - --unknown-to l.hard", "l", ""), &["l.hard", "standard input"]);
+    assert_fails(&run("filter - --unknown l.hard", "l", ""), &["l.hard", "standard input"]);
     assert_fails(&run("filter l", "x", "l"), &["standard output", "also an input (l)"]);
     assert_fails(&run("filter", "l", "l"), &["standard output", "standard input"]);
-    assert_fails(&run("filter l --unknown-to x", "l", "x"), &["--unknown-to x", "standard output"]);
+    assert_fails(&run("filter l --unknown x", "l", "x"), &["--unknown x", "standard output"]);
     assert!(contents(&folder) == before);
     // The list is named: nothing reads the stream.
     assert_status(&run("filter l -o x", "x", ""), 0);
@@ -179,17 +179,17 @@ fn two_outputs_that_are_one_file() {
     let before = contents(&folder);
     for (first, second) in [("x", "x.hard"), ("x", "x.link"), ("n", "n"), ("n", "./sub/../n")] {
         for line in [
-            "filter l --robots robots -a Bot -o FIRST --unknown-to SECOND",
-            "filter l --robots robots -a Bot --invalid-to FIRST --unknown-to SECOND",
-            "audit l --robots robots -a Bot -o FIRST --json SECOND",
-            "bench --robots robots --urls l -a Bot --json FIRST --html SECOND",
+            "filter l --robots robots -a Bot -o FIRST --unknown SECOND",
+            "filter l --robots robots -a Bot --invalid FIRST --unknown SECOND",
+            "audit l --robots robots -a Bot -o FIRST --report SECOND",
+            "bench --robots robots --urls l -a Bot --report FIRST --html SECOND",
         ] {
             let line = line.replace("FIRST", first).replace("SECOND", second);
             assert_fails(&folder.output(&line), &[first, second, "are one file"]);
             assert!(contents(&folder) == before, "{line}");
         }
     }
-    let both = "audit l --robots robots -a Bot -o - --json -";
+    let both = "audit l --robots robots -a Bot -o - --report -";
     assert_fails(&folder.output(both), &["are one file"]);
 }
 
@@ -198,9 +198,9 @@ fn two_outputs_that_are_one_file() {
 fn devices_and_pipes_are_outputs() {
     let folder = linked();
     for (line, expected) in [
-        ("filter l -o /dev/null --unknown-to /dev/null --invalid-to /dev/null", ""),
+        ("filter l -o /dev/null --unknown /dev/null --invalid /dev/null", ""),
         (
-            "filter l -v --unknown-to /dev/stdout",
+            "filter l -v --unknown /dev/stdout",
             "https://a.example/private/x\nhttps://nobody.example/\n",
         ),
         ("filter -v /dev/stdin -o /dev/stdout", "https://a.example/private/x\n"),
@@ -232,12 +232,12 @@ fn devices_and_pipes_are_outputs() {
 fn all_outputs_or_none() {
     let folder = linked();
     for line in [
-        "filter -v l --robots robots -a Bot -o out --unknown-to /dev/full",
-        "filter -v l --robots robots -a Bot -o /dev/full --unknown-to out",
+        "filter -v l --robots robots -a Bot -o out --unknown /dev/full",
+        "filter -v l --robots robots -a Bot -o /dev/full --unknown out",
         "filter -v l --robots robots -a Bot -o out --rejects /dev/full",
         "filter l --robots robots -a Bot --out-dir sub --rejects /dev/full",
-        "audit l --robots robots -a Bot -o out --json /dev/full",
-        "bench --robots robots --urls l -a Bot --json out --html /dev/full --rounds 1 \
+        "audit l --robots robots -a Bot -o out --report /dev/full",
+        "bench --robots robots --urls l -a Bot --report out --html /dev/full --rounds 1 \
          --seconds-per-pass 0.001 --engine portcullis --no-memory",
     ] {
         let before = contents(&folder);

@@ -202,7 +202,7 @@ fn rows_are_kept_whole() {
     let of = |turn: usize| -> Vec<String> { own.iter().skip(turn).step_by(5).cloned().collect() };
     for threads in [1, 2, 7] {
         let line = format!("filter x.parquet {FLAGS} -o y.parquet -j {threads}");
-        folder.ok(line + " --unknown-to u.parquet --invalid-to i.parquet");
+        folder.ok(line + " --unknown u.parquet --invalid i.parquet");
         assert_eq!(rows(&folder, "y.parquet"), (of(0), names.clone()));
         assert_eq!(rows(&folder, "u.parquet"), (of(2), names.clone()));
         assert_eq!(rows(&folder, "i.parquet").0.len(), ROWS * 2 / 5);
@@ -336,7 +336,7 @@ fn preferences_are_columns_after_each_verdict() {
 fn a_file_of_another_name_has_the_urls() {
     let folder = Folder::new();
     write(&folder, "x.parquet");
-    folder.ok(format!("filter x.parquet {FLAGS} -o y.txt --unknown-to u.txt.gz"));
+    folder.ok(format!("filter x.parquet {FLAGS} -o y.txt --unknown u.txt.gz"));
     let lines = |turn: usize| -> String {
         let urls = urls().into_iter().flatten().filter(|url| {
             url.starts_with([ALLOWED, DISALLOWED, UNKNOWN][turn])
@@ -364,7 +364,7 @@ fn a_url_stays_on_its_line() {
 fn audit_and_diff_read_the_column() {
     let folder = Folder::new();
     write(&folder, "x.parquet");
-    folder.ok(format!("audit x.parquet {FLAGS} --json audit.json"));
+    folder.ok(format!("audit x.parquet {FLAGS} --report audit.json"));
     let report = json(&folder.read("audit.json"));
     assert_contains(&report.to_string(), &["a.example", "c.example"]);
     folder.ok("compile robots -o old.set");
@@ -387,11 +387,11 @@ fn lists_of_two_kinds_do_not_mix() {
         ("filter x.parquet x.txt -o y.parquet", records),
         ("filter x.txt -o y.parquet", records),
         (
-            "filter x.parquet -o y.parquet --unknown-to u.txt",
+            "filter x.parquet -o y.parquet --unknown u.txt",
             ["u.txt: the output has rows", ".parquet"],
         ),
         (
-            "filter x.parquet -o y.txt --unknown-to u.parquet",
+            "filter x.parquet -o y.txt --unknown u.parquet",
             ["u.parquet: the output has lines", ".txt"],
         ),
         (

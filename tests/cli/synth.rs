@@ -87,31 +87,9 @@ fn json_lines_hold_the_files_of_the_folder() {
 }
 
 #[test]
-fn answers_come_with_the_states_that_they_make() {
-    let folder = Folder::new();
-    for (format, archive) in [("jsonl", "robots.jsonl"), ("warc", "robots.warc.gz")] {
-        let line = format!("synth --hosts 600 --urls 10 --format {format} --answers");
-        folder.ok(format!("{line} --out {format}"));
-        assert!(folder.path(&format!("{format}/{archive}")).is_file());
-        let states = String::from_utf8(folder.read(&format!("{format}/expected.tsv"))).unwrap();
-        for state in ["rules", "no-rules", "unavailable", "unreachable"] {
-            assert!(states.lines().any(|line| line.ends_with(&format!("\t{state}"))), "{state}");
-        }
-        assert_fails(&folder.output(format!("{line} --out {format}")), &[archive, "--out"]);
-    }
-}
-
-#[test]
 fn a_warc_file_is_compressed_once() {
     let folder = Folder::new();
     folder.ok("synth --hosts 3 --urls 3 --format warc --out w");
     let stored = folder.read("w/robots.warc.gz");
     assert!(decompressed("robots.warc.gz", &stored).starts_with(b"WARC/1.0\r\n"));
-}
-
-#[test]
-fn a_folder_has_no_other_answers_than_files() {
-    let folder = Folder::new();
-    assert_fails(&folder.output("synth --answers --out c"), &["--format jsonl"]);
-    assert!(!folder.path("c").exists());
 }

@@ -83,7 +83,6 @@ fn invalid_labels_and_flags_are_refused() {
         ("classify -p a.set -a Bot --usage training", "train-ai, ai-use, search"),
         ("classify -p a.set -a Bot --usage search,search", "twice"),
         ("classify -p a.set -a Bot --usage search --columns bits", "bits"),
-        ("classify -p a.set -a Bot --usage search --format advertools", "advertools"),
         ("filter -p a.set -a Bot --purpose search", "--unstated"),
         ("filter -p a.set -a Bot --unstated drop", "--purpose"),
     ];
@@ -356,8 +355,8 @@ rules	https://c.example	rules	rules	One,Two
     assert_eq!(summary["per_agent"][0]["usage"], json!({"train-ai": 4, "search": 2}));
     // Without the flag, preferences are not compared.
     assert_eq!(text_lines(&folder.ok("diff old.set new.set -a One"), "usage"), "");
-    assert_status(&folder.output("diff new.set new.set -a One --usage search --exit-code"), 0);
-    assert_status(&folder.output("diff old.set new.set -a Two --usage train-ai --exit-code"), 1);
+    assert_status(&folder.output("diff new.set new.set -a One --usage search --fail"), 0);
+    assert_status(&folder.output("diff old.set new.set -a Two --usage train-ai --fail"), 1);
 }
 
 /// Returns the lines of an output that contain a text.
@@ -432,7 +431,7 @@ fn audit_agrees_with_classify() {
     folder.write("sites/b.example", robots);
     folder.write("urls", format!("{URLS}https://b.example/1\n"));
     let flags = "--robots sites -a Bot,Other";
-    let output = folder.ok(format!("audit {flags} --no-summary --json - -o page.html urls"));
+    let output = folder.ok(format!("audit {flags} --no-summary --report - -o page.html urls"));
     let report = json(&output.stdout);
     let usage = &report["usage"];
     let line = format!("classify {flags} --usage train-ai,ai-use,search --no-summary urls");

@@ -131,10 +131,10 @@ fn nothing_hostile_reaches_a_terminal() {
         with(&["classify"], &policies, &["-o", "@no/out.tsv"]),
         with(&["classify"], &policies, &["-o", "out.tsv", "@list"]),
         with(&["filter"], &policies, &["@missing"]),
-        with(&["filter"], &policies, &["-o", "@x", "--unknown-to", "@x", "@list"]),
+        with(&["filter"], &policies, &["-o", "@x", "--unknown", "@x", "@list"]),
         with(&["filter"], &policies, &["-c", "@list"]),
         with(&["bench"], &policies, &["@missing"]),
-        with(&["bench"], &policies, &["--json", "@x", "--html", "@x", "@list"]),
+        with(&["bench"], &policies, &["--report", "@x", "--html", "@x", "@list"]),
         vec!["synth", "--hosts", "1", "--urls", "1", "--out", "@file"],
         vec!["merge", "-o", "@merged", "@set", "@other"],
         vec!["merge", "-o", "@merged", "@set", "@other", "--json"],
@@ -161,7 +161,7 @@ fn nothing_hostile_reaches_a_terminal() {
         vec!["diff", "@file", "@missing"],
     ]);
     exact(&[
-        with(&["audit"], &policies, &["--json", "-", "@list"]),
+        with(&["audit"], &policies, &["--report", "-", "@list"]),
         with(&["audit"], &policies, &["-o", "@page.html", "@list"]),
         with(&["audit"], &set, &["-o", "page.html", "@list"]),
         with(&["audit"], &policies, &["-o", "page", "@missing"]),

@@ -1,4 +1,4 @@
-//! The findings of an audit as plain data: `--json` writes them, and the page shows them.
+//! The findings of an audit as plain data: `--report` writes them, and the page shows them.
 //!
 //! This module defines the shape of a [`Report`]. See [`Audit`](super::Audit) for how it is
 //! computed. The report holds no times and no thread counts, so equal inputs give equal bytes. Rows

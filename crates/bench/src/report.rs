@@ -1,4 +1,4 @@
-//! The results of a measurement as plain data: `--json` prints it, and the table and the page show
+//! The results of a measurement as plain data: `--report` prints it, and the table and the page show
 //! it.
 
 use portcullis_dialect::words;

@@ -35,7 +35,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod advertools;
 pub mod columns;
 mod counts;
 pub mod csv;

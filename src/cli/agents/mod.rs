@@ -34,10 +34,6 @@ impl AgentValue {
         AgentValue(text.into())
     }
 
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Returns the file that lists the names. `None` for a name and for a list that is compiled in.
     pub fn file(&self) -> Option<&Path> {
         let list = self.0.strip_prefix('@')?;

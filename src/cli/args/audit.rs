@@ -3,8 +3,7 @@
 use clap::{Args, ValueHint};
 
 use super::super::output::OutputFile;
-use super::super::values;
-use super::{InputArgs, PolicyArgs, QuestionArgs};
+use super::groups::{InputArgs, PolicyArgs, QuestionArgs, RunArgs, TopArgs};
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
@@ -16,15 +15,11 @@ use super::{InputArgs, PolicyArgs, QuestionArgs};
 #[derive(Args)]
 pub struct AuditArgs {
     #[command(flatten)]
-    pub input: InputArgs,
+    pub questions: QuestionArgs,
     #[command(flatten)]
     pub policies: PolicyArgs,
     #[command(flatten)]
-    pub questions: QuestionArgs,
-
-    /// Removed; `diff` compares two policy sets on a list
-    #[arg(long = "compare-set", alias = "compare-dialect", value_name = "SET", hide = true, value_parser = compared_by_diff)]
-    pub compare: Option<String>,
+    pub input: InputArgs,
 
     /// Write the report as one HTML page; it needs no network
     ///
@@ -38,30 +33,10 @@ pub struct AuditArgs {
     ///
     /// The extensions .gz and .zst compress it. The file appears when it is complete.
     #[arg(long, value_name = "FILE", required_unless_present = "output", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub json: Option<OutputFile>,
+    pub report: Option<OutputFile>,
 
-    /// Number of rows per list
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, help_heading = "Output")]
-    pub top: usize,
-
-    /// Number of threads, at most 16 per processor; 0 means one per processor. The report is the
-    /// same for any number
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads, help_heading = "Run")]
-    pub threads: usize,
-
-    /// Do not print the summary
-    #[arg(long, help_heading = "Run")]
-    pub no_summary: bool,
-
-    /// Do not draw a progress bar (drawn only if standard error is a terminal)
-    #[arg(long, help_heading = "Run")]
-    pub no_progress: bool,
-}
-
-/// Rejects the removed flags and names the replacement.
-fn compared_by_diff(_: &str) -> Result<String, &'static str> {
-    Err(
-        "audit no longer compares; compile a set for each side (`portcullis compile -o SET INPUT`, with \
-         --dialect for another dialect) and run `portcullis diff SET OTHER -a AGENT FILE`",
-    )
+    #[command(flatten)]
+    pub top: TopArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
 }

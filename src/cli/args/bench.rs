@@ -7,7 +7,7 @@ use portcullis_bench::{Model, RunnerCommand};
 
 use super::super::output::OutputFile;
 use super::super::values;
-use super::{PolicyArgs, ReadingArgs};
+use super::groups::{PolicyArgs, ReadingArgs};
 
 /// Measure engines side by side on your own files and URLs, each verified before it is timed
 ///
@@ -76,7 +76,7 @@ pub struct BenchArgs {
 
     /// JSON output file, with every value
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub json: Option<OutputFile>,
+    pub report: Option<OutputFile>,
 
     /// HTML output file, with plots; it opens without a network
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]

@@ -1,18 +1,18 @@
-//! Flags of the subcommands that make, compare and inspect policy sets.
+//! Flags of the subcommands that make, compare and inspect policy sets, and of `synth`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::usage::Label;
+use clap::{Args, ValueEnum, ValueHint};
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::{CaptureFormat, FieldName};
 
-use super::super::agents::AgentValue;
-use super::super::output::OutputFile;
-use super::super::values::{self, BytesMax};
-use super::{Format, ListArgs, RunArgs};
+use super::super::output::OutputFolder;
+use super::super::values;
+use super::groups::{
+    AgentArgs, FailArgs, LenientArgs, ListArgs, ListPath, OutputArgs, RunArgs, SetOutputArgs,
+    StrictArgs, TextArgs, TopArgs, UrlArgs, UsageArgs,
+};
 
 /// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
@@ -51,19 +51,14 @@ pub struct CompileArgs {
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
-    /// The policy set to write; it appears under its name once it is complete
-    #[arg(short, long, value_name = "SET", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub output: OutputFile,
-
-    /// The standard or crawler to follow
-    #[arg(long, value_name = "NAME", default_value = "rfc9309", value_parser = values::dialect(), help_heading = "Policies")]
-    pub dialect: &'static Dialect,
-
-    /// Read at most SIZE of a robots.txt
-    ///
-    /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", default_value = "500KiB", value_parser = values::bytes_max, help_heading = "Policies")]
-    pub max_robots_size: BytesMax,
+    #[command(flatten)]
+    pub text: TextArgs,
+    #[command(flatten)]
+    pub strict: StrictArgs,
+    #[command(flatten)]
+    pub lenient: LenientArgs,
+    #[command(flatten)]
+    pub outages: OutageArgs,
 
     /// The format of every INPUT; detected by default
     #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
@@ -81,20 +76,8 @@ pub struct CompileArgs {
     )]
     pub fields: Vec<FieldName>,
 
-    /// Stop at a broken record, a file that would be skipped, a capture without a status or after
-    /// --as-of, a robots.txt that is longer than --max-robots-size, or HTML, JSON or binary data
-    #[arg(long, help_heading = "Input")]
-    pub strict: bool,
-
-    /// Skip inputs and files that cannot be read to their end with a note, instead of stopping
-    ///
-    /// The origins of skipped captures are unknown, or an older capture counts.
-    #[arg(long, conflicts_with = "strict", help_heading = "Input")]
-    pub lenient: bool,
-
     #[command(flatten)]
-    pub outages: OutageArgs,
-
+    pub output: SetOutputArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -133,13 +116,10 @@ pub struct MergeArgs {
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
 
-    /// The policy set to write; it appears under its name once it is complete
-    #[arg(short, long, value_name = "SET", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub output: OutputFile,
-
     #[command(flatten)]
     pub outages: OutageArgs,
-
+    #[command(flatten)]
+    pub output: SetOutputArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -158,9 +138,17 @@ pub struct MergeArgs {
 /// verdict changed in the order of the input: the agent, both verdicts, both rules with their
 /// lines, the URL.
 ///
-/// With --usage, also reports what pages may be used for: per origin the old and the new
-/// statements, the agents and the label; with FILE, the URLs whose preference changed.
+/// With -a, an origin is reported only if the rules for one of the crawlers changed: patterns in
+/// normal form with their verdicts, by precedence; otherwise if the user-agent lines or rules of its
+/// file changed. FILE requires -a. By default, robots.txt files are compared for each crawler that
+/// one of them names, and for `*`, any other crawler.
+///
+/// With --usage, which requires -a, and policy sets or FILE, also reports what pages may be used
+/// for. Without FILE, a line `usage` has the origin, the old and the new statements, the agents and
+/// the label: `/art/=n y` is n for /art/ and y for all other paths, and ? is no statement. With
+/// FILE, a column after the agent has `access` or the label.
 #[derive(Args)]
+#[command(mut_arg("assume_scheme", |scheme| scheme.requires("files")))]
 pub struct DiffArgs {
     /// The old policy set or robots.txt file
     #[arg(value_name = "OLD")]
@@ -172,85 +160,44 @@ pub struct DiffArgs {
 
     /// Lists of URLs to compare by verdict, folders of lists, or patterns; `-` is standard input
     #[arg(value_name = "FILE", help_heading = "Input")]
-    pub files: Vec<PathBuf>,
+    pub files: Vec<ListPath>,
 
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    #[command(flatten)]
+    pub urls: UrlArgs,
+    #[command(flatten)]
+    pub usage: UsageArgs,
+    #[command(flatten)]
+    pub text: TextArgs,
+    #[command(flatten)]
+    pub strict: StrictArgs,
     #[command(flatten)]
     pub lists: ListArgs,
 
-    /// Product tokens of the crawlers, separated by commas
-    ///
-    /// Required with FILE. Without FILE, an origin is reported as changed if the rules for one of
-    /// the crawlers changed: patterns in normal form with their verdicts, by precedence. Without
-    /// crawlers, an origin is reported if the user-agent lines or rules of its file changed. By
-    /// default, robots.txt files are compared for each crawler that one of them names, and for `*`,
-    /// any other crawler. This flag may be given multiple times.
-    #[arg(
-        short,
-        long = "agents",
-        visible_alias = "agent",
-        value_name = "A,B,…",
-        value_parser = values::agent,
-        value_delimiter = ',',
-        help_heading = "Questions"
-    )]
-    pub agents: Vec<AgentValue>,
-
-    /// A crawler given by its User-Agent header; may be given multiple times
-    #[arg(long = "user-agent", value_name = "HEADER", help_heading = "Questions")]
-    pub user_agents: Vec<String>,
-
-    /// Also compare what pages may be used for, by label: train-ai, ai-use, search
-    ///
-    /// LABELS are separated by commas. Requires -a, and policy sets or FILE. Without FILE, a line
-    /// `usage` has the origin, the old and the new statements, the agents and the label: `/art/=n
-    /// y` is n for /art/ and y for all other paths, and ? is no statement. With FILE, a column
-    /// after the agent has `access` or the label; for a label, the verdicts are y, n, ? (not
-    /// stated) or - (no access).
-    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label, help_heading = "Questions")]
-    pub usage: Vec<Label>,
-
-    /// The scheme of URLs without one, such as `example.com/x` or `//example.com/x`
-    #[arg(long, value_name = "SCHEME", value_parser = values::scheme, requires = "files", help_heading = "Questions")]
-    pub assume_scheme: Option<String>,
-
-    /// Memory per thread for lazily built automata
-    ///
-    /// Verdicts are the same for any SIZE: a number of bytes with an optional suffix K, KiB, M or
-    /// MiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
-    pub automata_memory: usize,
-
-    /// The standard or crawler to follow for two robots.txt files [default: rfc9309]
-    #[arg(long, value_name = "NAME", value_parser = values::dialect(), help_heading = "Policies")]
-    pub dialect: Option<&'static Dialect>,
-
-    /// Read at most SIZE of a robots.txt [default: 500KiB]
-    ///
-    /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, help_heading = "Policies")]
-    pub max_robots_size: Option<BytesMax>,
-
-    /// Stop at a robots.txt file that is longer than --max-robots-size, or that is HTML, JSON or
-    /// binary data, and at empty standard input
-    #[arg(long, help_heading = "Policies")]
-    pub strict: bool,
-
     /// The output format; by default chosen by OUTPUT's extension, else tsv
     #[arg(long, value_enum, help_heading = "Output")]
-    pub format: Option<Format>,
-
-    /// Output file; the extension selects the format (.tsv, .jsonl) and compression (.gz, .zst)
-    ///
-    /// The file appears under its name once it is complete.
-    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub output: Option<OutputFile>,
-
-    /// Exit with status 1 if anything changed
-    #[arg(long, help_heading = "Output")]
-    pub exit_code: bool,
+    pub format: Option<DiffFormat>,
 
     #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub fail: FailArgs,
+    #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// The output formats of `diff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    Tsv,
+    Jsonl,
+}
+
+impl DiffFormat {
+    /// The formats by extension.
+    pub const NAMED: &[(&str, DiffFormat)] =
+        &[("tsv", DiffFormat::Tsv), ("jsonl", DiffFormat::Jsonl)];
 }
 
 /// Show statistics of a policy set, or the policies of one host
@@ -268,15 +215,18 @@ pub struct InspectArgs {
 
     /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
     /// origin
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", conflicts_with = "top")]
     pub host: Option<OsString>,
 
-    /// Number of items in each list
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, conflicts_with = "host")]
-    pub top: usize,
+    /// Verify the set first, as `portcullis verify` does
+    #[arg(long)]
+    pub verify: bool,
+
+    #[command(flatten)]
+    pub top: TopArgs,
 
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -286,4 +236,51 @@ pub struct VerifyArgs {
     /// The policy set
     #[arg(value_name = "SET")]
     pub set: PathBuf,
+}
+
+/// Generate synthetic robots.txt files and a list of URLs
+///
+/// The same seed gives the same corpus everywhere, and a larger corpus begins with the hosts of a
+/// smaller one. File sizes, groups, wildcards and shared templates follow the distribution on the
+/// web. Writes DIR/urls.txt and, depending on the format, DIR/robots/HOST for each host,
+/// DIR/robots.jsonl or DIR/robots.warc.gz.
+#[derive(Args)]
+pub struct SynthArgs {
+    /// The seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Number of hosts
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub hosts: u64,
+
+    /// Number of URLs
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub urls: u64,
+
+    /// The format of the robots.txt files
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = SynthFormat::Folder)]
+    pub format: SynthFormat,
+
+    /// Let some hosts state usage preferences
+    ///
+    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs
+    /// and all verdicts about access are the same as without this flag.
+    #[arg(long)]
+    pub usage: bool,
+
+    /// The folder to write to; it must not hold a corpus yet
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: OutputFolder,
+}
+
+/// The format of a synthetic corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SynthFormat {
+    /// A folder of files named by host
+    Folder,
+    /// JSON Lines, one answer per line
+    Jsonl,
+    /// WARC, compressed record by record
+    Warc,
 }

@@ -13,21 +13,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use portcullis_dialect::dialect::{Dialect, RFC_9309};
-use portcullis_dialect::limits::{LINT_FILES_PER_THREAD_MAX, ROBOTS_BYTES_MAX};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::LINT_FILES_PER_THREAD_MAX;
 use portcullis_io::input::{read_robots_txt, read_robots_txt_from, system_text};
 use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
 use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};
-use portcullis_robots::policy::AgentChain;
 use rayon::prelude::*;
 
 use self::human::Human;
-use super::args::{Denied, Explained, LintArgs, LintFormat, LintLevel};
+use super::args::{Explained, LintArgs, LintFormat, LintLevel, ListPath};
 use super::check::is_colored;
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::message::say_plainly;
 use super::output::{self, Destination, Output};
+use super::plan;
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
     if let Some(explained) = args.explain {
@@ -38,7 +38,7 @@ pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
         output::print(text.as_bytes())?;
         return Ok(ExitStatus::Done);
     }
-    let engine = Engine::new(args.threads)?;
+    let engine = Engine::new(args.threads.threads)?;
     let run = Run::new(args)?;
     engine.install(|| run.files())
 }
@@ -48,7 +48,7 @@ struct Run {
     args: LintArgs,
     config: LintConfig,
     format: Box<dyn ReportFormat>,
-    /// The least severity to report, unless the finding is denied.
+    /// The least severity to report.
     level: Severity,
 }
 
@@ -59,15 +59,16 @@ struct Checked {
     notes: Vec<String>,
     statistics: Statistics,
     omitted: Vec<Omitted>,
-    is_denied: bool,
+    /// Whether a finding is severe enough for --fail.
+    has_finding: bool,
 }
 
 impl Run {
-    fn new(args: LintArgs) -> anyhow::Result<Run> {
-        let dialect = args.dialect.unwrap_or(&RFC_9309);
-        let bytes_max = args.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0);
-        let agents = args.agents.iter().map(|agent| AgentChain::parse(agent.as_str(), dialect));
-        let agents = agents.collect::<Result<Vec<_>, _>>()?;
+    fn new(mut args: LintArgs) -> anyhow::Result<Run> {
+        let (dialect, bytes_max) = (args.text.dialect(), args.text.bytes_max());
+        let agents = std::mem::take(&mut args.agents);
+        let questions = plan::agents(agents, Some(dialect))?;
+        let agents = questions.agents(dialect)?;
         // Comparing rules in each dialect takes time, and these outputs do not show the result.
         let hides_effects = args.statistics || args.fix || args.format == LintFormat::Github;
         let config = LintConfig {
@@ -78,7 +79,7 @@ impl Run {
             ..LintConfig::new(dialect)
         };
         let format: Box<dyn ReportFormat> = match args.format {
-            LintFormat::Human => Box::new(Human::new(is_colored(args.color))),
+            LintFormat::Human => Box::new(Human::new(is_colored(args.color.color))),
             LintFormat::Json => Box::new(Json),
             LintFormat::Sarif => Box::new(Sarif),
             LintFormat::Github => Box::new(Github),
@@ -98,7 +99,7 @@ impl Run {
         }
         let mut total = Statistics::default();
         let mut all_omitted = Vec::new();
-        let (mut is_denied, mut has_failed, mut has_entry) = (false, false, false);
+        let (mut has_finding, mut has_failed, mut has_entry) = (false, false, false);
         let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
         for part in list(&self.args.files).chunks(files_at_once) {
             let results: Vec<_> = part.par_iter().map(|source| self.file(source)).collect();
@@ -112,7 +113,7 @@ impl Run {
                     }
                 };
                 checked.notes.iter().for_each(say_plainly);
-                is_denied |= checked.is_denied;
+                has_finding |= checked.has_finding;
                 total.merge(&checked.statistics);
                 all_omitted.extend(checked.omitted);
                 if !checked.text.is_empty() {
@@ -134,7 +135,7 @@ impl Run {
         if let Some(hint) = total.hint() {
             say_plainly(hint);
         }
-        Ok(match (has_failed, is_denied) {
+        Ok(match (has_failed, has_finding && self.args.fail.fail) {
             (true, _) => ExitStatus::Failed,
             (false, true) => ExitStatus::Negative,
             (false, false) => ExitStatus::Done,
@@ -166,13 +167,14 @@ impl Run {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
         }
-        let is_denied = report.diagnostics.iter().any(|found| self.is_denied(found.code));
-        Ok(Checked { text: text_of_file, notes, statistics, omitted, is_denied })
+        let least = self.args.level.map_or(Severity::Warning, severity);
+        let has_finding = report.diagnostics.iter().any(|found| found.code.severity() >= least);
+        Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
     }
 
     fn fix_config(&self) -> FixConfig {
         FixConfig {
-            dialects: match self.args.dialect {
+            dialects: match self.args.text.dialect {
                 Some(dialect) => vec![dialect],
                 None => Dialect::ALL.to_vec(),
             },
@@ -181,18 +183,9 @@ impl Run {
         }
     }
 
-    fn is_denied(&self, found: Code) -> bool {
-        self.args.deny.iter().any(|denied| match *denied {
-            Denied::All => true,
-            Denied::Warnings => found.severity() >= Severity::Warning,
-            Denied::Errors => found.severity() == Severity::Error,
-            Denied::Code(code) => found == code,
-        })
-    }
-
-    /// Removes the findings below the level and returns their number. Denied findings stay.
+    /// Removes the findings below the level and returns their number.
     fn hide(&self, report: &mut Report) -> usize {
-        let is_shown = |code: Code| code.severity() >= self.level || self.is_denied(code);
+        let is_shown = |code: Code| code.severity() >= self.level;
         let all = report.diagnostics.len() + report.omitted.values().sum::<usize>();
         report.diagnostics.retain(|found| is_shown(found.code));
         report.omitted.retain(|code, _| is_shown(*code));
@@ -205,11 +198,17 @@ impl Run {
 fn level(args: &LintArgs) -> Severity {
     let is_for_people = matches!(args.format, LintFormat::Human | LintFormat::Github);
     match args.level {
-        Some(LintLevel::Info) => Severity::Info,
-        Some(LintLevel::Warning) => Severity::Warning,
-        Some(LintLevel::Error) => Severity::Error,
+        Some(level) => severity(level),
         None if is_for_people && !args.statistics && !args.fix => Severity::Warning,
         None => Severity::Info,
+    }
+}
+
+fn severity(level: LintLevel) -> Severity {
+    match level {
+        LintLevel::Info => Severity::Info,
+        LintLevel::Warning => Severity::Warning,
+        LintLevel::Error => Severity::Error,
     }
 }
 
@@ -229,15 +228,15 @@ enum Source {
 }
 
 /// Returns the files in `paths`. The files in a folder are sorted by name.
-fn list(paths: &[PathBuf]) -> Vec<Source> {
+fn list(paths: &[ListPath]) -> Vec<Source> {
     let mut sources = Vec::new();
-    for path in paths {
+    for path in paths.iter().map(ListPath::path) {
         if path.as_os_str() == OsStr::new("-") {
             sources.push(Source::StandardInput);
         } else if path.is_dir() {
             walk(path, &mut sources);
         } else {
-            sources.push(Source::Path(path.clone()));
+            sources.push(Source::Path(path.to_owned()));
         }
     }
     sources

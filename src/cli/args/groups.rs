@@ -1,0 +1,397 @@
+//! Groups of flags that several subcommands share, in the order of the help: the questions, the
+//! policies, the lists, the output, the run.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum, ValueHint};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::usage::Label;
+use portcullis_io::access::UnixSeconds;
+use portcullis_io::list::{FieldPath, ListFormat};
+
+use super::super::agents::AgentValue;
+use super::super::output::{OutputFile, OutputFolder};
+use super::super::values::{self, BytesMax};
+
+/// The agents.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Questions")]
+pub struct AgentArgs {
+    /// Product tokens of the crawlers, separated by commas
+    ///
+    /// `A+B` is one crawler that follows the groups of B if no group names A. `@NAME` is a list of
+    /// crawlers: @ai-training, @ai-search, @ai-assistant, @ai-all or @search (`portcullis
+    /// --agent-lists` shows them). `@FILE` is a file with a product token per line and comments
+    /// after `#`. A crawler that is named several times is evaluated once. This flag may be given
+    /// multiple times.
+    #[arg(
+        short,
+        long = "agents",
+        visible_alias = "agent",
+        value_name = "A,B,…",
+        value_parser = values::agent,
+        value_delimiter = ','
+    )]
+    pub agents: Vec<AgentValue>,
+
+    /// A crawler given by its User-Agent header
+    ///
+    /// The crawler follows the groups of the longest product token in the header that some group
+    /// names. Links and parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens.
+    /// These crawlers come after those of -a. This flag may be given multiple times.
+    #[arg(long = "user-agent", value_name = "HEADER")]
+    pub user_agents: Vec<String>,
+}
+
+/// How records are read as URLs and decided.
+#[derive(Args)]
+#[command(next_help_heading = "Questions")]
+pub struct UrlArgs {
+    /// The scheme of URLs without one, such as `example.com/x` or `//example.com/x`
+    ///
+    /// By default such records are invalid. Mail addresses and records with another scheme
+    /// (`tel:911`) are always invalid. A host before a port must be `localhost` or have a dot
+    /// (`example.com:8080`); for other hosts write `//myhost:8080`.
+    #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
+    pub assume_scheme: Option<String>,
+
+    /// Memory per thread for lazily built automata
+    ///
+    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with
+    /// little memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is
+    /// a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
+    pub automata_memory: usize,
+}
+
+/// The questions about URLs: at least one agent is required.
+#[derive(Args)]
+#[command(mut_arg("agents", |agents| agents.required_unless_present("user_agents")))]
+pub struct QuestionArgs {
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    #[command(flatten)]
+    pub urls: UrlArgs,
+}
+
+/// What is asked besides access.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Questions")]
+pub struct UsageArgs {
+    /// Add what pages may be used for, by label: train-ai, ai-use, search
+    ///
+    /// LABELS are separated by commas. After its verdict, each agent gets a column for each label:
+    /// y, n, ? (not stated) or - (no access). JSON, and `check --explain`, have the statement that
+    /// decides and the licences too. The exit status is about access alone.
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = values::label)]
+    pub usage: Vec<Label>,
+}
+
+/// How a robots.txt is read.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct TextArgs {
+    /// The standard or crawler to follow [default: rfc9309]
+    ///
+    /// A policy set is compiled for one dialect; naming another one is an error.
+    #[arg(long, value_name = "NAME", value_parser = values::dialect())]
+    pub dialect: Option<&'static Dialect>,
+
+    /// Read at most SIZE of a robots.txt [default: 500KiB]
+    ///
+    /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max)]
+    pub max_robots_size: Option<BytesMax>,
+}
+
+impl TextArgs {
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect.unwrap_or(&RFC_9309)
+    }
+
+    /// Returns the most bytes of a robots.txt that are read; `None` means all.
+    pub fn bytes_max(&self) -> Option<usize> {
+        self.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0)
+    }
+}
+
+/// Whether what is in doubt is an error.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct StrictArgs {
+    /// Make what is only noted by default an error
+    ///
+    /// These are files that would be skipped, that are longer than --max-robots-size, or that are
+    /// HTML, JSON or binary data, empty standard input, broken records, and captures without a
+    /// status or after --as-of. By default each is reported in a note or warning, and what is read
+    /// is parsed as the dialect says.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Whether what cannot be read is skipped.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct LenientArgs {
+    /// Skip inputs and files that cannot be read to their end with a note, instead of stopping
+    ///
+    /// The hosts of skipped files are unknown, or an older capture counts.
+    #[arg(long, conflicts_with = "strict")]
+    pub lenient: bool,
+}
+
+/// The policies, and how they are read.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct PolicyArgs {
+    /// A robots.txt file that applies to every URL, or a folder of files named by host
+    ///
+    /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
+    /// `example.com.robots.txt`) and applies to http and https on their default ports. If two files
+    /// have the same host, the first by name is used. gzip and zstd files are decompressed.
+    #[arg(long, value_name = "PATH", required_unless_present = "set")]
+    pub robots: Option<PathBuf>,
+
+    /// A compiled policy set (see `portcullis compile`)
+    #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
+    pub set: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub text: TextArgs,
+    #[command(flatten)]
+    pub strict: StrictArgs,
+    #[command(flatten)]
+    pub lenient: LenientArgs,
+}
+
+/// How the age of captures is judged.
+#[derive(Args)]
+#[command(next_help_heading = "Policies")]
+pub struct FreshnessArgs {
+    /// The date or time (RFC 3339) for which the age of captures is judged [default: now]
+    ///
+    /// The summary counts the URLs whose robots.txt had expired then, or was captured later. A
+    /// capture expires as the headers of its response and the dialect say: after 24 hours by
+    /// default (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind
+    /// redirects, the oldest answer counts.
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub as_of: Option<UnixSeconds>,
+
+    /// The age at which a capture has expired, whatever its headers say, such as 24h or 30d
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
+    pub max_age: Option<u64>,
+
+    /// The verdict on URLs whose robots.txt has expired, has no date or is later [default: keep]
+    ///
+    /// keep: the verdict of its rules. unknown: the verdict is unknown, with the reason `expired`,
+    /// or `not-yet` if it was captured after --as-of.
+    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+    pub expired: Option<Expired>,
+}
+
+/// The verdict on URLs whose robots.txt has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Expired {
+    Keep,
+    Unknown,
+}
+
+/// A list of URLs, a folder of lists, or a pattern. Standard input is `-`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListPath(PathBuf);
+
+impl From<std::ffi::OsString> for ListPath {
+    fn from(path: std::ffi::OsString) -> ListPath {
+        ListPath(path.into())
+    }
+}
+
+impl ListPath {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// The lists of URLs.
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// Lists of URLs, folders of lists, or patterns (`*.csv`); `-` or no FILE is standard input
+    ///
+    /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
+    /// decompressed. All files below a folder are read, sorted by name, except names that begin
+    /// with `.` or `_`.
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub files: Vec<ListPath>,
+
+    #[command(flatten)]
+    pub lists: ListArgs,
+}
+
+/// How lists are read, and where records that are not URLs go.
+#[derive(Args, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Input")]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// Write a line of JSON for each record that is not a URL to FILE
+    ///
+    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub rejects: Option<OutputFile>,
+}
+
+/// How lists are read.
+#[derive(Args, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Input")]
+pub struct ReadingArgs {
+    /// The format of the lists; detected for each list by default
+    ///
+    /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
+    /// (see --column). cdxj: an index of a web archive. heritrix: a recover journal. crawl-log:
+    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column).
+    #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
+    pub input_format: Option<ListFormat>,
+
+    /// The field of JSON Lines and CDXJ with the URL, such as `url` or `page.url`
+    ///
+    /// Separate several fields by commas; the first one that an object has is used. By default
+    /// `url`, or else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write
+    /// `\.` for a dot in a name.
+    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
+    pub field: Vec<FieldPath>,
+
+    /// The column of CSV, TSV and Parquet with the URL: its name, or its number from 1
+    ///
+    /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a
+    /// file without a header the only one with a URL.
+    #[arg(long, value_name = "COLUMN")]
+    pub column: Option<String>,
+
+    /// Records are terminated by NUL instead of newline, in input and output
+    #[arg(short = '0', long)]
+    pub null_data: bool,
+}
+
+/// The output of records.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Output file; the extension selects the format and the compression (.gz, .zst)
+    ///
+    /// .tsv and .jsonl; for `classify` also .csv and .parquet, which is not compressed again.
+    /// `filter` keeps the format of the list. For Parquet lists, it writes the kept rows with all
+    /// columns to a .parquet file, and to standard output unless that is a terminal; any other file
+    /// gets the URLs of the rows, one per line. The file appears under its name once it is complete.
+    #[arg(short, long, value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<OutputFile>,
+}
+
+/// The output of records, for all lists or for each.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct ListOutputArgs {
+    #[command(flatten)]
+    pub joined: OutputArgs,
+
+    /// Write one output for each list to DIR, named after the list, with the extension of its
+    /// format
+    ///
+    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`, or with `filter` keeps its name. All files appear
+    /// together, once they are complete.
+    #[arg(long, value_name = "DIR", conflicts_with = "output", value_hint = ValueHint::DirPath)]
+    pub out_dir: Option<OutputFolder>,
+}
+
+/// The output of a policy set.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct SetOutputArgs {
+    /// The policy set to write; it appears under its name once it is complete
+    #[arg(short, long, value_name = "SET", value_hint = ValueHint::FilePath)]
+    pub output: OutputFile,
+}
+
+/// The number of rows.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct TopArgs {
+    /// Number of rows per list [default: 10, or 50 in an audit]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub top: Option<usize>,
+}
+
+/// The exit status.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct FailArgs {
+    /// Exit with status 1 on a finding
+    ///
+    /// filter: no record was kept. diff: something changed. lint: there is a problem of at least the
+    /// severity of --level, a warning by default, in any output format.
+    #[arg(long)]
+    pub fail: bool,
+}
+
+/// Colours.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct ColorArgs {
+    /// When to use colours
+    ///
+    /// `auto` uses colours if standard output is a terminal and NO_COLOR is not set.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// When output is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The threads.
+#[derive(Args)]
+#[command(next_help_heading = "Run")]
+pub struct ThreadArgs {
+    /// Number of threads; 0 means one per CPU
+    ///
+    /// At most 16 per CPU are used. The output is the same for any number.
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0, value_parser = values::threads)]
+    pub threads: usize,
+}
+
+/// How a command runs, and what it reports at the end.
+#[derive(Args)]
+#[command(next_help_heading = "Run")]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// Do not print a summary
+    #[arg(long)]
+    pub no_summary: bool,
+
+    /// Print the summary as one JSON object
+    #[arg(long, conflicts_with = "no_summary")]
+    pub json: bool,
+
+    /// Do not show a progress bar
+    ///
+    /// The bar is shown only if standard error is a terminal.
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// Additions to the summary of `classify` and `filter`.
+#[derive(Args)]
+#[command(next_help_heading = "Run")]
+pub struct FigureArgs {
+    /// Add statistics of the compiled rules to the summary
+    #[arg(long, conflicts_with = "no_summary")]
+    pub stats: bool,
+}

@@ -1,0 +1,197 @@
+//! Flags of `check`, `classify` and `filter`.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+use portcullis_dialect::usage::Label;
+use portcullis_report::columns::Columns;
+
+use super::super::output::RecordsTo;
+use super::super::values;
+use super::groups::{
+    ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, PolicyArgs,
+    QuestionArgs, RunArgs, UsageArgs,
+};
+
+/// Check a few URLs and print VERDICT, TAB, URL for each
+///
+/// Exits with status 0 if every verdict is allow, and with 1 otherwise.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// The URLs
+    #[arg(value_name = "URL", required = true)]
+    pub urls: Vec<OsString>,
+
+    #[command(flatten)]
+    pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub usage: UsageArgs,
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+
+    /// Show the group, the deciding rule and its line, the losing rules, and the clause of the
+    /// standard
+    #[arg(long, help_heading = "Output")]
+    pub explain: bool,
+
+    /// Print what --explain shows as JSON, one object per line for each URL and agent
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Print nothing; the exit status has the answer
+    #[arg(short, long, conflicts_with_all = ["explain", "json", "usage"], help_heading = "Output")]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub color: ColorArgs,
+}
+
+/// Tag every record of a list with its verdicts
+///
+/// No record is dropped, and the order of the input is kept.
+#[derive(Args)]
+pub struct ClassifyArgs {
+    #[command(flatten)]
+    pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub usage: UsageArgs,
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+    #[command(flatten)]
+    pub freshness: FreshnessArgs,
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The output format; by default chosen by OUTPUT's extension, else tsv
+    ///
+    /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then
+    /// the record. csv: a header, the columns of the input (`url` if it has none), then the added
+    /// columns.
+    /// jsonl: one object per record and agent, with reason, line, rule and group.
+    /// parquet: the columns of a Parquet input as they are, or `url`, then the added columns.
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<ClassifyFormat>,
+
+    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group; or
+    /// bits
+    ///
+    /// WORDS are separated by commas. `state` adds one column with the state of the origin (rules,
+    /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all
+    /// agents, a hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0,
+    /// is allowed; for unknown and invalid records it has the word instead.
+    #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]
+    pub columns: Columns,
+
+    /// Put PREFIX in front of the names of added columns
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub column_prefix: String,
+
+    /// Write a header line with the names of the columns in tsv; csv always has one
+    #[arg(long, help_heading = "Output")]
+    pub header: bool,
+
+    #[command(flatten)]
+    pub output: ListOutputArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub figures: FigureArgs,
+}
+
+/// The output formats of `classify`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClassifyFormat {
+    Tsv,
+    Jsonl,
+    Csv,
+    Parquet,
+}
+
+impl ClassifyFormat {
+    /// The formats by extension.
+    pub const NAMED: &[(&str, ClassifyFormat)] = &[
+        ("tsv", ClassifyFormat::Tsv),
+        ("jsonl", ClassifyFormat::Jsonl),
+        ("csv", ClassifyFormat::Csv),
+        ("parquet", ClassifyFormat::Parquet),
+    ];
+}
+
+/// Print the allowed records of a list
+///
+/// Records are printed byte for byte in the order of the input. By default, records of unknown
+/// origins and records that are not URLs, empty lines included, are dropped.
+#[derive(Args)]
+#[command(mut_arg("out_dir", |out_dir| out_dir.conflicts_with_all(["count", "quiet"])))]
+pub struct FilterArgs {
+    #[command(flatten)]
+    pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+    #[command(flatten)]
+    pub freshness: FreshnessArgs,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    #[command(flatten)]
+    pub output: ListOutputArgs,
+
+    /// Print only the number of records kept
+    #[arg(short, long, help_heading = "Output")]
+    pub count: bool,
+
+    /// Print no records
+    #[arg(short, long, conflicts_with_all = ["count", "output"], help_heading = "Output")]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub fail: FailArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub figures: FigureArgs,
+}
+
+/// The records that `filter` keeps.
+#[derive(Args)]
+#[command(next_help_heading = "Selection")]
+pub struct SelectionArgs {
+    /// Keep a record if at least one agent is allowed, instead of all agents
+    #[arg(long)]
+    pub any: bool,
+
+    /// Keep disallowed records instead of allowed ones
+    #[arg(short = 'v', long)]
+    pub invert: bool,
+
+    /// Keep or drop records of origins without a known policy, or write them to FILE
+    ///
+    /// A file that is called keep or drop is ./keep or ./drop.
+    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop")]
+    pub unknown: RecordsTo,
+
+    /// Keep or drop records that are not URLs, or write them to FILE
+    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop")]
+    pub invalid: RecordsTo,
+
+    /// Keep a record only if its use for LABEL is stated as y: train-ai, ai-use or search
+    #[arg(long, value_name = "LABEL", value_parser = values::label, requires = "unstated")]
+    pub purpose: Option<Label>,
+
+    /// Keep or drop records whose use for the purpose is not stated
+    #[arg(long, value_enum, value_name = "WHAT", requires = "purpose")]
+    pub unstated: Option<KeepOrDrop>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeepOrDrop {
+    Keep,
+    Drop,
+}
