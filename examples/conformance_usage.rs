@@ -9,8 +9,7 @@
 //!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
 //!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
 //!   each label value, line and source must equal the oracle's, and so must the licences. Exits
-//!   with 1 if any of them differs. A build without debug assertions also prints the time per URL
-//!   with and without usage, on one thread.
+//!   with 1 if any of them differs.
 
 #![allow(unsafe_code, reason = "maps a file that the caller names")]
 
@@ -18,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bstr::ByteSlice;
 use portcullis_dialect::decision::{Decision, Verdict};
@@ -31,8 +30,7 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{
-    Agreement, Configuration, Engine, Judged, Oracle, Random, agents, agree_in_shares,
-    configurations,
+    Agreement, Configuration, Engine, Judged, Oracle, Random, agree_in_shares,
 };
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -44,9 +42,6 @@ const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
 
 /// The most differences that are shown.
 const SHOWN_MAX: usize = 10;
-
-/// The number of timed rounds. The least time counts.
-const ROUNDS: usize = 5;
 
 fn main() -> Result<ExitCode, Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -258,9 +253,6 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     println!("mapped set, in blocks: {compared} answers compared; {differing} differ");
     let program = compare_program(&std::fs::read(answers)?, &urls, &judged.judged)?;
     program.print("classify --usage");
-    if !cfg!(debug_assertions) {
-        print_times(&set, &order.iter().map(|&number| urls[number]).collect::<Vec<_>>());
-    }
     let agrees = compared > 0 && differing == 0 && program.stated > 0 && program.differences == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -335,30 +327,4 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Resu
         stated.iter().for_each(|it| tally.count(it.preference));
     }
     Ok(tally)
-}
-
-/// Prints the time per URL with and without usage, for all agents, on one thread. The two are timed
-/// alternately.
-fn print_times(set: &Arc<PolicySet>, urls: &[&[u8]]) {
-    let chains = agents(&AGENTS, &RFC_9309);
-    let verdicts = &configurations()[1];
-    let engine = || Engine::new(Arc::clone(set), &chains, verdicts);
-    let engines = [engine(), engine().with_usage(&Label::ALL)];
-    let mut memories = engines.each_ref().map(Engine::memory);
-    let mut least = [Duration::MAX; 2];
-    for _ in 0..ROUNDS {
-        for (way, engine) in engines.iter().enumerate() {
-            let start = Instant::now();
-            for block in urls.chunks(RECORDS_AT_ONCE) {
-                engine.decide(block, &mut memories[way]);
-            }
-            least[way] = least[way].min(start.elapsed());
-        }
-    }
-    let [plain, asking] = least.map(|time| time.as_secs_f64() * 1e9 / urls.len().max(1) as f64);
-    println!(
-        "one thread, {} agents: {plain:.1} ns per URL without usage, {asking:.1} with {} labels",
-        AGENTS.len(),
-        Label::ALL.len()
-    );
 }

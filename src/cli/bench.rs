@@ -1,23 +1,20 @@
 //! `portcullis bench`: engines side by side on the user's own data, verified before they are timed.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::Duration;
-
 use anyhow::{Context, ensure};
 use portcullis_bench as bench;
-use portcullis_bench::{Corpus, MemoryUse, Originals, RunnerCommand, Settings, UrlList};
+use portcullis_bench::{BenchError, Corpus, Originals, Settings};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_set::LoadConfig;
 
 use super::agents::Asked;
-use super::args::{BenchArgs, ReadingArgs};
-use super::engine::Engine;
+use super::args::BenchArgs;
+use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
-use super::mapped;
-use super::message::{say, say_plainly};
-use super::output::{Destination, Output, OutputFile};
-use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
+use super::lists;
+use super::message::say;
+use super::output::{Destination, Output};
+use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryForm};
+use super::stream::{self, Worked};
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     // Engines compile on the calling thread's pool. In a pool of one thread, the measuring thread
@@ -27,47 +24,35 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
-    let settings = settings(&args);
-    one_agent(&args.agent)?;
-    let list = url_list(args.urls, args.reading)?;
-    // Outputs are opened now, so that a wrong name fails before minutes of measuring. The process
-    // for one engine writes no file.
-    let open = |path: &Option<OutputFile>| {
-        let path = path.as_ref().filter(|_| args.memory_of.is_none());
-        path.map(Output::create).transpose()
-    };
-    let (mut json, mut html) = (open(&args.report)?, open(&args.html)?);
+    let command = bench::command_line("portcullis", std::env::args_os().skip(1));
+    let settings = Settings { command, ..args.settings };
+    ensure!(
+        !args.agent.contains(',') && !args.agent.starts_with('@'),
+        "invalid value for -a: '{}' names several agents; bench measures one, so run it once for \
+         each",
+        args.agent
+    );
+    // Outputs are opened now, so that a wrong name fails before minutes of measuring.
+    let mut json = args.report.as_ref().map(Output::create).transpose()?;
+    let mut html = args.html.as_ref().map(Output::create).transpose()?;
     let plan = plan::policies(args.policies);
     let questions = QuestionPlan { asked: Asked::one(args.agent), ..QuestionPlan::default() };
+    let stream = StreamPlan {
+        inputs: lists::expand(&[args.urls])?,
+        lists: plan::reading(args.reading)?.into(),
+        threads: 1,
+        ..StreamPlan::default()
+    };
     let policies = Engine::new(0)?.load(&plan, &questions)?;
     policies.show_notes(SummaryForm::None);
-    let set = policies.set;
-    let agent = questions.agents(set.dialect())?.remove(0);
-    ensure!(
-        agent.tokens().count() == 1,
-        "the other engines take no chains of agents; name one product token with -a"
-    );
-    let originals = match &plan {
-        PolicyPlan::Robots { path, bytes_max, .. } => {
-            let config =
-                LoadConfig { robots_bytes_max: *bytes_max, ..LoadConfig::new(set.dialect()) };
-            Some(Originals::load(path, &config)?)
-        }
-        PolicyPlan::Set { .. } => None,
-    };
-    let corpus = Corpus::load(set, originals, agent, list)?;
+    let corpus = corpus(&plan, &policies, &questions, &stream)?;
     let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
-    if let Some(name) = &args.memory_of {
-        let named = engines.iter().find(|engine| engine.name == *name);
-        let engine = named.context("no engine has this name")?;
-        let used = MemoryUse::of(&corpus, engine)?;
-        writeln!(io::stdout(), "{}", used.to_json())?;
-        return Ok(ExitStatus::Done);
-    }
-    if let Some(note) = corpus.read_as.note() {
-        say_plainly(format_args!("note: {}: {note}", corpus.read_as.name()));
-    }
-    let report = bench::run(&corpus, &engines, &settings, &|what| say(what))?;
+    let report = match bench::run(&corpus, &engines, &settings, &|what| say(what)) {
+        Err(error @ BenchError::NoQuestion) => {
+            return Err(error).context(stream.inputs[0].path.display().to_string());
+        }
+        report => report?,
+    };
     if let Some(output) = &mut json {
         output.write(report.to_json().as_bytes())?;
     }
@@ -80,47 +65,49 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     Ok(if report.has_fault() { ExitStatus::Negative } else { ExitStatus::Done })
 }
 
-/// Rejects several agents.
-fn one_agent(agent: &str) -> anyhow::Result<()> {
+/// Reads the files and the list.
+fn corpus(
+    plan: &PolicyPlan,
+    policies: &Policies,
+    questions: &QuestionPlan,
+    stream: &StreamPlan,
+) -> anyhow::Result<Corpus> {
+    let set = &policies.set;
+    let agent = questions.agents(set.dialect())?.remove(0);
     ensure!(
-        !agent.contains(',') && !agent.starts_with('@'),
-        "invalid value for -a: '{agent}' names several agents; bench measures one, so run it once for \
-         each"
+        agent.tokens().count() == 1,
+        "the other engines take no chains of agents; name one product token with -a"
     );
-    Ok(())
-}
-
-/// Returns the list. Rejects one that can be read only once.
-fn url_list(path: PathBuf, reading: ReadingArgs) -> anyhow::Result<UrlList> {
-    let is_read_once = path.as_os_str() == "-"
-        || fs::metadata(&path).is_ok_and(|it| !it.is_file() && !it.is_dir());
-    ensure!(
-        !is_read_once,
-        "--urls {}: bench reads the list several times; write it to a file first",
-        path.display()
-    );
-    Ok(UrlList { path, config: plan::reading(reading)?.into() })
-}
-
-fn settings(args: &BenchArgs) -> Settings {
-    let patience = args.runner_timeout.map(Duration::from_secs_f64);
-    let runner = |command: &RunnerCommand| {
-        let patience = patience.unwrap_or(command.patience);
-        RunnerCommand { patience, ..command.clone() }
+    let originals = match plan {
+        PolicyPlan::Robots { path, bytes_max, .. } => {
+            let config =
+                LoadConfig { robots_bytes_max: *bytes_max, ..LoadConfig::new(set.dialect()) };
+            Some(Originals::load(path, &config)?)
+        }
+        PolicyPlan::Set { .. } => None,
     };
-    Settings {
-        // This program's allocator returns memory by itself.
-        give_back_memory: || (),
-        opening: mapped::opening(),
-        rounds: args.rounds as usize,
-        seconds_per_pass: args.seconds_per_pass,
-        seed: args.seed,
-        engines: args.engines.clone(),
-        baseline: args.baseline.clone(),
-        models: args.models.clone(),
-        runners: args.runners.iter().map(runner).collect(),
-        curves: args.curves,
-        memory: !args.no_memory && args.memory_of.is_none(),
-        command: bench::command_line("portcullis", std::env::args_os().skip(1)),
-    }
+    let mut corpus = Corpus::new(set.clone(), originals, agent)?;
+    let classifier = policies.classifier(questions)?;
+    stream::run(
+        stream,
+        questions,
+        classifier,
+        |session, piece, urls: &mut Vec<Vec<u8>>| {
+            urls.clear();
+            let mut records = piece.records();
+            let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+            loop {
+                records.fill(&mut block, RECORDS_AT_ONCE);
+                if block.is_empty() {
+                    return Ok(Worked::Whole);
+                }
+                // Finds the records that are not URLs, so that another kind of file is an error.
+                session.classify(&block)?;
+                piece.rejects.add_block(&block, session);
+                urls.extend(block.iter().map(|record| record.url().to_vec()));
+            }
+        },
+        |_, urls| Ok(urls.iter().try_for_each(|url| corpus.add(url))?),
+    )?;
+    Ok(corpus)
 }

@@ -127,6 +127,7 @@ impl QuestionPlan {
 }
 
 /// The inputs of a run, and its threads.
+#[derive(Default)]
 pub struct StreamPlan {
     /// At least one list.
     pub inputs: Vec<Input>,

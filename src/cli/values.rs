@@ -3,7 +3,6 @@
 use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use portcullis_bench::{Model, RunnerCommand};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
 use portcullis_dialect::usage::Label;
@@ -82,10 +81,6 @@ pub fn field(text: &str) -> Result<FieldPath, &'static str> {
     text.parse()
 }
 
-pub fn bench_model() -> impl TypedValueParser<Value = Model> {
-    named(Model::ALL, Model::as_str)
-}
-
 pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
     named(LongOutage::ALL, LongOutage::as_str)
 }
@@ -93,11 +88,6 @@ pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
 /// Parses an agent, and drops the white space around it, as in `-a "A, B"`.
 pub fn agent(text: &str) -> Result<AgentValue, std::convert::Infallible> {
     Ok(AgentValue::new(text.trim()))
-}
-
-/// Parses a runner of `bench`.
-pub fn runner(text: &str) -> Result<RunnerCommand, String> {
-    text.parse()
 }
 
 /// Parses an RFC 3339 time, or a date, which means its first second in UTC.
@@ -133,13 +123,6 @@ pub fn label(text: &str) -> Result<Label, String> {
 /// Parses the words of `--columns`.
 pub fn columns(text: &str) -> Result<Columns, ColumnsError> {
     text.parse()
-}
-
-/// Parses seconds, at most a day.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    const SECONDS_MAX: f64 = 86_400.0;
-    let seconds = text.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
-    seconds.ok_or_else(|| "expected seconds, such as 0.1 or 30".into())
 }
 
 /// Parses a number of threads. A number too high for this machine is lowered with a note.

@@ -238,7 +238,7 @@ fn all_outputs_or_none() {
         "filter l --robots robots -a Bot --out-dir sub --rejects /dev/full",
         "audit l --robots robots -a Bot -o out --report /dev/full",
         "bench --robots robots --urls l -a Bot --report out --html /dev/full --rounds 1 \
-         --seconds-per-pass 0.001 --engine portcullis --no-memory",
+         --seconds-per-pass 0.001 --engine portcullis",
     ] {
         let before = contents(&folder);
         let output = folder.output(line);

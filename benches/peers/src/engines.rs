@@ -1,22 +1,13 @@
 //! Matchers from crates.io as engines. Each is a row in [`all`] and an implementation of
 //! `FileMatcher`.
 
-use std::hint::black_box;
-
 use fast_robots::{ParseOptions, RobotsMatcher, RobotsTxt};
-use portcullis_bench::{
-    Built, Corpus, Engine, EngineKind, FileMatcher, PerFile, Question, locked_version,
-};
+use portcullis_bench::{Built, Corpus, Engine, EngineKind, FileMatcher, PerFile, Question};
 
 /// Returns all peers for a corpus.
 pub fn all(corpus: &Corpus) -> Vec<Engine<'_>> {
-    let parse = |files: &[&[u8]]| {
-        for text in files {
-            let _ = black_box(FastRobots::parse(text));
-        }
-    };
     vec![
-        Engine { parse: Some(Box::new(parse)), ..peer::<FastRobots<'_>>("fast-robots", corpus) },
+        peer::<FastRobots<'_>>("fast-robots", corpus),
         peer::<TextingRobots>("texting_robots", corpus),
         peer::<Robotxt>("robotxt", corpus),
         Engine { reads_each_time: true, ..peer::<Port<'_>>("robotstxt", corpus) },
@@ -28,10 +19,17 @@ fn peer<'c, M: FileMatcher<'c> + 'c>(name: &str, corpus: &'c Corpus) -> Engine<'
     let agent = corpus.agent.name();
     let build = move |files: &[&'c [u8]]| Built::timed(|| Ok(PerFile::<M>::new(files, agent)));
     Engine {
-        version: locked_version(include_str!("../../../Cargo.lock"), name).to_owned(),
+        version: locked_version(name).to_owned(),
         kind: EngineKind::Peer,
         ..Engine::built_in(name, build)
     }
+}
+
+/// Returns the version of a package in the lock file. If there are several, the newest.
+fn locked_version(package: &str) -> &'static str {
+    let entry = format!("name = \"{package}\"\nversion = \"");
+    let entries = include_str!("../../../Cargo.lock").split(entry.as_str()).skip(1);
+    entries.last().and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }
 
 self_cell::self_cell!(
@@ -44,20 +42,16 @@ self_cell::self_cell!(
 );
 
 impl<'f> FastRobots<'f> {
-    fn parse(text: &'f [u8]) -> Result<RobotsTxt<'f>, String> {
-        let options = ParseOptions { max_bytes: None };
-        RobotsTxt::parse_bytes_with_options(text, options).map_err(|error| error.to_string())
-    }
-}
-
-impl<'f> FastRobots<'f> {
     /// Parses and compiles a file.
     ///
     /// # Errors
     ///
     /// The parser's.
     pub fn compile(text: &'f [u8]) -> Result<FastRobots<'f>, String> {
-        Ok(FastRobots::new(FastRobots::parse(text)?, |parsed| parsed.matcher()))
+        let options = ParseOptions { max_bytes: None };
+        let parsed = RobotsTxt::parse_bytes_with_options(text, options);
+        let parsed = parsed.map_err(|error| error.to_string())?;
+        Ok(FastRobots::new(parsed, |parsed| parsed.matcher()))
     }
 
     /// Whether `agent` may fetch `path`.

@@ -1,7 +1,7 @@
 //! The definition of an engine: a row of data with a function that builds a matcher for all files.
 //!
-//! A [`Matcher`] answers one question at a time. Passes, batches and single timings are provided
-//! methods, compiled for each matcher, so that nothing is dispatched per question. A matcher for
+//! A [`Matcher`] answers one question at a time. Passes and batches are provided methods, compiled
+//! for each matcher, so that nothing is dispatched per question. A matcher for
 //! one file implements [`FileMatcher`], and [`PerFile`] keeps one per file. Programs outside this
 //! process are in `runner`. Panics of matchers are caught, counted and kept off the terminal.
 
@@ -33,9 +33,6 @@ pub struct EngineError(pub String);
 /// A function that builds a matcher for files in the order of the corpus.
 pub type Build<'c> = Box<dyn Fn(&[&'c [u8]]) -> Result<Built<'c>, EngineError> + 'c>;
 
-/// A function that parses files and discards the result.
-pub type Parse<'c> = Box<dyn Fn(&[&[u8]]) + 'c>;
-
 /// An engine that can be built for a corpus.
 pub struct Engine<'c> {
     /// The name in reports, and for `--engine` and `--baseline`.
@@ -47,8 +44,6 @@ pub struct Engine<'c> {
     /// Whether the engine has no matcher and reads the file for each question. It then has no
     /// compile time and is timed on a sample.
     pub reads_each_time: bool,
-    /// Parses all files for any agent, if the engine's API has that step.
-    pub parse: Option<Parse<'c>>,
     /// Builds a matcher for all files and the agent. A file that the engine refuses is not an
     /// error. See [`Matcher::refusals`].
     pub build: Build<'c>,
@@ -65,7 +60,6 @@ impl<'c> Engine<'c> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: EngineKind::BuiltIn,
             reads_each_time: false,
-            parse: None,
             build: Box::new(build),
         }
     }
@@ -127,6 +121,11 @@ impl Tally {
         self.checksum = self.checksum.wrapping_add(if allows { number ^ number >> 27 } else { 0 });
     }
 
+    /// Returns the checksum in hexadecimal digits.
+    pub(super) fn text(&self) -> String {
+        format!("{:016x}", self.checksum)
+    }
+
     /// Returns the tally of answers in order.
     pub fn of(answers: impl IntoIterator<Item = bool>) -> Tally {
         let mut tally = Tally::default();
@@ -184,16 +183,7 @@ pub trait Matcher {
         Ok(Pass { time: start.elapsed(), tally })
     }
 
-    /// Appends the time of each single question in nanoseconds, including the clock's cost.
-    fn single_times(&mut self, list: &QuestionList, times: &mut Vec<u32>) {
-        times.extend(list.iter().map(|question| {
-            let start = Instant::now();
-            black_box(self.allows(black_box(question)));
-            u32::try_from(start.elapsed().as_nanos()).unwrap_or(u32::MAX)
-        }));
-    }
-
-    /// Whether the matcher is in this process, so that batches and single URLs can be timed.
+    /// Whether the matcher is in this process, so that batches can be timed.
     fn is_in_process(&self) -> bool {
         true
     }

@@ -2,7 +2,7 @@
 //! oracle.
 //!
 //! [`built_in`] is the table. The other constructions use portcullis's parser, order of precedence
-//! and shared rule sets, so that only the matching differs. [`Numbered`] selects texts by number,
+//! and shared rule sets, so that only the matching differs. `Numbered` selects texts by number,
 //! without hosts and URLs, and runs the same code that decides for every caller.
 
 use std::collections::{BTreeMap, HashMap};
@@ -36,35 +36,12 @@ pub const BASELINE: &str = "portcullis";
 /// more than a minute and a gigabyte, and decisions are no faster.
 const DENSE_BYTES_MAX: usize = 128 << 10;
 
-/// Describes a built-in engine in a sentence.
-pub fn meaning(engine: &str) -> &'static str {
-    match engine {
-        BASELINE => "This program as users run it: all files in one policy set.",
-        "portcullis-alone" => "The same, with each file compiled by itself.",
-        "portcullis-lazy" => "The same, with automata only and no candidate rules tried first.",
-        "portcullis-scan" => "The same, with a scan of the rules instead of automata.",
-        "sorted-scan" => "A plain scan of the rules in order of precedence.",
-        "aho-corasick" => "The crate aho-corasick over a literal of each pattern, then a scan.",
-        "regex-automata-lazy" => "The crate regex-automata over our patterns, with lazy DFAs.",
-        "regex-automata-dense" => "The crate regex-automata over our patterns, with eager DFAs.",
-        "oracle" => {
-            "The reference: it reads the file again for every URL and shares no code with us."
-        }
-        _ => "A built-in engine.",
-    }
-}
-
 /// Returns all built-in engines for a corpus, the baseline first.
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let usual = Limits::default();
     let lazy = Limits { candidates_tried_max: None, ..usual };
     let scan = Limits { dfa_pattern_bytes_max: 0, ..lazy };
     let (agent, dialect) = (&corpus.agent, corpus.dialect());
-    let parse = move |files: &[&[u8]]| {
-        for text in files {
-            black_box(RobotsTxt::parse(text, dialect, None).rules().len());
-        }
-    };
     let regex = |name: &str, dense: bool| Engine {
         version: "0.4".to_owned(), // as the manifest has it
         ..Engine::built_in(name, move |files| {
@@ -72,7 +49,7 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
         })
     };
     vec![
-        Engine { parse: Some(Box::new(parse)), ..one_set(corpus, BASELINE, usual) },
+        one_set(corpus, BASELINE, usual),
         Engine::built_in("portcullis-alone", move |files| {
             let alone = |text: &&[u8]| Numbered::new(&[text], agent, dialect, usual);
             Built::timed(|| Ok(Alone(files.iter().map(alone).collect())))
@@ -115,7 +92,7 @@ fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
 }
 
 /// Texts compiled to a set in memory for one agent, and selected by number.
-pub struct Numbered {
+struct Numbered {
     session: Session,
     /// The policy of each text.
     policies: Vec<u32>,
@@ -125,7 +102,7 @@ pub struct Numbered {
 
 impl Numbered {
     /// Compiles all texts, without a limit on their size.
-    pub fn new(
+    fn new(
         texts: &[&[u8]],
         agent: &AgentChain,
         dialect: &'static Dialect,
@@ -155,7 +132,7 @@ impl Numbered {
 
     /// Decides paths in normal form, each with the text of the given number.
     #[inline]
-    pub fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
+    fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
         self.asked.clear();
         self.asked.extend(texts.map(|text| self.policies[text]));
         let paths = ComparedPaths::assume_normal(paths);
@@ -165,12 +142,12 @@ impl Numbered {
 
     /// Whether a text allows a path.
     #[inline]
-    pub fn allows(&mut self, text: usize, path: &[u8]) -> bool {
+    fn allows(&mut self, text: usize, path: &[u8]) -> bool {
         self.decide([text].into_iter(), &[path])[0].verdict == Verdict::Allow
     }
 
     /// Returns the bytes of the set and of the automata built for its questions.
-    pub fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.session.classifier().set().bytes() + self.session.automata_bytes() as u64
     }
 }

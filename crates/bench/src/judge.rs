@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_oracle as oracle;
 
 use super::corpus::Corpus;
@@ -149,8 +148,7 @@ impl Judgement {
             *found.files_refused.entry(reason).or_default() += 1;
         }
         found.allowed = given.allowed;
-        [found.checksum, found.oracle_checksum] =
-            [given, judged].map(|tally| format!("{:016x}", tally.checksum));
+        [found.checksum, found.oracle_checksum] = [given.text(), judged.text()];
         found.status = match (found.differing, kind) {
             (0, _) if found.answered == 0 => Status::Failed("answers no URL".to_owned()),
             (0, _) => Status::Verified,
@@ -187,14 +185,4 @@ impl Verification {
     pub fn may_be_timed(&self) -> bool {
         matches!(self.status, Status::Verified | Status::Differs)
     }
-}
-
-/// Returns whether `record` is allowed on an origin without a file, where `verdict` applies to
-/// every path. The dialect may always allow /robots.txt itself.
-pub(super) fn allows_without_file(dialect: &Dialect, verdict: Verdict, record: &[u8]) -> bool {
-    let is_exempt = || {
-        dialect.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed
-            && oracle::compared_path(dialect, record).as_deref() == Some(b"/robots.txt")
-    };
-    verdict == Verdict::Allow || is_exempt()
 }

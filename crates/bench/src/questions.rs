@@ -9,8 +9,6 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use portcullis_dialect::words;
-use serde::Deserialize;
-
 use portcullis_synth::random::scatter;
 
 /// A question to a matcher.
@@ -43,8 +41,6 @@ struct Place {
 
 words! {
     /// The order in which questions are decided.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Order {
         /// In random order: hosts alternate, as they do in the list of a crawl.
         Shuffled => "shuffled",

@@ -1,18 +1,19 @@
-//! The results of a measurement as plain data: `--report` prints it, and the table and the page show
-//! it.
+//! The results of a measurement as plain data, which JSON, Markdown and the page show.
+
+use std::process::Command;
+use std::time::SystemTime;
 
 use portcullis_dialect::words;
-use serde::{Deserialize, Serialize};
+use portcullis_io::access::UnixSeconds;
+use serde::Serialize;
 
 use super::corpus::LeftOut;
 use super::engine::EngineKind;
 use super::judge::Verification;
-use super::machine::{Machine, MemoryUse};
 use super::questions::Order;
-use super::timing::{Distribution, Spread};
 
 /// The version of the JSON format. Incompatible changes increase it.
-pub const REPORT_FORMAT: u32 = 1;
+pub const REPORT_FORMAT: u32 = 2;
 
 /// The report of a measurement.
 #[derive(Clone, Debug, Serialize)]
@@ -33,19 +34,28 @@ pub struct Report {
     pub baseline: String,
     /// The engines, in the order of their turns.
     pub engines: Vec<EngineReport>,
-    /// The curves of growth, if requested.
-    pub curves: Vec<Curve>,
+}
+
+/// A machine and its software.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// The processor's name, as the system reports it.
+    pub processor: String,
+    /// The number of threads that run at once.
+    pub cores: usize,
+    /// The operating system and the architecture.
+    pub system: String,
+    /// The output of `rustc --version` now; another version may have built the binary.
+    pub compiler: String,
+    /// The load average over a minute before anything was measured.
+    pub load: Option<String>,
+    /// The time of the measurement (RFC 3339).
+    pub date: String,
 }
 
 /// The data of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct CorpusFacts {
-    /// The list's name without its folder.
-    pub list: String,
-    /// How the list was read: its format, and the column or field of the URL if it was detected.
-    pub list_format: String,
-    /// The size of the list's file in bytes.
-    pub list_bytes: u64,
     /// The dialect of the policies.
     pub dialect: String,
     /// The agent.
@@ -76,7 +86,7 @@ pub struct CorpusFacts {
 #[derive(Clone, Debug, Serialize)]
 pub struct SettingFacts {
     /// The most rounds. Slow measurements have fewer; see [`Measurement::values_ns`].
-    pub rounds: usize,
+    pub rounds: u64,
     /// The least seconds in one turn of one engine.
     pub seconds_per_pass: f64,
     /// The seed of orders and samples.
@@ -99,44 +109,30 @@ pub struct EngineReport {
     pub questions: usize,
     /// The times. Empty if the engine is wrong or failed.
     pub results: Vec<Measurement>,
-    /// The times of single URLs, shuffled.
-    pub single: Option<Distribution>,
     /// The memory of its matchers in bytes, if known.
     pub matcher_bytes: Option<u64>,
-    /// The memory of a process with this engine alone.
-    pub memory: Option<MemoryUse>,
     /// Notes on how the engine was built or timed.
     pub notes: Vec<String>,
 }
 
 words! {
     /// A cost model, measured separately: its name in reports and for `--model`, and its meaning.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Model {
-        /// Bytes to parsed files.
-        Parse => "parse": "Read the bytes of every file into rules, for any agent.",
         /// Bytes to matchers for the agent.
-        Compile => "compile": "Make a matcher for the agent from the bytes of every file.",
+        Compile => "compile": "make a matcher for the agent from the bytes of every file",
         /// Bytes to matchers, and one pass over all URLs.
-        FirstTouch => "first-touch": "Compile every file, then decide each URL once.",
+        FirstTouch => "first-touch": "compile every file, then decide each URL once",
         /// Verdicts by matchers that have answered before. The file is given.
-        DecideHot => "decide-hot":
-            "Decide URLs with matchers that have answered before; the file of each URL is given.",
+        DecideHot => "decide-hot": "decide URLs with matchers that have answered before",
         /// Verdicts on URLs, with a look-up of the file by the URL's origin.
-        Batch => "batch": "As decide-hot, and also find the file of each URL by its host.",
-        /// A mapped list of URLs to counted verdicts.
-        FileToVerdict => "file-to-verdict": "Read the list from the file, and count the verdicts.",
+        Batch => "batch": "as decide-hot, and find the file of each URL by its host",
     }
 }
 
 impl Model {
     /// Returns the unit that its times are divided by.
     pub fn per(self) -> Per {
-        match self {
-            Model::Parse | Model::Compile => Per::File,
-            _ => Per::Url,
-        }
+        if self == Model::Compile { Per::File } else { Per::Url }
     }
 }
 
@@ -150,15 +146,26 @@ pub enum Per {
     Url,
 }
 
-/// A column of the table of times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+/// A column of the table of times: a model, and the order of questions if the model has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Cell {
     /// The model that is measured.
     pub model: Model,
-    /// The order of questions. `None` if the model has none, or for the list's own order.
+    /// The order of questions. `None` if the model has none.
     pub order: Option<Order>,
-    /// The number of threads.
-    pub threads: usize,
+}
+
+impl Cell {
+    /// All columns, in the order of the table.
+    pub const ALL: [Cell; 7] = [
+        Cell { model: Model::Compile, order: None },
+        Cell { model: Model::FirstTouch, order: Some(Order::Shuffled) },
+        Cell { model: Model::FirstTouch, order: Some(Order::Grouped) },
+        Cell { model: Model::DecideHot, order: Some(Order::Shuffled) },
+        Cell { model: Model::DecideHot, order: Some(Order::Grouped) },
+        Cell { model: Model::Batch, order: Some(Order::Shuffled) },
+        Cell { model: Model::Batch, order: Some(Order::Grouped) },
+    ];
 }
 
 /// The times in one column.
@@ -169,7 +176,8 @@ pub struct Measurement {
     pub cell: Cell,
     /// The unit that the times are divided by.
     pub per: Per,
-    /// The median of the rounds, in nanoseconds.
+    /// The median of the rounds, in nanoseconds. For an even number, the higher of the two in the
+    /// middle.
     pub median_ns: f64,
     /// The least value.
     pub min_ns: f64,
@@ -181,51 +189,21 @@ pub struct Measurement {
     pub values_ns: Vec<f64>,
 }
 
-impl Cell {
-    /// Returns a column on one thread.
-    pub const fn of(model: Model, order: Option<Order>) -> Cell {
-        Cell { model, order, threads: 1 }
-    }
-}
-
 impl Measurement {
     /// Returns the measurement of some values, or `None` if there are none.
     pub(super) fn of(cell: Cell, values_ns: Vec<f64>) -> Option<Measurement> {
-        let Spread { median, min, max } = Spread::of(&values_ns)?;
+        let mut sorted = values_ns.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
         Some(Measurement {
             cell,
             per: cell.model.per(),
-            median_ns: median,
-            min_ns: min,
-            max_ns: max,
+            median_ns: *sorted.get(sorted.len() / 2)?,
+            min_ns: *sorted.first()?,
+            max_ns: *sorted.last()?,
             ratio: None,
             values_ns,
         })
     }
-}
-
-/// The growth of a cost.
-#[derive(Clone, Debug, Serialize)]
-pub struct Curve {
-    /// The title of the curve.
-    pub title: String,
-    /// The quantity that grows.
-    pub x: String,
-    /// The unit of the cost.
-    pub y: String,
-    /// A line for each engine.
-    pub lines: Vec<CurveLine>,
-}
-
-/// The costs of one engine.
-#[derive(Clone, Debug, Serialize)]
-pub struct CurveLine {
-    /// The engine.
-    pub engine: String,
-    /// The points: the quantity that grows, and the cost.
-    pub points: Vec<(f64, f64)>,
-    /// Why the line ends early, if it does.
-    pub note: Option<String>,
 }
 
 impl Report {
@@ -247,5 +225,48 @@ impl EngineReport {
     /// Returns the times in one column.
     pub fn result(&self, cell: Cell) -> Option<&Measurement> {
         self.results.iter().find(|result| result.cell == cell)
+    }
+}
+
+impl Machine {
+    /// Describes the current machine.
+    pub fn here() -> Machine {
+        let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let load = std::fs::read_to_string("/proc/loadavg").ok();
+        Machine {
+            processor: processor(),
+            cores: std::thread::available_parallelism().map_or(0, usize::from),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            compiler: compiler().unwrap_or_else(|| "rustc is not found".to_owned()),
+            load: load.and_then(|load| load.split(' ').next().map(str::to_owned)),
+            date: UnixSeconds(seconds.map_or(0, |seconds| seconds.as_secs())).to_rfc3339(),
+        }
+    }
+}
+
+fn processor() -> String {
+    let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = information.lines().find_map(|line| line.strip_prefix("model name"));
+    let name = model.map(|name| name.trim_start_matches([' ', '\t', ':']));
+    name.unwrap_or("an unknown processor").to_owned()
+}
+
+fn compiler() -> Option<String> {
+    let output = Command::new("rustc").arg("--version").output().ok()?;
+    let version = String::from_utf8(output.stdout).ok()?;
+    Some(version.trim().to_owned()).filter(|version| !version.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measurement_has_the_middle_and_both_ends() {
+        let of = |values: &[f64]| Measurement::of(Cell::ALL[0], values.to_vec());
+        let it = of(&[3.0, 1.0, 2.0]).unwrap();
+        assert_eq!((it.median_ns, it.min_ns, it.max_ns), (2.0, 1.0, 3.0));
+        assert_eq!(of(&[4.0, 1.0]).unwrap().median_ns, 4.0);
+        assert!(of(&[]).is_none());
     }
 }

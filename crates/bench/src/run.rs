@@ -2,38 +2,23 @@
 //!
 //! In each round, every engine has its turn at one column before the next column is timed, so that
 //! a slow phase of the machine slows all engines. Every pass is tallied, and an engine whose tally
-//! differs from the comparison's has no times. [`ListRun`] is a run over a list as on the command
-//! line; only portcullis can be timed on it. A measurement fails only if the settings are invalid.
-//! Failures of an engine are part of the report.
+//! differs from the comparison's has no times. A measurement fails only if the settings are invalid
+//! or there is no question. Failures of an engine are part of the report.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Cursor};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_io::input::{OpenConfig, Record, Source};
-use portcullis_io::list::{Arena, ListRecords};
-use portcullis_robots::policy::AgentChain;
-use portcullis_robots::visible::is_hidden;
-use portcullis_set::PolicySet;
-use portcullis_set::batch::runner::{self as batch_runner, Config};
-use portcullis_set::batch::{Classifier, Session};
-
-use super::corpus::{Corpus, UrlList};
+use super::corpus::Corpus;
 use super::engine::{Engine, EngineError, EngineKind, Matcher};
 use super::engines::{BASELINE, built_in};
-use super::growth;
 use super::judge::{Judgement, Status, Verification};
-use super::machine::{Machine, MemoryUse};
 use super::questions::{HostTable, Order, QuestionList};
 use super::report::{
-    Cell, CorpusFacts, EngineReport, Measurement, Model, REPORT_FORMAT, Report, SettingFacts,
+    Cell, CorpusFacts, EngineReport, Machine, Measurement, Model, REPORT_FORMAT, Report,
+    SettingFacts,
 };
-use super::runner::{self, RunnerCommand};
-use super::timing::{Distribution, clock_ns, turn};
+use super::runner;
+use super::settings::Settings;
 
 /// The number of sample URLs for an engine that reads the file for each URL.
 const SAMPLE_URLS: usize = 20_000;
@@ -48,56 +33,6 @@ const SAMPLES: [usize; 3] = [20_000, 2_000, 200];
 /// and in one order only.
 const BUILD_SECONDS_MAX: f64 = 10.0;
 
-/// The settings of a measurement.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The number of rounds.
-    pub rounds: usize,
-    /// The least seconds in one turn of one engine.
-    pub seconds_per_pass: f64,
-    /// The seed of orders and samples.
-    pub seed: u64,
-    /// The engines that take part, by name. Empty means all.
-    pub engines: Vec<String>,
-    /// The engine that ratios refer to. The first engine if it does not take part.
-    pub baseline: Option<String>,
-    /// The models to measure. Empty means all.
-    pub models: Vec<Model>,
-    /// Programs that take part.
-    pub runners: Vec<RunnerCommand>,
-    /// Whether growth is measured too, which takes a few minutes.
-    pub curves: bool,
-    /// Whether this program may be started again for each engine, to measure its memory. The
-    /// program must implement [`MEMORY_FLAG`](super::MEMORY_FLAG).
-    pub memory: bool,
-    /// Returns free memory to the system. Called before each build, so that every engine pays for
-    /// all its memory, regardless of memory freed before.
-    pub give_back_memory: fn(),
-    /// How lists are opened for runs over files. By default they are read.
-    pub opening: OpenConfig,
-    /// The command line, for the report.
-    pub command: String,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            rounds: 5,
-            seconds_per_pass: 0.1,
-            seed: 9309,
-            engines: Vec::new(),
-            baseline: None,
-            models: Vec::new(),
-            runners: Vec::new(),
-            curves: false,
-            memory: false,
-            give_back_memory: || (),
-            opening: OpenConfig::default(),
-            command: String::new(),
-        }
-    }
-}
-
 /// The error of settings that cannot be measured.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -110,15 +45,15 @@ pub enum BenchError {
         /// The names of all engines.
         known: String,
     },
-    /// The number of rounds is 0, or a time is negative.
-    #[error("nothing would be measured; ask for one round at least, and no negative time")]
-    NoRound,
     /// Two engines have the same name.
     #[error("two engines have the name {name}; give the runner another")]
     SameName {
         /// The name.
         name: String,
     },
+    /// The corpus has no question.
+    #[error("no URL is of an origin with a robots.txt; name a list that fits the policies")]
+    NoQuestion,
 }
 
 /// Returns the engines that take part: the built-in engines, `others` and runners. If the settings
@@ -135,7 +70,7 @@ pub fn chosen<'c>(
     let mut all = built_in(corpus);
     all.extend(others);
     let runners = settings.runners.iter().cloned();
-    all.extend(runners.map(|command| runner::engine(command, corpus.agent.name())));
+    all.extend(runners.map(|it| runner::engine(it, corpus.agent.name(), settings.runner_timeout)));
     let known: Vec<&str> = all.iter().map(|engine| engine.name.as_str()).collect();
     for (position, name) in known.iter().enumerate() {
         if known[..position].contains(name) {
@@ -156,31 +91,6 @@ pub fn chosen<'c>(
     Ok(all)
 }
 
-/// Returns a command for a report. Its arguments are quoted so that a shell repeats it.
-pub fn command_line(program: &str, arguments: impl Iterator<Item = OsString>) -> String {
-    let arguments = arguments.map(|argument| quoted(&argument));
-    std::iter::once(program.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
-}
-
-/// Quotes a word for a shell, if it needs that: in `'…'`, or in `$'…'` (POSIX 2024) if it has
-/// hidden characters or is not UTF-8.
-fn quoted(word: &OsStr) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(byte);
-    let bytes = word.as_encoded_bytes();
-    match word.to_str() {
-        Some(text) if !text.is_empty() && bytes.iter().all(is_plain) => text.to_owned(),
-        Some(text) if !text.contains(is_hidden) => format!("'{}'", text.replace('\'', r"'\''")),
-        _ => {
-            let byte = |&byte: &u8| match byte {
-                b'\'' | b'\\' => format!("\\{}", char::from(byte)),
-                b' '..=b'~' => char::from(byte).to_string(),
-                _ => format!("\\x{byte:02x}"),
-            };
-            format!("$'{}'", bytes.iter().map(byte).collect::<String>())
-        }
-    }
-}
-
 /// Compares the answers of `engines` with the oracle's and times the engines that may be timed.
 /// `progress` gets a line for each step.
 ///
@@ -189,17 +99,16 @@ fn quoted(word: &OsStr) -> String {
 ///
 /// # Errors
 ///
-/// If the settings are invalid.
+/// If the corpus has no question.
 pub fn run<'c>(
     corpus: &'c Corpus,
     engines: &[Engine<'c>],
     settings: &Settings,
     progress: &dyn Fn(&str),
 ) -> Result<Report, BenchError> {
-    let fill = match Duration::try_from_secs_f64(settings.seconds_per_pass) {
-        Ok(fill) if settings.rounds > 0 => fill,
-        _ => return Err(BenchError::NoRound),
-    };
+    if corpus.questions.is_empty() {
+        return Err(BenchError::NoQuestion);
+    }
     let machine = Machine::here();
     progress(&format!("the oracle judges {} URLs", corpus.questions.len()));
     let start = Instant::now();
@@ -215,56 +124,54 @@ pub fn run<'c>(
         seats.push(Seat::new(engine, &files, list, &judgement));
     }
     let timed = answered_by_all(&corpus.questions, &mut seats);
-    let rounds = Rounds::new(corpus, files, &timed, &mut seats, (settings, fill));
-    rounds.run(&mut seats, progress);
+    for seat in &mut seats {
+        seat.choose_questions(&timed, settings.seed);
+    }
+    let facts = CorpusFacts {
+        dialect: corpus.dialect().name.to_owned(),
+        agent: corpus.agent.name().to_owned(),
+        files: files.len(),
+        texts: corpus.distinct_texts(),
+        file_bytes: files.iter().map(|text| text.len() as u64).sum(),
+        texts_cut: corpus.texts_cut(),
+        questions: corpus.questions.len(),
+        timed: timed.len(),
+        allowed: judgement.tally(&corpus.questions).allowed,
+        checksum: judgement.tally(&corpus.questions).text(),
+        oracle_seconds,
+        left_out: corpus.left_out,
+    };
+    Rounds {
+        hosts: HostTable::of(&timed),
+        lists: Order::ALL.map(|order| timed.ordered(order, settings.seed)),
+        files,
+        settings,
+    }
+    .run(&mut seats, progress);
 
-    let judged = judgement.tally(&corpus.questions);
     let asked = settings.baseline.as_deref().unwrap_or(BASELINE);
     let named = engines.iter().find(|engine| engine.name == asked).or(engines.first());
     let baseline = named.map_or_else(String::new, |engine| engine.name.clone());
-    let mut reports: Vec<EngineReport> =
-        seats.into_iter().map(|seat| seat.report(settings.memory, progress)).collect();
+    let mut reports: Vec<EngineReport> = seats.into_iter().map(Seat::report).collect();
     set_ratios(&mut reports, &baseline);
-    let list = corpus.list.path.file_name().unwrap_or_default();
-    let read_as = &corpus.read_as;
     Ok(Report {
         format: REPORT_FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: settings.command.clone(),
         machine,
-        corpus: CorpusFacts {
-            list: list.to_string_lossy().into_owned(),
-            list_format: read_as.note().unwrap_or(read_as.format().describe()).to_owned(),
-            list_bytes: corpus.list_bytes,
-            dialect: corpus.dialect().name.to_owned(),
-            agent: corpus.agent.name().to_owned(),
-            files: rounds.files.len(),
-            texts: corpus.distinct_texts(),
-            file_bytes: rounds.files.iter().map(|text| text.len() as u64).sum(),
-            texts_cut: corpus.texts_cut(),
-            questions: corpus.questions.len(),
-            timed: timed.len(),
-            allowed: judged.allowed,
-            checksum: format!("{:016x}", judged.checksum),
-            oracle_seconds,
-            left_out: corpus.left_out,
-        },
+        corpus: facts,
         settings: SettingFacts {
             rounds: settings.rounds,
-            seconds_per_pass: settings.seconds_per_pass,
+            seconds_per_pass: settings.seconds_per_pass.as_secs_f64(),
             seed: settings.seed,
         },
         baseline,
         engines: reports,
-        curves: match settings.curves {
-            true => growth::measure(&growth::USUAL, fill, progress),
-            false => Vec::new(),
-        },
     })
 }
 
 /// Runs untimed work on all cores.
-pub fn on_all_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+fn on_all_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().build() {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
@@ -298,6 +205,22 @@ fn set_ratios(reports: &mut [EngineReport], baseline: &str) {
     }
 }
 
+/// Returns the mean seconds of a pass, over as many passes as fill a turn. An untimed pass runs
+/// first, so that caches are warm and lazy automata are built.
+fn turn(
+    fill: Duration,
+    mut pass: impl FnMut() -> Result<Duration, EngineError>,
+) -> Result<f64, EngineError> {
+    pass()?;
+    let (mut total, mut passes) = (Duration::ZERO, 0);
+    while passes == 0 || total < fill {
+        // A pass that the clock measures as zero would never fill a turn.
+        total += pass()?.max(Duration::from_nanos(1));
+        passes += 1;
+    }
+    Ok(total.as_secs_f64() / f64::from(passes))
+}
+
 /// An engine with its matcher, its verification and its times.
 struct Seat<'e, 'c> {
     engine: &'e Engine<'c>,
@@ -308,11 +231,10 @@ struct Seat<'e, 'c> {
     /// The seconds of the last build.
     build_seconds: f64,
     times: BTreeMap<Cell, Vec<f64>>,
-    singles: Vec<u32>,
     /// The number of URLs that it is timed on.
     questions: usize,
-    /// The position of its lists in [`Rounds::lists`].
-    lists: usize,
+    /// Its own lists in each [`Order`], if it is timed on a sample.
+    sample: Option<[QuestionList; 2]>,
     notes: Vec<String>,
 }
 
@@ -343,9 +265,8 @@ impl<'e, 'c> Seat<'e, 'c> {
             seconds_per_question: start.elapsed().as_secs_f64() / list.len().max(1) as f64,
             build_seconds,
             times: BTreeMap::new(),
-            singles: Vec::new(),
             questions: 0,
-            lists: 0,
+            sample: None,
         }
     }
 
@@ -356,7 +277,6 @@ impl<'e, 'c> Seat<'e, 'c> {
     fn fail(&mut self, error: EngineError) {
         self.verification.status = Status::Failed(error.0);
         self.times.clear();
-        self.singles.clear();
         self.matcher = None;
     }
 
@@ -368,100 +288,67 @@ impl<'e, 'c> Seat<'e, 'c> {
         }
     }
 
-    /// Returns the number of questions in its sample, or of all questions.
-    fn share(&self, timed: usize) -> usize {
-        let fits = |count: usize| self.seconds_per_question * count as f64 <= PASS_SECONDS_MAX;
-        if !self.engine.reads_each_time && fits(timed) {
-            return timed;
+    /// Chooses a sample if a pass over `timed` would take too long.
+    fn choose_questions(&mut self, timed: &QuestionList, seed: u64) {
+        if !self.is_timed() {
+            return;
         }
-        let sample = SAMPLES.into_iter().find(|&count| fits(count)).unwrap_or(SAMPLES[2]);
-        sample.min(timed)
+        self.questions = timed.len();
+        if !self.engine.reads_each_time {
+            if self.takes_at_most(timed.len()) {
+                return;
+            }
+            // The first answers of a lazy engine cost more than later ones, so an engine that seems
+            // slow is measured again.
+            if let Some(Ok(pass)) = self.matcher.as_mut().map(|matcher| matcher.pass(timed)) {
+                self.seconds_per_question = pass.time.as_secs_f64() / timed.len().max(1) as f64;
+            }
+            if self.takes_at_most(timed.len()) {
+                return;
+            }
+        }
+        let count = SAMPLES.into_iter().find(|&count| self.takes_at_most(count));
+        // An engine that was compared on a sample can only be timed on a part of it.
+        let answers = &self.verification.answers;
+        let answered = timed.kept(|number| answers[number].is_some());
+        let list = answered.sample(count.unwrap_or(SAMPLES[2]), seed);
+        self.questions = list.len();
+        self.sample = Some(Order::ALL.map(|order| list.ordered(order, seed)));
     }
 
-    fn report(mut self, memory: bool, progress: &dyn Fn(&str)) -> EngineReport {
+    fn takes_at_most(&self, questions: usize) -> bool {
+        self.seconds_per_question * questions as f64 <= PASS_SECONDS_MAX
+    }
+
+    fn report(self) -> EngineReport {
         let Engine { name, version, kind, .. } = self.engine;
-        let memory = memory && *kind != EngineKind::Runner;
+        let times = self.times.into_iter();
         EngineReport {
             name: name.clone(),
             version: version.clone(),
             kind: *kind,
             questions: self.questions,
-            results: self
-                .times
-                .into_iter()
-                .filter_map(|(cell, it)| Measurement::of(cell, it))
-                .collect(),
-            single: Distribution::of(&mut self.singles, clock_ns()),
+            results: times.filter_map(|(cell, it)| Measurement::of(cell, it)).collect(),
             matcher_bytes: self.matcher.as_ref().and_then(|matcher| matcher.bytes()),
-            memory: memory
-                .then(|| progress(&format!("measuring the memory of {name}")))
-                .and_then(|()| MemoryUse::by_child(name)),
             notes: self.notes,
             verification: self.verification,
         }
     }
 }
 
-/// The state of the rounds.
+/// What is the same in all rounds.
 struct Rounds<'r, 'c> {
-    corpus: &'c Corpus,
     files: Vec<&'c [u8]>,
     settings: &'r Settings,
-    fill: Duration,
-    /// The lists of all timed questions and of samples, in each [`Order`].
-    lists: Vec<[QuestionList; 2]>,
-    /// The length of the full list.
-    timed: usize,
+    /// The timed questions in each [`Order`].
+    lists: [QuestionList; 2],
     hosts: HostTable,
 }
 
-impl<'r, 'c> Rounds<'r, 'c> {
-    /// Lays out `timed`, the questions that every engine answers, for the engines in `seats`.
-    fn new(
-        corpus: &'c Corpus,
-        files: Vec<&'c [u8]>,
-        timed: &QuestionList,
-        seats: &mut [Seat<'_, '_>],
-        (settings, fill): (&'r Settings, Duration),
-    ) -> Rounds<'r, 'c> {
-        let mut lists: Vec<[QuestionList; 2]> = Vec::new();
-        // The lists by size, which engines share.
-        let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
-        for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
-            let reads_each_time = seat.engine.reads_each_time;
-            // The first answers of a lazy engine cost more than later ones, so an engine that seems
-            // slow is measured again.
-            if seat.share(timed.len()) < timed.len()
-                && !reads_each_time
-                && let Some(Ok(pass)) = seat.matcher.as_mut().map(|matcher| matcher.pass(timed))
-            {
-                seat.seconds_per_question = pass.time.as_secs_f64() / timed.len().max(1) as f64;
-            }
-            let share = seat.share(timed.len());
-            seat.lists = match shared.get(&share).filter(|_| !reads_each_time) {
-                Some(&place) => place,
-                None => {
-                    // An engine that was compared on a sample can only be timed on a part of it.
-                    let answers = &seat.verification.answers;
-                    let answered = timed.kept(|number| answers[number].is_some());
-                    let list = answered.sample(share, settings.seed);
-                    lists.push(Order::ALL.map(|order| list.ordered(order, settings.seed)));
-                    lists.len() - 1
-                }
-            };
-            if !reads_each_time {
-                shared.insert(share, seat.lists);
-            }
-            seat.questions = lists[seat.lists][0].len();
-        }
-        let hosts = HostTable::of(timed);
-        Rounds { corpus, files, settings, fill, lists, timed: timed.len(), hosts }
-    }
-
+impl<'c> Rounds<'_, 'c> {
     fn run(&self, seats: &mut [Seat<'_, 'c>], progress: &dyn Fn(&str)) {
         for round in 1..=self.settings.rounds {
             progress(&format!("round {round} of {}", self.settings.rounds));
-            self.parse(seats);
             for order in Order::ALL {
                 self.build(seats, order, round);
             }
@@ -470,8 +357,6 @@ impl<'r, 'c> Rounds<'r, 'c> {
                     self.turns(seats, model, order);
                 }
             }
-            self.singles(seats);
-            self.list_runs(seats);
         }
     }
 
@@ -479,27 +364,8 @@ impl<'r, 'c> Rounds<'r, 'c> {
         self.settings.models.is_empty() || self.settings.models.contains(&model)
     }
 
-    fn list(&self, seat: &Seat<'_, '_>, order: Order) -> &QuestionList {
-        &self.lists[seat.lists][order as usize]
-    }
-
-    fn parse(&self, seats: &mut [Seat<'_, 'c>]) {
-        if !self.measures(Model::Parse) || self.files.is_empty() {
-            return;
-        }
-        for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
-            let Some(parse) = &seat.engine.parse else { continue };
-            let time = turn(self.fill, || {
-                let start = Instant::now();
-                parse(&self.files);
-                Ok(start.elapsed())
-            });
-            seat.record(Cell::of(Model::Parse, None), self.files.len(), time);
-        }
-    }
-
     /// Times the build, and the build with one pass after it, in one run.
-    fn build(&self, seats: &mut [Seat<'_, 'c>], order: Order, round: usize) {
+    fn build(&self, seats: &mut [Seat<'_, 'c>], order: Order, round: u64) {
         if !self.measures(Model::Compile) && !self.measures(Model::FirstTouch) {
             return;
         }
@@ -516,20 +382,22 @@ impl<'r, 'c> Rounds<'r, 'c> {
     }
 
     fn build_and_ask(&self, seat: &mut Seat<'_, 'c>, order: Order) -> Result<(), EngineError> {
-        let list = self.list(seat, order);
         (self.settings.give_back_memory)();
         let mut built = (seat.engine.build)(&self.files)?;
         seat.build_seconds = built.time.as_secs_f64();
         let accepted = self.files.len() - built.matcher.refusals().len();
         if accepted > 0 && self.measures(Model::Compile) {
-            seat.record(Cell::of(Model::Compile, None), accepted, Ok(seat.build_seconds));
+            let cell = Cell { model: Model::Compile, order: None };
+            seat.record(cell, accepted, Ok(seat.build_seconds));
         }
-        if list.len() == self.timed {
+        if seat.sample.is_none() {
+            let list = &self.lists[order as usize];
             let pass = built.matcher.pass(list)?;
             seat.verification.expect(list, pass.tally)?;
             if self.measures(Model::FirstTouch) {
                 let seconds = (built.time + pass.time).as_secs_f64();
-                seat.record(Cell::of(Model::FirstTouch, Some(order)), list.len(), Ok(seconds));
+                let cell = Cell { model: Model::FirstTouch, order: Some(order) };
+                seat.record(cell, list.len(), Ok(seconds));
             }
         }
         Ok(())
@@ -537,161 +405,20 @@ impl<'r, 'c> Rounds<'r, 'c> {
 
     fn turns(&self, seats: &mut [Seat<'_, 'c>], model: Model, order: Order) {
         for seat in seats.iter_mut().filter(|seat| seat.is_timed() && seat.questions > 0) {
-            let list = self.list(seat, order);
             let Some(matcher) = &mut seat.matcher else { continue };
             if !self.measures(model) || (model == Model::Batch && !matcher.is_in_process()) {
                 continue;
             }
-            let time = turn(self.fill, || {
+            let list = &seat.sample.as_ref().unwrap_or(&self.lists)[order as usize];
+            let time = turn(self.settings.seconds_per_pass, || {
                 let pass = match model {
                     Model::Batch => matcher.batch(list, &self.hosts)?,
                     _ => matcher.pass(list)?,
                 };
                 seat.verification.expect(list, pass.tally).map(|()| pass.time)
             });
-            seat.record(Cell::of(model, Some(order)), list.len(), time);
+            let per = list.len();
+            seat.record(Cell { model, order: Some(order) }, per, time);
         }
     }
-
-    fn singles(&self, seats: &mut [Seat<'_, 'c>]) {
-        for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
-            let list = self.list(seat, Order::Shuffled);
-            if let Some(matcher) = &mut seat.matcher
-                && self.measures(Model::DecideHot)
-                && matcher.is_in_process()
-            {
-                matcher.single_times(list, &mut seat.singles);
-            }
-        }
-    }
-
-    /// Times a run over the corpus's own list for each number of threads.
-    fn list_runs(&self, seats: &mut [Seat<'_, 'c>]) {
-        let corpus = self.corpus;
-        // URLs that are not text are in the list too, but were not judged.
-        if !self.measures(Model::FileToVerdict) || corpus.left_out.not_text > 0 {
-            return;
-        }
-        let is_ours = |seat: &&mut Seat<'_, 'c>| {
-            seat.engine.kind == EngineKind::BuiltIn && seat.engine.name == BASELINE
-        };
-        let Some(seat) = seats.iter_mut().find(is_ours) else { return };
-        let run = ListRun::new(&corpus.set, &corpus.agent, &corpus.list, self.settings.opening);
-        let expected = seat.verification.allowed + corpus.allowed_without_file;
-        for threads in thread_counts() {
-            if !seat.is_timed() {
-                return;
-            }
-            let time = turn(self.fill, || {
-                let (time, allowed) = run.as_ref().map_err(EngineError::clone)?.pass(threads)?;
-                match allowed == expected {
-                    true => Ok(time),
-                    false => Err(EngineError(format!(
-                        "a run over the file allowed {allowed} URLs and the oracle {expected}"
-                    ))),
-                }
-            });
-            let cell = Cell { threads, ..Cell::of(Model::FileToVerdict, None) };
-            seat.record(cell, corpus.list_records, time);
-        }
-    }
-}
-
-/// A run over a list: compiled policies and the list.
-pub struct ListRun {
-    classifier: Arc<Classifier>,
-    list: List,
-}
-
-enum List {
-    File(UrlList, OpenConfig),
-    Memory(Arc<[u8]>),
-}
-
-impl ListRun {
-    /// Returns a run over `list` against `set`, for `agent`.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged, or was compiled for other agents.
-    pub fn new(
-        set: &Arc<PolicySet>,
-        agent: &AgentChain,
-        list: &UrlList,
-        opening: OpenConfig,
-    ) -> Result<ListRun, EngineError> {
-        ListRun::over(List::File(list.clone(), opening), set, agent)
-    }
-
-    /// Returns a run over a list of lines in memory.
-    pub(super) fn in_memory(
-        set: &Arc<PolicySet>,
-        agent: &AgentChain,
-        list: Vec<u8>,
-    ) -> Result<ListRun, EngineError> {
-        ListRun::over(List::Memory(list.into()), set, agent)
-    }
-
-    fn over(list: List, set: &Arc<PolicySet>, agent: &AgentChain) -> Result<ListRun, EngineError> {
-        let classifier = Classifier::new(Arc::clone(set), vec![agent.clone()]);
-        let classifier = classifier.map_err(|error| EngineError(error.to_string()))?;
-        Ok(ListRun { classifier: classifier.into(), list })
-    }
-
-    /// Returns the time from opening the list to its counted verdicts, and the number of allowed
-    /// URLs. Threads and their memory are new, so lazy automata are built in each pass.
-    ///
-    /// # Errors
-    ///
-    /// If the list cannot be read.
-    pub fn pass(&self, threads: usize) -> Result<(Duration, u64), EngineError> {
-        let classifier = &self.classifier;
-        let start = Instant::now();
-        let (source, lists) = match &self.list {
-            List::File(list, opening) => (Source::open(&list.path, *opening), Some(&list.config)),
-            List::Memory(list) => {
-                let reader = Cursor::new(Arc::clone(list));
-                (Ok(Source::from_reader("a list", reader, OpenConfig::default())), None)
-            }
-        };
-        let mut allowed = 0;
-        batch_runner::run(
-            [source],
-            &Config { threads, lists, ..Config::default() },
-            || (Session::new(Arc::clone(classifier), None), Arena::new()),
-            |(session, arena), chunk, count: &mut u64| {
-                arena.reset();
-                *count = count_allowed(session, chunk.records(arena));
-            },
-            |count| {
-                allowed += *count;
-                Ok::<(), io::Error>(())
-            },
-        )
-        .map_err(|error| EngineError(error.to_string()))?;
-        Ok((start.elapsed(), allowed))
-    }
-}
-
-/// Counts the allowed URLs in a chunk. A damaged set counts as 0, which the comparison detects.
-fn count_allowed(session: &mut Session, mut records: ListRecords<'_>) -> u64 {
-    let mut allowed = 0;
-    let mut block: Vec<Record<'_>> = Vec::with_capacity(RECORDS_AT_ONCE);
-    loop {
-        records.fill(&mut block, RECORDS_AT_ONCE);
-        if block.is_empty() {
-            return allowed;
-        }
-        let decisions = session.classify(&block).unwrap_or_default();
-        let allows = |decision: &&Decision| decision.verdict == Verdict::Allow;
-        allowed += decisions.iter().filter(allows).count() as u64;
-    }
-}
-
-/// Returns the numbers of threads to measure: 1, 2, 4 and so on, and one per core.
-pub(super) fn thread_counts() -> Vec<usize> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut counts: Vec<usize> = (0..).map(|power| 1 << power).take_while(|&n| n < cores).collect();
-    counts.push(cores);
-    counts
 }

@@ -18,9 +18,6 @@ use super::questions::{Question, QuestionList};
 /// The first line that is sent to a runner.
 pub const GREETING: &str = "portcullis-bench 1";
 
-/// The default time limit for an answer of a runner, in seconds.
-pub const RUNNER_SECONDS_MAX: u64 = 120;
-
 /// The most lines of a runner that are read ahead.
 const LINES_WAITING_MAX: usize = 64;
 
@@ -31,8 +28,6 @@ pub struct RunnerCommand {
     pub name: String,
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// The time limit for an answer.
-    pub patience: Duration,
 }
 
 impl FromStr for RunnerCommand {
@@ -44,32 +39,33 @@ impl FromStr for RunnerCommand {
         if name.is_empty() || words.is_empty() {
             return Err("write NAME=COMMAND, such as protego=python3 protego.py".to_owned());
         }
-        let patience = Duration::from_secs(RUNNER_SECONDS_MAX);
-        Ok(RunnerCommand { name: name.to_owned(), words, patience })
+        Ok(RunnerCommand { name: name.to_owned(), words })
     }
 }
 
 /// Returns a runner as an engine. Starts the program once to get its version. A program that fails
 /// here fails again when the engine is built.
-pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
-    let version = Session::start(&command).map(|(_, version)| version).unwrap_or_default();
+///
+/// `patience` is the time limit for an answer.
+pub(super) fn engine<'c>(command: RunnerCommand, agent: &str, patience: Duration) -> Engine<'c> {
+    let started = Session::start(&command, patience);
+    let version = started.map(|(_, version)| version).unwrap_or_default();
     let agent = agent.to_owned();
     Engine {
         name: command.name.clone(),
         version,
         kind: EngineKind::Runner,
         reads_each_time: false,
-        parse: None,
-        build: Box::new(move |files| build(&command, &agent, files)),
+        build: Box::new(move |files| build((&command, patience), &agent, files)),
     }
 }
 
 fn build<'c>(
-    command: &RunnerCommand,
+    (command, patience): (&RunnerCommand, Duration),
     agent: &str,
     files: &[&[u8]],
 ) -> Result<Built<'c>, EngineError> {
-    let (mut session, _) = Session::start(command)?;
+    let (mut session, _) = Session::start(command, patience)?;
     session.send(|out| {
         writeln!(out, "agent {agent}")?;
         writeln!(out, "files {}", files.len())?;
@@ -180,7 +176,10 @@ struct Session {
 
 impl Session {
     /// Starts a runner and sends the greeting. Returns the session and the runner's version.
-    fn start(command: &RunnerCommand) -> Result<(Session, String), EngineError> {
+    fn start(
+        command: &RunnerCommand,
+        patience: Duration,
+    ) -> Result<(Session, String), EngineError> {
         let program = &command.words[0];
         let started = Command::new(program)
             .args(&command.words[1..])
@@ -207,7 +206,7 @@ impl Session {
                 }
             }
         });
-        let mut session = Session { child, requests, lines, patience: command.patience };
+        let mut session = Session { child, requests, lines, patience };
         session.send(|out| writeln!(out, "{GREETING}"));
         let line = session.line()?;
         let version = line.strip_prefix("runner ").ok_or_else(|| unexpected(&line))?;
