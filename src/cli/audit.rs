@@ -9,7 +9,7 @@ use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed, OutputFile};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
-use super::stream::{self, Worked};
+use super::stream;
 use super::summary::{self, Clock};
 
 /// The number of rows per list, unless a flag says otherwise.
@@ -32,10 +32,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         &plan.stream,
         &plan.questions,
         || audit.worker(assumed_scheme),
-        |worker, piece, found: &mut ChunkFindings| {
-            worker.work(piece, found)?;
-            Ok(Worked::Whole)
-        },
+        |worker, piece, found: &mut ChunkFindings| Ok(worker.work(piece, found)?),
         |_, found| {
             findings.add(&audit, found);
             Ok(())

@@ -3,7 +3,6 @@
 use anyhow::{Context, ensure};
 use portcullis_bench as bench;
 use portcullis_bench::{BenchError, Corpus, Originals, Settings};
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_set::LoadConfig;
 
 use super::agents::Asked;
@@ -14,7 +13,7 @@ use super::lists;
 use super::message::say;
 use super::output::{Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryForm};
-use super::stream::{self, Worked};
+use super::stream;
 
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     // Engines compile on the calling thread's pool. In a pool of one thread, the measuring thread
@@ -92,20 +91,15 @@ fn corpus(
         stream,
         questions,
         classifier,
-        |session, piece, urls: &mut Vec<Vec<u8>>| {
+        |session, mut piece, urls: &mut Vec<Vec<u8>>| {
             urls.clear();
-            let mut records = piece.records();
-            let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
-            loop {
-                records.fill(&mut block, RECORDS_AT_ONCE);
-                if block.is_empty() {
-                    return Ok(Worked::Whole);
-                }
+            piece.read(1, |block, rejects| {
                 // Finds the records that are not URLs, so that another kind of file is an error.
-                session.classify(&block)?;
-                piece.rejects.add_block(&block, session);
+                session.classify(block)?;
+                rejects.add_block(block, session);
                 urls.extend(block.iter().map(|record| record.url().to_vec()));
-            }
+                Ok(true)
+            })
         },
         |_, urls| Ok(urls.iter().try_for_each(|url| corpus.add(url))?),
     )?;

@@ -20,7 +20,7 @@ use super::output::{CompleteOutput, Destination, Output};
 use super::outputs::Outputs;
 use super::parquet::{self, ParquetOutputs};
 use super::plan;
-use super::stream::{self, Part, Worked};
+use super::stream::{self, Part};
 use super::summary::{self, Clock};
 
 /// The output for a chunk.
@@ -134,22 +134,21 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         &stream,
         &questions,
         classifier,
-        |session, mut piece, tagged: &mut Tagged| {
+        |session, piece, tagged: &mut Tagged| {
             tagged.bytes.clear();
             tagged.counts.clear(agents.len(), counts_hosts);
             let Tagged { bytes, group, counts } = tagged;
             let text: &dyn Format = match format {
                 ClassifyFormat::Tsv if columns.are_verdicts() => &Tsv(terminator),
                 ClassifyFormat::Tsv => &TsvColumns(&columns, terminator),
-                ClassifyFormat::Csv => &csv.of(piece.list()),
+                ClassifyFormat::Csv => &csv.of(piece.rows().list()),
                 ClassifyFormat::Jsonl => &JsonLines(agents),
                 ClassifyFormat::Parquet => {
-                    *group = added.encode(&mut piece, session, counts)?;
-                    return Ok(Worked::Until { records: counts.records, bytes: counts.bytes });
+                    *group = added.encode(piece, session, counts)?;
+                    return Ok(());
                 }
             };
-            write_chunk(piece, text, session, counts, bytes)?;
-            Ok(Worked::Until { records: counts.records, bytes: counts.bytes })
+            Ok(write_chunk(piece, text, session, counts, bytes)?)
         },
         |part, tagged| {
             policies.check_ages(&tagged.counts, &questions)?;

@@ -33,7 +33,7 @@ use super::message::counted;
 use super::output::{Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
 use super::rejects::Account;
-use super::stream::{self, Worked};
+use super::stream;
 use super::summary;
 
 /// The size at which collected lines are written, in bytes.
@@ -264,7 +264,7 @@ impl Diff<'_> {
                         urls::write_chunk(piece, agents, sessions, &JsonLines, counts, bytes)?;
                     }
                 }
-                Ok(Worked::Until { records: counts.records, bytes: counts.bytes })
+                Ok(())
             },
             |_, changed| {
                 counts.merge(&changed.counts);

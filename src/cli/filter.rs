@@ -17,7 +17,7 @@ use super::output::{CompleteOutput, Destination, Output, OutputFailed, RecordsTo
 use super::outputs::Outputs;
 use super::parquet::{self, ParquetOutputs};
 use super::plan;
-use super::stream::{self, Part, Worked};
+use super::stream::{self, Part};
 use super::summary::{self, Clock};
 
 /// The output for a chunk.
@@ -121,7 +121,7 @@ impl Sorter {
             can_join(first, part.list)?;
         }
         if starts {
-            self.first = Some(Arc::new(part.list.clone()));
+            self.first = Some(Arc::clone(part.list));
             for output in [&mut self.unknown, &mut self.invalid].into_iter().flatten() {
                 output.write(head)?;
             }
@@ -232,7 +232,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             } else {
                 filter::write_chunk(piece, &selection, session, counts, records)?;
             }
-            Ok(Worked::Whole)
+            Ok(())
         },
         |part, sorted| {
             policies.check_ages(&sorted.counts, &questions)?;

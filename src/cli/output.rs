@@ -19,8 +19,8 @@ use clap::builder::{
     MapValueParser, OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory,
 };
 use flate2::write::GzEncoder;
+use portcullis_io::atomic_file::{self, AtomicFile, Complete};
 use portcullis_robots::visible::visible;
-use portcullis_set::atomic_file::{self, AtomicFile, Complete};
 
 /// The path of a file to write. Only such a path can be opened as an output.
 ///

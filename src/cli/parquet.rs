@@ -181,7 +181,7 @@ impl ParquetOutputs {
     /// If an added column has the name of a column of the list, the columns are not those of the
     /// output, or the output cannot be written.
     pub fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
-        let rows = part.list.rows();
+        let rows = part.list.file();
         if let Some(current) = &self.current
             && self.pipe.lock().outputs.is_joined()
         {

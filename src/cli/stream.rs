@@ -12,48 +12,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
-use portcullis_io::input::{Chunk, Source};
-use portcullis_io::list::{Arena, Contents, List, Rest};
+use portcullis_io::input::Source;
+use portcullis_io::list::Rows;
+pub use portcullis_io::runner::Part;
+use portcullis_io::runner::{self, Config};
 use portcullis_report::{Piece, Rejects};
-use portcullis_set::batch::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};
 
 use super::mapped;
-use super::output::OutputFailed;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::rejects::{Account, Watch};
 
-/// The piece of a list whose output is being written.
-pub struct Part<'a> {
-    pub list: &'a List,
-    /// The number of the list, from 0.
-    pub number: usize,
-    /// Whether this is the first piece of the list.
-    pub is_first: bool,
-}
-
-/// The result for a chunk.
+/// The result for the records of a chunk.
 #[derive(Default)]
 struct Done<O> {
     output: O,
     rejects: Rejects,
-    failure: Option<anyhow::Error>,
-    /// Set by the worker.
-    list: Option<Arc<List>>,
-    is_first: bool,
-    is_last: bool,
-    /// The records that did not fit into the output.
-    rest: Rest,
-}
-
-/// How far a piece was processed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Worked {
-    /// To its end.
-    Whole,
-    /// The first `records` records, `bytes` bytes long. The rest follows after the output is
-    /// written.
-    Until { records: u64, bytes: u64 },
 }
 
 /// Calls `work` for every piece of the lists and `sink` for every output, in input order.
@@ -69,7 +43,7 @@ pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     classifier: Classifier,
-    work: impl Fn(&mut Session, Piece<'_>, &mut O) -> anyhow::Result<Worked> + Sync,
+    work: impl Fn(&mut Session, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
     sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumed_scheme = questions.assumed_scheme.as_deref();
@@ -87,7 +61,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
     session: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, Piece<'_>, &mut O) -> anyhow::Result<Worked> + Sync,
+    work: impl Fn(&mut S, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
     mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumes_scheme = questions.assumed_scheme.is_some();
@@ -95,7 +69,6 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let keeps_all = watch.keeps_all();
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
-    let mut failed: Option<anyhow::Error> = None;
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
     let config = Config {
         threads: plan.threads,
@@ -104,62 +77,19 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
         progress: Some(progress.bytes_done()),
     };
-    let scratch = || (session(), Arena::new());
-    let work_on = |(session, arena): &mut (S, Arena), chunk: Contents<'_>, done: &mut Done<O>| {
-        arena.reset();
+    let work_on = |session: &mut S, rows: &mut Rows<'_>, done: &mut Done<O>| {
         done.rejects.begin(keeps_all);
-        let list = done.list.as_deref().expect("the list is set");
-        let piece = Piece::new(list, chunk, arena, &mut done.rejects);
-        done.rest = Rest::default();
-        match work(session, piece, &mut done.output) {
-            Ok(Worked::Whole) => {}
-            Ok(Worked::Until { records, bytes }) => done.rest = chunk.rest_after(records, bytes),
-            Err(error) => done.failure = Some(error),
-        }
+        work(session, Piece::new(rows, &mut done.rejects), &mut done.output)
     };
-    let work_on_chunk = |scratch: &mut (S, Arena), chunk: &Chunk, done: &mut Done<O>| {
-        done.list = Some(Arc::clone(chunk.list()));
-        (done.is_first, done.is_last) = (chunk.is_first(), chunk.is_last());
-        work_on(scratch, chunk.contents(), done);
-    };
-    let mut own = None;
-    let mut lists = 0;
-    let mut write = |done: &mut Done<O>| -> anyhow::Result<()> {
-        loop {
-            if let Some(error) = done.failure.take() {
-                return Err(error);
-            }
-            let list = done.list.clone().expect("the list is set");
-            let is_first = std::mem::take(&mut done.is_first);
-            if is_first {
-                lists += 1;
-                watch.begin(&list);
-            }
-            watch.see(&list, &done.rejects, done.is_last && done.rest.is_empty())?;
-            progress.draw(&mut bar, Some(watch.all_records()));
-            sink(&Part { list: &list, number: lists - 1, is_first }, &mut done.output)?;
-            if done.rest.is_empty() {
-                return Ok(());
-            }
-            let rest = std::mem::take(&mut done.rest);
-            work_on(own.get_or_insert_with(scratch), rest.contents(), done);
+    runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
+        if part.is_first {
+            watch.begin(part.list);
         }
-    };
-    let done = runner::run(sources, &config, scratch, work_on_chunk, |done: &mut Done<O>| {
-        write(done).map_err(|error| {
-            let kind = error.downcast_ref().map_or(io::ErrorKind::InvalidData, OutputFailed::kind);
-            failed = Some(error);
-            kind.into()
-        })
-    });
-    match (failed, done) {
-        // This error is more specific than the runner's.
-        (Some(error), _) => Err(error),
-        (None, done) => {
-            done?;
-            Ok(watch.finish())
-        }
-    }
+        watch.see(part.list, &done.rejects, part.is_last)?;
+        progress.draw(&mut bar, Some(watch.all_records()));
+        sink(part, &mut done.output)
+    })?;
+    Ok(watch.finish())
 }
 
 /// The time before the bar is shown.

@@ -18,12 +18,10 @@ use hashbrown::HashMap;
 use super::Audit;
 use super::catalog::{Catalog, Policy};
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::limits::{
-    AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX,
-};
+use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, URL_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::input::Record;
-use portcullis_report::{Counts, Piece, Unknown};
+use portcullis_report::{ChunkError, Counts, Piece, Unknown};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
@@ -196,26 +194,26 @@ impl<'a> Worker<'a> {
     ///
     /// # Errors
     ///
-    /// If a part of the set that is read is damaged.
-    pub fn work(&mut self, piece: Piece<'_>, findings: &mut ChunkFindings) -> Result<(), Damage> {
+    /// If the input, or a part of the set that is read, is damaged.
+    pub fn work(
+        &mut self,
+        mut piece: Piece<'_, '_>,
+        findings: &mut ChunkFindings,
+    ) -> Result<(), ChunkError> {
         findings.samples.clear();
         findings.invalid.clear();
         findings.unknown.clear();
         let Worker { session, counting } = self;
         counting.in_chunk.clear();
-        let mut records = piece.records();
-        let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
-        loop {
-            records.fill(&mut block, RECORDS_AT_ONCE);
-            if block.is_empty() {
-                // A map of all hosts in each thread would take too much memory.
-                counting.audit.tally().add_hosts(counting.tally.hosts.drain());
-                return Ok(());
-            }
-            session.classify(&block)?;
-            piece.rejects.add_block(&block, session);
-            counting.block(&block, session, findings)?;
-        }
+        piece.read(0, |block, rejects| {
+            session.classify(block)?;
+            rejects.add_block(block, session);
+            counting.block(block, session, findings)?;
+            Ok::<bool, ChunkError>(true)
+        })?;
+        // A map of all hosts in each thread would take too much memory.
+        counting.audit.tally().add_hosts(counting.tally.hosts.drain());
+        Ok(())
     }
 }
 

@@ -21,8 +21,8 @@
 //! ```
 //! use portcullis_audit::{Audit, ChunkFindings, Findings};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_io::input::Terminator;
-//! use portcullis_io::list::{Arena, Contents, List};
+//! use portcullis_io::input::{Chunk, Terminator};
+//! use portcullis_io::list::{Arena, List, Rows};
 //! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -34,10 +34,11 @@
 //! let mut findings = Findings::default();
 //! let mut chunk = ChunkFindings::default();
 //! let mut worker = audit.worker(None); // one per thread
-//! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
-//! let mut rejects = Rejects::default();
-//! let bytes = b"https://x.example/a/1\nhttps://x.example/c\n";
-//! worker.work(Piece::new(&list, Contents::Bytes(bytes), &arena, &mut rejects), &mut chunk)?;
+//! let text = "https://x.example/a/1\nhttps://x.example/c\n";
+//! let list = Chunk::of_text(List::plain("urls", Terminator::LineFeed), text);
+//! let (arena, mut rejects) = (Arena::new(), Rejects::default());
+//! let mut rows = Rows::new(&list, &arena, 0);
+//! worker.work(Piece::new(&mut rows, &mut rejects), &mut chunk)?;
 //! findings.add(&audit, &chunk); // chunk by chunk, in input order
 //! drop(worker);
 //!

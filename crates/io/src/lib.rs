@@ -42,6 +42,7 @@
 //! ```
 
 pub mod access;
+pub mod atomic_file;
 mod body;
 mod compression;
 mod fields;
@@ -58,6 +59,7 @@ mod parquet_columns;
 mod parquet_file;
 mod parquet_pages;
 mod record;
+pub mod runner;
 mod schema;
 #[cfg(test)]
 mod tests;

@@ -128,7 +128,7 @@ mod tests {
     use crate::tests::{SCHEME, classifier, written};
     use crate::{Counts, Piece, Rejects, write_chunk};
     use portcullis_io::input::{ChunkConfig, OpenConfig, Source, Terminator};
-    use portcullis_io::list::ListConfig;
+    use portcullis_io::list::{ListConfig, Rows};
     use portcullis_set::batch::Session;
     use std::sync::Arc;
 
@@ -172,7 +172,8 @@ mod tests {
             let (arena, mut session) =
                 (Arena::new(), Session::new(Arc::clone(&classifier), SCHEME));
             let mut rejects = Rejects::default();
-            let piece = Piece::new(list, chunk.contents(), &arena, &mut rejects);
+            let mut rows = Rows::new(&chunk, &arena, 0);
+            let piece = Piece::new(&mut rows, &mut rejects);
             write_chunk(piece, &csv.of(list), &mut session, &mut counts, &mut out).unwrap();
         }
         assert_eq!(counts.records, 7);

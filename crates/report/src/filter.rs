@@ -8,10 +8,9 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_io::input::Record;
 use portcullis_io::list::List;
-use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
-use super::{Counts, Piece, bytes, in_blocks};
+use super::{ChunkError, Counts, Piece, bytes};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,25 +160,25 @@ impl Output {
 ///
 /// # Errors
 ///
-/// If the set is damaged. `out` is then incomplete and must not be used.
+/// If the input or the set is damaged. `out` is then incomplete and must not be used.
 #[inline]
 pub fn write_chunk(
-    piece: Piece<'_>,
+    mut piece: Piece<'_, '_>,
     plan: &Plan,
     session: &mut Session,
     counts: &mut Counts,
     out: &mut Output,
-) -> Result<(), Damage> {
-    let list = piece.list();
+) -> Result<(), ChunkError> {
+    let list = piece.rows().list();
     // Records of text are contiguous, and a run of kept records is copied at once.
-    let joined = piece.contents().bytes();
+    let joined = piece.rows().text();
     // The start of the run of kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
-    in_blocks(piece.records(), 0, |block| {
+    piece.read(0, |block, rejects| {
         session.classify(block)?;
         counts.add_block(block, bytes(block), session)?;
-        piece.rejects.add_block(block, session);
+        rejects.add_block(block, session);
         for (&record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
             let end = start + record.whole().len();
             out.unstated_records += u64::from(is_unstated);
@@ -198,7 +197,7 @@ pub fn write_chunk(
             }
             start = end;
         }
-        Ok(true)
+        Ok::<bool, ChunkError>(true)
     })?;
     if let Some(chunk) = joined {
         push_with_end(&chunk[run..start], list, &mut out.kept);

@@ -15,8 +15,8 @@
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_io::input::Terminator;
-//! use portcullis_io::list::{Arena, Contents, List};
+//! use portcullis_io::input::{Chunk, Terminator};
+//! use portcullis_io::list::{Arena, List, Rows};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
 //! use portcullis_set::{LoadConfig, PolicySet};
@@ -24,11 +24,11 @@
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 //! let mut session = Session::new(Classifier::new(set, agents)?, None);
-//! let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
-//! let mut rejects = Rejects::default();
-//! let records = Contents::Bytes(b"https://a.example/\nnothing\n");
-//! let piece = Piece::new(&list, records, &arena, &mut rejects);
+//! let list = List::plain("urls", Terminator::LineFeed);
+//! let (chunk, arena) = (Chunk::of_text(list, "https://a.example/\nnothing\n"), Arena::new());
+//! let (mut rows, mut rejects) = (Rows::new(&chunk, &arena, 0), Rejects::default());
 //! let (mut counts, mut out) = (Counts::new(1), Vec::new());
+//! let piece = Piece::new(&mut rows, &mut rejects);
 //! write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
 //! assert_eq!(rejects.urls(), 1);
 //! assert_eq!(out, b"allow\thttps://a.example/\ninvalid\tnothing\n");
@@ -63,52 +63,59 @@ pub use summary::{
 pub use unknown::Unknown;
 
 use columns::{Columns, Values};
+use parquet::ParquetError;
 use portcullis_dialect::decision::Decision;
-use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, SHOWN_BYTES_MAX};
-use portcullis_io::input::Record;
-use portcullis_io::list::{Arena, Contents, List, ListRecords, Problem};
+use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_io::input::{InputError, Record};
+use portcullis_io::list::{Problem, Rows};
 use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session};
 
-/// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
-/// about usage and the licences, all of which are cut.
-const ANSWER_BYTES: usize = 4 * SHOWN_BYTES_MAX;
-
-/// A chunk of a list, with the arena and the rejects of the thread that reads it.
-pub struct Piece<'c> {
-    list: &'c List,
-    contents: Contents<'c>,
-    arena: &'c Arena,
+/// The records of a chunk, and the rejects of the thread that reads them.
+pub struct Piece<'p, 'c> {
+    rows: &'p mut Rows<'c>,
     /// Receives the records that are not URLs.
-    pub rejects: &'c mut Rejects,
+    rejects: &'p mut Rejects,
 }
 
-impl<'c> Piece<'c> {
-    /// Returns a piece with whole records of `list`.
-    pub fn new(
-        list: &'c List,
-        contents: Contents<'c>,
-        arena: &'c Arena,
-        rejects: &'c mut Rejects,
-    ) -> Piece<'c> {
-        Piece { list, contents, arena, rejects }
+impl<'p, 'c> Piece<'p, 'c> {
+    /// Returns a piece with records of a list.
+    pub fn new(rows: &'p mut Rows<'c>, rejects: &'p mut Rejects) -> Piece<'p, 'c> {
+        Piece { rows, rejects }
     }
 
-    /// Returns the list.
-    pub fn list(&self) -> &'c List {
-        self.list
+    /// Returns the records.
+    pub fn rows(&self) -> &Rows<'c> {
+        self.rows
     }
 
-    /// Returns the contents that hold the records.
-    pub fn contents(&self) -> Contents<'c> {
-        self.contents
-    }
-
-    /// Returns the records, in order. A row group is not decoded yet, so it has none.
+    /// Calls `with` for blocks of records, as [`Rows::read`].
+    ///
+    /// # Errors
+    ///
+    /// The error of `with`, or of rows that are damaged.
     #[inline]
-    pub fn records(&self) -> ListRecords<'c> {
-        self.list.records(self.contents, self.arena)
+    pub fn read<E: From<InputError>>(
+        &mut self,
+        answers: usize,
+        mut with: impl FnMut(&[Record<'_>], &mut Rejects) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        self.rows.read(answers, |block| with(block, self.rejects))
     }
+}
+
+/// The error of a chunk that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ChunkError {
+    /// The input is damaged.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The policy set is damaged.
+    #[error(transparent)]
+    Damage(#[from] Damage),
+    /// A row group cannot be encoded.
+    #[error("cannot encode Parquet: {0}")]
+    Encoding(#[from] ParquetError),
 }
 
 /// An output format for a record and its decisions.
@@ -206,25 +213,24 @@ impl Decided<'_> {
 
 /// Appends the records of a chunk to `out` in a format, and counts them.
 ///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are. `counts` has
-/// the bytes of the written records.
+/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
 ///
 /// # Errors
 ///
-/// If the set is damaged. The records before the damage are written.
+/// If the input or the set is damaged. The records before the damage are written.
 pub fn write_chunk(
-    piece: Piece<'_>,
+    mut piece: Piece<'_, '_>,
     format: &dyn Format,
     session: &mut Session,
     counts: &mut Counts,
     out: &mut Vec<u8>,
-) -> Result<(), Damage> {
+) -> Result<(), ChunkError> {
     let agents = counts.agents().len();
     let mut decisions = Vec::new();
-    in_blocks(piece.records(), agents, |block| {
+    piece.read(agents, |block, rejects| {
         session.classify(block)?;
         counts.add_block(block, bytes(block), session)?;
-        piece.rejects.add_block(block, session);
+        rejects.add_block(block, session);
         decisions.clear();
         decisions.extend_from_slice(session.decisions());
         format.write_block(block, &decisions, session, out)?;
@@ -236,49 +242,6 @@ pub fn write_chunk(
 #[inline]
 fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
-}
-
-/// Calls `with` for blocks of `records` until there are no more, or `with` returns `false`. The
-/// output has this number of `answers` for each record: blocks are shorter where those of a whole
-/// block could exceed the budget of a chunk.
-#[inline]
-fn in_blocks<'c, E>(
-    mut records: ListRecords<'c>,
-    answers: usize,
-    mut with: impl FnMut(&[Record<'c>]) -> Result<bool, E>,
-) -> Result<(), E> {
-    let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
-    loop {
-        records.fill(&mut block, RECORDS_AT_ONCE);
-        if block.is_empty() {
-            return Ok(());
-        }
-        let mut rest = &block[..];
-        while !rest.is_empty() {
-            let (part, after) = rest.split_at(within_budget(rest, answers));
-            if !with(part)? {
-                return Ok(());
-            }
-            rest = after;
-        }
-    }
-}
-
-/// Returns the number of first records, at least one, whose answers fit the budget of a chunk.
-#[inline]
-fn within_budget(records: &[Record<'_>], answers: usize) -> usize {
-    let bytes = |record: &Record<'_>| {
-        answers.saturating_mul(record.whole().len().saturating_add(ANSWER_BYTES))
-    };
-    let mut budget = CHUNK_OUTPUT_BYTES_MAX;
-    let fits = |record: &&Record<'_>| match budget.checked_sub(bytes(record)) {
-        Some(left) => {
-            budget = left;
-            true
-        }
-        None => false,
-    };
-    records.iter().take_while(fits).count().max(1)
 }
 
 /// Decides a block of records, counts them, and returns the decisions, record by record.

@@ -2,7 +2,8 @@
 
 use super::*;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_io::input::Terminator;
+use portcullis_io::input::{Chunk, Terminator};
+use portcullis_io::list::{Arena, List};
 use portcullis_robots::url::Origin;
 use portcullis_set::batch::Classifier;
 use portcullis_testkit::{self as testkit, Form};
@@ -56,8 +57,8 @@ pub(super) fn piece<R>(
     input: &[u8],
     terminator: Terminator,
     rejects: &mut Rejects,
-    with: impl FnOnce(Piece<'_>) -> R,
+    with: impl FnOnce(Piece<'_, '_>) -> R,
 ) -> R {
-    let (list, arena) = (List::plain("a list", terminator), Arena::new());
-    with(Piece::new(&list, Contents::Bytes(input), &arena, rejects))
+    let chunk = Chunk::of_text(List::plain("a list", terminator), input);
+    with(Piece::new(&mut Rows::new(&chunk, &Arena::new(), 0), rejects))
 }

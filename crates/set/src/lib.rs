@@ -14,7 +14,6 @@
 //! do: [`LoadError`], [`IngestError`], [`SetError`], and [`Damage`] wherever the bytes of a set are
 //! read.
 
-pub mod atomic_file;
 pub mod batch;
 pub mod compile;
 mod difference;

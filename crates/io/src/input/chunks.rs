@@ -21,10 +21,8 @@ use super::InputError;
 use super::records::Terminator;
 use super::source::{Content, Mapping};
 use super::stream::Stream;
-use crate::list::parquet::{ParquetList, Part, PartSize, Parts, Urls};
-use crate::list::{
-    Arena, Contents, Detected, Framing, List, ListConfig, ListRecords, Reading, detect,
-};
+use crate::list::parquet::{ParquetList, Part, Parts};
+use crate::list::{Detected, Framing, List, ListConfig, Reading, detect};
 
 /// How an input is cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +92,7 @@ impl ChunkConfig {
 /// A sequence of whole records. Dereferences to their bytes; rows of a Parquet file have none.
 ///
 /// The last record lacks its terminator if the input does; the next input does not continue it.
-/// Rows are decoded by [`Chunk::load`].
+/// Use [`Rows`](crate::list::Rows) for its records.
 pub struct Chunk {
     bytes: Bytes,
     range: Range<usize>,
@@ -107,19 +105,19 @@ pub struct Chunk {
 enum Bytes {
     Mapped(Arc<Mapping>),
     Owned(Vec<u8>),
-    Rows(Rows),
-}
-
-/// Rows of a Parquet file.
-#[derive(Default)]
-struct Rows {
-    /// `None` if the file has no rows.
-    part: Option<Part>,
-    /// The URLs, once they are decoded.
-    urls: Option<Urls>,
+    /// Rows of a Parquet file, decoded where they are read.
+    Rows(Part),
 }
 
 impl Chunk {
+    /// Returns a whole list in memory, which begins with its first record.
+    pub fn of_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
+        let text = text.into();
+        let (range, stored_bytes) = (0..text.len(), text.len() as u64);
+        let (bytes, list) = (Bytes::Owned(text), Arc::new(list));
+        Chunk { bytes, range, stored_bytes, list, is_first: true, is_last: true }
+    }
+
     /// Returns the bytes that were read from the file or pipe since the previous chunk, before
     /// decompression. The sum over all chunks of an input is its stored size.
     pub fn stored_bytes(&self) -> u64 {
@@ -145,7 +143,7 @@ impl Chunk {
     /// estimate of the bytes of their URLs.
     pub fn record_bytes(&self) -> u64 {
         match &self.bytes {
-            Bytes::Rows(rows) => rows.part.as_ref().map_or(0, Part::url_bytes),
+            Bytes::Rows(part) => part.url_bytes(),
             _ => self.len() as u64,
         }
     }
@@ -154,56 +152,18 @@ impl Chunk {
     /// that hold its URLs if it comes from a Parquet file.
     pub fn memory_bytes(&self) -> usize {
         match &self.bytes {
-            Bytes::Rows(rows) => rows.part.as_ref().map_or(0, |part| part.memory_bytes() as usize),
+            Bytes::Rows(part) => part.memory_bytes() as usize,
             _ => self.len(),
         }
     }
 
-    /// Whether the chunk is a row group of a Parquet file, which holds no URLs until it is decoded.
-    pub fn is_row_group(&self) -> bool {
-        if let Some(part) = self.part() {
-            return part.size() == PartSize::RowGroup;
-        }
-        false
-    }
-
-    /// Decodes the URLs of a Parquet file's rows. Call it on the thread that decides them. Row
-    /// groups are not decoded: they may be large, and callers decode them in batches.
-    ///
-    /// # Errors
-    ///
-    /// [`InputError::List`] if the rows are damaged.
-    pub fn load(&mut self) -> Result<(), InputError> {
-        if let Bytes::Rows(Rows { part: Some(part), urls }) = &mut self.bytes
-            && part.size() == PartSize::Chunk
-        {
-            *urls = Some(part.urls()?);
-        }
-        Ok(())
-    }
-
-    /// Returns the rows of the chunk, or `None` if it is empty or not from a Parquet file.
+    /// Returns the rows of the chunk. `None` if it is text, or of a Parquet file without rows.
+    #[inline]
     pub fn part(&self) -> Option<&Part> {
         match &self.bytes {
-            Bytes::Rows(rows) => rows.part.as_ref(),
+            Bytes::Rows(part) => Some(part),
             _ => None,
         }
-    }
-
-    /// Returns the contents of the chunk.
-    pub fn contents(&self) -> Contents<'_> {
-        match &self.bytes {
-            Bytes::Rows(Rows { urls: Some(urls), .. }) => Contents::Urls(urls),
-            Bytes::Rows(Rows { part: Some(part), .. }) if self.is_row_group() => {
-                Contents::RowGroup(part)
-            }
-            _ => Contents::Bytes(self),
-        }
-    }
-
-    /// Returns the records of the chunk. URLs with escapes are decoded into `arena`.
-    pub fn records<'c>(&'c self, arena: &'c Arena) -> ListRecords<'c> {
-        self.list.records(self.contents(), arena)
     }
 
     /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
@@ -357,10 +317,9 @@ impl Chunks {
     /// Opens a Parquet file, which is read from its end.
     fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<Arc<List>, InputError> {
         if let Some(file) = self.file.take() {
-            let size = if self.config.by_row_group { PartSize::RowGroup } else { PartSize::Chunk };
             let rows = ParquetList::open_file(list.name(), file, config.column.as_deref())?;
             let rows = Arc::new(rows);
-            self.parts = Some(Arc::clone(&rows).parts(size));
+            self.parts = Some(Arc::clone(&rows).parts(self.config.by_row_group));
             return Ok(Arc::new(list.of_rows(&rows)));
         }
         let is_compressed = match &mut self.content {
@@ -449,7 +408,7 @@ fn next_rows(
         None => return None,
     };
     let stored_bytes = part.as_ref().map_or(0, Part::stored_bytes);
-    let bytes = Bytes::Rows(Rows { part, urls: None });
+    let bytes = part.map_or(Bytes::Owned(Vec::new()), Bytes::Rows);
     let is_last = parts.is_at_end();
     Some(Ok(Chunk { bytes, range: 0..0, stored_bytes, list, is_first, is_last }))
 }

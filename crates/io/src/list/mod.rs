@@ -2,8 +2,8 @@
 //!
 //! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
 //! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
-//! [`List`] defines where they may be cut, and splits a chunk into [`Record`]s. No code here
-//! decides a URL.
+//! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`]s. No code
+//! here decides a URL.
 //!
 //! | format | a record | its URL |
 //! |---|---|---|
@@ -25,8 +25,8 @@
 //! chunk. The thread that cuts CSV scans every quote and line end.
 //!
 //! ```
-//! use portcullis_io::input::{ChunkConfig, OpenConfig, Source};
-//! use portcullis_io::list::{Arena, ListConfig};
+//! use portcullis_io::input::{ChunkConfig, InputError, OpenConfig, Source};
+//! use portcullis_io::list::{Arena, ListConfig, Rows};
 //!
 //! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
 //! let source = Source::from_reader("export", export, OpenConfig::default());
@@ -34,9 +34,11 @@
 //! for chunk in source.list(ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
 //!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
-//!     let record = chunk.records(&arena).next().unwrap();
-//!     assert_eq!(record.url(), b"https://a.example/");
-//!     assert_eq!(record.text(), b"https://a.example/,\"one,\ntwo\"");
+//!     Rows::new(&chunk, &arena, 0).read(1, |records| {
+//!         assert_eq!(records[0].url(), b"https://a.example/");
+//!         assert_eq!(records[0].text(), b"https://a.example/,\"one,\ntwo\"");
+//!         Ok::<bool, InputError>(true)
+//!     })?;
 //! }
 //! # Ok::<(), portcullis_io::input::InputError>(())
 //! ```
@@ -47,6 +49,7 @@ mod detect;
 mod framing;
 mod json;
 pub mod parquet;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -61,7 +64,9 @@ use delimited::Columns;
 pub(crate) use detect::{Detected, detect};
 pub(crate) use framing::Framing;
 pub use json::FieldPath;
+use parquet::ParquetList;
 use portcullis_dialect::words;
+pub use rows::Rows;
 
 words! {
     /// A format of lists, with its name for command lines and for people.
@@ -180,7 +185,7 @@ enum Place {
 }
 
 /// A list: its format, the ends of its records, and the place of their URLs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct List {
     name: String,
     format: ListFormat,
@@ -189,20 +194,9 @@ pub struct List {
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
-    rows: Option<Rows>,
+    /// The file, if the list is a column of Parquet.
+    file: Option<Arc<ParquetList>>,
 }
-
-/// The file of a list of rows.
-#[derive(Clone, Debug)]
-struct Rows(Arc<parquet::ParquetList>);
-
-impl PartialEq for Rows {
-    fn eq(&self, other: &Rows) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Rows {}
 
 impl List {
     /// Returns a list of plain lines.
@@ -215,7 +209,7 @@ impl List {
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
-            rows: None,
+            file: None,
         }
     }
 
@@ -226,16 +220,16 @@ impl List {
     }
 
     /// Returns the same list with the rows of `rows`.
-    pub(crate) fn of_rows(self, rows: &Arc<parquet::ParquetList>) -> List {
+    pub(crate) fn of_rows(self, rows: &Arc<ParquetList>) -> List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
         let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
         let note = rows.is_column_found().then(found);
-        List { columns, note, rows: Some(Rows(Arc::clone(rows))), ..self }
+        List { columns, note, file: Some(Arc::clone(rows)), ..self }
     }
 
     /// Returns the file, or `None` if the list is not a column of Parquet.
-    pub fn rows(&self) -> Option<&Arc<parquet::ParquetList>> {
-        self.rows.as_ref().map(|rows| &rows.0)
+    pub fn file(&self) -> Option<&Arc<ParquetList>> {
+        self.file.as_ref()
     }
 
     /// Returns the name of the list in errors: its path, or `standard input`.
@@ -318,25 +312,6 @@ impl List {
             }
         }
     }
-
-    /// Returns the records of a chunk, which begins at a record. URLs with escapes are decoded into
-    /// `arena`.
-    #[inline]
-    pub fn records<'c>(&'c self, chunk: Contents<'c>, arena: &'c Arena) -> ListRecords<'c> {
-        let terminator = match self.framing {
-            Framing::Byte(terminator) => terminator,
-            _ => Terminator::LineFeed,
-        };
-        let rest = chunk.bytes().unwrap_or_default();
-        ListRecords {
-            list: self,
-            chunk,
-            row: 0,
-            rest,
-            lines: Records::new(rest, terminator),
-            arena,
-        }
-    }
 }
 
 /// Returns the problem of two columns, counted from 0, that could both be the one with the URL.
@@ -351,83 +326,16 @@ pub(crate) fn two_columns([one, other]: [(usize, &str); 2]) -> String {
     )
 }
 
-/// The contents of a chunk.
-#[derive(Clone, Copy, Debug)]
-pub enum Contents<'c> {
-    /// A sequence of records.
-    Bytes(&'c [u8]),
-    /// The URLs of rows.
-    Urls(&'c parquet::Urls),
-    /// A row group whose URLs are not decoded.
-    RowGroup(&'c parquet::Part),
-}
-
-impl<'c> Contents<'c> {
-    /// Returns the records as bytes; `None` if the chunk has rows.
-    #[inline]
-    pub fn bytes(self) -> Option<&'c [u8]> {
-        match self {
-            Contents::Bytes(bytes) => Some(bytes),
-            Contents::Urls(_) | Contents::RowGroup(_) => None,
-        }
-    }
-
-    /// Copies the contents after the first `records` records, which are `bytes` bytes long.
-    pub fn rest_after(&self, records: u64, bytes: u64) -> Rest {
-        match self {
-            Contents::Bytes(chunk) => Rest::Bytes(chunk[bytes as usize..].to_vec()),
-            Contents::Urls(urls) => Rest::Urls(urls.skip(records as usize)),
-            Contents::RowGroup(_) => Rest::default(),
-        }
-    }
-}
-
-/// The rest of a chunk.
-#[derive(Clone, Debug)]
-pub enum Rest {
-    /// A sequence of records.
-    Bytes(Vec<u8>),
-    /// The URLs of rows.
-    Urls(parquet::Urls),
-}
-
-impl Default for Rest {
-    fn default() -> Rest {
-        Rest::Bytes(Vec::new())
-    }
-}
-
-impl Rest {
-    /// Whether the rest is empty.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Rest::Bytes(bytes) => bytes.is_empty(),
-            Rest::Urls(urls) => urls.is_empty(),
-        }
-    }
-
-    /// Returns the contents of the rest.
-    pub fn contents(&self) -> Contents<'_> {
-        match self {
-            Rest::Bytes(bytes) => Contents::Bytes(bytes),
-            Rest::Urls(urls) => Contents::Urls(urls),
-        }
-    }
-}
-
-/// The records of a chunk of a [`List`], in order. Concatenated, they are the chunk.
-pub struct ListRecords<'c> {
+/// The records of a chunk of text, in order. Concatenated, they are the chunk.
+struct TextRecords<'c> {
     list: &'c List,
-    chunk: Contents<'c>,
-    /// The next row.
-    row: usize,
     /// The bytes after the last record, for formats that are not split by `lines`.
     rest: &'c [u8],
     lines: Records<'c>,
     arena: &'c Arena,
 }
 
-impl<'c> Iterator for ListRecords<'c> {
+impl<'c> Iterator for TextRecords<'c> {
     type Item = Record<'c>;
 
     #[inline]
@@ -439,23 +347,19 @@ impl<'c> Iterator for ListRecords<'c> {
     }
 }
 
-impl std::iter::FusedIterator for ListRecords<'_> {}
-
-impl<'c> ListRecords<'c> {
-    fn next_row(&mut self) -> Option<Record<'c>> {
-        match self.chunk {
-            Contents::Urls(urls) if self.row < urls.len() => {
-                self.row += 1;
-                Some(urls.record(self.row - 1, self.arena))
-            }
-            _ => None,
-        }
+impl<'c> TextRecords<'c> {
+    /// Splits `chunk`, which begins at a record.
+    fn new(list: &'c List, chunk: &'c [u8], arena: &'c Arena) -> TextRecords<'c> {
+        let terminator = match list.framing {
+            Framing::Byte(terminator) => terminator,
+            _ => Terminator::LineFeed,
+        };
+        TextRecords { list, rest: chunk, lines: Records::new(chunk, terminator), arena }
     }
 
-    /// Replaces `block` with the next records, at most `records_max`.
+    /// Appends the next records to `block`, at most `records_max`.
     #[inline]
-    pub fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
-        block.clear();
+    fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
         // Plain lines are split in a separate loop.
         match self.list.place {
             Place::Text => block.extend(self.lines.by_ref().take(records_max)),
@@ -467,7 +371,8 @@ impl<'c> ListRecords<'c> {
         let arena = self.arena;
         let (record, url) = match &self.list.place {
             Place::Text => return self.lines.next(),
-            Place::Rows => return self.next_row(),
+            // A file without rows.
+            Place::Rows => return None,
             Place::Column(columns) => {
                 let row = columns.read(self.rest, arena)?;
                 self.rest = &self.rest[row.whole.len()..];
@@ -479,21 +384,16 @@ impl<'c> ListRecords<'c> {
                 let record = Record::plain(whole, end_bytes);
                 (record, crawl::dump_url(record.text()))
             }
-            Place::Fields(fields) => {
+            place => {
                 let record = self.lines.next()?;
-                (record, json::url(record.text(), fields, arena))
-            }
-            Place::CdxjFields(fields) => {
-                let record = self.lines.next()?;
-                (record, crawl::cdxj_url(record.text(), fields, arena))
-            }
-            Place::JournalWord => {
-                let record = self.lines.next()?;
-                (record, crawl::journal_url(record.text()))
-            }
-            Place::LogWord => {
-                let record = self.lines.next()?;
-                (record, crawl::log_url(record.text()))
+                let text = record.text();
+                let url = match place {
+                    Place::Fields(fields) => json::url(text, fields, arena),
+                    Place::CdxjFields(fields) => crawl::cdxj_url(text, fields, arena),
+                    Place::JournalWord => crawl::journal_url(text),
+                    _ => crawl::log_url(text),
+                };
+                (record, url)
             }
         };
         Some(match url {

@@ -1,6 +1,6 @@
 //! Reads a column of a Parquet file as a list of URLs.
 //!
-//! This module finds the column, cuts the file into [`Part`]s, and decodes a part ([`Part::urls`]).
+//! This module finds the column, cuts the file into [`Part`]s, and decodes a part ([`Part::batches`]).
 //! Decoding takes most of the time and runs on any thread. Use [`parquet`](crate::parquet) for
 //! captures.
 //!
@@ -51,16 +51,6 @@ use crate::parquet_file::{
 };
 pub use crate::parquet_file::{ParquetSource, StoredFile};
 use crate::parquet_pages::{PageHeader, PageHeaders};
-
-/// The extent of a [`Part`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PartSize {
-    /// About as many URLs as a chunk of a list of lines has. The default.
-    #[default]
-    Chunk,
-    /// A row group, for outputs that write row groups.
-    RowGroup,
-}
 
 /// A Parquet file with a column of URLs.
 #[derive(Debug)]
@@ -135,9 +125,10 @@ impl ParquetList {
         schema.get_fields().iter().map(|field| field.name()).collect()
     }
 
-    /// Returns the file in parts, in order.
-    pub fn parts(self: Arc<ParquetList>, size: PartSize) -> Parts {
-        Parts { list: self, size, row_group: 0, row: 0, pages: None, is_over: false }
+    /// Returns the file in parts, in order. A part is a row group, or has about as many URLs as a
+    /// chunk of a list of lines.
+    pub fn parts(self: Arc<ParquetList>, by_row_group: bool) -> Parts {
+        Parts { list: self, by_row_group, row_group: 0, row: 0, pages: None, is_over: false }
     }
 
     fn row_group(&self, number: usize) -> &RowGroupMetaData {
@@ -222,7 +213,7 @@ fn levels_of_bytes(column: &Type) -> Result<FieldLevels, ParquetError> {
 /// Cuts a file into parts. After an error there are no more.
 pub struct Parts {
     list: Arc<ParquetList>,
-    size: PartSize,
+    by_row_group: bool,
     /// The row group that is being cut.
     row_group: usize,
     /// The first row that is not in a part.
@@ -264,9 +255,9 @@ impl Parts {
                 self.pages = None;
                 continue;
             }
-            let extent = match self.size {
-                PartSize::RowGroup => self.row_group_extent(rows)?,
-                PartSize::Chunk => self.chunk_extent(rows)?,
+            let extent = match self.by_row_group {
+                true => self.row_group_extent(rows)?,
+                false => self.chunk_extent(rows)?,
             };
             let first = self.row;
             self.row += extent.rows;
@@ -286,7 +277,6 @@ impl Parts {
             row_group,
             first,
             extent,
-            size: self.size,
             url_bytes: share(chunk.uncompressed_size()),
             stored_bytes: share(whole),
         }
@@ -416,7 +406,6 @@ pub struct Part {
     /// The first row, within the row group.
     first: usize,
     extent: Extent,
-    size: PartSize,
     url_bytes: u64,
     stored_bytes: u64,
 }
@@ -430,11 +419,6 @@ impl Part {
     /// Returns the number of the row group, counted from 0.
     pub fn row_group(&self) -> usize {
         self.row_group
-    }
-
-    /// Returns the extent of the part.
-    pub fn size(&self) -> PartSize {
-        self.size
     }
 
     /// Returns the number of rows.
@@ -491,27 +475,13 @@ impl Part {
             .map_err(|problem| self.list.damaged(self.row_group, &path(), &problem))
     }
 
-    /// Returns the URLs of all rows at once.
+    /// Returns the URLs in batches, without those of the first `skipped` rows.
     ///
     /// # Errors
     ///
     /// [`InputError::List`] if the column is damaged.
-    pub fn urls(&self) -> Result<Urls, InputError> {
-        let mut batches = self.batches(self.rows())?;
-        let urls = batches.next_batch()?;
-        urls.ok_or_else(|| self.list.damaged_urls(self.row_group, "its rows are missing"))
-    }
-
-    /// Returns the URLs in batches of at most [`PARQUET_BATCH_URLS`] rows.
-    ///
-    /// # Errors
-    ///
-    /// As [`Part::urls`].
-    pub fn url_batches(&self) -> Result<UrlBatches<'_>, InputError> {
-        self.batches(self.batch_rows().min(PARQUET_BATCH_URLS))
-    }
-
-    fn batches(&self, batch_rows: usize) -> Result<UrlBatches<'_>, InputError> {
+    pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
+        let left = self.rows() - skipped;
         let start = || {
             let column = OneColumn {
                 rows: self.list.row_group(self.row_group).num_rows() as usize,
@@ -520,18 +490,18 @@ impl Part {
                 ))),
                 metadata: Arc::clone(&self.list.source.metadata),
             };
-            let rows = [RowSelector::skip(self.first), RowSelector::select(self.rows())];
+            let rows = [RowSelector::skip(self.first + skipped), RowSelector::select(left)];
             let rows = Some(RowSelection::from(rows.to_vec()));
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &self.list.levels,
                 &column,
-                batch_rows,
+                self.batch_rows(),
                 rows,
             )
         };
         let reader = guarded(|| start().map_err(|error| text_of(&error)))
             .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
-        Ok(UrlBatches { part: self, reader, left: self.rows() })
+        Ok(UrlBatches { part: self, reader, left })
     }
 }
 
@@ -597,12 +567,6 @@ impl Urls {
             None => Record::plain(url, 0),
             Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
         }
-    }
-
-    /// Returns the URLs from a row on.
-    #[must_use]
-    pub fn skip(&self, rows: usize) -> Urls {
-        Urls(self.0.slice(rows, self.0.len() - rows))
     }
 
     /// Returns the number of URLs.

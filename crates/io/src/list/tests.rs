@@ -39,12 +39,16 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
             read.note = chunk.list().note().unwrap_or_default().to_owned();
             read.format = Some(chunk.list().format());
         }
-        for record in chunk.records(&arena) {
-            read.whole.extend_from_slice(record.whole());
-            let url = String::from_utf8_lossy(record.url()).into_owned();
-            let url = record.problem().map_or(Ok(url), Err);
-            read.records.push((record.text().to_vec(), url));
-        }
+        let read_all = Rows::new(&chunk, &arena, 0).read(1, |records| {
+            for record in records {
+                read.whole.extend_from_slice(record.whole());
+                let url = String::from_utf8_lossy(record.url()).into_owned();
+                let url = record.problem().map_or(Ok(url), Err);
+                read.records.push((record.text().to_vec(), url));
+            }
+            Ok::<bool, InputError>(true)
+        });
+        read_all.unwrap();
     }
     read
 }

@@ -17,10 +17,8 @@ use tempfile::TempDir;
 
 use super::parquet::{Columns, column, overwrite, written as write_parquet};
 use crate::input::InputError;
-use crate::list::parquet::{ParquetList, Part, PartSize};
-use portcullis_dialect::limits::{
-    PARQUET_BATCH_URLS, PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX,
-};
+use crate::list::parquet::{ParquetList, Part};
+use portcullis_dialect::limits::{PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
     write_parquet(columns, WriterProperties::default())
@@ -34,32 +32,33 @@ fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder()
 }
 
-fn parts(path: &Path, size: PartSize) -> Result<Vec<Part>, InputError> {
-    Arc::new(ParquetList::open(path, None)?).parts(size).collect()
+fn parts(path: &Path, by_row_group: bool) -> Result<Vec<Part>, InputError> {
+    Arc::new(ParquetList::open(path, None)?).parts(by_row_group).collect()
 }
 
-/// Returns the URLs of a part, after decoding them at once and in batches.
+/// Returns the URLs of a part, from its first row and from one in the middle.
 fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
-    let owned = |urls: &crate::list::parquet::Urls| {
-        (0..urls.len()).map(|row| urls.get(row).unwrap_or_default().to_vec()).collect()
+    let from = |first| -> Result<Vec<Vec<u8>>, InputError> {
+        let (mut batches, mut joined) = (part.batches(first)?, Vec::new());
+        while let Some(batch) = batches.next_batch()? {
+            assert!(batch.len() <= part.batch_rows());
+            let url = |row| batch.get(row).unwrap_or_default().to_vec();
+            joined.extend((0..batch.len()).map(url));
+        }
+        Ok(joined)
     };
-    let whole: Vec<Vec<u8>> = owned(&part.urls()?);
-    let (mut batches, mut joined) = (part.url_batches()?, Vec::new());
-    while let Some(batch) = batches.next_batch()? {
-        assert!(batch.len() <= PARQUET_BATCH_URLS);
-        joined.extend::<Vec<_>>(owned(&batch));
-    }
-    assert_eq!(joined, whole);
+    let (whole, middle) = (from(0)?, part.rows() / 2);
     assert_eq!(whole.len(), part.rows());
+    assert_eq!(from(middle)?, whole[middle..]);
     Ok(whole)
 }
 
 fn all_urls(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
-    let found = |size| -> Result<Vec<Vec<u8>>, InputError> {
-        let parts = parts(path, size)?;
+    let found = |by_row_group| -> Result<Vec<Vec<u8>>, InputError> {
+        let parts = parts(path, by_row_group)?;
         Ok(parts.iter().map(urls).collect::<Result<Vec<_>, _>>()?.concat())
     };
-    let (chunks, groups) = (found(PartSize::Chunk), found(PartSize::RowGroup));
+    let (chunks, groups) = (found(false), found(true));
     if let (Ok(chunks), Ok(groups)) = (&chunks, &groups) {
         assert!(chunks == groups);
     }
@@ -150,7 +149,7 @@ fn parts_are_whole_pages_of_about_a_chunk() {
         ]
     };
     let (_folder, path) = write_parquet(columns(), properties.build());
-    let parts = parts(&path, PartSize::Chunk).unwrap();
+    let parts = parts(&path, false).unwrap();
     let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
     assert!(rows.iter().all(|rows| rows % 4_000 == 0 || *rows == 90_000 % 4_000 || *rows < 30_000));
     assert_eq!(rows.iter().sum::<usize>(), 100_000);
@@ -159,7 +158,7 @@ fn parts_are_whole_pages_of_about_a_chunk() {
     let stored: u64 = parts.iter().map(Part::stored_bytes).sum();
     let bytes = std::fs::metadata(&path).unwrap().len();
     assert!(stored <= bytes && stored > bytes * 9 / 10, "{stored} of {bytes}");
-    let groups = super::parquet_list::parts(&path, PartSize::RowGroup).unwrap();
+    let groups = super::parquet_list::parts(&path, true).unwrap();
     assert_eq!(groups.iter().map(Part::rows).collect::<Vec<_>>(), [90_000, 10_000]);
 }
 
@@ -176,11 +175,11 @@ fn pages_of_one_long_url_are_few_at_a_time() {
         .set_write_batch_size(1);
     let columns = vec![("url", column(StringArray::from_iter_values(texts)))];
     let (_folder, path) = write_parquet(columns, properties.build());
-    for part in parts(&path, PartSize::Chunk).unwrap() {
+    for part in parts(&path, false).unwrap() {
         assert_eq!(part.rows(), 1);
         assert!((URL_BYTES..2 * URL_BYTES).contains(&(part.memory_bytes() as usize)), "{part:?}");
     }
-    let groups = parts(&path, PartSize::RowGroup).unwrap();
+    let groups = parts(&path, true).unwrap();
     let rows = PARQUET_PAGE_BYTES_MAX as usize / URL_BYTES;
     assert!((rows / 2..=rows).contains(&groups[0].batch_rows()), "{groups:?}");
     let bytes = groups[0].memory_bytes();
@@ -195,7 +194,7 @@ fn a_page_of_nulls_is_cut_too() {
     let nulls: StringArray = std::iter::repeat_n(None::<&str>, count).collect();
     let properties = properties().set_data_page_row_count_limit(count).build();
     let (_folder, path) = write_parquet(vec![("url", column(nulls))], properties);
-    let parts = parts(&path, PartSize::Chunk).unwrap();
+    let parts = parts(&path, false).unwrap();
     let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
     assert_eq!(rows, [PARQUET_PART_ROWS_MAX, PARQUET_PART_ROWS_MAX, 5]);
     assert!(urls(&parts[2]).unwrap().iter().all(Vec::is_empty));
@@ -204,8 +203,8 @@ fn a_page_of_nulls_is_cut_too() {
 #[test]
 fn no_rows_and_no_row_groups() {
     let (_folder, path) = written(vec![("url", column(StringArray::from(Vec::<&str>::new())))]);
-    assert!(parts(&path, PartSize::Chunk).unwrap().is_empty());
-    assert!(parts(&path, PartSize::RowGroup).unwrap().is_empty());
+    assert!(parts(&path, false).unwrap().is_empty());
+    assert!(parts(&path, true).unwrap().is_empty());
 }
 
 #[test]
@@ -280,9 +279,9 @@ fn what_is_no_whole_parquet_file() {
 #[test]
 fn a_file_that_shrinks_is_an_error() {
     let (_folder, path) = written(vec![("url", column(StringArray::from(numbered(10))))]);
-    let parts = parts(&path, PartSize::Chunk).unwrap();
+    let parts = parts(&path, false).unwrap();
     File::options().write(true).open(&path).unwrap().set_len(20).unwrap();
-    let said = parts[0].urls().unwrap_err().to_string();
+    let said = urls(&parts[0]).unwrap_err().to_string();
     assert!(said.contains("row group 1, column url: "), "{said}");
     assert!(said.ends_with("; fetch the file again or write it anew"), "{said}");
 }

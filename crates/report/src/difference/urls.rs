@@ -18,14 +18,13 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::{Piece, bytes, in_blocks, tsv};
+use super::super::{ChunkError, Piece, bytes, tsv};
 use super::{push_column, push_deciding, push_stated};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_io::input::Terminator;
-use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 
 /// The number of records by old and new verdict, or by old and new preference.
@@ -141,30 +140,29 @@ pub struct JsonLines;
 /// Appends each changed verdict to `out`, and each changed preference about the labels of both
 /// sessions, record by record.
 ///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are. `counts` has
-/// the bytes of the written records.
+/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
 ///
 /// # Errors
 ///
-/// If a set is damaged. The changes before the damage are written.
+/// If the input or a set is damaged. The changes before the damage are written.
 pub fn write_chunk(
-    piece: Piece<'_>,
+    mut piece: Piece<'_, '_>,
     agents: &[String],
     (old, new): (&mut Session, &mut Session),
     form: &dyn Form,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
-) -> Result<(), Damage> {
+) -> Result<(), ChunkError> {
     let labels = new.classifier().labels().to_vec();
     let mut decisions = (Vec::new(), Vec::new());
-    in_blocks(piece.records(), agents.len(), |block| {
+    piece.read(agents.len(), |block, rejects| {
         decisions.0.clear();
         decisions.0.extend_from_slice(old.classify(block)?);
         decisions.1.clear();
         decisions.1.extend_from_slice(new.classify(block)?);
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        piece.rejects.add_block(block, new);
+        rejects.add_block(block, new);
         counts.records += block.len() as u64;
         counts.bytes += bytes(block);
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();

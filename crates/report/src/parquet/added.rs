@@ -16,14 +16,13 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
 use portcullis_io::input::Record;
-use portcullis_io::list::Contents;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 
 use super::schema::url_schema;
-use super::{EncodedColumn, EncodedGroup, GroupError, TEXT_COMPRESSION, properties, version_of};
+use super::{EncodedColumn, EncodedGroup, TEXT_COMPRESSION, properties, version_of};
 use crate::columns::{Column, Columns, Field, FieldKind, Values, bits, state_word};
-use crate::{Counts, Piece, Rejects, decide_block, in_blocks};
+use crate::{ChunkError, Counts, Piece, Rejects, decide_block};
 
 /// Encodes the added columns of row groups.
 #[derive(Clone, Debug)]
@@ -49,35 +48,25 @@ impl AddedColumns {
     /// If the input or the set is damaged.
     pub fn encode(
         &self,
-        piece: &mut Piece<'_>,
+        mut piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
-    ) -> Result<EncodedGroup, GroupError> {
-        let Contents::RowGroup(part) = piece.contents() else {
-            let records = piece.records();
-            let rejects = &mut *piece.rejects;
-            let how = (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION);
-            let columns = self.encode_from(0, how, |values| {
-                in_blocks(records, 0, |block| {
-                    values.add(block, session, counts, rejects)?;
-                    Ok::<_, GroupError>(true)
-                })
-            })?;
-            return Ok(EncodedGroup { copied: None, columns });
+    ) -> Result<EncodedGroup, ChunkError> {
+        let part = piece.rows().part();
+        let (first, how) = match part {
+            Some(part) => (1, (version_of(part), part.url_compression())),
+            None => (0, (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION)),
         };
-        let how = (version_of(part), part.url_compression());
-        let mut batches = part.url_batches()?;
-        let columns = self.encode_from(1, how, |values| {
-            while let Some(urls) = batches.next_batch()? {
-                let records = piece.list.records(Contents::Urls(&urls), piece.arena);
-                in_blocks(records, 0, |block| {
-                    values.add(block, session, counts, piece.rejects)?;
-                    Ok::<_, GroupError>(true)
-                })?;
-            }
-            Ok(())
+        let columns = self.encode_from(first, how, |values| {
+            piece.read(0, |block, rejects| {
+                values.add(block, session, counts, rejects)?;
+                Ok(true)
+            })
         })?;
-        Ok(EncodedGroup::beside(part, columns)?)
+        match part {
+            Some(part) => Ok(EncodedGroup::beside(part, columns)?),
+            None => Ok(EncodedGroup { copied: None, columns }),
+        }
     }
 
     /// Encodes the columns from `first` on, with the values that `fill` adds.
@@ -85,8 +74,8 @@ impl AddedColumns {
         &self,
         first: usize,
         (version, compression): (WriterVersion, Compression),
-        fill: impl FnOnce(&mut AddedValues<'_, '_>) -> Result<(), GroupError>,
-    ) -> Result<Vec<EncodedColumn>, GroupError> {
+        fill: impl FnOnce(&mut AddedValues<'_, '_>) -> Result<(), ChunkError>,
+    ) -> Result<Vec<EncodedColumn>, ChunkError> {
         let described = &self.schema.columns()[first..];
         let has_url = first == 0;
         let mut sinks = sinks(described.len());
@@ -194,7 +183,7 @@ impl AddedValues<'_, '_> {
         session: &mut Session,
         counts: &mut Counts,
         rejects: &mut Rejects,
-    ) -> Result<(), GroupError> {
+    ) -> Result<(), ChunkError> {
         if self.has_url {
             self.add_urls(block);
         }
@@ -315,7 +304,7 @@ pub(super) fn writer<'s>(
 pub(super) fn encoded(
     sinks: Vec<Sink>,
     closed: Vec<ColumnCloseResult>,
-) -> Result<Vec<EncodedColumn>, GroupError> {
+) -> Result<Vec<EncodedColumn>, ChunkError> {
     let columns = sinks
         .into_iter()
         .zip(closed)

@@ -20,14 +20,13 @@ use parquet::schema::types::ColumnDescPtr;
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::{PARQUET_BATCH_ROWS, PARQUET_PART_ROWS_MAX};
-use portcullis_io::list::Contents;
 use portcullis_io::list::parquet::Part;
 use portcullis_set::batch::Session;
 
 use super::added::{Sink, encoded, sinks, writer};
-use super::{EncodedGroup, GroupError, properties, version_of};
+use super::{EncodedGroup, properties, version_of};
 use crate::filter::{Fate, Plan};
-use crate::{Counts, Filtered, Piece, decide_block, in_blocks};
+use crate::{ChunkError, Counts, Filtered, Piece, decide_block};
 
 /// The rows of a row group by destination.
 #[derive(Clone, Debug, Default)]
@@ -43,39 +42,35 @@ pub struct KeptRows {
 }
 
 impl KeptRows {
-    /// Decides the rows of a row group, counts them, and copies each to its destination. A piece
-    /// that is not a row group has no rows.
+    /// Decides the rows of a row group, counts them, and copies each to its destination.
     ///
     /// # Errors
     ///
     /// If the input or the set is damaged.
     pub fn of(
-        piece: Piece<'_>,
+        mut piece: Piece<'_, '_>,
         plan: &Plan,
         session: &mut Session,
         counts: &mut Counts,
-    ) -> Result<KeptRows, GroupError> {
-        let Contents::RowGroup(part) = piece.contents() else {
+    ) -> Result<KeptRows, ChunkError> {
+        let Some(part) = piece.rows().part() else {
             return Ok(KeptRows::default());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
         let mut unstated = 0;
-        let mut batches = part.url_batches()?;
-        while let Some(urls) = batches.next_batch()? {
-            in_blocks(piece.list.records(Contents::Urls(&urls), piece.arena), 0, |block| {
-                decide_block(block, session, counts, piece.rejects)?;
-                for (verdict, is_unstated) in plan.verdicts(session) {
-                    unstated += u64::from(is_unstated);
-                    outputs.push(match (plan.fate(verdict), verdict) {
-                        (Fate::Keep, _) => 1,
-                        (Fate::Aside, Verdict::Unknown) => 2,
-                        (Fate::Aside, _) => 3,
-                        (Fate::Drop, _) => 0,
-                    });
-                }
-                Ok::<_, GroupError>(true)
-            })?;
-        }
+        piece.read(0, |block, rejects| {
+            decide_block(block, session, counts, rejects)?;
+            for (verdict, is_unstated) in plan.verdicts(session) {
+                unstated += u64::from(is_unstated);
+                outputs.push(match (plan.fate(verdict), verdict) {
+                    (Fate::Keep, _) => 1,
+                    (Fate::Aside, Verdict::Unknown) => 2,
+                    (Fate::Aside, _) => 3,
+                    (Fate::Drop, _) => 0,
+                });
+            }
+            Ok::<bool, ChunkError>(true)
+        })?;
         let kept = outputs.iter().filter(|&&output| output == 1).count() as u64;
         let filtered = Filtered { kept, unstated: plan.purpose.map(|_| unstated) };
         let mut groups = keep(part, &outputs, 3)?.into_iter();
@@ -94,12 +89,12 @@ impl KeptRows {
 /// # Panics
 ///
 /// If `outputs` does not have one number per row.
-pub fn keep(part: &Part, outputs: &[u8], count: u8) -> Result<Vec<EncodedGroup>, GroupError> {
+pub fn keep(part: &Part, outputs: &[u8], count: u8) -> Result<Vec<EncodedGroup>, ChunkError> {
     assert_eq!(outputs.len(), part.rows(), "one output per row");
     (1..=count).map(|output| one_output(part, outputs, output)).collect()
 }
 
-fn one_output(part: &Part, outputs: &[u8], output: u8) -> Result<EncodedGroup, GroupError> {
+fn one_output(part: &Part, outputs: &[u8], output: u8) -> Result<EncodedGroup, ChunkError> {
     let rows = Rows { outputs, output, batch_rows: part.batch_rows().min(PARQUET_BATCH_ROWS) };
     let kept = rows.kept(0..outputs.len());
     if kept == 0 {

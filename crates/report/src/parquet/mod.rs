@@ -39,25 +39,10 @@ use parquet::file::writer::SerializedFileWriter;
 
 use portcullis_io::input::InputError;
 use portcullis_io::list::parquet::{Part, StoredFile};
-use portcullis_set::Damage;
 
 pub use added::AddedColumns;
 pub use kept::{KeptRows, keep};
 pub use schema::Template;
-
-/// The error of a row group that cannot be encoded.
-#[derive(Debug, thiserror::Error)]
-pub enum GroupError {
-    /// The input is damaged.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// The policy set is damaged.
-    #[error(transparent)]
-    Damage(#[from] Damage),
-    /// The encoder failed.
-    #[error("cannot encode Parquet: {0}")]
-    Encoding(#[from] ParquetError),
-}
 
 /// An encoded column of a row group.
 #[derive(Clone, Debug)]

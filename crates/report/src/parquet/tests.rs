@@ -26,9 +26,9 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tempfile::TempDir;
 
-use portcullis_io::input::{ChunkConfig, OpenConfig, Source, Terminator};
-use portcullis_io::list::parquet::{ParquetList, PartSize};
-use portcullis_io::list::{Arena, Contents, List, ListConfig};
+use portcullis_io::input::{Chunk, ChunkConfig, OpenConfig, Source};
+use portcullis_io::list::parquet::ParquetList;
+use portcullis_io::list::{Arena, ListConfig, Rows};
 use portcullis_set::batch::Session;
 
 use super::*;
@@ -125,12 +125,24 @@ fn opened(path: &Path) -> Arc<ParquetList> {
     Arc::new(ParquetList::open(path, None).unwrap())
 }
 
-/// Returns the list for chunks of a file.
-fn rows_list(list: &ParquetList) -> Arc<List> {
+/// Returns the row groups of a file.
+fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
     let path = Path::new(list.source().name());
     let source = Source::open(path, OpenConfig::default()).unwrap();
-    let mut chunks = source.list(ChunkConfig::default(), ListConfig::default());
-    Arc::clone(chunks.next().unwrap().unwrap().list())
+    let config = ChunkConfig { by_row_group: true, ..ChunkConfig::default() };
+    source.list(config, ListConfig::default()).map(Result::unwrap)
+}
+
+/// Encodes the added columns of a chunk.
+fn encode(
+    added: &AddedColumns,
+    chunk: &Chunk,
+    session: &mut Session,
+    counts: &mut Counts,
+) -> EncodedGroup {
+    let (arena, mut rejects) = (Arena::new(), Rejects::default());
+    let mut rows = Rows::new(chunk, &arena, 0);
+    added.encode(Piece::new(&mut rows, &mut rejects), session, counts).unwrap()
 }
 
 fn layouts() -> Vec<WriterProperties> {
@@ -183,11 +195,8 @@ fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
     let template = Arc::new(Template::of_list(list, &fields).unwrap());
     let added = AddedColumns::new(columns, fields);
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
-    let (rows, arena, mut rejects) = (rows_list(list), Arena::new(), Rejects::default());
-    for part in Arc::clone(list).parts(PartSize::RowGroup) {
-        let part = part.unwrap();
-        let mut piece = Piece::new(&rows, Contents::RowGroup(&part), &arena, &mut rejects);
-        out.write(added.encode(&mut piece, &mut session, &mut counts).unwrap()).unwrap();
+    for chunk in chunks(list) {
+        out.write(encode(&added, &chunk, &mut session, &mut counts)).unwrap();
     }
     (out.finish("{}".to_owned()).unwrap(), counts)
 }
@@ -196,7 +205,7 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
     let template = Arc::new(Template::of_list(list, &[]).unwrap());
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
     let mut row = 0;
-    for part in Arc::clone(list).parts(PartSize::RowGroup) {
+    for part in Arc::clone(list).parts(true) {
         let part = part.unwrap();
         let outputs: Vec<u8> =
             (row..row + part.rows()).map(|row| u8::from(keep_row(row))).collect();
@@ -397,34 +406,6 @@ fn old_timestamps_stay_old() {
 }
 
 #[test]
-fn a_text_list_becomes_a_file() {
-    let columns = Columns::default();
-    let fields = columns.fields(&["One"], "robots_").unwrap();
-    let template = Arc::new(Template::of_urls(&fields).unwrap());
-    let classifier = classifier(&["a"], &["d"], 1);
-    let (mut session, mut counts) = (Session::new(classifier, SCHEME), Counts::new(1));
-    let encoder = AddedColumns::new(columns, fields);
-    let (list, arena) = (List::plain("urls", Terminator::LineFeed), Arena::new());
-    let mut rejects = Rejects::default();
-    let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
-    for chunk in [&b"a/1\nd/\xff\n\n"[..], b"a/2"] {
-        let mut piece = Piece::new(&list, Contents::Bytes(chunk), &arena, &mut rejects);
-        out.write(encoder.encode(&mut piece, &mut session, &mut counts).unwrap()).unwrap();
-    }
-    let bytes = out.finish("{}".to_owned()).unwrap();
-    assert_eq!(metadata(&bytes).num_row_groups(), 2);
-    let (schema, batches) = read(bytes);
-    let names: Vec<&str> = schema.fields().iter().map(|it| it.name().as_str()).collect();
-    assert_eq!(names, ["url", "robots_One"]);
-    let [batch] = &batches[..] else { panic!("{batches:?}") };
-    let column =
-        |place: usize| texts(batch.column(place)).into_iter().flatten().collect::<Vec<_>>();
-    assert_eq!(column(0), ["a/1", "d/\u{fffd}", "", "a/2"]);
-    assert_eq!(column(1), ["allow", "disallow", "invalid", "allow"]);
-    assert_eq!(counts.records, 4);
-}
-
-#[test]
 fn no_rows() {
     let batch = all_types().slice(0, 0);
     let (_folder, list) = written(&batch, layouts().remove(0));
@@ -477,7 +458,7 @@ fn a_damaged_column_names_its_place() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[start as usize..][..length as usize].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
-    let part = opened(&path).parts(PartSize::RowGroup).nth(1).unwrap().unwrap();
+    let part = opened(&path).parts(true).nth(1).unwrap().unwrap();
     let mut outputs = vec![1; part.rows()];
     outputs[0] = 0;
     let said = keep(&part, &outputs, 1).unwrap_err().to_string();

@@ -1,11 +1,11 @@
-//! Bulk decisions: classifying records, and running a whole input through a classifier.
+//! Bulk decisions: classifying the records of a list, block by block.
 //!
 //! - [`Classifier`] is a set and the agents that ask it. It does no I/O, holds no global state, and
 //!   is shared by threads.
 //! - [`Session`] is a classifier and the memory of one thread. It maps records of a list to one
 //!   decision per agent.
-//! - [`runner`] splits sources into chunks, hands the chunks to threads and returns results in
-//!   order. It knows nothing about URLs.
+//!
+//! Use [`runner`](portcullis_io::runner) for a whole input on several threads.
 //!
 //! Use sessions alone if something else, such as a dataframe engine, owns the threads.
 
@@ -13,7 +13,6 @@ mod classifier;
 mod deciding;
 mod freshness;
 mod pieces;
-pub mod runner;
 mod session;
 mod usage;
 

@@ -13,9 +13,9 @@ use super::header::{Header, HeaderFields};
 use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
 use super::section::{Section, SectionKind};
 use super::verify::{content_hash, root_of_nothing};
-use crate::atomic_file::AtomicFile;
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
+use portcullis_io::atomic_file::AtomicFile;
 
 /// A sink for a file that is written from its beginning.
 pub trait Destination: Write + Seek {

@@ -9,7 +9,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::writer::Destination;
 use super::*;
-use crate::atomic_file::tests::names;
 
 /// Stored files outlive the program. If this fails, the format has changed. Increase the format
 /// version (`VERSION` and `FORMAT.md`) before you change the number here.
@@ -170,4 +169,12 @@ fn a_full_disk_is_an_error_wherever_it_happens() {
         assert_eq!(error.to_string(), message);
     }
     assert!(write(whole.len()).unwrap().finished == whole);
+}
+
+/// Returns the names of the entries of a folder, sorted.
+fn names(folder: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
 }

@@ -7,16 +7,17 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::events::Event;
-use portcullis_io::input::{Chunk, InputError};
+use crate::input::Chunk;
+use crate::list::{Arena, Rows};
 
 /// A chunk to process.
-pub(super) struct Job<O> {
+pub(super) struct Job<O, E> {
     /// The chunk's place in the order of the run.
     pub(super) sequence: u64,
     pub(super) chunk: Chunk,
     /// New, or as the sink left it.
     pub(super) output: O,
-    pub(super) events: Sender<Event<O>>,
+    pub(super) events: Sender<Event<O, E>>,
 }
 
 /// The state that all jobs share: the work, and the scratches that no job holds.
@@ -24,7 +25,7 @@ pub(super) struct Workers<S, Scratch, Work> {
     scratch: Scratch,
     work: Work,
     /// The most recently used scratch is taken first, because it is still cached.
-    idle: Mutex<Vec<S>>,
+    idle: Mutex<Vec<(S, Arena)>>,
     stopped: AtomicBool,
 }
 
@@ -33,29 +34,41 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         Workers { scratch, work, idle: Mutex::new(Vec::new()), stopped: AtomicBool::new(false) }
     }
 
+    /// Processes the records of a chunk after the first `done`. Returns the result, and the number of
+    /// records that were processed if there are more.
+    pub(super) fn work_on<O, E>(
+        &self,
+        chunk: &Chunk,
+        done: usize,
+        output: &mut O,
+    ) -> Result<Option<usize>, E>
+    where
+        Work: Fn(&mut S, &mut Rows<'_>, &mut O) -> Result<(), E>,
+    {
+        let idle = self.lock_idle().pop();
+        let (mut scratch, mut arena) = idle.unwrap_or_else(|| ((self.scratch)(), Arena::new()));
+        arena.reset();
+        let mut rows = Rows::new(chunk, &arena, done);
+        let worked = (self.work)(&mut scratch, &mut rows, output).map(|()| rows.rest());
+        self.lock_idle().push((scratch, arena));
+        worked
+    }
+
     /// Processes the chunk of a job and reports to the event loop, even after a panic: the loop
     /// waits for every job.
-    pub(super) fn perform<O>(&self, mut job: Job<O>)
+    pub(super) fn perform<O, E>(&self, mut job: Job<O, E>)
     where
-        Work: Fn(&mut S, &Chunk, &mut O),
+        Work: Fn(&mut S, &mut Rows<'_>, &mut O) -> Result<(), E>,
     {
         if self.stopped.load(Ordering::Relaxed) {
             return;
         }
         // A panic leaves only the scratch and the output half-done, and both are dropped.
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let scratch = self.lock_idle().pop();
-            let mut scratch = scratch.unwrap_or_else(&self.scratch);
-            let loaded = job.chunk.load();
-            if loaded.is_ok() {
-                (self.work)(&mut scratch, &job.chunk, &mut job.output);
-            }
-            self.lock_idle().push(scratch);
-            loaded.err()
-        }));
+        let work = || self.work_on(&job.chunk, 0, &mut job.output);
+        let outcome = catch_unwind(AssertUnwindSafe(work));
         let Job { sequence, chunk, output, events } = job;
         let event = match outcome {
-            Ok(failure) => Event::Done(Done { sequence, chunk, output, failure }),
+            Ok(worked) => Event::Done(Done { sequence, chunk, output, worked }),
             Err(panic) => {
                 self.stop();
                 Event::Panicked(panic)
@@ -70,36 +83,36 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    fn lock_idle(&self) -> MutexGuard<'_, Vec<S>> {
+    fn lock_idle(&self) -> MutexGuard<'_, Vec<(S, Arena)>> {
         // Nothing panics while it is held, and a list of scratches cannot be half-changed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A processed chunk.
-pub(super) struct Done<O> {
+pub(super) struct Done<O, E> {
     pub(super) sequence: u64,
     pub(super) chunk: Chunk,
     pub(super) output: O,
-    /// The error, if the chunk could not be processed.
-    pub(super) failure: Option<InputError>,
+    /// The number of records that were processed, if there are more.
+    pub(super) worked: Result<Option<usize>, E>,
 }
 
 /// Processed chunks that are not written yet, by position. Never longer than the number of chunks
 /// in flight.
-pub(super) struct Order<O> {
+pub(super) struct Order<O, E> {
     /// The sequence number of the first slot.
     next: u64,
-    slots: VecDeque<Option<Done<O>>>,
+    slots: VecDeque<Option<Done<O, E>>>,
 }
 
-impl<O> Order<O> {
-    pub(super) fn new() -> Order<O> {
+impl<O, E> Order<O, E> {
+    pub(super) fn new() -> Order<O, E> {
         Order { next: 0, slots: VecDeque::new() }
     }
 
     /// Stores `done` until all earlier chunks are taken.
-    pub(super) fn insert(&mut self, done: Done<O>) {
+    pub(super) fn insert(&mut self, done: Done<O, E>) {
         let slot = usize::try_from(done.sequence - self.next).expect("few chunks are in flight");
         if slot >= self.slots.len() {
             self.slots.resize_with(slot + 1, || None);
@@ -108,7 +121,7 @@ impl<O> Order<O> {
     }
 
     /// Returns the next chunk in order, if it is done.
-    pub(super) fn take_next(&mut self) -> Option<Done<O>> {
+    pub(super) fn take_next(&mut self) -> Option<Done<O, E>> {
         let done = self.slots.front_mut()?.take()?;
         self.slots.pop_front();
         self.next += 1;

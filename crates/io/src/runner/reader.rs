@@ -7,8 +7,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use super::events::Event;
+use crate::input::{Chunk, Chunks, InputError};
 use portcullis_dialect::limits::READ_AHEAD_CHUNKS;
-use portcullis_io::input::{Chunk, Chunks, InputError};
 
 /// Permission to read one more chunk, with a used chunk whose memory can be reused.
 type Credit = Option<Chunk>;
@@ -38,10 +38,10 @@ impl StreamReader {
     ///
     /// The thread is never joined: a pipe that delivers nothing may block it, and must not block a
     /// run that has failed. It ends with its first read after the loop is gone.
-    pub(super) fn start<O: Send + 'static>(
+    pub(super) fn start<O: Send + 'static, E: Send + 'static>(
         id: u64,
         chunks: Chunks,
-        events: Sender<Event<O>>,
+        events: Sender<Event<O, E>>,
     ) -> io::Result<StreamReader> {
         let (credits, granted) = mpsc::channel();
         thread::Builder::new()
@@ -85,11 +85,11 @@ impl StreamReader {
 }
 
 /// Reads chunks, one per credit.
-fn read_on_credit<O>(
+fn read_on_credit<O, E>(
     id: u64,
     mut chunks: Chunks,
     granted: &Receiver<Credit>,
-    events: &Sender<Event<O>>,
+    events: &Sender<Event<O, E>>,
 ) {
     for credit in granted {
         if let Some(used) = credit {

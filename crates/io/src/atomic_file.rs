@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use std::io::Write;
-//! use portcullis_set::atomic_file::AtomicFile;
+//! use portcullis_io::atomic_file::AtomicFile;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("report.txt");
@@ -331,11 +331,11 @@ fn sync_file_system_of(_: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// Returns the names of the entries of a folder, sorted.
-    pub fn names(folder: &Path) -> Vec<OsString> {
+    fn names(folder: &Path) -> Vec<OsString> {
         let mut names: Vec<_> =
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();

@@ -4,14 +4,13 @@
 
 mod failures;
 
-use std::io::{Cursor, Read, Write};
+use std::io::{self, Cursor, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::input::{OpenConfig, Terminator};
 use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
-use portcullis_io::input::{OpenConfig, Terminator};
-use portcullis_io::list::Arena;
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 
@@ -26,6 +25,25 @@ const SMALL: ChunkConfig = ChunkConfig {
 fn mapped() -> OpenConfig {
     // SAFETY: the files are these tests' own, and nothing writes to them while they are read.
     unsafe { OpenConfig::default().mapped() }
+}
+
+/// The error of a run, or of a sink.
+#[derive(Debug)]
+enum Failure {
+    Run(RunError),
+    Sink,
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        Failure::Run(error)
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Failure {
+        Failure::Run(error.into())
+    }
 }
 
 type Opened = Result<Source, InputError>;
@@ -43,25 +61,46 @@ fn source(bytes: &[u8]) -> Opened {
     Ok(Source::from_reader("list", reader, OpenConfig::default()))
 }
 
-/// Tags every record with its length, and takes longer for some chunks than for later ones.
-fn tag(counter: &mut usize, chunk: &Chunk, out: &mut Vec<u8>) {
+/// Tags every record with its length, stops after some of them, and takes longer for some chunks than
+/// for later ones.
+fn tag(counter: &mut usize, rows: &mut Rows<'_>, out: &mut Vec<u8>) -> Result<(), Failure> {
     *counter += 1;
+    let chunk = rows.text().unwrap();
     std::thread::sleep(Duration::from_micros(
         chunk.get(chunk.len() / 2).map_or(0, |&byte| byte as u64 % 5 * 50),
     ));
     out.clear();
     out.push(b'[');
-    for record in chunk.records(&Arena::new()) {
-        write!(out, "{}\t", record.text().len()).unwrap();
-        out.extend_from_slice(record.whole());
-    }
+    // A record a block.
+    rows.read(usize::MAX, |records| {
+        for record in records {
+            write!(out, "{}\t", record.text().len()).unwrap();
+            out.extend_from_slice(record.whole());
+        }
+        Ok::<bool, Failure>(!out.ends_with(b"3\n"))
+    })?;
     out.push(b']');
+    Ok(())
 }
 
 /// Returns everything that the sink received, byte for byte and call by call, and the result.
-fn tagged(sources: Vec<Opened>, config: &Config<'_>) -> (Vec<u8>, Result<RunTotals, RunError>) {
+fn tagged(sources: Vec<Opened>, config: &Config<'_>) -> (Vec<u8>, Result<RunTotals, Failure>) {
     let mut written = Vec::new();
-    let result = run(sources, config, || 0, tag, |out: &mut Vec<u8>| written.write_all(out));
+    let (mut last, mut is_over) = (None, true);
+    let result = run(
+        sources,
+        config,
+        || 0,
+        tag,
+        |part: &Part<'_>, out: &mut Vec<u8>| {
+            assert_eq!(part.is_first, is_over, "the first follows the last");
+            let number = last.map_or(0, |last| last + usize::from(is_over));
+            assert_eq!(part.number, number);
+            (last, is_over) = (Some(number), part.is_last);
+            written.extend_from_slice(out);
+            Ok(())
+        },
+    );
     (written, result)
 }
 
@@ -163,12 +202,12 @@ fn chunks_are_written_while_a_later_pipe_is_silent() {
             [source(b"one\n"), Ok(silent)],
             &config(threads),
             || (),
-            |(), _, _: &mut ()| {},
-            |()| {
+            |(), _, _: &mut ()| Ok(()),
+            |_, ()| {
                 seen += 1;
                 // The pipe ends only now: a run that waited for it would never get here.
                 writer = None;
-                Ok(())
+                Ok::<(), Failure>(())
             },
         );
         // The second is the empty chunk of the pipe.
@@ -190,13 +229,14 @@ fn memory_is_bounded_by_chunks_in_flight() {
             || scratches.fetch_add(1, Ordering::SeqCst),
             |_, _, _: &mut ()| {
                 begun.fetch_add(1, Ordering::SeqCst);
+                Ok(())
             },
-            |()| {
+            |_, ()| {
                 // A slow sink lets the threads run as far ahead as the bound allows.
                 std::thread::sleep(Duration::from_micros(300));
                 in_flight_most = in_flight_most.max(begun.load(Ordering::SeqCst) - written);
                 written += 1;
-                Ok(())
+                Ok::<(), Failure>(())
             },
         )
         .unwrap();
@@ -232,12 +272,15 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
             [Ok(source)],
             &Config { chunks, ..config(threads) },
             || (),
-            |(), chunk, bytes: &mut usize| *bytes = chunk.len(),
-            |bytes| {
+            |(), rows, bytes: &mut usize| {
+                *bytes = rows.text().unwrap().len();
+                Ok(())
+            },
+            |_, bytes| {
                 std::thread::sleep(Duration::from_micros(200));
                 ahead_most = ahead_most.max(read.load(Ordering::SeqCst) - written);
                 written += *bytes;
-                Ok(())
+                Ok::<(), Failure>(())
             },
         )
         .unwrap();
@@ -260,12 +303,13 @@ fn long_records_count_as_several_chunks() {
         || (),
         |(), _, (): &mut ()| {
             begun.fetch_add(1, Ordering::SeqCst);
+            Ok(())
         },
-        |()| {
+        |_, ()| {
             std::thread::sleep(Duration::from_micros(500));
             most = most.max(begun.load(Ordering::SeqCst) - written);
             written += 1;
-            Ok(())
+            Ok::<(), Failure>(())
         },
     )
     .unwrap();
@@ -288,10 +332,11 @@ fn outputs_come_back_as_the_sink_left_them() {
                 }
                 assert!(output.is_empty());
                 output.push(1);
-            },
-            |output| {
-                output.clear();
                 Ok(())
+            },
+            |_, output| {
+                output.clear();
+                Ok::<(), Failure>(())
             },
         )
         .unwrap();
@@ -309,12 +354,13 @@ fn work_goes_on_while_the_sink_writes() {
         || (),
         |(), _, (): &mut ()| {
             busy.store(true, Ordering::SeqCst);
+            Ok(())
         },
-        |()| {
+        |_, ()| {
             busy.store(false, Ordering::SeqCst);
             std::thread::sleep(Duration::from_millis(1));
             overlapped |= busy.load(Ordering::SeqCst);
-            Ok(())
+            Ok::<(), Failure>(())
         },
     )
     .unwrap();

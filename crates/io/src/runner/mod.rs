@@ -1,8 +1,9 @@
 //! Chunks in, outputs out: in input order, in bounded memory, on any number of threads.
 //!
-//! Owns the threads of a batch, but not their work: `work` turns a chunk of whole records into an
+//! Owns the threads of a batch, but not their work: `work` turns the records of a chunk into an
 //! output, and `sink` receives the outputs on the calling thread, in input order. The sink receives
-//! the same outputs for any number of threads.
+//! the same outputs for any number of threads. If `work` stops before the end of a chunk, because its
+//! output is full, it goes on with the chunk after the output is written.
 //!
 //! The calling thread runs an event loop: it cuts mapped files (which costs next to nothing), hands
 //! chunks to the threads, restores the order of the outputs and calls the sink. Each stream (pipe,
@@ -10,9 +11,8 @@
 //! inputs are opened ahead, and their first chunks are read in parallel ([`Config::open_ahead`]).
 //! With one thread, the calling thread does the work, and only a stream has another thread.
 //!
-//! Rows of a Parquet file are chunks too; the thread that processes a chunk decodes its URLs first.
-//! For outputs that write row groups, a chunk is a row group, which `work` decodes itself; each
-//! thread has one at a time.
+//! Rows of a Parquet file are chunks too; the thread that processes a chunk decodes its URLs. For
+//! outputs that write row groups, a chunk is a row group; each thread has one at a time.
 //!
 //! Cost: one message and one boxed job per chunk. Memory: at most [`IN_FLIGHT_CHUNKS_PER_THREAD`]
 //! chunks per thread with their outputs,
@@ -20,15 +20,14 @@
 //! one scratch per thread. A record that is longer than a chunk counts as several, and so do rows of a
 //! Parquet file whose pages are longer: the sum of their pages has the same bound, or is one chunk.
 //!
-//! Errors are in [`RunError`]. An input that fails ends the run after everything before the failure
-//! has been written. A sink that fails ends the run at once, even while a stream's thread waits for
-//! a pipe; that thread is left behind and ends with its next read. A panic of `work`, `sink` or a
-//! reader becomes a panic of [`run`].
+//! Errors are in [`RunError`], or those of `work` and `sink`. An input or a `work` that fails ends the
+//! run after everything before the failure has been written. A sink that fails ends the run at once,
+//! even while a stream's thread waits for a pipe; that thread is left behind and ends with its next
+//! read. A panic of `work`, `sink` or a reader becomes a panic of [`run`].
 //!
 //! ```
-//! use portcullis_set::batch::runner::{self, Config};
 //! use portcullis_io::input::{OpenConfig, Source};
-//! use portcullis_io::list::Arena;
+//! use portcullis_io::runner::{self, Config, RunError};
 //!
 //! let source = Source::from_reader("a list", &b"one\ntwo\nthree\n"[..], OpenConfig::default());
 //! let mut lengths = Vec::new();
@@ -36,12 +35,15 @@
 //!     [Ok(source)],
 //!     &Config::default(),
 //!     || (),
-//!     |(), chunk, output: &mut Vec<usize>| {
-//!         output.extend(chunk.records(&Arena::new()).map(|record| record.text().len()));
+//!     |(), rows, output: &mut Vec<usize>| {
+//!         rows.read(1, |records| {
+//!             output.extend(records.iter().map(|record| record.text().len()));
+//!             Ok(true)
+//!         })
 //!     },
-//!     |output| {
+//!     |_, output| {
 //!         lengths.append(output);
-//!         Ok(())
+//!         Ok::<(), RunError>(())
 //!     },
 //! )?;
 //! assert_eq!(lengths, [3, 3, 5]);
@@ -55,17 +57,17 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+
+use crate::input::{ChunkConfig, InputError, Source};
+use crate::list::{List, ListConfig, Rows};
 use events::EventLoop;
 use jobs::Workers;
-use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-use portcullis_io::input::{Chunk, ChunkConfig, InputError, Source};
-use portcullis_io::list::ListConfig;
 
 /// Settings of a batch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,7 +83,7 @@ pub struct Config<'a> {
     pub open_ahead: bool,
     /// A counter of the input bytes that have been processed so far, as stored (before
     /// decompression): compare it with
-    /// [`Source::stored_bytes`](portcullis_io::input::Source::stored_bytes).
+    /// [`Source::stored_bytes`].
     pub progress: Option<&'a AtomicU64>,
 }
 
@@ -107,6 +109,18 @@ pub struct RunTotals {
     pub stored_bytes: u64,
 }
 
+/// The piece of a list whose output is being written.
+pub struct Part<'a> {
+    /// The list.
+    pub list: &'a Arc<List>,
+    /// The number of the list, from 0.
+    pub number: usize,
+    /// Whether this is the first piece of the list.
+    pub is_first: bool,
+    /// Whether this is the last piece of the list.
+    pub is_last: bool,
+}
+
 /// An error that ended a batch.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -115,9 +129,6 @@ pub enum RunError {
     /// it has been written.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The sink failed: a closed pipe ([`io::ErrorKind::BrokenPipe`]), a full disk.
-    #[error("cannot write the output")]
-    Output(#[source] io::Error),
     /// The threads could not be started.
     #[error("cannot start {threads} threads: ask for fewer")]
     Threads {
@@ -132,39 +143,41 @@ pub enum RunError {
 ///
 /// - `scratch` creates the state that a thread keeps from chunk to chunk. It is called at most once
 ///   per thread.
-/// - `work` receives a chunk of whole records, at least one chunk per input, and an output. The
-///   output is new, or as the sink left it: either the sink or `work` must clear it. Which chunks
-///   share a scratch or an output depends on the threads, so results must not depend on what was
-///   left in them.
-/// - `sink` is called on this thread, once per chunk, in input order.
+/// - `work` receives the records of a chunk, at least one chunk per input, and an output. The output
+///   is new, or as the sink left it: either the sink or `work` must clear it. Which chunks share a
+///   scratch or an output depends on the threads, so results must not depend on what was left in
+///   them.
+/// - `sink` is called on this thread, in input order: once per chunk, or more often if `work` stops
+///   early.
 ///
 /// A last record without a terminator is not joined with the first record of the next source. A
 /// sink that writes records has to add the terminator.
 ///
 /// # Errors
 ///
-/// See [`RunError`]. The first failure in input order is returned, but a failure of the sink comes
-/// before all others.
+/// See [`RunError`]. The first failure in input order is returned; `work` and `sink` have their own.
 ///
 /// # Panics
 ///
 /// If `scratch`, `work`, `sink`, an input's reader or the iterator of sources panics.
-pub fn run<S, O>(
+pub fn run<S, O, E>(
     sources: impl IntoIterator<Item = Result<Source, InputError>>,
     config: &Config<'_>,
     scratch: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &Chunk, &mut O) + Sync,
-    sink: impl FnMut(&mut O) -> io::Result<()>,
-) -> Result<RunTotals, RunError>
+    work: impl Fn(&mut S, &mut Rows<'_>, &mut O) -> Result<(), E> + Sync,
+    sink: impl FnMut(&Part<'_>, &mut O) -> Result<(), E>,
+) -> Result<RunTotals, E>
 where
     S: Send,
     O: Default + Send + 'static,
+    E: From<RunError> + Send + 'static,
 {
     let threads = config.thread_count();
-    let workers = Workers::new(scratch, work);
+    let workers = &Workers::new(scratch, work);
     let sources = sources.into_iter();
+    let go_on = |chunk: &_, done, output: &mut _| workers.work_on(chunk, done, output);
     if threads == 1 {
-        return EventLoop::new(sources, config, 1, sink).run(|job| workers.perform(job));
+        return EventLoop::new(sources, config, 1, sink).run(|job| workers.perform(job), go_on);
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -174,8 +187,8 @@ where
     let in_flight_max = threads.saturating_mul(IN_FLIGHT_CHUNKS_PER_THREAD);
     let event_loop = EventLoop::new(sources, config, in_flight_max, sink);
     pool.in_place_scope(|scope| {
-        let workers = &workers;
-        let result = event_loop.run(|job| scope.spawn(move |_| workers.perform(job)));
+        let submit = |job| scope.spawn(move |_| workers.perform(job));
+        let result = event_loop.run(submit, go_on);
         // The scope waits for the remaining jobs; after a failure their outputs are not needed.
         workers.stop();
         result

@@ -13,17 +13,15 @@ fn a_sink_that_fails_ends_the_run() {
             &config(threads),
             || 0,
             tag,
-            |_: &mut Vec<u8>| {
+            |_, _: &mut Vec<u8>| {
                 calls += 1;
                 match calls {
-                    3 => Err(io::ErrorKind::BrokenPipe.into()),
+                    3 => Err(Failure::Sink),
                     _ => Ok(()),
                 }
             },
         );
-        assert!(
-            matches!(result, Err(RunError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe)
-        );
+        assert!(matches!(result, Err(Failure::Sink)));
         assert_eq!(calls, 3, "a sink that has failed is not called again");
     }
 }
@@ -34,14 +32,9 @@ fn a_sink_that_fails_does_not_wait_for_a_silent_pipe() {
         let (reader, mut writer) = io::pipe().unwrap();
         writer.write_all(&list(20)).unwrap();
         let source = Source::from_reader("pipe", reader, OpenConfig::default());
-        let result = run(
-            [Ok(source)],
-            &config(threads),
-            || 0,
-            tag,
-            |_: &mut Vec<u8>| Err(io::ErrorKind::StorageFull.into()),
-        );
-        assert!(matches!(result, Err(RunError::Output(_))));
+        let result =
+            run([Ok(source)], &config(threads), || 0, tag, |_, _: &mut Vec<u8>| Err(Failure::Sink));
+        assert!(matches!(result, Err(Failure::Sink)));
         // The pipe was open all the time.
         drop(writer);
     }
@@ -69,7 +62,9 @@ fn a_read_error_follows_the_chunks_before_it() {
         let (written, result) =
             tagged(vec![failing_source(cut_short), source(b"never read\n")], &config(threads));
         assert!(written == expected, "{threads} threads");
-        assert!(matches!(result, Err(RunError::Input(error)) if error.name() == "pipe"));
+        assert!(
+            matches!(result, Err(Failure::Run(RunError::Input(error))) if error.name() == "pipe")
+        );
     }
 }
 
@@ -82,7 +77,7 @@ fn an_open_error_follows_the_sources_before_it() {
             let sources = vec![source(&list(50)), missing(), source(&list(50))];
             let (written, result) = tagged(sources, &Config { open_ahead, ..config(threads) });
             assert!(written == expected);
-            assert!(matches!(result, Err(RunError::Input(InputError::Open { .. }))));
+            assert!(matches!(result, Err(Failure::Run(RunError::Input(InputError::Open { .. })))));
         }
     }
 }
@@ -111,20 +106,24 @@ fn panics_propagate() {
     }
     for threads in THREADS {
         let work = panic_message(move || {
-            let work = |(): &mut (), chunk: &Chunk, (): &mut ()| {
-                assert!(!chunk.starts_with(b"https://example.com/20"), "in the work");
+            let work = |(): &mut (), rows: &mut Rows<'_>, (): &mut ()| {
+                assert!(
+                    !rows.text().unwrap().starts_with(b"https://example.com/20"),
+                    "in the work"
+                );
+                Ok::<(), Failure>(())
             };
-            run([source(&list(500))], &config(threads), || (), work, |()| Ok(())).ok();
+            run([source(&list(500))], &config(threads), || (), work, |_, ()| Ok(())).ok();
         });
         assert_eq!(work, "in the work");
         let sink = panic_message(move || {
-            let sink = |_: &mut Vec<u8>| panic!("in the sink");
+            let sink = |_: &Part<'_>, _: &mut Vec<u8>| panic!("in the sink");
             run([source(&list(500))], &config(threads), || 0, tag, sink).ok();
         });
         assert_eq!(sink, "in the sink");
         let scratch = panic_message(move || {
             let scratch = || panic!("in the scratch");
-            run([source(&list(500))], &config(threads), scratch, tag, |_| Ok(())).ok();
+            run([source(&list(500))], &config(threads), scratch, tag, |_, _| Ok(())).ok();
         });
         assert_eq!(scratch, "in the scratch");
         let reader = panic_message(move || {

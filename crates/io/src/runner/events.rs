@@ -6,7 +6,6 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,16 +13,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::jobs::{Done, Job, Order};
 use super::reader::{Next, StreamReader};
-use super::{Config, RunError, RunTotals};
+use super::{Config, Part, RunError, RunTotals};
+use crate::input::{Chunk, Chunks, InputError, Source};
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-use portcullis_io::input::{Chunk, Chunks, InputError, Source};
 
 /// A report from another thread.
-pub(super) enum Event<O> {
+pub(super) enum Event<O, E> {
     /// The thread of the stream with this number has read a chunk, its end or its failure.
     Read(u64, Option<Result<Chunk, InputError>>),
     /// A job has processed its chunk.
-    Done(Done<O>),
+    Done(Done<O, E>),
     /// A job or a stream's thread has panicked with this payload.
     Panicked(Box<dyn Any + Send>),
 }
@@ -36,7 +35,7 @@ enum Input {
 }
 
 /// The state of a run on the calling thread.
-pub(super) struct EventLoop<'run, Sources, Sink, O> {
+pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     config: &'run Config<'run>,
     /// `None` once there are no more, or one failed.
     sources: Option<Sources>,
@@ -52,22 +51,25 @@ pub(super) struct EventLoop<'run, Sources, Sink, O> {
     /// Chunks handed out and not yet written. A long one counts as several.
     in_flight: usize,
     in_flight_max: usize,
-    order: Order<O>,
+    order: Order<O, E>,
     sink: Sink,
     /// Outputs that the sink has returned.
     outputs: Vec<O>,
     /// Written chunks, whose memory readers can reuse.
     spare: Vec<Chunk>,
-    sender: Sender<Event<O>>,
-    receiver: Receiver<Event<O>>,
+    sender: Sender<Event<O, E>>,
+    receiver: Receiver<Event<O, E>>,
     totals: RunTotals,
+    /// The number of lists that were begun.
+    lists: usize,
 }
 
-impl<'run, Sources, Sink, O> EventLoop<'run, Sources, Sink, O>
+impl<'run, Sources, Sink, O, E> EventLoop<'run, Sources, Sink, O, E>
 where
     Sources: Iterator<Item = Result<Source, InputError>>,
-    Sink: FnMut(&mut O) -> io::Result<()>,
+    Sink: FnMut(&Part<'_>, &mut O) -> Result<(), E>,
     O: Default + Send + 'static,
+    E: From<RunError> + Send + 'static,
 {
     pub(super) fn new(
         sources: Sources,
@@ -93,22 +95,28 @@ where
             sender,
             receiver,
             totals: RunTotals::default(),
+            lists: 0,
         }
     }
 
-    /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event.
-    pub(super) fn run(mut self, submit: impl Fn(Job<O>)) -> Result<RunTotals, RunError> {
+    /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event. `go_on`
+    /// processes the rest of a chunk after its first records.
+    pub(super) fn run(
+        mut self,
+        submit: impl Fn(Job<O, E>),
+        go_on: impl Fn(&Chunk, usize, &mut O) -> Result<Option<usize>, E>,
+    ) -> Result<RunTotals, E> {
         loop {
             while let Ok(event) = self.receiver.try_recv() {
                 self.receive(event);
             }
             self.feed(&submit);
             if let Some(done) = self.order.take_next() {
-                self.write(done)?;
+                self.write(done, &go_on)?;
                 continue;
             }
             if self.in_flight == 0 && self.inputs.is_empty() && self.sources.is_none() {
-                return self.failure.map_or(Ok(self.totals), Err);
+                return self.failure.map_or(Ok(self.totals), |failure| Err(failure.into()));
             }
             // A job is in flight or a reader has credit, so an event will come.
             let event = self.receiver.recv().expect("the loop has a sender itself");
@@ -116,7 +124,7 @@ where
         }
     }
 
-    fn receive(&mut self, event: Event<O>) {
+    fn receive(&mut self, event: Event<O, E>) {
         match event {
             Event::Done(done) => self.order.insert(done),
             Event::Panicked(panic) => resume_unwind(panic),
@@ -136,7 +144,7 @@ where
     }
 
     /// Hands out chunks while there is room.
-    fn feed(&mut self, submit: &impl Fn(Job<O>)) {
+    fn feed(&mut self, submit: &impl Fn(Job<O, E>)) {
         while self.in_flight < self.in_flight_max {
             let Some(chunk) = self.next_chunk() else {
                 return;
@@ -155,7 +163,8 @@ where
     /// Returns the number of usual chunks that a chunk counts as. A row group uses at least all the
     /// room of one thread.
     fn weight(&self, chunk: &Chunk) -> usize {
-        let least = if chunk.is_row_group() { IN_FLIGHT_CHUNKS_PER_THREAD } else { 1 };
+        let is_row_group = self.config.chunks.by_row_group && chunk.part().is_some();
+        let least = if is_row_group { IN_FLIGHT_CHUNKS_PER_THREAD } else { 1 };
         chunk.memory_bytes().div_ceil(self.usual_bytes()).max(least)
     }
 
@@ -236,13 +245,25 @@ where
         }
     }
 
-    /// Passes an output to the sink, and keeps what can be reused.
-    fn write(&mut self, mut done: Done<O>) -> Result<(), RunError> {
-        done.chunk.check()?;
-        if let Some(error) = done.failure {
-            return Err(error.into());
+    /// Passes the outputs of a chunk to the sink, and keeps what can be reused.
+    fn write(
+        &mut self,
+        mut done: Done<O, E>,
+        go_on: &impl Fn(&Chunk, usize, &mut O) -> Result<Option<usize>, E>,
+    ) -> Result<(), E> {
+        let (chunk, mut worked) = (&done.chunk, done.worked);
+        let mut is_first = chunk.is_first();
+        self.lists += usize::from(is_first);
+        loop {
+            chunk.check().map_err(RunError::from)?;
+            let rest = worked?;
+            let (list, number) = (chunk.list(), self.lists - 1);
+            let is_last = chunk.is_last() && rest.is_none();
+            (self.sink)(&Part { list, number, is_first, is_last }, &mut done.output)?;
+            is_first = false;
+            let Some(records) = rest else { break };
+            worked = go_on(chunk, records, &mut done.output);
         }
-        (self.sink)(&mut done.output).map_err(RunError::Output)?;
         self.in_flight -= self.weight(&done.chunk);
         self.totals.chunks += 1;
         self.totals.bytes += done.chunk.record_bytes();
