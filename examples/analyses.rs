@@ -13,23 +13,20 @@
 //!
 //! Prints the number of comparisons and exits with 1 if any of them fails.
 
-use std::path::Path;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bstr::ByteSlice;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis_dialect::id::RuleID;
 use portcullis_lint::analysis::{
     AgentRules, AnalysisLimits, Equivalence, Robot, RuleAndStatus, RuleStatus, Search, equivalence,
 };
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_testkit::Random;
 use rayon::prelude::*;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// An agent that no file names.
 const AGENT: &str = "ExampleBot";
@@ -46,35 +43,24 @@ const BYTES_MAX: u64 = 64 * 1024;
 /// The most problems that are shown.
 const SHOWN_MAX: usize = 10;
 
-/// The number of comparisons, and the problems found.
+/// The number of comparisons with the oracle, of questions that a limit left open, and what differs.
 #[derive(Default)]
-struct Tally {
-    files: u64,
-    rules: u64,
-    never: u64,
+struct Found {
+    compared: u64,
     unknown: u64,
-    decisions: u64,
-    examples: u64,
-    alike: u64,
-    different: u64,
     problems: Vec<String>,
 }
 
-impl Tally {
-    fn add(mut self, other: Tally) -> Tally {
-        self.files += other.files;
-        self.rules += other.rules;
-        self.never += other.never;
+impl Found {
+    fn and(mut self, other: Found) -> Found {
+        self.compared += other.compared;
         self.unknown += other.unknown;
-        self.decisions += other.decisions;
-        self.examples += other.examples;
-        self.alike += other.alike;
-        self.different += other.different;
         self.problems.extend(other.problems);
         self
     }
 
     fn hold(&mut self, holds: bool, problem: impl FnOnce() -> String) {
+        self.compared += 1;
         if !holds {
             self.problems.push(problem());
         }
@@ -107,192 +93,143 @@ impl<'t> Subject<'t> {
         rules.get(random.below(rules.len()))
     }
 
-    /// Returns a URL that patterns of the file might match.
-    fn url(&self, random: &mut Random) -> Vec<u8> {
-        const STARS: [&str; 5] = ["", "x", "a/b", "/", "?q="];
-        const ENDS: [&str; 6] = ["", "", "x", "/", "?a=1", ".html"];
-        let mut url = b"https://example.com".to_vec();
-        let value = self.some_rule(random).map_or(&b"/"[..], |rule| rule.value);
-        if !value.starts_with(b"/") {
-            url.push(b'/');
-        }
-        for &byte in value.strip_suffix(b"$").unwrap_or(value) {
-            match byte {
-                b'*' if random.below(3) == 0 => {
-                    let other = self.some_rule(random).map_or(&b""[..], |rule| rule.value);
-                    url.extend(other.iter().filter(|byte| !b"*$".contains(byte)));
-                }
-                b'*' => url.extend_from_slice(STARS[random.below(STARS.len())].as_bytes()),
-                _ => url.push(byte),
-            }
-        }
-        if random.below(4) == 0 {
-            url.truncate(b"https://example.com/".len() + random.below(value.len()));
-        }
-        url.extend_from_slice(ENDS[random.below(ENDS.len())].as_bytes());
-        url
-    }
-
+    /// Returns URLs that patterns of the file might match: patterns with other text for each star.
     fn urls(&self, seed: usize) -> Vec<Vec<u8>> {
+        let parts: [&[u8]; 6] = [b"", b"x", b"a/b", b"/", b"?q=", b".html"];
         let mut random = Random::new(seed as u64);
-        (0..URLS).map(|_| self.url(&mut random)).collect()
-    }
-}
-
-/// Checks the analysis of each rule with the oracle.
-fn hold_statuses(subject: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
-    let statuses: Vec<RuleAndStatus> = subject.rules().statuses(&AnalysisLimits::default());
-    let never = |rule: RuleID| {
-        let status = statuses.iter().find(|it| it.rule == rule).map(|it| &it.status);
-        matches!(
-            status,
-            Some(RuleStatus::NeverMatches | RuleStatus::Equal { .. } | RuleStatus::Shadowed { .. })
-        )
-    };
-    tally.rules += statuses.len() as u64;
-    let distance = statuses.len().div_ceil(EXAMPLES).max(1);
-    for (index, RuleAndStatus { rule, status }) in statuses.iter().enumerate() {
-        let example = match status {
-            RuleStatus::Decides { example, .. } | RuleStatus::Redundant { example, .. } => example,
-            RuleStatus::Unknown(_) => {
-                tally.unknown += 1;
-                continue;
-            }
-            _ => {
-                tally.never += 1;
-                continue;
-            }
-        };
-        if !index.is_multiple_of(distance) {
-            continue;
-        }
-        let url = example.url("https://example.com");
-        tally.examples += 1;
-        tally.hold(subject.judge(&url).rule == Some(*rule), || {
-            format!("{}: rule {} does not decide {}", subject.name, rule.0, url.as_bstr())
-        });
-    }
-    for url in urls {
-        if let Some(rule) = subject.judge(url).rule {
-            tally.decisions += 1;
-            tally.hold(!never(rule), || {
-                format!("{}: rule {} decides {}", subject.name, rule.0, url.as_bstr())
-            });
-        }
-    }
-}
-
-/// Checks the comparison of two files with the oracle.
-fn hold_equivalence(one: &Subject<'_>, two: &Subject<'_>, urls: &[Vec<u8>], tally: &mut Tally) {
-    let (first, second) = (one.rules(), two.rules());
-    let named = |url: &[u8]| format!("{} and {}: {}", one.name, two.name, url.as_bstr());
-    match equivalence(first.rules(), second.rules(), &AnalysisLimits::default()) {
-        Equivalence::Equal => {
-            tally.alike += 1;
-            for url in urls {
-                let same = one.judge(url).verdict == two.judge(url).verdict;
-                tally.hold(same, || named(url));
-            }
-        }
-        Equivalence::Different { first_allows, second_allows } => {
-            tally.different += 1;
-            for (search, allows, other) in [(&first_allows, one, two), (&second_allows, two, one)] {
-                if let Some(url) = search.example().map(|it| it.url("https://example.com")) {
-                    let verdicts = (allows.judge(&url).verdict, other.judge(&url).verdict);
-                    tally.examples += 1;
-                    tally.hold(verdicts == (Verdict::Allow, Verdict::Disallow), || named(&url));
+        let url = |_| {
+            let value = self.some_rule(&mut random).map_or(&b"/"[..], |rule| rule.value);
+            let slash: &[u8] = if value.starts_with(b"/") { b"" } else { b"/" };
+            let mut url = [b"https://example.com", slash].concat();
+            for &byte in value.strip_suffix(b"$").unwrap_or(value) {
+                match byte {
+                    b'*' if random.below(3) == 0 => {
+                        let other = self.some_rule(&mut random).map_or(&b""[..], |rule| rule.value);
+                        url.extend(other.iter().filter(|byte| !b"*$".contains(byte)));
+                    }
+                    b'*' => url.extend(*random.pick(&parts)),
+                    _ => url.push(byte),
                 }
             }
-            for url in urls {
-                let verdicts = (one.judge(url).verdict, two.judge(url).verdict);
-                let said_not = match verdicts {
-                    (Verdict::Allow, Verdict::Disallow) => matches!(first_allows, Search::Nothing),
-                    (Verdict::Disallow, Verdict::Allow) => matches!(second_allows, Search::Nothing),
-                    _ => false,
-                };
-                tally.hold(!said_not, || named(url));
+            if random.below(4) == 0 {
+                url.truncate(b"https://example.com/".len() + random.below(value.len()));
+            }
+            url.extend(*random.pick(&parts));
+            url
+        };
+        (0..URLS).map(url).collect()
+    }
+
+    /// Checks the analysis of each rule with the oracle.
+    fn hold_statuses(&self, urls: &[Vec<u8>], found: &mut Found) {
+        let statuses: Vec<RuleAndStatus> = self.rules().statuses(&AnalysisLimits::default());
+        let distance = statuses.len().div_ceil(EXAMPLES).max(1);
+        let mut never = Vec::new();
+        for (index, RuleAndStatus { rule, status }) in statuses.iter().enumerate() {
+            match status {
+                RuleStatus::Decides { example, .. } | RuleStatus::Redundant { example, .. } => {
+                    if index.is_multiple_of(distance) {
+                        let url = example.url("https://example.com");
+                        found.hold(self.judge(&url).rule == Some(*rule), || {
+                            format!("{}: rule {} loses {}", self.name, rule.0, url.as_bstr())
+                        });
+                    }
+                }
+                RuleStatus::Unknown(_) => found.unknown += 1,
+                RuleStatus::NeverMatches
+                | RuleStatus::Equal { .. }
+                | RuleStatus::Shadowed { .. } => never.push(*rule),
             }
         }
-        Equivalence::Unknown(_) => tally.unknown += 1,
+        for url in urls {
+            if let Some(rule) = self.judge(url).rule {
+                found.hold(!never.contains(&rule), || {
+                    format!("{}: rule {} decides {}", self.name, rule.0, url.as_bstr())
+                });
+            }
+        }
+    }
+
+    /// Checks the comparison with another file.
+    fn hold_equivalence(&self, two: &Subject<'_>, urls: &[Vec<u8>], found: &mut Found) {
+        let (first, second) = (self.rules(), two.rules());
+        let named = |url: &[u8]| format!("{} and {}: {}", self.name, two.name, url.as_bstr());
+        let answer = equivalence(first.rules(), second.rules(), &AnalysisLimits::default());
+        let (first_allows, second_allows) = match answer {
+            Equivalence::Equal => (Search::Nothing, Search::Nothing),
+            Equivalence::Different { first_allows, second_allows } => (first_allows, second_allows),
+            Equivalence::Unknown(_) => return found.unknown += 1,
+        };
+        for (search, one, other) in [(first_allows, self, two), (second_allows, two, self)] {
+            let differs = |url: &[u8]| {
+                let verdicts = (one.judge(url).verdict, other.judge(url).verdict);
+                verdicts == (Verdict::Allow, Verdict::Disallow)
+            };
+            match &search {
+                Search::Found(example) => {
+                    let url = example.url("https://example.com");
+                    found.hold(differs(&url), || named(&url));
+                }
+                Search::Nothing => {
+                    urls.iter().for_each(|url| found.hold(!differs(url), || named(url)));
+                }
+                Search::Unknown(_) => found.unknown += 1,
+            }
+        }
     }
 }
 
-/// Returns the text without one of its rules, chosen at random.
-fn less_one_rule(subject: &Subject<'_>, seed: usize) -> Option<Vec<u8>> {
-    let rule = subject.some_rule(&mut Random::new(seed as u64))?;
-    let mut text = subject.text.to_vec();
-    text[rule.span.range()].fill(b'#');
-    Some(text)
-}
-
-fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) -> Tally {
+fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) -> Found {
     let subject = |index: usize| {
         let (name, text) = &files[index % files.len()];
         Subject::new(name, dialect, text)
     };
     let (one, next) = (subject(index), subject(index + 1));
-    let mut tally = Tally { files: 1, ..Tally::default() };
+    let mut found = Found::default();
     let urls = one.urls(index);
-    hold_statuses(&one, &urls, &mut tally);
-    hold_equivalence(&one, &next, &[urls.clone(), next.urls(index)].concat(), &mut tally);
-    if let Some(text) = less_one_rule(&one, index) {
-        hold_equivalence(&one, &Subject::new("less a rule", dialect, &text), &urls, &mut tally);
+    one.hold_statuses(&urls, &mut found);
+    one.hold_equivalence(&next, &[urls.clone(), next.urls(index)].concat(), &mut found);
+    if let Some(rule) = one.some_rule(&mut Random::new(index as u64)) {
+        let mut text = one.text.to_vec();
+        text[rule.span.range()].fill(b'#');
+        one.hold_equivalence(&Subject::new("less a rule", dialect, &text), &urls, &mut found);
     }
-    tally
+    found
 }
 
 /// Reads files of a folder, chosen at even distances by name.
-fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let is_short =
-        |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|it| it.len() <= BYTES_MAX);
-    let mut paths: Vec<_> = entries.iter().filter(|it| is_short(it)).map(|it| it.path()).collect();
+    let entries = entries.iter().filter(|it| it.metadata().is_ok_and(|it| it.len() <= BYTES_MAX));
+    let mut paths: Vec<PathBuf> = entries.map(|it| it.path()).collect();
     paths.sort();
     let distance = (paths.len() / count.max(1)).max(1);
-    let named = |path: &std::path::PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok((name, std::fs::read(path)?))
-    };
-    paths.iter().step_by(distance).take(count).map(named).collect()
+    let chosen = paths.iter().step_by(distance).take(count);
+    chosen.map(|path| Ok((path.display().to_string(), std::fs::read(path)?))).collect()
 }
 
-fn run() -> Result<Tally, Failure> {
+fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (folder, count) = match &arguments[..] {
         [folder] => (folder, FILES),
         [folder, count] => (folder, count.parse()?),
         _ => return Err("usage: analyses ROBOTS_DIR [FILES]".into()),
     };
-    let files = read(Path::new(folder), count)?;
-    if files.is_empty() {
-        return Err(format!("{folder} has no file").into());
-    }
-    AgentChain::parse(AGENT, &RFC_9309)?;
+    let files = read(folder.as_ref(), count)?;
     let questions = [&RFC_9309, &GOOGLE]
         .into_par_iter()
         .flat_map(|dialect| (0..files.len()).into_par_iter().map(move |index| (dialect, index)));
-    Ok(questions
+    let found = questions
         .map(|(dialect, index)| hold(&files, index, dialect))
-        .reduce(Tally::default, Tally::add))
-}
-
-fn main() -> ExitCode {
-    let tally = match run() {
-        Ok(tally) => tally,
-        Err(problem) => {
-            eprintln!("error: {problem}");
-            return ExitCode::FAILURE;
-        }
-    };
-    tally.problems.iter().take(SHOWN_MAX).for_each(|problem| println!("wrong: {problem}"));
-    let Tally { files, rules, never, unknown, decisions, examples, alike, different, .. } = tally;
+        .reduce(Found::default, Found::and);
+    found.problems.iter().take(SHOWN_MAX).for_each(|problem| println!("wrong: {problem}"));
     println!(
-        "{files} files in a dialect: {rules} rules, {never} never decide; {alike} pairs alike, {different} not; {unknown} \
-         left open by a limit"
+        "analyses of {} files in two dialects: {} comparisons with the oracle, {} differ; {} questions left \
+         open by a limit",
+        files.len(),
+        found.compared,
+        found.problems.len(),
+        found.unknown
     );
-    println!(
-        "{decisions} decisions and {examples} examples compared, {} otherwise than said",
-        tally.problems.len()
-    );
-    ExitCode::from(u8::from(!tally.problems.is_empty()))
+    Ok(ExitCode::from(u8::from(found.compared == 0 || !found.problems.is_empty())))
 }

@@ -119,7 +119,7 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let left_out = corpus.left_out;
     let urls = |count: usize| counted(count as u64, "URL", "URLs");
     vec![
-        ("Command", format!("`{command}`")),
+        ("Command", command.clone()),
         (
             "Machine",
             format!(
