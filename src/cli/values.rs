@@ -9,6 +9,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_io::CaptureFormat;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat};
+use portcullis_lint::Severity;
 use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::agents::AgentValue;
@@ -79,6 +80,10 @@ pub fn list_format() -> impl TypedValueParser<Value = ListFormat> {
 /// Parses the path of a JSON field.
 pub fn field(text: &str) -> Result<FieldPath, &'static str> {
     text.parse()
+}
+
+pub fn severity() -> impl TypedValueParser<Value = Severity> {
+    named(Severity::ALL, Severity::as_str)
 }
 
 pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
 use super::{Code, LintConfig, Place, Report};
-use portcullis_dialect::limits::LINT_EDITS_PER_FINDING_MAX;
+use portcullis_dialect::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
 use portcullis_robots::syntax::Span;
 
 /// The findings in one file.
 pub(super) struct Findings<'e, 't> {
     pub(super) examination: &'e Examination<'t>,
-    per_code_max: usize,
     keeps_fixes: bool,
     diagnostics: Vec<Diagnostic>,
     /// The number of findings of each code.
@@ -31,7 +30,6 @@ impl<'e, 't> Findings<'e, 't> {
     pub(super) fn new(examination: &'e Examination<'t>, config: &LintConfig) -> Findings<'e, 't> {
         Findings {
             examination,
-            per_code_max: config.findings_per_code_max,
             keeps_fixes: config.keeps_fixes,
             diagnostics: Vec::new(),
             counts: BTreeMap::new(),
@@ -50,7 +48,7 @@ impl<'e, 't> Findings<'e, 't> {
         self.settle_last();
         let count = self.counts.entry(code).or_default();
         count.found += 1;
-        self.is_last_past_max = count.found > self.per_code_max;
+        self.is_last_past_max = count.found > LINT_FINDINGS_PER_CODE_MAX;
         let examination = self.examination;
         let place = examination.place(span);
         let effects = match self.is_last_past_max {
@@ -77,7 +75,7 @@ impl<'e, 't> Findings<'e, 't> {
 
     /// Reports that a limit ended a check.
     pub(super) fn unknown(&mut self, words: String) {
-        let has_room = self.unknown.len() < self.per_code_max;
+        let has_room = self.unknown.len() < LINT_FINDINGS_PER_CODE_MAX;
         if has_room && !self.unknown.contains(&words) {
             self.unknown.push(words);
         }
@@ -155,6 +153,14 @@ impl<'e, 't> Finding<'_, 'e, 't> {
 
 fn line_index(place: &Place) -> usize {
     place.line.get() as usize - 1
+}
+
+/// Returns the span of a record's value, or of the record if it has none.
+pub(super) fn value_span(record: Span, value: &[u8]) -> Span {
+    match value.len() as u32 {
+        0 => record,
+        bytes => Span { start: record.end - bytes, ..record },
+    }
 }
 
 /// Replaces `span`.

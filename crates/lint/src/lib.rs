@@ -9,8 +9,8 @@
 //! each other dialect reads the line, which is computed by parsing the file in each dialect.
 //!
 //! Cost: one parse per dialect, and an [`analysis`] of the rules. AnalysisLimits that are reached are
-//! reported in [`Report::unknown`]; findings beyond [`LintConfig::findings_per_code_max`] are
-//! counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
+//! reported in [`Report::unknown`]; of each code, findings beyond a
+//! [limit](portcullis_dialect::limits::LINT_FINDINGS_PER_CODE_MAX) are counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -46,7 +46,7 @@ use findings::Findings;
 
 use crate::analysis::AnalysisLimits;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::{LINT_FINDINGS_PER_CODE_MAX, ROBOTS_BYTES_MAX};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 
 /// Settings for checking files.
@@ -64,8 +64,6 @@ pub struct LintConfig {
     pub compares_dialects: bool,
     /// The limits of comparing the rules of one robot.
     pub limits: AnalysisLimits,
-    /// The number of findings of each code that are kept; others are counted in [`Report::omitted`].
-    pub findings_per_code_max: usize,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
     pub keeps_fixes: bool,
 }
@@ -79,7 +77,6 @@ impl LintConfig {
             agents: Vec::new(),
             compares_dialects: true,
             limits: AnalysisLimits::default(),
-            findings_per_code_max: LINT_FINDINGS_PER_CODE_MAX,
             keeps_fixes: false,
         }
     }

@@ -1,8 +1,9 @@
 //! Flags of `lint`.
 
 use clap::{Args, ValueEnum};
-use portcullis_lint::Code;
+use portcullis_lint::{Code, Severity};
 
+use super::super::values;
 use super::groups::{AgentArgs, ColorArgs, FailArgs, ListPath, TextArgs, ThreadArgs};
 
 /// Report problems in robots.txt files, line by line
@@ -31,8 +32,8 @@ pub struct LintArgs {
     ///
     /// By default `human` and `github` report warnings and errors and count the notes (`info`);
     /// `json` and `sarif` have every finding with its severity.
-    #[arg(long, value_enum, value_name = "SEVERITY", conflicts_with_all = ["statistics", "fix"], help_heading = "Codes")]
-    pub level: Option<LintLevel>,
+    #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["statistics", "fix"], help_heading = "Codes")]
+    pub level: Option<Severity>,
 
     /// Explain a code, or print all explanations as Markdown
     #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
@@ -76,14 +77,6 @@ pub enum LintFormat {
     Json,
     Sarif,
     Github,
-}
-
-/// A value of `--level`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LintLevel {
-    Info,
-    Warning,
-    Error,
 }
 
 /// The value of `--explain`.

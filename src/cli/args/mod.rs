@@ -23,7 +23,7 @@ pub use self::groups::{
     AgentArgs, Color, Expired, FigureArgs, FreshnessArgs, InputArgs, ListArgs, ListPath,
     PolicyArgs, QuestionArgs, ReadingArgs, RunArgs, UrlArgs, UsageArgs,
 };
-pub use self::lint::{Explained, LintArgs, LintFormat, LintLevel};
+pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{
     CheckArgs, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };

@@ -21,7 +21,7 @@ use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, 
 use rayon::prelude::*;
 
 use self::human::Human;
-use super::args::{Explained, LintArgs, LintFormat, LintLevel, ListPath};
+use super::args::{Explained, LintArgs, LintFormat, ListPath};
 use super::check::is_colored;
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -167,7 +167,7 @@ impl Run {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
         }
-        let least = self.args.level.map_or(Severity::Warning, severity);
+        let least = self.args.level.unwrap_or(Severity::Warning);
         let has_finding = report.diagnostics.iter().any(|found| found.code.severity() >= least);
         Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
     }
@@ -198,17 +198,9 @@ impl Run {
 fn level(args: &LintArgs) -> Severity {
     let is_for_people = matches!(args.format, LintFormat::Human | LintFormat::Github);
     match args.level {
-        Some(level) => severity(level),
+        Some(level) => level,
         None if is_for_people && !args.statistics && !args.fix => Severity::Warning,
         None => Severity::Info,
-    }
-}
-
-fn severity(level: LintLevel) -> Severity {
-    match level {
-        LintLevel::Info => Severity::Info,
-        LintLevel::Warning => Severity::Warning,
-        LintLevel::Error => Severity::Error,
     }
 }
 

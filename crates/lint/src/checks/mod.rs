@@ -8,7 +8,7 @@ mod rules;
 mod usage;
 
 use super::examination::{Examination, Reading, quoted};
-use super::findings::{Findings, replace};
+use super::findings::{Findings, replace, value_span};
 use super::{Code, LintConfig};
 use portcullis_dialect::dialect::Field;
 use portcullis_dialect::limits::CRAWL_DELAY_SECONDS_MAX;
@@ -112,14 +112,6 @@ fn check_others(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Returns the span of the value, or of the record if it has none.
-fn value_span(record: &OtherRecord<'_>) -> Span {
-    match record.value.len() as u32 {
-        0 => record.span,
-        bytes => Span { start: record.span.end - bytes, ..record.span },
-    }
-}
-
 fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
     let path_start = findings.examination.chosen().dialect.paths.path_start;
     if split(record.value, path_start).is_ok() {
@@ -129,7 +121,7 @@ fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
         b"" => "the sitemap has no URL".to_owned(),
         value => format!("{} is not an absolute URL", quoted(value)),
     };
-    findings.report(Code::RelativeSitemap, value_span(record), message);
+    findings.report(Code::RelativeSitemap, value_span(record.span, record.value), message);
 }
 
 fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
@@ -148,7 +140,7 @@ fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
             (Code::OddCrawlDelay, format!("{} is not a number of seconds", quoted(record.value)))
         }
     };
-    findings.report(code, value_span(record), message);
+    findings.report(code, value_span(record.span, record.value), message);
 }
 
 /// Parses seconds: digits, and optionally a point and digits.

@@ -5,7 +5,7 @@ use bstr::ByteSlice as _;
 use super::super::Code;
 use super::super::Edit;
 use super::super::examination::{Examination, quoted};
-use super::super::findings::{Findings, insert, remove_record, replace};
+use super::super::findings::{Findings, insert, remove_record, replace, value_span};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::bytes::{percent_triplet, push_percent_triplet};
@@ -42,7 +42,7 @@ fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
 }
 
 fn whole(rule: &Rule<'_>) -> Span {
-    within(rule, 0, rule.value.len())
+    value_span(rule.span, rule.value)
 }
 
 /// Checks for a rule without a pattern, except the usual way to allow everything.

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 use super::super::Code;
 use super::super::examination::quoted;
-use super::super::findings::{Findings, insert, replace};
+use super::super::findings::{Findings, insert, replace, value_span};
 use portcullis_dialect::dialect::Field;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
@@ -42,17 +42,9 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     conflicts(findings, &groups);
 }
 
-/// Returns the span of the value, or of the record if it has none.
-fn value_span(record: &UsageRecord<'_>) -> Span {
-    match record.value.len() as u32 {
-        0 => record.span,
-        bytes => Span { start: record.span.end - bytes, ..record.span },
-    }
-}
-
 /// Returns the span of a part of the value.
 fn part_span(record: &UsageRecord<'_>, part: &[u8]) -> Span {
-    let value = value_span(record);
+    let value = value_span(record.span, record.value);
     let offset = part.as_ptr().addr() - record.value.as_ptr().addr();
     let start = value.start + offset as u32;
     Span { start, end: start + part.len() as u32 }
@@ -66,7 +58,7 @@ fn license(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
         b"" => "the line names no licence".to_owned(),
         value => format!("{} is not an absolute URI", quoted(value)),
     };
-    findings.report(Code::RelativeLicense, value_span(record), message);
+    findings.report(Code::RelativeLicense, value_span(record.span, record.value), message);
 }
 
 fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
@@ -91,7 +83,7 @@ fn dictionary(
 ) {
     let Some(members) = usage_members(statement.text) else {
         let span = match statement.text {
-            b"" => value_span(record),
+            b"" => value_span(record.span, record.value),
             text => part_span(record, text),
         };
         let message = format!("{} is not a dictionary", quoted(statement.text));
