@@ -43,6 +43,9 @@ const BYTES_MAX: u64 = 64 * 1024;
 /// The most problems that are shown.
 const SHOWN_MAX: usize = 10;
 
+/// The name and the text of a file.
+type NamedText = (String, Vec<u8>);
+
 /// The number of comparisons with the oracle, of questions that a limit left open, and what differs.
 #[derive(Default)]
 struct Found {
@@ -179,7 +182,7 @@ impl<'t> Subject<'t> {
     }
 }
 
-fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) -> Found {
+fn hold(files: &[NamedText], index: usize, dialect: &'static Dialect) -> Found {
     let subject = |index: usize| {
         let (name, text) = &files[index % files.len()];
         Subject::new(name, dialect, text)
@@ -198,7 +201,7 @@ fn hold(files: &[(String, Vec<u8>)], index: usize, dialect: &'static Dialect) ->
 }
 
 /// Reads files of a folder, chosen at even distances by name.
-fn read(folder: &Path, count: usize) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+fn read(folder: &Path, count: usize) -> Result<Vec<NamedText>, Box<dyn Error>> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let entries = entries.iter().filter(|it| it.metadata().is_ok_and(|it| it.len() <= BYTES_MAX));
     let mut paths: Vec<PathBuf> = entries.map(|it| it.path()).collect();

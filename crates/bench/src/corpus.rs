@@ -62,6 +62,8 @@ pub struct Corpus {
     scratch: [Vec<u8>; 3],
 }
 
+type Texts = Vec<Box<[u8]>>;
+
 /// Where the text of an origin is found.
 #[derive(Debug)]
 enum TextSource {
@@ -244,7 +246,7 @@ impl Corpus {
 }
 
 /// Returns the user-agent lines and rules of each policy as a robots.txt file.
-fn stored_texts(set: &PolicySet) -> Result<(Vec<Box<[u8]>>, TextSource), Damage> {
+fn stored_texts(set: &PolicySet) -> Result<(Texts, TextSource), Damage> {
     let (mut texts, mut of_policy) = (Vec::new(), HashMap::new());
     for policy in set.policies() {
         let policy = policy?;
@@ -280,7 +282,7 @@ fn counted_bytes(text: &[u8], bytes_max: Option<usize>) -> usize {
 #[derive(Debug, Default)]
 pub struct Originals {
     of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
-    texts: Vec<Box<[u8]>>,
+    texts: Texts,
     known: HashMap<Box<[u8]>, usize>,
 }
 
