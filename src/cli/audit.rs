@@ -69,11 +69,11 @@ impl Plan {
         let page = destination(args.output);
         let json = destination(args.report);
         let form = plan::summary_form(&args.run);
-        let questions = plan::questions(args.questions, policies.dialect())?;
+        let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
         Ok(Plan {
             questions: QuestionPlan { usage: true, ..questions },
             policies,
-            stream: plan::stream(args.input, &args.run, false)?,
+            stream: plan::stream(args.input, args.rejects, &args.run, false)?,
             summary: SummaryPlan { form, census: false },
             page,
             json,

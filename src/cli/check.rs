@@ -19,7 +19,7 @@ const THREADS: usize = 0;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
-    let mut questions = plan::questions(args.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     questions.usage = !labels.is_empty();
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;

@@ -84,12 +84,12 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
     );
-    let mut questions = plan::questions(args.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.usage = !labels.is_empty();
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
-    let mut stream = plan::stream(args.input, &args.run, prints)?;
+    let mut stream = plan::stream(args.input, args.rejects, &args.run, prints)?;
     stream.chunks = questions.chunks();
     if format == ClassifyFormat::Parquet {
         parquet::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;

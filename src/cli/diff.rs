@@ -25,7 +25,9 @@ use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet,
 use serde::{Serialize, Serializer};
 
 use super::agents::AgentNotes;
-use super::args::{DiffArgs, DiffFormat, InputArgs, ListArgs, QuestionArgs, UrlArgs};
+use super::args::{
+    DiffArgs, DiffFormat, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
+};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
@@ -60,19 +62,23 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let output = Destination::new(args.output.output.take());
     let questions = QuestionArgs {
         agents: std::mem::take(&mut args.agents),
-        urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take(), ..args.urls },
+        urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take() },
     };
-    let questions = plan::questions(questions, None)?;
+    let questions = plan::questions(questions, &args.memory, None)?;
     let files = std::mem::take(&mut args.files);
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let labels = plan::labels(std::mem::take(&mut args.usage))?;
     ensure!(labels.is_empty() || !questions.names_nobody(), "--usage requires -a AGENT");
-    let lists = std::mem::take(&mut args.lists);
-    ensure!(has_urls || lists == ListArgs::default(), "flags about lists require FILE");
-    let input = InputArgs { files, lists };
+    let (reading, rejects) = (std::mem::take(&mut args.reading), args.rejects.rejects.take());
+    ensure!(
+        has_urls || reading == ReadingArgs::default() && rejects.is_none(),
+        "flags about lists require FILE"
+    );
+    let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
     let prints = output == Destination::StandardOutput;
-    let mut stream = has_urls.then(|| plan::stream(input, &args.run, prints)).transpose()?;
+    let mut stream =
+        has_urls.then(|| plan::stream(input, rejects, &args.run, prints)).transpose()?;
     if let Some(stream) = &mut stream {
         stream.chunks = questions.chunks();
     }

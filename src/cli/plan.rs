@@ -22,8 +22,8 @@ use portcullis_set::batch::Freshness;
 
 use super::agents::{self, Asked};
 use super::args::{
-    AgentArgs, Expired, FigureArgs, FreshnessArgs, InputArgs, PolicyArgs, QuestionArgs,
-    ReadingArgs, RunArgs, UrlArgs, UsageArgs,
+    AgentArgs, Expired, FigureArgs, FreshnessArgs, InputArgs, MemoryArgs, PolicyArgs, QuestionArgs,
+    ReadingArgs, RejectArgs, RunArgs, UsageArgs,
 };
 use super::files::Files;
 use super::lists::{self, Input};
@@ -190,12 +190,12 @@ pub fn strictness(strict: bool, lenient: bool) -> Strictness {
 /// Returns the agents, which are checked if the dialect is known, and how URLs are decided.
 pub fn questions(
     args: QuestionArgs,
+    memory: &MemoryArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
-    let UrlArgs { assume_scheme, automata_memory } = args.urls;
     Ok(QuestionPlan {
-        assumed_scheme: assume_scheme.map(String::into_bytes),
-        automata_bytes_max: automata_memory,
+        assumed_scheme: args.urls.assume_scheme.map(String::into_bytes),
+        automata_bytes_max: memory.automata_memory,
         ..agents(args.agents, dialect)?
     })
 }
@@ -249,18 +249,23 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
     })
 }
 
-pub fn stream(input: InputArgs, run: &RunArgs, prints: bool) -> anyhow::Result<StreamPlan> {
-    let InputArgs { files, lists } = input;
+pub fn stream(
+    input: InputArgs,
+    RejectArgs { rejects }: RejectArgs,
+    run: &RunArgs,
+    prints: bool,
+) -> anyhow::Result<StreamPlan> {
+    let InputArgs { files, reading } = input;
     ensure!(
-        lists.rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
+        rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
     );
-    let config = reading(lists.reading)?;
+    let config = self::reading(reading)?;
     Ok(StreamPlan {
         inputs: lists::expand(&files.iter().map(|it| it.path().to_owned()).collect::<Vec<_>>())?,
         lists: config.into(),
         chunks: ChunkConfig::default(),
-        rejects: lists.rejects,
+        rejects,
         threads: run.threads.threads,
         progress: !run.no_progress,
         prints,

@@ -1,6 +1,5 @@
 //! `portcullis audit`: its counts equal a naive count of the output of `classify`.
 
-#[path = "audit/recount.rs"]
 mod recount;
 
 use recount::{Recount, policy_key};

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
+
 const URL: &str = "https://closed.example/x";
 
 /// The expected result for a kind of file, by the expected kind.
@@ -34,6 +35,7 @@ const fn row(
 }
 
 const UNKNOWN_FORMAT: &str = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+
 const NO_FILE: &str = "no such file or directory";
 
 #[rustfmt::skip]
@@ -66,8 +68,10 @@ const AS_ROBOTS_TXT: [&str; 3] = [
     "classify --robots {} -a Bot --no-summary one.txt",
     "audit --robots {} -a Bot --report - --no-summary one.txt",
 ];
+
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
 const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.txt -a Bot"];
+
 const AS_SET: [&str; 7] = [
     "check -p {} -a Bot https://closed.example/x",
     "classify -p {} -a Bot --no-summary one.txt",
@@ -77,6 +81,7 @@ const AS_SET: [&str; 7] = [
     "audit -p {} -a Bot --report - --no-summary one.txt",
     "bench -p {} -a Bot --urls missing",
 ];
+
 const AS_LIST: [&str; 4] = [
     "classify --robots robots.txt -a Bot --no-summary {}",
     "filter --robots robots.txt -a Bot --no-summary -v {}",
@@ -232,11 +237,6 @@ fn every_place_with_every_kind_of_file() {
     run_all(&folder, &lines);
 }
 
-/// Returns a file whose rules lie behind the size limit.
-fn long_file() -> String {
-    format!("{}\n{CLOSED}", "#".repeat(600_000))
-}
-
 /// A list of URLs and an archive stay what they are, however little of them is read.
 #[test]
 fn the_kind_is_that_of_the_whole_file() {
@@ -251,146 +251,4 @@ fn the_kind_is_that_of_the_whole_file() {
         (vec![line], "compile -o SET")
     });
     run_all(&folder, &lines.chain(small).collect::<Vec<_>>());
-}
-
-#[test]
-fn something_else_in_a_folder_is_unknown_and_as_a_capture_has_no_rules() {
-    let folder = kinds();
-    let mut captures = String::new();
-    for (number, body) in
-        [&format!("{URL}\n"), "WARC/1.0\r\n", "PAR1", "PK\x03\x04"].iter().enumerate()
-    {
-        folder.write(&format!("else/h{number}.example"), body);
-        captures += &capture(&format!("h{number}.example"), "", 200, body);
-    }
-    folder.write("else/h4.example", folder.read("policies.set"));
-    folder.write("else/open.example", "");
-    folder.write("else.jsonl", captures);
-    folder.ok("compile -o captures.set else.jsonl");
-    for number in 0..5 {
-        let url = format!("https://h{number}.example/");
-        let output = folder.output(format!("check --robots else -a Bot {url}"));
-        assert_stdout(&output, format!("unknown\t{url}\n"));
-        assert_says(&output, &[&format!("file h{number}.example: left out: ")]);
-        if number < 4 {
-            let output = folder.ok(format!("check -p captures.set -a Bot --explain {url}"));
-            assert_contains(&text(&output.stdout), &["allow", "reason   no-rules"]);
-        }
-    }
-}
-
-/// `curl -sf URL | portcullis` has an empty standard input if the download fails.
-#[test]
-fn an_empty_standard_input_is_noted() {
-    let folder = kinds();
-    let note = "note: standard input: empty; read as a robots.txt without rules\n";
-    let check = format!("check --robots - -a Bot {URL}");
-    let output = folder.pipe(&check, "");
-    assert_stdout(&output, format!("allow\t{URL}\n"));
-    assert_says(&output, &[note]);
-    let classify = "classify --robots - -a Bot one.txt";
-    assert_says(&folder.pipe(classify, ""), &[note, "notes on files: empty-input 1"]);
-    let object = json(&folder.pipe(format!("{classify} --json"), "").stderr);
-    assert_eq!(object["file_notes"]["empty-input"], 1);
-    for line in
-        [&check, classify, "diff - robots.txt", "audit --robots - -a Bot --report - one.txt"]
-    {
-        let empty = folder.pipe(format!("{line} --strict"), "");
-        assert_fails(&empty, &["standard input: empty", "--strict"]);
-        let output = folder.pipe(format!("{line} --strict"), CLOSED);
-        assert!(output.status.code() < Some(2), "{line}: {}", text(&output.stderr));
-    }
-    // A file without bytes is an answer.
-    let output = folder.ok(format!("check --robots empty --strict -a Bot {URL}"));
-    assert_eq!(text(&output.stderr), "");
-}
-
-#[test]
-fn strict_makes_an_error_of_each_note() {
-    let folder = kinds();
-    folder.write("two/closed.example", CLOSED);
-    folder.write("two/closed.example.txt", "User-agent: *\nAllow: /\n");
-    folder.write("long", long_file());
-    // A limit leaves nothing of a long line, and still the kind is that of the file.
-    folder.write("zeros", vec![0; 600_000]);
-    folder.write("line.html", format!("<html>{}", "x".repeat(600_000)));
-    let mut lines = Vec::new();
-    for (file, words) in [
-        ("page.html", "web page"),
-        ("error.json", "JSON"),
-        ("random", "binary"),
-        ("long", "longer than the limit"),
-        ("zeros", "binary"),
-        ("line.html", "web page"),
-    ] {
-        lines.push((vec![format!("check --robots {file} --strict -a Bot {URL}")], words));
-        lines.push((vec![format!("diff {file} robots.txt --strict")], words));
-        let hosts = format!("hosts-of-{file}");
-        folder.write(&format!("{hosts}/odd.example"), folder.read(file));
-        lines.push((vec![format!("check --robots {hosts} --strict -a Bot {URL}")], words));
-        lines.push((vec![format!("compile {hosts} --strict -o {file}.set")], "odd.example"));
-    }
-    // Of two files for one host the first by name counts, in both.
-    let same = "an earlier file, by name, is for the same host";
-    lines.push((vec![format!("check --robots two -a Bot {URL}")], "disallow"));
-    lines.push((vec![format!("check --robots two --strict -a Bot {URL}")], same));
-    let check = format!("check -p two.set -a Bot {URL}");
-    lines.push((vec!["compile two -o two.set".to_owned(), check], "disallow"));
-    lines.push((vec!["compile two --strict -o none.set".to_owned()], same));
-    run_all(&folder, &lines);
-    for line in ["check --robots two -a Bot https://closed.example/x", "compile two -o noted.set"] {
-        let words = format!("closed.example.txt: left out: {same}");
-        assert_says(&folder.output(line), &[&words]);
-    }
-    assert!(!exists(&folder.path("none.set")));
-}
-
-#[test]
-fn lenient_notes_skipped_files() {
-    let folder = kinds();
-    folder.write("hosts/closed.example", CLOSED);
-    symlink("gone", folder.path("hosts/gone.example")).unwrap();
-    let url = "https://gone.example/ https://closed.example/";
-    for line in [&format!("check --robots hosts -a Bot {url}"), "compile hosts -o none.set"] {
-        let words = ["gone.example: no such file or directory", "--lenient"];
-        assert_fails(&folder.output(line), &words);
-    }
-    let compiled = folder.ok("compile hosts missing --lenient -o a.set");
-    let checked = folder.output(format!("check --lenient --robots hosts -a Bot {url}"));
-    let stored = folder.output(format!("check -p a.set -a Bot {url}"));
-    for output in [&compiled, &checked] {
-        assert_says(output, &["left out: ", "gone.example: no such file"]);
-    }
-    let expected = "unknown\thttps://gone.example/\ndisallow\thttps://closed.example/\n";
-    assert_stdout(&checked, expected);
-    assert_stdout(&stored, expected);
-}
-
-#[test]
-fn odd_files_are_counted_in_summaries_and_sets() {
-    let folder = kinds();
-    folder.write("hosts/a.example", folder.read("page.html"));
-    folder.write("hosts/b.example", folder.read("error.json"));
-    folder.write("hosts/c.example", long_file());
-    let note = |output: &Output, name: &str| json(&output.stderr)["file_notes"][name].as_u64();
-    let compiled = folder.output("compile hosts -o a.set --json");
-    // Both origins of the host have the page.
-    assert_eq!(note(&compiled, "looks-like-html"), Some(2));
-    for policies in ["--robots hosts", "-p a.set"] {
-        let output = folder.output(format!("classify {policies} -a Bot --json one.txt"));
-        assert_eq!(note(&output, "looks-like-html"), Some(1), "{policies}");
-        assert_eq!(note(&output, "looks-like-json"), Some(1), "{policies}");
-        assert_eq!(note(&output, "looks-binary"), Some(0), "{policies}");
-        assert_eq!(note(&output, "file-cut"), Some(1), "{policies}");
-        let output = folder.output(format!("check {policies} -a Bot --explain http://c.example/x"));
-        let words = "note     the file is longer than the limit: its end is ignored\n";
-        assert_contains(&text(&output.stdout), &["allow", words]);
-        let output = folder.output(format!("check {policies} -a Bot --json http://c.example/x"));
-        assert_eq!(json(&output.stdout)["file_notes"], json!(["file-cut"]));
-    }
-    assert_says(
-        &folder.ok("compile hosts -o b.set"),
-        &["note: some files are longer", "file-cut 2"],
-    );
-    folder.ok("verify a.set");
 }

@@ -3,7 +3,9 @@
 use clap::{Args, ValueHint};
 
 use super::super::output::OutputFile;
-use super::groups::{InputArgs, PolicyArgs, QuestionArgs, RunArgs, TopArgs};
+use super::groups::{
+    InputArgs, MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
+};
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
@@ -38,5 +40,9 @@ pub struct AuditArgs {
     #[command(flatten)]
     pub top: TopArgs,
     #[command(flatten)]
+    pub rejects: RejectArgs,
+    #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }

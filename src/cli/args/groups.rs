@@ -44,7 +44,7 @@ pub struct AgentArgs {
     pub user_agents: Vec<String>,
 }
 
-/// How records are read as URLs and decided.
+/// How records are read as URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
 pub struct UrlArgs {
@@ -55,14 +55,6 @@ pub struct UrlArgs {
     /// (`example.com:8080`); for other hosts write `//myhost:8080`.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
-
-    /// Memory per thread for lazily built automata
-    ///
-    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with
-    /// little memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is
-    /// a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory, help_heading = "Run")]
-    pub automata_memory: usize,
 }
 
 /// The questions about URLs: at least one agent is required.
@@ -226,21 +218,7 @@ pub struct InputArgs {
     pub files: Vec<ListPath>,
 
     #[command(flatten)]
-    pub lists: ListArgs,
-}
-
-/// How lists are read, and where records that are not URLs go.
-#[derive(Args, Default, PartialEq, Eq)]
-#[command(next_help_heading = "Input")]
-pub struct ListArgs {
-    #[command(flatten)]
     pub reading: ReadingArgs,
-
-    /// Write a line of JSON for each record that is not a URL to FILE
-    ///
-    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub rejects: Option<OutputFile>,
 }
 
 /// How lists are read.
@@ -273,6 +251,17 @@ pub struct ReadingArgs {
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]
     pub null_data: bool,
+}
+
+/// The file for records that are not URLs.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct RejectArgs {
+    /// Write a line of JSON for each record that is not a URL to FILE
+    ///
+    /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub rejects: Option<OutputFile>,
 }
 
 /// The output of records.
@@ -385,6 +374,19 @@ pub struct RunArgs {
     /// The bar is shown only if standard error is a terminal.
     #[arg(long)]
     pub no_progress: bool,
+}
+
+/// The memory of a thread that decides.
+#[derive(Args)]
+#[command(next_help_heading = "Run")]
+pub struct MemoryArgs {
+    /// Memory per thread for lazily built automata
+    ///
+    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with
+    /// little memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is
+    /// a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory)]
+    pub automata_memory: usize,
 }
 
 /// Additions to the summary of `classify` and `filter`.

@@ -9,8 +9,8 @@ use portcullis_report::columns::Columns;
 use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
-    ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, PolicyArgs,
-    QuestionArgs, RunArgs, UsageArgs,
+    ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, MemoryArgs,
+    PolicyArgs, QuestionArgs, RejectArgs, RunArgs, UsageArgs,
 };
 
 /// Check a few URLs and print VERDICT, TAB, URL for each
@@ -44,6 +44,8 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub color: ColorArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// Tag every record of a list with its verdicts
@@ -99,7 +101,11 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub output: ListOutputArgs,
     #[command(flatten)]
+    pub rejects: RejectArgs,
+    #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     #[command(flatten)]
     pub figures: FigureArgs,
 }
@@ -142,6 +148,8 @@ pub struct FilterArgs {
     pub selection: SelectionArgs,
     #[command(flatten)]
     pub output: ListOutputArgs,
+    #[command(flatten)]
+    pub rejects: RejectArgs,
 
     /// Print only the number of records kept
     #[arg(short, long, help_heading = "Output")]
@@ -155,6 +163,8 @@ pub struct FilterArgs {
     pub fail: FailArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     #[command(flatten)]
     pub figures: FigureArgs,
 }

@@ -20,8 +20,8 @@ use super::exit;
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
-    AgentArgs, Color, Expired, FigureArgs, FreshnessArgs, InputArgs, ListArgs, ListPath,
-    PolicyArgs, QuestionArgs, ReadingArgs, RunArgs, UrlArgs, UsageArgs,
+    AgentArgs, Color, Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath, MemoryArgs,
+    PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

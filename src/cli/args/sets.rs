@@ -10,8 +10,8 @@ use portcullis_io::{CaptureFormat, FieldName};
 use super::super::output::OutputFolder;
 use super::super::values;
 use super::groups::{
-    AgentArgs, FailArgs, LenientArgs, ListArgs, ListPath, OutputArgs, RunArgs, SetOutputArgs,
-    StrictArgs, TextArgs, TopArgs, UrlArgs, UsageArgs,
+    AgentArgs, FailArgs, LenientArgs, ListPath, MemoryArgs, OutputArgs, ReadingArgs, RejectArgs,
+    RunArgs, SetOutputArgs, StrictArgs, TextArgs, TopArgs, UrlArgs, UsageArgs,
 };
 
 /// The input formats of `compile`, for its help.
@@ -158,10 +158,6 @@ pub struct DiffArgs {
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
 
-    /// Lists of URLs to compare by verdict, folders of lists, or patterns; `-` is standard input
-    #[arg(value_name = "FILE", help_heading = "Input")]
-    pub files: Vec<ListPath>,
-
     #[command(flatten)]
     pub agents: AgentArgs,
     #[command(flatten)]
@@ -172,8 +168,13 @@ pub struct DiffArgs {
     pub text: TextArgs,
     #[command(flatten)]
     pub strict: StrictArgs,
+
+    /// Lists of URLs to compare by verdict, folders of lists, or patterns; `-` is standard input
+    #[arg(value_name = "FILE", help_heading = "Input")]
+    pub files: Vec<ListPath>,
+
     #[command(flatten)]
-    pub lists: ListArgs,
+    pub reading: ReadingArgs,
 
     /// The output format; by default chosen by OUTPUT's extension, else tsv
     #[arg(long, value_enum, help_heading = "Output")]
@@ -182,9 +183,13 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]
+    pub rejects: RejectArgs,
+    #[command(flatten)]
     pub fail: FailArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
 }
 
 /// The output formats of `diff`.

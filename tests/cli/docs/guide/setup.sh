@@ -1,0 +1,25 @@
+# Makes the files that the commands of the guide name.
+mkdir DIR lists old new
+printf 'User-agent: *\nDisallow: /private/\nContent-Usage: train-ai=y\n' | tee robots.txt old/robots.txt > DIR/example.com
+printf 'User-agent: GPTBot\nDisallow: /\n' | tee new/robots.txt > DIR/blog.example
+printf 'https://%s\n' example.com/ example.com/private/1 blog.example/post other.example/ > urls.txt
+printf 'Address,Title\n"https://example.com/","Home, and more"\n' > internal_all.csv
+printf 'a\tb\thttps://example.com/\n' | gzip > index.tsv.gz
+cp urls.txt lists/one.txt
+gzip -c urls.txt | tee lists/two.txt.gz > urls.txt.gz
+printf '{"page": {"url": "https://example.com/"}}\n' > frontier.jsonl
+printf '{"request": {"url": "https://example.com/robots.txt"}, "status": 200, "response": {"text": "Disallow:"}}\n' > crawl.jsonl
+answer=$(printf 'HTTP/1.1 200 OK\r\n\r\nUser-agent: *\r\nDisallow: /private/\r\n.')
+answer=${answer%.}
+{
+    printf 'WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n'
+    printf 'WARC-Target-URI: https://example.com/robots.txt\r\nContent-Type: application/http\r\n'
+    printf 'Content-Length: %s\r\n\r\n%s\r\n\r\n' ${#answer} "$answer"
+} | gzip > robots-2026-01.warc.gz
+{
+    portcullis compile -o policies.pcs robots-2026-01.warc.gz
+    for copy in robots.pset yesterday.pcs part-0.pcs part-1.pcs; do cp policies.pcs $copy; done
+    portcullis filter -p policies.pcs -a CCBot --any --unknown keep urls.txt -o frontier.txt.zst
+    portcullis filter -p policies.pcs -a CCBot --field page.url frontier.jsonl -o frontier.jsonl.zst
+    portcullis classify -p policies.pcs -a Other urls.txt -o crawl.parquet
+} 2>notes

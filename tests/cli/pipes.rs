@@ -1,0 +1,44 @@
+//! Standard output that is closed or full.
+
+use std::process::Stdio;
+
+use super::*;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let folder = Folder::new();
+    let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    folder.write("urls", ALLOWED.repeat(100));
+    for line in ["classify urls", "filter urls", "filter -c urls", "check https://a.example/"] {
+        let mut process = folder.process(&format!("{line} --robots robots -a Bot"));
+        let output = process.stdout(full()).output().unwrap();
+        assert_fails(&output, &["standard output", "No space left"]);
+    }
+    for line in ["--help", "--version", "check --help", "help synth", "--generate man"] {
+        let output = folder.process(line).stdout(full()).output().unwrap();
+        assert_fails(&output, &["standard output", "No space left"]);
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_success() {
+    let folder = Folder::new();
+    folder.write("robots/d.example", "User-agent: Bot\nDisallow: /none\n");
+    folder.write("urls", format!("{ALLOWED}\n").repeat(200_000));
+    folder.ok("compile --no-summary -o x.set robots");
+    for line in [
+        "classify urls --robots robots -a Bot",
+        "classify --format jsonl urls --robots robots -a Bot",
+        "filter urls --robots robots -a Bot",
+        "inspect x.set",
+    ] {
+        let mut process = folder.process(line);
+        let mut child = process.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Closed before a line is read.
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_status(&output, 0);
+        assert_eq!(text(&output.stderr), "", "{line}");
+    }
+}

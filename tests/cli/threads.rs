@@ -1,0 +1,88 @@
+//! The output is the same for any number of threads.
+
+use super::*;
+
+/// Asserts that a command line writes the same bytes with any number of threads, and returns them.
+#[track_caller]
+fn assert_same(folder: &Folder, line: &str) -> Vec<u8> {
+    let run = |threads: usize| folder.ok(format!("{line} -j {threads}")).stdout;
+    let one = run(1);
+    for threads in [0, 2, 7] {
+        assert!(run(threads) == one, "{line} with {threads} threads");
+    }
+    one
+}
+
+#[test]
+fn records_in_order() {
+    let folder = Folder::new();
+    let url = |number: usize| {
+        let (host, path) = (["a", "b", "c"][number % 3], ["", "private/"][number % 2]);
+        format!("https://{host}.example/{path}{number}\n")
+    };
+    folder.write("urls", (0..60_000).map(url).collect::<String>());
+    let flags = "--robots robots -a ExampleBot urls";
+    let tagged = assert_same(&folder, &format!("classify {flags}"));
+    let kept = assert_same(&folder, &format!("filter {flags}"));
+    let tagged = String::from_utf8(tagged).unwrap();
+    let allowed = tagged.lines().filter_map(|line| line.strip_prefix("allow\t"));
+    assert_eq!(allowed.flat_map(|url| [url, "\n"]).collect::<String>().as_bytes(), kept);
+    assert_eq!(tagged.lines().count(), 60_000);
+    folder.write("new", "User-agent: *\n");
+    let changed = assert_same(&folder, "diff robots/a.example new -a ExampleBot urls");
+    assert_eq!(changed.split(|&byte| byte == b'\n').count(), 30_001);
+}
+
+#[test]
+fn the_account() {
+    let folder = Folder::new();
+    let line = |number: usize| match number {
+        70_000 => "bad\n".to_owned(),
+        _ => format!("https://h{}.example/{number}\n", number * number % 997),
+    };
+    folder.write("urls", (1..=80_000).map(line).collect::<String>());
+    let account = |threads: usize| {
+        let line = format!("filter -q --robots robots -a ExampleBot --json -j {threads} urls");
+        let mut object = json(&folder.ok(line).stderr);
+        for time in ["seconds", "load_seconds", "urls_per_second", "bytes_per_second"] {
+            object.as_object_mut().unwrap().remove(time);
+        }
+        object
+    };
+    let one = account(1);
+    assert_eq!(one["unknown_hosts"]["largest"].as_array().unwrap().len(), 10);
+    assert_eq!(account(3), one);
+}
+
+#[test]
+fn changes_are_those_of_classify_on_each_set() {
+    let folder = Folder::new();
+    let synth = "synth --hosts 300 --urls 20000 --format jsonl";
+    for (seed, name) in [(1, "one"), (2, "two")] {
+        folder.ok(format!("{synth} --seed {seed} -o {name}"));
+        folder.ok(format!("compile -o {name}.set {name}/robots.jsonl"));
+    }
+    let tagged = |set: &str| {
+        let line = format!("classify -p {set} -a One,Googlebot one/urls.txt two/urls.txt");
+        String::from_utf8(folder.ok(&line).stdout).unwrap()
+    };
+    let (old, new) = (tagged("one.set"), tagged("two.set"));
+    let mut expected = Vec::new();
+    for (old, new) in old.lines().zip(new.lines()) {
+        let [old, new] = [old, new].map(|line| line.splitn(3, '\t').collect::<Vec<_>>());
+        for (agent, name) in ["One", "Googlebot"].into_iter().enumerate() {
+            if old[agent] != new[agent] {
+                expected.push([name, old[agent], new[agent], new[2]].join("\t"));
+            }
+        }
+    }
+    let line = "diff one.set two.set -a One,Googlebot one/urls.txt two/urls.txt";
+    let output = String::from_utf8(folder.ok(line).stdout).unwrap();
+    let change = |line: &str| {
+        let columns: Vec<&str> = line.splitn(6, '\t').collect();
+        [columns[0], columns[1], columns[2], columns[5]].join("\t")
+    };
+    let found: Vec<String> = output.lines().map(change).collect();
+    assert!(found.len() > 1_000, "{}", found.len());
+    assert!(found == expected);
+}

@@ -1,0 +1,248 @@
+//! Transcripts: pages in Markdown whose commands are run, and must print what the page shows.
+//!
+//! `tests/cli/SUBCOMMAND/*.md` describe the program by example; the README and the pages of `docs/`
+//! are run as well. The blocks of a page share a folder that starts with the files of
+//! `tests/cli/files`, or `tests/cli/docs/PAGE`, and are run by a shell:
+//!
+//! - `console`: after `$ `, a command, which goes on in lines with `> `; then, if its exit status is
+//!   not 0, a line `? STATUS`; then its standard output and its standard error. A block without `$ `
+//!   is not run.
+//! - `sh`: a script that must succeed. A `text` block after it is its standard output. A script that
+//!   is not to be run is `bash`.
+//! - `LANGUAGE FILE`: the content of a file, which is written.
+//!
+//! `[..]` stands for any text in a line, and a line `...` for any lines. Times, rates and hashes may
+//! differ. `SNAPSHOTS=overwrite cargo test --test cli` writes what the program prints into the pages;
+//! read the difference before you commit it.
+
+use std::process::{Command, Stdio};
+
+use snapbox::{Assert, Data};
+
+use super::*;
+
+/// Runs the transcripts of a subcommand.
+#[track_caller]
+fn run_folder(name: &str) {
+    let folder = project("tests/cli").join(name);
+    let mut pages: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .collect();
+    pages.sort();
+    assert!(!pages.is_empty(), "{name} has no transcript");
+    for page in pages {
+        run_page(&page, &[&project("tests/cli/files")], Scripts::Run);
+    }
+}
+
+/// Runs a page in a copy of `files`.
+#[track_caller]
+fn run_page(path: &Path, files: &[&Path], scripts: Scripts) {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|files| copy(files, folder.path()));
+    let text = fs::read_to_string(path).unwrap();
+    let page = Page { folder: folder.path(), lines: text.lines(), scripts, script: None };
+    let setup = folder.path().join("setup.sh");
+    if setup.exists() {
+        assert_status(&page.shell("sh -eu setup.sh"), 0);
+    }
+    let printed = page.run();
+    Assert::new().action_env("SNAPSHOTS").eq(printed, Data::read_from(path, None));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// Whether `sh` blocks are run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scripts {
+    Run,
+    Shown,
+}
+
+/// A page that is run.
+struct Page<'p> {
+    folder: &'p Path,
+    lines: std::str::Lines<'p>,
+    scripts: Scripts,
+    /// What the last script printed, if no block came after it.
+    script: Option<String>,
+}
+
+impl<'p> Page<'p> {
+    /// Returns the page with what its commands print now.
+    fn run(mut self) -> String {
+        let mut page = String::new();
+        while let Some(line) = self.lines.next() {
+            page.extend([line, "\n"]);
+            let Some(info) = line.strip_prefix("```") else { continue };
+            let block: Vec<&str> = self.lines.by_ref().take_while(|line| *line != "```").collect();
+            page.push_str(&self.block(info, &block));
+            page.push_str("```\n");
+        }
+        page
+    }
+
+    /// Runs a block and returns its lines.
+    fn block(&mut self, info: &str, lines: &[&'p str]) -> String {
+        let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+        let script = self.script.take();
+        match (info, info.split_once(' ')) {
+            (_, Some((_, name))) => {
+                let path = self.folder.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, &text).unwrap();
+                text
+            }
+            ("sh", _) if self.scripts == Scripts::Run => {
+                let output = self.shell(&format!("set -eu\n{text}"));
+                assert_status(&output, 0);
+                self.script = Some(printed(&output.stdout));
+                text
+            }
+            ("text", _) if script.is_some() => kept_or_new(&text, &script.unwrap_or_default()),
+            ("console", _) if text.starts_with("$ ") => self.commands(lines),
+            _ => text,
+        }
+    }
+
+    fn commands(&self, lines: &[&str]) -> String {
+        let mut shown = String::new();
+        let mut lines = lines.iter().peekable();
+        while let Some(line) = lines.next() {
+            let mut command =
+                line.strip_prefix("$ ").expect("a command follows an output").to_owned();
+            shown.extend([line, "\n"]);
+            while let Some(line) = lines.next_if(|line| line.starts_with("> ") || **line == ">") {
+                command.extend(["\n", line[1..].strip_prefix(' ').unwrap_or_default()]);
+                shown.extend([line, "\n"]);
+            }
+            lines.next_if(|line| line.starts_with("? "));
+            let mut expected = String::new();
+            while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
+                expected.extend([line, "\n"]);
+            }
+            let output = self.shell(&command);
+            match output.status.code() {
+                Some(0) => {}
+                Some(status) => shown.push_str(&format!("? {status}\n")),
+                None => panic!("{command}: {}", output.status),
+            }
+            let printed = printed(&output.stdout) + &printed(&output.stderr);
+            shown.push_str(&kept_or_new(&expected, &printed));
+        }
+        shown
+    }
+
+    fn shell(&self, script: &str) -> Output {
+        let program = Path::new(env!("CARGO_BIN_EXE_portcullis")).parent().unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = [program.to_owned()].into_iter().chain(std::env::split_paths(&path));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).current_dir(self.folder);
+        shell.env("PATH", std::env::join_paths(path).unwrap()).env_remove("NO_COLOR");
+        shell.env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
+    }
+}
+
+/// Returns an output as lines of a page, which do not show CR.
+fn printed(output: &[u8]) -> String {
+    let text = String::from_utf8_lossy(output).replace("\r\n", "\n");
+    if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
+}
+
+/// Returns what the page shows if only times differ from what was printed now.
+fn kept_or_new(shown: &str, printed: &str) -> String {
+    let printed = without_times(printed);
+    if without_times(shown) == printed { shown.to_owned() } else { printed }
+}
+
+/// Replaces times, rates and hashes by `[..]`.
+fn without_times(text: &str) -> String {
+    const UNITS: [&str; 4] = ["s", "URL/s", "bytes/s", "origins/s"];
+    const MEMBERS: [&str; 4] = ["\"version\":", "seconds\":", "per_second\":", "_hash\":"];
+    let marks = ['(', ')', ',', ';', ':'];
+    let text = text.replace(concat!("portcullis ", env!("CARGO_PKG_VERSION")), "portcullis [..]");
+    let member = |member: &str| {
+        let Some(name) = MEMBERS.iter().find(|name| member.contains(**name)) else {
+            return member.to_owned();
+        };
+        let (name, value) = member.split_at(member.find(name).unwrap() + name.len());
+        format!("{name}[..]{}", &value[value.find('}').unwrap_or(value.len())..])
+    };
+    let line = |line: &str| {
+        let line = line.split(',').map(member).collect::<Vec<_>>().join(",");
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        for place in 0..words.len() {
+            let word = words[place].trim_matches(marks).to_owned();
+            let unit = words.get(place + 1).map_or("", |unit| unit.trim_matches(marks));
+            let is_time = UNITS.contains(&unit) && word.parse::<f64>().is_ok();
+            let is_hash = word.len() == 16 && word.bytes().all(|it| it.is_ascii_hexdigit());
+            if is_time || is_hash {
+                words[place] = words[place].replace(&word, "[..]");
+            }
+        }
+        words.join(" ") + "\n"
+    };
+    text.lines().map(line).collect()
+}
+
+macro_rules! transcripts {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                run_folder(stringify!($name));
+            }
+        )*
+
+        #[test]
+        fn every_transcript_is_run() {
+            for entry in fs::read_dir(project("tests/cli")).unwrap() {
+                let entry = entry.unwrap();
+                let name = entry.file_name().into_string().unwrap();
+                let others = ["audit", "docs", "files"];
+                let is_run = [$(stringify!($name)),*].contains(&&*name);
+                assert!(is_run || others.contains(&&*name) || entry.path().is_file(), "{name}");
+            }
+        }
+    };
+}
+
+transcripts! {
+    agents check classify compile diff errors filter inspect kinds lint lists merge outputs synth times
+    usage verify
+}
+
+#[test]
+fn the_readme() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&project("corpora"), &folder.path().join("corpora"));
+    run_page(&project("README.md"), &[folder.path()], Scripts::Shown);
+}
+
+#[test]
+fn the_guide() {
+    run_page(&project("docs/guide.md"), &[&project("tests/cli/docs/guide")], Scripts::Run);
+}
+
+#[test]
+fn the_page_about_usage() {
+    run_page(&project("docs/usage.md"), &[], Scripts::Run);
+}
+
+#[test]
+fn the_recipes() {
+    run_page(&project("docs/recipes.md"), &[&project("tests/cli/docs/recipes")], Scripts::Run);
+}
