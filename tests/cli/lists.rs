@@ -2,8 +2,6 @@
 
 use std::process::Command as Process;
 
-use portcullis_dialect::limits::LIST_COLUMNS_MAX;
-
 use super::*;
 
 /// Returns made-up URLs of every verdict, with characters that need quotes and escapes.
@@ -25,6 +23,15 @@ struct Written {
     flags: &'static str,
     head: &'static str,
     record: fn(&str, usize) -> String,
+}
+
+const fn written(
+    name: &'static str,
+    flags: &'static str,
+    head: &'static str,
+    record: fn(&str, usize) -> String,
+) -> Written {
+    Written { name, flags, head, record }
 }
 
 const FORMATS: [Written; 11] = [

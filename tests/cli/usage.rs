@@ -1,5 +1,4 @@
-//! Usage preferences: `--usage` of `classify`, `check` and `diff`, `filter --purpose`, and the
-//! output of `inspect` and `audit`.
+//! Usage preferences: `check` and `audit` agree with `classify`, and only what is asked is compiled.
 
 use super::*;
 
