@@ -5,7 +5,6 @@ use portcullis_bench as bench;
 use portcullis_bench::{BenchError, Corpus, Originals, Settings};
 use portcullis_set::LoadConfig;
 
-use super::agents::Asked;
 use super::args::BenchArgs;
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
@@ -25,19 +24,17 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
 fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let command = bench::command_line("portcullis", std::env::args_os().skip(1));
     let settings = Settings { command, ..args.settings };
+    let questions = plan::agents(args.agents, None)?;
     ensure!(
-        !args.agent.contains(',') && !args.agent.starts_with('@'),
-        "invalid value for -a: '{}' names several agents; bench measures one, so run it once for \
-         each",
-        args.agent
+        questions.asked.names.len() + questions.headers.len() == 1,
+        "-a names several agents; bench measures one, so run it once for each"
     );
     // Outputs are opened now, so that a wrong name fails before minutes of measuring.
     let mut json = args.report.as_ref().map(Output::create).transpose()?;
     let mut html = args.html.as_ref().map(Output::create).transpose()?;
     let plan = plan::policies(args.policies);
-    let questions = QuestionPlan { asked: Asked::one(args.agent), ..QuestionPlan::default() };
     let stream = StreamPlan {
-        inputs: lists::expand(&[args.urls])?,
+        inputs: lists::expand(&[args.urls.path().to_owned()])?,
         lists: plan::reading(args.reading)?.into(),
         threads: 1,
         ..StreamPlan::default()

@@ -17,7 +17,6 @@ use tempfile::TempDir;
 
 mod audit;
 mod bench;
-mod bounds;
 #[cfg(unix)]
 mod fault;
 #[cfg(unix)]
@@ -181,19 +180,6 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut encoder, bytes).unwrap();
     encoder.finish().unwrap()
-}
-
-/// Returns the content of a file, decompressed by its extension.
-fn decompressed(name: &str, stored: &[u8]) -> Vec<u8> {
-    match name.rsplit('.').next().unwrap() {
-        "gz" => {
-            let mut plain = Vec::new();
-            std::io::copy(&mut flate2::read::MultiGzDecoder::new(stored), &mut plain).unwrap();
-            plain
-        }
-        "zst" => zstd::decode_all(stored).unwrap(),
-        _ => stored.to_vec(),
-    }
 }
 
 /// Returns bytes as text that shows each byte; line ends and quotes are kept.

@@ -183,18 +183,6 @@ fn files_without_rows() {
 }
 
 #[test]
-fn one_output_for_each_list() {
-    let folder = Folder::new();
-    write(&folder, "x.parquet");
-    folder.write("y.txt.gz", gzip(ALLOWED.as_bytes()));
-    folder.ok(format!("classify x.parquet y.txt.gz {FLAGS} --format parquet --out-dir out"));
-    assert_eq!(rows(&folder, "out/x.parquet").0.len(), ROWS);
-    assert_eq!(rows(&folder, "out/y.parquet").0.len(), 1);
-    assert_eq!(account(&folder, "out/x.parquet")["records"], ROWS);
-    assert_eq!(account(&folder, "out/y.parquet")["records"], 1);
-}
-
-#[test]
 fn rows_are_kept_whole() {
     let folder = Folder::new();
     write(&folder, "x.parquet");
@@ -333,22 +321,6 @@ fn preferences_are_columns_after_each_verdict() {
 }
 
 #[test]
-fn a_file_of_another_name_has_the_urls() {
-    let folder = Folder::new();
-    write(&folder, "x.parquet");
-    folder.ok(format!("filter x.parquet {FLAGS} -o y.txt --unknown u.txt.gz"));
-    let lines = |turn: usize| -> String {
-        let urls = urls().into_iter().flatten().filter(|url| {
-            url.starts_with([ALLOWED, DISALLOWED, UNKNOWN][turn])
-                && (turn != 0 || !url.contains("private"))
-        });
-        urls.map(|url| url + "\n").collect()
-    };
-    assert_eq!(text(&folder.read("y.txt")), lines(0));
-    assert_eq!(text(&decompressed("u.txt.gz", &folder.read("u.txt.gz"))), lines(2));
-}
-
-#[test]
 fn a_url_stays_on_its_line() {
     let folder = Folder::new();
     let url = format!("{ALLOWED}x\n{DISALLOWED}");
@@ -361,59 +333,11 @@ fn a_url_stays_on_its_line() {
 }
 
 #[test]
-fn audit_and_diff_read_the_column() {
-    let folder = Folder::new();
-    write(&folder, "x.parquet");
-    folder.ok(format!("audit x.parquet {FLAGS} --report audit.json"));
-    let report = json(&folder.read("audit.json"));
-    assert_contains(&report.to_string(), &["a.example", "c.example"]);
-    folder.ok("compile robots -o old.set");
-    folder.write("robots/a.example", "User-agent: *\nDisallow: /\n");
-    folder.ok("compile robots -o new.set");
-    let output = folder.ok("diff old.set new.set -a ExampleBot x.parquet");
-    let changes = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(changes.lines().count(), ROWS / 5);
-    assert!(changes.lines().all(|line| line.starts_with("ExampleBot\tallow\tdisallow\t")));
-}
-
-#[test]
-fn lists_of_two_kinds_do_not_mix() {
-    let folder = Folder::new();
-    write(&folder, "x.parquet");
-    folder.write("x.txt", ALLOWED);
-    let names = folder.names();
-    let records = ["y.parquet: filter keeps records", "use classify"];
-    for (line, words) in [
-        ("filter x.parquet x.txt -o y.parquet", records),
-        ("filter x.txt -o y.parquet", records),
-        (
-            "filter x.parquet -o y.parquet --unknown u.txt",
-            ["u.txt: the output has rows", ".parquet"],
-        ),
-        (
-            "filter x.parquet -o y.txt --unknown u.parquet",
-            ["u.parquet: the output has lines", ".txt"],
-        ),
-        (
-            "classify x.txt -o y.parquet.gz",
-            ["y.parquet.gz: Parquet is compressed inside", ".parquet"],
-        ),
-        ("classify x.txt x.parquet -o y.parquet", ["x.parquet: its columns differ", "--out-dir"]),
-    ] {
-        assert_fails(&folder.output(format!("{line} {FLAGS}")), &words);
-        assert_eq!(folder.names(), names, "{line}");
-    }
-}
-
-#[test]
 fn errors_of_reading_name_the_place_and_the_fix() {
     let folder = Folder::new();
     write(&folder, "x.parquet");
     let whole = folder.read("x.parquet");
-    folder.write("cut.parquet", &whole[..whole.len() / 2]);
     folder.write("dark.parquet", [b"PARE", &whole[4..whole.len() - 4], b"PARE"].concat());
-    folder.write("text.parquet", "no Parquet at all");
-    folder.write("gz.parquet.gz", gzip(&whole));
     // The last page of the second row group's URLs.
     let (start, length) =
         reader(&folder, "x.parquet").metadata().row_group(1).column(1).byte_range();
@@ -426,12 +350,8 @@ fn errors_of_reading_name_the_place_and_the_fix() {
     write_long(&folder, "page.parquet", false);
     write_long(&folder, "dictionary.parquet", true);
     let names = folder.names();
-    let columns = "the columns are id, url, items, word";
     for (list, words) in [
-        ("cut.parquet", ["cut.parquet: cut short", "fetch it again"]),
         ("dark.parquet", ["dark.parquet: the file is encrypted", "decrypt it"]),
-        ("text.parquet", ["text.parquet: not a Parquet file", "--input-format"]),
-        ("gz.parquet.gz", ["gz.parquet.gz: ", "decompress the file first"]),
         ("damaged.parquet", ["damaged.parquet: row group 2, column url: ", "fetch the file again"]),
         (
             "brotli.parquet",
@@ -446,7 +366,6 @@ fn errors_of_reading_name_the_place_and_the_fix() {
             "dictionary.parquet",
             ["row group 2, column url: a dictionary of ", "write the file anew"],
         ),
-        ("x.parquet --column link", ["x.parquet: no column link", columns]),
         ("x.parquet --column id", ["x.parquet: the column id holds Int64", "--column"]),
         ("x.parquet --column items", ["x.parquet: the column items holds List", "--column"]),
     ] {
@@ -460,8 +379,6 @@ fn errors_of_reading_name_the_place_and_the_fix() {
         let output = folder.ok(format!("filter two.parquet {FLAGS} -c --column {column}"));
         assert_stdout(&output, "1\n");
     }
-    let piped = folder.run("classify", &whole);
-    assert_fails(&piped, &["standard input: Parquet is read from its end", "name the file"]);
 }
 
 /// Returns a file that says that it is compressed with Brotli.

@@ -222,8 +222,8 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    agents check classify compile diff errors filter inspect kinds lint lists merge outputs synth times
-    usage verify
+    agents bounds check classify compile diff errors filter inspect kinds lint lists merge outputs
+    parquet synth times usage verify
 }
 
 #[test]

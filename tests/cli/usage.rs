@@ -97,29 +97,3 @@ fn audit_agrees_with_classify() {
     let words = ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"];
     assert_contains(&page, &words);
 }
-
-/// A folder that is loaded for one run has no more in memory than the run asks about.
-#[test]
-fn usage_is_compiled_if_it_is_asked_about() {
-    let folder = Folder::new();
-    let records = |number| format!("Content-Usage: /{number} train-ai=n\n");
-    let text =
-        format!("User-agent: *\nDisallow: /x\n{}", (0..1_000).map(records).collect::<String>());
-    folder.write("usage/a.example", &text);
-    let census = |flags: &str| {
-        let line = format!("classify --robots usage -a Bot --stats --json {flags}");
-        let output = folder.pipe(line, "https://a.example/7\n");
-        let census = &json(&output.stderr)["census"];
-        let figure = |name: &str| census[name].as_u64().unwrap();
-        (output.stdout, figure("rule_sets"), figure("set_bytes"))
-    };
-    let (verdicts, access, bytes) = census("");
-    assert_eq!((text_of(&verdicts), access), ("allow\thttps://a.example/7\n", 1));
-    let (preferences, all, bytes_of_all) = census("--usage train-ai");
-    assert_eq!(text_of(&preferences), "allow\tn\thttps://a.example/7\n");
-    assert!(all > access && bytes_of_all > bytes + text.len() as u64, "{bytes} {bytes_of_all}");
-}
-
-fn text_of(bytes: &[u8]) -> &str {
-    str::from_utf8(bytes).unwrap()
-}

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use portcullis_dialect::usage::Label;
 use portcullis_report::columns::Columns;
 
@@ -184,11 +184,11 @@ pub struct SelectionArgs {
     /// Keep or drop records of origins without a known policy, or write them to FILE
     ///
     /// A file that is called keep or drop is ./keep or ./drop.
-    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop")]
+    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
     pub unknown: RecordsTo,
 
     /// Keep or drop records that are not URLs, or write them to FILE
-    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop")]
+    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
     pub invalid: RecordsTo,
 
     /// Keep a record only if its use for LABEL is stated as y: train-ai, ai-use or search
