@@ -327,7 +327,7 @@ fn compressed_lines() {
 #[test]
 fn records_that_end_with_nul() {
     let list: Vec<u8> = lines().iter().map(|&byte| if byte == b'\n' { 0 } else { byte }).collect();
-    check("nul", "urls0", &list, "-0");
+    check("null-data", "urls0", &list, "-0");
 }
 
 #[test]
