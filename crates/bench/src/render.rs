@@ -186,9 +186,9 @@ impl EngineTable {
         let has_time = |cell: &Cell| report.engines.iter().any(|it| it.result(*cell).is_some());
         let cells: Vec<Cell> = Cell::ALL.into_iter().filter(has_time).collect();
         let title = |cell: &Cell| match (cell.model.per(), cell.order) {
-            (Per::File, _) => format!("{}, µs per file", cell.model),
-            (Per::Url, Some(order)) => format!("{}, {order}, ns per URL", cell.model),
-            (Per::Url, None) => format!("{}, ns per URL", cell.model),
+            (Per::File, _) => format!("{}, µs a file", cell.model),
+            (Per::Url, Some(order)) => format!("{}, {order}, ns", cell.model),
+            (Per::Url, None) => format!("{}, ns", cell.model),
         };
         let mut head = vec!["engine".to_owned(), "answers".to_owned()];
         head.extend(cells.iter().map(title));
@@ -210,18 +210,15 @@ impl EngineTable {
     }
 
     fn html(&self) -> Html {
-        let mut table = Table::new("times", html!("Times by engine"), &self.rows);
+        let mut table = Table::new("times", html!("Medians by engine"), &self.rows);
         for (column, name) in self.head.iter().enumerate() {
             let cell = move |row: &Vec<String>| {
                 let text = &row[column];
                 if let Some(text) = text.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
                     return html!("<span class=\"bad\">{}</span>", text);
                 }
-                // The spread is put below the median, so that columns stay narrow.
-                match text.split_once(" (") {
-                    Some((median, rest)) => html!("{}<br/><small>({}</small>", median, rest),
-                    None => html!("{}", text),
-                }
+                // The median alone, so that columns stay narrow and sort as numbers.
+                html!("{}", text.split(" (").next().unwrap_or_default())
             };
             table = if column < 2 { table.text(name, cell) } else { table.figure(name, cell) };
         }

@@ -157,10 +157,9 @@ pub struct Cell {
 
 impl Cell {
     /// All columns, in the order of the table.
-    pub const ALL: [Cell; 7] = [
+    pub const ALL: [Cell; 6] = [
         Cell { model: Model::Compile, order: None },
         Cell { model: Model::FirstTouch, order: Some(Order::Shuffled) },
-        Cell { model: Model::FirstTouch, order: Some(Order::Grouped) },
         Cell { model: Model::DecideHot, order: Some(Order::Shuffled) },
         Cell { model: Model::DecideHot, order: Some(Order::Grouped) },
         Cell { model: Model::Batch, order: Some(Order::Shuffled) },

@@ -29,8 +29,7 @@ const UNANSWERED_ONE_IN: usize = 20;
 const PASS_SECONDS_MAX: f64 = 1.5;
 /// The sizes of the samples for slow engines. The largest that fits is used.
 const SAMPLES: [usize; 3] = [20_000, 2_000, 200];
-/// The most seconds to build an engine in every round. A slower engine is built in the first round
-/// and in one order only.
+/// The most seconds to build an engine in every round. A slower engine is built in the first round.
 const BUILD_SECONDS_MAX: f64 = 10.0;
 
 /// The error of settings that cannot be measured.
@@ -349,9 +348,7 @@ impl<'c> Rounds<'_, 'c> {
     fn run(&self, seats: &mut [Seat<'_, 'c>], progress: &dyn Fn(&str)) {
         for round in 1..=self.settings.rounds {
             progress(&format!("round {round} of {}", self.settings.rounds));
-            for order in Order::ALL {
-                self.build(seats, order, round);
-            }
+            self.build(seats, round);
             for model in [Model::DecideHot, Model::Batch] {
                 for order in Order::ALL {
                     self.turns(seats, model, order);
@@ -365,23 +362,23 @@ impl<'c> Rounds<'_, 'c> {
     }
 
     /// Times the build, and the build with one pass after it, in one run.
-    fn build(&self, seats: &mut [Seat<'_, 'c>], order: Order, round: u64) {
+    fn build(&self, seats: &mut [Seat<'_, 'c>], round: u64) {
         if !self.measures(Model::Compile) && !self.measures(Model::FirstTouch) {
             return;
         }
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
             let is_slow = seat.build_seconds > BUILD_SECONDS_MAX;
-            let is_due = !is_slow || (round == 1 && order == Order::Shuffled);
-            if seat.engine.reads_each_time || !is_due {
+            if seat.engine.reads_each_time || (is_slow && round > 1) {
                 continue;
             }
-            if let Err(error) = self.build_and_ask(seat, order) {
+            if let Err(error) = self.build_and_ask(seat) {
                 seat.fail(error);
             }
         }
     }
 
-    fn build_and_ask(&self, seat: &mut Seat<'_, 'c>, order: Order) -> Result<(), EngineError> {
+    fn build_and_ask(&self, seat: &mut Seat<'_, 'c>) -> Result<(), EngineError> {
+        const ORDER: Order = Order::Shuffled;
         (self.settings.give_back_memory)();
         let mut built = (seat.engine.build)(&self.files)?;
         seat.build_seconds = built.time.as_secs_f64();
@@ -391,12 +388,12 @@ impl<'c> Rounds<'_, 'c> {
             seat.record(cell, accepted, Ok(seat.build_seconds));
         }
         if seat.sample.is_none() {
-            let list = &self.lists[order as usize];
+            let list = &self.lists[ORDER as usize];
             let pass = built.matcher.pass(list)?;
             seat.verification.expect(list, pass.tally)?;
             if self.measures(Model::FirstTouch) {
                 let seconds = (built.time + pass.time).as_secs_f64();
-                let cell = Cell { model: Model::FirstTouch, order: Some(order) };
+                let cell = Cell { model: Model::FirstTouch, order: Some(ORDER) };
                 seat.record(cell, list.len(), Ok(seconds));
             }
         }
