@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_report::{explanation, explanation_json, tsv};
+use portcullis_report::{explanation, explanation_json};
 use portcullis_robots::visible::visible;
 use portcullis_set::batch::Session;
 
@@ -101,7 +101,8 @@ pub(super) fn is_colored(asked: Color) -> bool {
 /// Appends the column with a verdict.
 fn push_verdict(verdict: Verdict, colored: bool, out: &mut Vec<u8>) {
     if !colored {
-        return tsv::push_column(verdict, out);
+        out.extend_from_slice(verdict.as_str().as_bytes());
+        return out.push(b'\t');
     }
     // ECMA-48, section 8.3.117: green, red, yellow.
     let color = match verdict {

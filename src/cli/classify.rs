@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_io::input::Terminator;
-use portcullis_io::list::List;
-use portcullis_report::columns::{Columns, Field, no_collision};
-use portcullis_report::csv::{self, Csv};
+use portcullis_io::output::TextRows;
+use portcullis_io::output::columns::Columns;
+use portcullis_io::output::csv::Csv;
+use portcullis_io::output::parquet::AddedColumns;
+use portcullis_io::output::tsv::Tsv;
 use portcullis_report::json_lines::JsonLines;
-use portcullis_report::parquet::{AddedColumns, EncodedGroup};
-use portcullis_report::tsv::{self, Tsv, TsvColumns};
-use portcullis_report::{Counts, Format, write_chunk};
+use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
 
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
@@ -18,53 +17,16 @@ use super::exit::ExitStatus;
 use super::files::Files;
 use super::output::{CompleteOutput, Destination, Output};
 use super::outputs::Outputs;
-use super::parquet::{self, ParquetOutputs};
 use super::plan;
-use super::stream::{self, Part};
+use super::rows::{self, Head, RowOutput};
+use super::stream;
 use super::summary::{self, Clock};
 
-/// The output for a chunk.
+/// The output for a piece.
 #[derive(Default)]
 struct Tagged {
-    bytes: Vec<u8>,
-    /// The output for Parquet, instead of bytes.
-    group: EncodedGroup,
+    encoded: Encoded,
     counts: Counts,
-}
-
-/// The destination of the outputs.
-#[expect(clippy::large_enum_variant, reason = "a run has one")]
-enum Target<'a> {
-    Text(Outputs, Header<'a>),
-    Parquet(ParquetOutputs),
-}
-
-impl Target<'_> {
-    fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
-        match self {
-            Target::Text(outputs, header) => {
-                let is_new = outputs.begin(part.number)?;
-                Ok(outputs.write(&header.begin(part.list, is_new)?)?)
-            }
-            Target::Parquet(outputs) => outputs.begin(part),
-        }
-    }
-
-    fn write(&mut self, list: &List, tagged: &mut Tagged) -> anyhow::Result<()> {
-        match self {
-            Target::Text(outputs, _) => Ok(outputs.write(&tagged.bytes)?),
-            Target::Parquet(outputs) => {
-                outputs.write(list, std::mem::take(&mut tagged.group), &tagged.counts, None)
-            }
-        }
-    }
-
-    fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
-        match self {
-            Target::Text(outputs, _) => Ok(outputs.complete()?),
-            Target::Parquet(outputs) => outputs.complete(),
-        }
-    }
 }
 
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
@@ -92,9 +54,9 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut stream = plan::stream(args.input, args.rejects, &args.run, prints)?;
     stream.chunks = questions.chunks();
     if format == ClassifyFormat::Parquet {
-        parquet::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
-        parquet::not_compressed(&destination)?;
-        stream.chunks = parquet::ROW_GROUPS;
+        rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
+        rows::not_compressed(&destination)?;
+        stream.chunks = rows::ROW_GROUPS;
     }
     let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
@@ -110,22 +72,24 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let classifier = policies.classifier(&questions)?.with_usage(&labels);
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
-    let csv = Csv::new(&columns);
-    let header = Header {
-        format,
-        is_wanted: has_header,
-        csv: &csv,
-        terminator,
-        fields: &fields,
-        first: None,
-    };
-    let added = AddedColumns::new(columns.clone(), fields.clone());
-    let mut target = match format {
+    let (tsv, csv) = (Tsv(terminator), Csv::default());
+    let rows: &dyn TextRows = if format == ClassifyFormat::Csv { &csv } else { &tsv };
+    let encoder: &dyn Format = match format {
+        ClassifyFormat::Tsv | ClassifyFormat::Csv => &Text { columns: &columns, rows },
+        ClassifyFormat::Jsonl => &JsonLines(agents),
         ClassifyFormat::Parquet => {
-            let run = summary::run(&policies, &questions);
-            Target::Parquet(ParquetOutputs::new(outputs, fields.clone(), run))
+            let encoder = AddedColumns::new(&columns, agents.len(), fields.clone());
+            &Parquet { columns: &columns, encoder }
         }
-        _ => Target::Text(outputs, header),
+    };
+    let mut output = match format {
+        ClassifyFormat::Parquet => {
+            RowOutput::parquet(outputs, fields.clone(), summary::run(&policies, &questions))
+        }
+        _ if has_header => {
+            RowOutput::text(outputs, Head::Names { rows, fields: &fields, first: None })
+        }
+        _ => RowOutput::text(outputs, Head::None),
     };
     // The account in Parquet files counts hosts too.
     let counts_hosts = format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None;
@@ -134,84 +98,27 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         &stream,
         &questions,
         classifier,
-        |session, piece, tagged: &mut Tagged| {
-            tagged.bytes.clear();
-            tagged.counts.clear(agents.len(), counts_hosts);
-            let Tagged { bytes, group, counts } = tagged;
-            let text: &dyn Format = match format {
-                ClassifyFormat::Tsv if columns.are_verdicts() => &Tsv(terminator),
-                ClassifyFormat::Tsv => &TsvColumns(&columns, terminator),
-                ClassifyFormat::Csv => &csv.of(piece.rows().list()),
-                ClassifyFormat::Jsonl => &JsonLines(agents),
-                ClassifyFormat::Parquet => {
-                    *group = added.encode(piece, session, counts)?;
-                    return Ok(());
-                }
-            };
-            Ok(write_chunk(piece, text, session, counts, bytes)?)
+        |session, piece, Tagged { encoded, counts }| {
+            encoded.clear();
+            counts.clear(agents.len(), counts_hosts);
+            Ok(encoder.encode(piece, session, counts, encoded)?)
         },
-        |part, tagged| {
-            policies.check_ages(&tagged.counts, &questions)?;
+        |part, Tagged { encoded, counts: of_piece }| {
+            policies.check_ages(of_piece, &questions)?;
             if part.is_first {
-                target.begin(part)?;
+                output.begin(part, of_piece.records == 0)?;
             }
-            counts.merge(&tagged.counts);
-            target.write(part.list, tagged)
+            counts.merge(of_piece);
+            output.write(part.list, encoded, of_piece, None)
         },
     )?;
     policies.set.is_whole()?;
-    let mut complete = target.complete()?;
+    let mut complete = output.complete()?;
     complete.extend(account.output.map(Output::complete).transpose()?);
     CompleteOutput::publish_all(complete)?;
     let outcome = summary::Outcome { counts, invalid: account.invalid, filtered: None };
     summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(ExitStatus::Done)
-}
-
-/// Writes the header of each output.
-struct Header<'a> {
-    format: ClassifyFormat,
-    is_wanted: bool,
-    csv: &'a Csv<'a>,
-    terminator: Terminator,
-    fields: &'a [Field],
-    /// The name and the columns of the first list of the output.
-    first: Option<(String, Vec<Vec<u8>>)>,
-}
-
-impl Header<'_> {
-    /// Returns the header of a new output that begins with `list`. Empty if the output already has
-    /// one.
-    ///
-    /// # Errors
-    ///
-    /// If an added column has the name of another column, or the columns of `list` are not those of
-    /// the output.
-    fn begin(&mut self, list: &List, is_new: bool) -> anyhow::Result<Vec<u8>> {
-        if !self.is_wanted {
-            return Ok(Vec::new());
-        }
-        let columns: Vec<Vec<u8>> =
-            csv::input_columns(list).into_iter().map(|name| name.into_owned()).collect();
-        match &self.first {
-            Some((first, expected)) if !is_new => {
-                ensure!(
-                    *expected == columns,
-                    "{}: its columns differ from those of {first}; write one output per list with --out-dir",
-                    list.name()
-                );
-                return Ok(Vec::new());
-            }
-            _ => {}
-        }
-        no_collision(&columns, self.fields)?;
-        let header = match self.format {
-            ClassifyFormat::Csv => self.csv.header(&columns, self.fields),
-            _ => tsv::header(self.fields, &tsv::record_header(list), self.terminator),
-        };
-        self.first = Some((list.name().to_owned(), columns));
-        Ok(header)
-    }
 }
 
 /// Returns the file extension for a format.

@@ -9,8 +9,8 @@ use portcullis_dialect::usage::Label;
 use portcullis_io::CaptureFormat;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat};
+use portcullis_io::output::columns::{Columns, ColumnsError};
 use portcullis_lint::Severity;
-use portcullis_report::columns::{Columns, ColumnsError};
 
 use super::agents::AgentValue;
 use super::message::say_plainly;

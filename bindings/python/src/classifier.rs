@@ -19,7 +19,7 @@ use std::thread;
 use arrow_array::{Array, ArrayRef};
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
-use portcullis_report::columns::Columns;
+use portcullis_io::output::columns::Columns;
 use portcullis_report::explanation_json;
 use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
 use portcullis_robots::policy::AgentChain;

@@ -54,6 +54,7 @@ pub mod json_lines;
 pub mod list;
 pub mod location;
 mod note;
+pub mod output;
 pub mod parquet;
 mod parquet_columns;
 mod parquet_file;

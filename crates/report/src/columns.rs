@@ -1,558 +1,76 @@
-//! The columns that a run adds to each record, for every output that has columns.
-//!
-//! This module defines the columns ([`Columns`]), their names ([`Columns::fields`]), their types
-//! ([`FieldKind::value_type`], [`Field::arrow`]) and their values ([`Values`], [`bits`]). TSV, CSV,
-//! Parquet and Arrow write the same values in their own form. Use [`json_lines`](super::json_lines)
-//! for an object per record and agent.
-//!
-//! Each agent has a column for each requested [`Column`], in the requested order, followed by the
-//! columns of the next agent; or all agents share one column of bits. The state of the origin is
-//! the same for every agent, so it is one column, after the columns of the agents.
+//! Reads the values of the added columns from the session that decided a block.
 //!
 //! Cost: verdict, reason and bits are already decided. The state is one look-up per record. Line,
 //! rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
-//!
-//! ```
-//! use portcullis_report::columns::Columns;
-//!
-//! let columns: Columns = "verdict,reason,state".parse().unwrap();
-//! let fields = columns.fields(&["One", "Two"], "robots_").unwrap();
-//! let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-//! let expected =
-//!     ["robots_One", "robots_One_reason", "robots_Two", "robots_Two_reason", "robots_state"];
-//! assert_eq!(names, expected);
-//! ```
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-use std::str::FromStr;
-
-use arrow_schema::{DataType, Field as ArrowField};
-use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
-use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_io::output::Added;
+use portcullis_io::output::columns::{Column, Columns, FieldKind};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::{FullDecision, Session};
+use portcullis_set::batch::Session;
 
-/// A value that each agent has for each record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
-    /// Allow, disallow, unknown or invalid.
-    Verdict,
-    /// The reason of the verdict.
-    Reason,
-    /// The line of the deciding rule, counted from 1.
-    Line,
-    /// The path of the deciding rule.
-    Rule,
-    /// The value of the user-agent line of the group that applies.
-    Group,
-    /// The preference about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds
-    /// this column.
-    Usage(Label),
-}
-
-impl Column {
-    /// All columns of `--columns`.
-    pub const ALL: [Column; 5] =
-        [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group];
-
-    /// Returns the word of `--columns`, which follows the agent in names.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Column::Verdict => "verdict",
-            Column::Reason => "reason",
-            Column::Line => "line",
-            Column::Rule => "rule",
-            Column::Group => "group",
-            Column::Usage(label) => label.as_str(),
-        }
-    }
-}
-
-/// The word for one column of bits.
-const BITS: &str = "bits";
-
-/// The word for the state of the origin.
-const STATE: &str = "state";
-
-/// The columns that are added to each record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns {
-    /// The columns of each agent. Empty if the agents share a column of bits.
-    per_agent: Vec<Column>,
-    has_bits: bool,
-    has_state: bool,
-}
-
-/// An added column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// The name in a header or schema.
-    pub name: String,
-    /// The values in it.
-    pub kind: FieldKind,
-}
-
-impl Field {
-    /// Returns the name as bytes.
-    pub fn name_bytes(&self) -> &[u8] {
-        self.name.as_bytes()
-    }
-
-    /// Returns the column's type in Arrow. Words are a dictionary whose keys have the type `keys`.
-    pub fn arrow(&self, keys: DataType) -> ArrowField {
-        let (value_type, nullable) = self.kind.value_type();
-        let data_type = match value_type {
-            ValueType::Word => DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8)),
-            ValueType::Number => DataType::Int32,
-            ValueType::Text => DataType::Utf8,
-            ValueType::Bytes => DataType::Binary,
-        };
-        ArrowField::new(self.name.as_str(), data_type, nullable)
-    }
-}
-
-/// The values of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldKind {
-    /// A value for the agent with this number.
-    Agent(usize, Column),
-    /// A bit for each agent. See [`bits`].
-    Bits,
-    /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
-    State,
-}
-
-/// The type of the values of a column, for outputs that have types.
+/// Appends the values of the last block of `session` to `added`.
 ///
-/// | column | type | records without a value |
-/// |---|---|---|
-/// | verdict, reason, label | word | none |
-/// | line | number | without a deciding rule |
-/// | rule, group | text | without one |
-/// | state | word | not a URL |
-/// | bits | bytes | unknown or invalid |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueType {
-    /// One of [`FieldKind::words`].
-    Word,
-    /// A number of 32 bits.
-    Number,
-    /// Text. Bytes that are not UTF-8 become U+FFFD.
-    Text,
-    /// Bytes.
-    Bytes,
-}
-
-impl FieldKind {
-    /// Returns the type of the values, and whether some records have no value.
-    pub fn value_type(self) -> (ValueType, bool) {
-        match self {
-            FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
-                (ValueType::Word, false)
+/// # Errors
+///
+/// If a part of the set that is read is damaged.
+#[inline]
+pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Result<(), Damage> {
+    let (agents, labels) = (session.classifier().agents().len(), session.classifier().labels());
+    let decisions = session.decisions();
+    let rows = decisions.len() / agents;
+    for (place, kind) in columns.kinds(agents).enumerate() {
+        let of_agent = |agent| decisions.iter().skip(agent).step_by(agents);
+        match kind {
+            FieldKind::Agent(agent, Column::Verdict) => {
+                added.push_words(place, of_agent(agent).map(|it| it.verdict as u8));
             }
-            FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
-            FieldKind::Agent(_, Column::Rule | Column::Group) => (ValueType::Text, true),
-            FieldKind::State => (ValueType::Word, true),
-            FieldKind::Bits => (ValueType::Bytes, true),
-        }
-    }
-
-    /// Returns all words of the column, in the order of their numbers. Empty if its values are not
-    /// words.
-    pub fn words(self) -> Vec<&'static str> {
-        match self {
-            FieldKind::Agent(_, Column::Verdict) => Verdict::ALL.map(Verdict::as_str).into(),
-            FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
-            FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
-            FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) | FieldKind::Bits => {
-                Vec::new()
+            FieldKind::Agent(agent, Column::Reason) => {
+                added.push_words(place, of_agent(agent).map(|it| it.reason as u8));
             }
-        }
-    }
-}
-
-/// The error of columns that cannot be added.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ColumnsError {
-    /// A word that is not a column.
-    #[error(
-        "no column '{0}'; the columns are verdict, reason, line, rule, group and state, or bits"
-    )]
-    NoColumn(String),
-    /// A column is requested twice.
-    #[error("the column {0} is named twice")]
-    Twice(String),
-    /// Both bits and columns per agent are requested.
-    #[error("bits replaces the columns of each agent; only state can be added to it")]
-    BitsAndMore,
-    /// Two columns would have the same name.
-    #[error(
-        "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
-    )]
-    SameName(String),
-}
-
-impl Default for Columns {
-    /// Returns the column of the verdict only.
-    fn default() -> Columns {
-        Columns { per_agent: vec![Column::Verdict], has_bits: false, has_state: false }
-    }
-}
-
-impl FromStr for Columns {
-    type Err = ColumnsError;
-
-    /// Parses the words of `--columns`, separated by commas.
-    fn from_str(text: &str) -> Result<Columns, ColumnsError> {
-        let mut columns = Columns { per_agent: vec![], has_bits: false, has_state: false };
-        for word in text.split(',').map(str::trim) {
-            let column = Column::ALL.into_iter().find(|column| column.as_str() == word);
-            let is_new = match (word, column) {
-                (BITS, _) => !std::mem::replace(&mut columns.has_bits, true),
-                (STATE, _) => !std::mem::replace(&mut columns.has_state, true),
-                (_, Some(column)) => {
-                    let is_new = !columns.per_agent.contains(&column);
-                    columns.per_agent.push(column);
-                    is_new
+            FieldKind::Agent(agent, Column::Usage(label)) => {
+                let number = labels.iter().position(|it| *it == label);
+                let first = agent * labels.len() + number.expect("all labels are asked about");
+                let preferences = session.preferences().iter().skip(first);
+                let of_agent = preferences.step_by(agents * labels.len());
+                added.push_words(place, of_agent.map(|it| *it as u8));
+            }
+            FieldKind::Bits => {
+                decisions.chunks_exact(agents).for_each(|it| added.push_bits(place, it));
+            }
+            FieldKind::State => {
+                for row in 0..rows {
+                    added.push_word(place, session.state(row)?.map(|state| state as u8));
                 }
-                (_, None) => return Err(ColumnsError::NoColumn(word.to_owned())),
-            };
-            if !is_new {
-                return Err(ColumnsError::Twice(word.to_owned()));
             }
-        }
-        if columns.has_bits && !columns.per_agent.is_empty() {
-            return Err(ColumnsError::BitsAndMore);
-        }
-        Ok(columns)
-    }
-}
-
-impl Columns {
-    /// Returns one column per label for each agent, and no other columns.
-    pub fn of_usage(labels: &[Label]) -> Columns {
-        let per_agent = labels.iter().copied().map(Column::Usage).collect();
-        Columns { per_agent, has_bits: false, has_state: false }
-    }
-
-    /// Returns the columns of each agent. Empty if the agents share a column of bits.
-    pub fn per_agent(&self) -> &[Column] {
-        &self.per_agent
-    }
-
-    /// Adds a column for each label after each agent's verdict, or after its other columns if it
-    /// has no verdict.
-    ///
-    /// # Errors
-    ///
-    /// If all agents share a column of bits.
-    pub fn with_usage(mut self, labels: &[Label]) -> Result<Columns, ColumnsError> {
-        if self.has_bits && !labels.is_empty() {
-            return Err(ColumnsError::BitsAndMore);
-        }
-        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
-        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
-        self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
-        Ok(self)
-    }
-
-    /// Whether all agents share one column of bits.
-    pub fn has_bits(&self) -> bool {
-        self.has_bits
-    }
-
-    /// Whether the state of the origin is added.
-    pub fn has_state(&self) -> bool {
-        self.has_state
-    }
-
-    /// Whether each agent has its verdict only, which is the default.
-    pub fn are_verdicts(&self) -> bool {
-        self.per_agent == [Column::Verdict] && !self.has_state
-    }
-
-    /// Whether values are read from the policy, which costs a look-up per record and agent.
-    fn need_rules(&self) -> bool {
-        let from_policy = [Column::Line, Column::Rule, Column::Group];
-        self.per_agent.iter().any(|column| from_policy.contains(column))
-    }
-
-    /// Returns the added columns for agents with these names, in the order of the output.
-    ///
-    /// # Errors
-    ///
-    /// If two columns would have the same name.
-    pub fn fields(
-        &self,
-        agents: &[impl AsRef<str>],
-        prefix: &str,
-    ) -> Result<Vec<Field>, ColumnsError> {
-        let of_agent = |(number, agent): (usize, &_)| {
-            let agent: &str = AsRef::<str>::as_ref(agent);
-            let named = move |&column: &Column| Field {
-                name: match column {
-                    Column::Verdict => format!("{prefix}{agent}"),
-                    _ => format!("{prefix}{agent}_{}", column.as_str()),
-                },
-                kind: FieldKind::Agent(number, column),
-            };
-            self.per_agent.iter().map(named).collect::<Vec<_>>()
-        };
-        let mut fields: Vec<Field> = agents.iter().enumerate().flat_map(of_agent).collect();
-        let shared =
-            [(self.has_bits, BITS, FieldKind::Bits), (self.has_state, STATE, FieldKind::State)];
-        let shared = shared.into_iter().filter(|(is_asked, ..)| *is_asked);
-        fields
-            .extend(shared.map(|(_, name, kind)| Field { name: format!("{prefix}{name}"), kind }));
-        no_name_twice(fields.iter().map(|field| field.name.as_bytes()))?;
-        Ok(fields)
-    }
-}
-
-/// Checks that the columns of an input and the added ones have different names.
-///
-/// # Errors
-///
-/// If an added column has the name of another column.
-pub fn no_collision(input: &[impl AsRef<[u8]>], added: &[Field]) -> Result<(), ColumnsError> {
-    let own: HashSet<&[u8]> = input.iter().map(AsRef::as_ref).collect();
-    let collides = |field: &&Field| own.contains(field.name.as_bytes());
-    added
-        .iter()
-        .find(collides)
-        .map_or(Ok(()), |field| Err(ColumnsError::SameName(field.name.clone())))
-}
-
-fn no_name_twice<'n>(names: impl Iterator<Item = &'n [u8]>) -> Result<(), ColumnsError> {
-    let mut seen = HashSet::new();
-    let same = |name: &[u8]| ColumnsError::SameName(String::from_utf8_lossy(name).into_owned());
-    names.into_iter().try_for_each(|name| seen.insert(name).then_some(()).ok_or_else(|| same(name)))
-}
-
-/// The values of a record's columns for one agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Values<'a> {
-    /// Whether the URL may be fetched.
-    pub verdict: Verdict,
-    /// The reason of the verdict.
-    pub reason: Reason,
-    /// The line of the deciding rule.
-    pub line: Option<LineNumber>,
-    /// The path of the deciding rule, cut if it is long.
-    pub rule: Option<Cow<'a, [u8]>>,
-    /// The value of the user-agent line of the group that applies, cut if it is long.
-    pub group: Option<Cow<'a, [u8]>>,
-    /// The preference by label. A label that is not requested is unstated.
-    pub preferences: [Preference; Label::ALL.len()],
-}
-
-impl<'a> Values<'a> {
-    /// Reads the values that `columns` need about the decision for `agent` on the record at `place`
-    /// in the last block of `session`. Values that are not needed may be `None`.
-    ///
-    /// # Errors
-    ///
-    /// If the part of the set that is read is damaged.
-    #[inline]
-    pub fn read(
-        columns: &Columns,
-        decision: &Decision,
-        session: &'a mut Session,
-        place: usize,
-        agent: usize,
-    ) -> Result<Values<'a>, Damage> {
-        let mut preferences = [Preference::Unstated; Label::ALL.len()];
-        let labels = session.classifier().labels();
-        let agents = session.classifier().agents().len();
-        let answers = (place * agents + agent) * labels.len();
-        for (label, preference) in labels.iter().zip(&session.preferences()[answers..]) {
-            preferences[*label as usize] = *preference;
-        }
-        let full = match columns.need_rules() {
-            true => session.full_decision(place, agent)?,
-            false => FullDecision::from(*decision),
-        };
-        Ok(Values {
-            verdict: decision.verdict,
-            reason: decision.reason,
-            line: full.decision.line,
-            rule: full.rule.map(cut_to_show),
-            group: full.group.map(cut_to_show),
-            preferences,
-        })
-    }
-
-    /// Returns the text of a column, or `None` if it has no value.
-    pub fn text(&self, column: Column) -> Option<Cow<'_, [u8]>> {
-        let word = |word: &'static str| Some(Cow::Borrowed(word.as_bytes()));
-        match column {
-            Column::Verdict => word(self.verdict.as_str()),
-            Column::Reason => word(self.reason.as_str()),
-            Column::Line => self.line.map(|line| Cow::Owned(line.get().to_string().into_bytes())),
-            Column::Rule => self.rule.as_deref().map(Cow::Borrowed),
-            Column::Group => self.group.as_deref().map(Cow::Borrowed),
-            Column::Usage(label) => word(self.preferences[label as usize].as_str()),
+            // Below, once for all of them.
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) => {}
         }
     }
-}
-
-/// Returns the number of bytes that hold the bits of `agents` agents.
-pub fn bit_bytes(agents: usize) -> usize {
-    agents.div_ceil(8)
-}
-
-/// Replaces the content of `bytes` with a bit for each decision: bit `i % 8` of byte `i / 8`,
-/// counted from the least significant, is set if agent `i` is allowed.
-///
-/// # Errors
-///
-/// The verdict, if one is unknown or invalid. Such a record has no bits.
-pub fn bits(decisions: &[Decision], bytes: &mut Vec<u8>) -> Result<(), Verdict> {
-    bytes.clear();
-    bytes.resize(bit_bytes(decisions.len()), 0);
-    for (agent, decision) in decisions.iter().enumerate() {
-        match decision.verdict {
-            Verdict::Allow => bytes[agent / 8] |= 1 << (agent % 8),
-            Verdict::Disallow => {}
-            verdict => return Err(verdict),
+    if columns.need_rules() {
+        for row in 0..rows {
+            (0..agents).try_for_each(|agent| read_rule(columns, session, (row, agent), added))?;
         }
     }
     Ok(())
 }
 
-/// Appends the bits of decisions as one hexadecimal number in lower case, with one digit per four
-/// agents. The bit of value 2^i is agent `i`. For a record that is unknown or invalid, appends that
-/// word.
-pub fn push_bits(decisions: &[Decision], out: &mut Vec<u8>) {
-    let mut bytes = Vec::new();
-    if let Err(verdict) = bits(decisions, &mut bytes) {
-        return out.extend_from_slice(verdict.as_str().as_bytes());
-    }
-    for digit in (0..decisions.len().div_ceil(4)).rev() {
-        let value = bytes[digit / 2] >> (digit % 2 * 4) & 0xf;
-        out.push(b"0123456789abcdef"[usize::from(value)]);
-    }
-}
-
-/// Returns the word for the state of an origin. Empty for a record that is not a URL.
-pub fn state_word(state: Option<PolicyState>) -> &'static str {
-    state.map_or("", PolicyState::as_str)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(columns: &str, agents: &[&str]) -> Result<Vec<String>, ColumnsError> {
-        let fields = columns.parse::<Columns>()?.fields(agents, "")?;
-        Ok(fields.into_iter().map(|field| field.name).collect())
-    }
-
-    #[test]
-    fn words_and_names() {
-        let cases: [(&str, &[&str]); 5] = [
-            ("verdict", &["A", "B"]),
-            ("reason, verdict", &["A_reason", "A", "B_reason", "B"]),
-            (
-                "line,rule,group,state",
-                &["A_line", "A_rule", "A_group", "B_line", "B_rule", "B_group", "state"],
-            ),
-            ("bits", &["bits"]),
-            ("state,bits", &["bits", "state"]),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
-        }
-        assert_eq!("verdict".parse(), Ok(Columns::default()));
-    }
-
-    #[test]
-    fn usage_follows_the_verdict() {
-        let names = |columns: &str| {
-            let columns: Columns = columns.parse().unwrap();
-            let columns = columns.with_usage(&[Label::TrainAi, Label::Search])?;
-            let fields = columns.fields(&["A", "B"], "")?;
-            Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>())
-        };
-        let expected =
-            ["A", "A_train-ai", "A_search", "A_line", "B", "B_train-ai", "B_search", "B_line"];
-        assert_eq!(names("verdict,line").unwrap(), expected);
-        assert_eq!(names("line").unwrap()[..3], ["A_line", "A_train-ai", "A_search"]);
-        assert_eq!(names("bits"), Err(ColumnsError::BitsAndMore));
-    }
-
-    #[test]
-    fn only_columns_of_words_have_words() {
-        let columns = "verdict,reason,line,rule,group,state".parse::<Columns>().unwrap();
-        let columns = columns.with_usage(&[Label::Search]).unwrap();
-        let fields = columns.fields(&["A"], "").unwrap().into_iter();
-        for Field { name, kind } in
-            fields.chain("bits".parse::<Columns>().unwrap().fields(&["A"], "").unwrap())
-        {
-            let is_word = kind.value_type().0 == ValueType::Word;
-            assert_eq!(is_word, !kind.words().is_empty(), "{name}");
-        }
-        let preference = FieldKind::Agent(0, Column::Usage(Label::Search));
-        assert_eq!(preference.words()[Preference::Unstated as usize], "?");
-    }
-
-    #[test]
-    fn words_that_are_refused() {
-        let refused = |text: &str| text.parse::<Columns>().unwrap_err();
-        assert_eq!(refused("verdict,verdict"), ColumnsError::Twice("verdict".into()));
-        assert_eq!(refused("bits,bits"), ColumnsError::Twice("bits".into()));
-        assert_eq!(refused("bits,verdict"), ColumnsError::BitsAndMore);
-        for text in ["", "verdict,", "Verdict", "lines"] {
-            assert!(matches!(refused(text), ColumnsError::NoColumn(_)), "{text}");
+/// Appends the line, the rule and the group of one decision.
+fn read_rule(
+    columns: &Columns,
+    session: &mut Session,
+    (row, agent): (usize, usize),
+    added: &mut Added,
+) -> Result<(), Damage> {
+    let full = session.full_decision(row, agent)?;
+    let first = agent * columns.per_agent().len();
+    for (place, column) in (first..).zip(columns.per_agent()) {
+        match column {
+            Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
+            Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
+            Column::Group => added.push_text(place, full.group.map(cut_to_show).as_deref()),
+            Column::Verdict | Column::Reason | Column::Usage(_) => {}
         }
     }
-
-    #[test]
-    fn names_do_not_collide() {
-        let same = |name: &str| Err(ColumnsError::SameName(name.into()));
-        assert_eq!(names("verdict,reason", &["A", "A_reason"]), same("A_reason"));
-        assert_eq!(names("verdict,state", &["state"]), same("state"));
-        let fields = Columns::default().fields(&["GPTBot"], "").unwrap();
-        assert_eq!(no_collision(&["url", "gptbot"], &fields), Ok(()));
-        assert_eq!(no_collision(&["url", "GPTBot"], &fields).map(|()| vec![]), same("GPTBot"));
-    }
-
-    #[test]
-    fn only_texts_need_rules() {
-        for (text, need_rules) in [
-            ("verdict,reason,state", false),
-            ("bits", false),
-            ("line", true),
-            ("rule", true),
-            ("group", true),
-        ] {
-            assert_eq!(text.parse::<Columns>().unwrap().need_rules(), need_rules, "{text}");
-        }
-    }
-
-    #[test]
-    fn bits_begin_with_the_first_agent() {
-        let [allow, disallow] = [Verdict::Allow, Verdict::Disallow]
-            .map(|verdict| Decision::without_rule(verdict, Reason::NoRule));
-        let hex = |decisions: &[Decision]| {
-            let mut out = Vec::new();
-            push_bits(decisions, &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(hex(&[allow]), "1");
-        assert_eq!(hex(&[disallow]), "0");
-        assert_eq!(hex(&[allow, disallow, disallow, disallow]), "1");
-        assert_eq!(hex(&[disallow, disallow, disallow, disallow, allow]), "10");
-        assert_eq!(hex(&[[disallow; 8].as_slice(), &[allow]].concat()), "100");
-        assert_eq!(hex(&[allow; 12]), "fff");
-        assert_eq!(hex(&[]), "");
-        assert_eq!(hex(&[Decision::UNKNOWN; 2]), "unknown");
-        assert_eq!(hex(&[Decision::INVALID; 2]), "invalid");
-        // A record that is not decided for every agent has no bits.
-        assert_eq!(hex(&[allow, Decision::UNKNOWN]), "unknown");
-    }
+    Ok(())
 }

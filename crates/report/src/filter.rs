@@ -5,12 +5,14 @@
 //! verdicts. An empty record is invalid.
 
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::limits::PARQUET_PART_ROWS_MAX;
 use portcullis_dialect::usage::Preference;
 use portcullis_io::input::Record;
 use portcullis_io::list::List;
+use portcullis_io::output::parquet::keep;
 use portcullis_set::batch::Session;
 
-use super::{ChunkError, Counts, Piece, bytes};
+use super::{ChunkError, Counts, Encoded, Piece, decide_block};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,28 +132,26 @@ impl Plan {
 }
 
 /// The records of a chunk by destination.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Output {
     /// The kept records.
-    pub kept: Vec<u8>,
+    pub kept: Encoded,
     /// The number of kept records.
     pub kept_records: u64,
     /// The number of records for which an allowed agent's use is not stated.
     pub unstated_records: u64,
     /// The records with unknown origins that are set aside.
-    pub unknown: Vec<u8>,
+    pub unknown: Encoded,
     /// The records that are not URLs and are set aside.
-    pub invalid: Vec<u8>,
+    pub invalid: Encoded,
 }
 
 impl Output {
     /// Clears the output for the next chunk and keeps its memory.
     pub fn clear(&mut self) {
-        self.kept.clear();
-        self.kept_records = 0;
-        self.unstated_records = 0;
-        self.unknown.clear();
-        self.invalid.clear();
+        let Output { kept, unknown, invalid, .. } = self;
+        [kept, unknown, invalid].into_iter().for_each(Encoded::clear);
+        (self.kept_records, self.unstated_records) = (0, 0);
     }
 }
 
@@ -176,9 +176,7 @@ pub fn write_chunk(
     let mut run = 0;
     let mut start = 0;
     piece.read(0, |block, rejects| {
-        session.classify(block)?;
-        counts.add_block(block, bytes(block), session)?;
-        rejects.add_block(block, session);
+        decide_block(block, session, counts, rejects)?;
         for (&record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
             let end = start + record.whole().len();
             out.unstated_records += u64::from(is_unstated);
@@ -186,11 +184,11 @@ pub fn write_chunk(
                 (Fate::Keep, Some(_)) => out.kept_records += 1,
                 (Fate::Keep, None) => {
                     out.kept_records += 1;
-                    push_with_end(record.whole(), list, &mut out.kept);
+                    push_with_end(record.whole(), list, &mut out.kept.text);
                 }
                 (_, joined) => {
                     let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
-                    out.kept.extend_from_slice(kept);
+                    out.kept.text.extend_from_slice(kept);
                     run = end;
                     set_aside(record, verdict, list, plan, out);
                 }
@@ -200,7 +198,50 @@ pub fn write_chunk(
         Ok::<bool, ChunkError>(true)
     })?;
     if let Some(chunk) = joined {
-        push_with_end(&chunk[run..start], list, &mut out.kept);
+        push_with_end(&chunk[run..start], list, &mut out.kept.text);
+    }
+    Ok(())
+}
+
+/// Copies the rows of a row group to their destinations, with all their columns.
+///
+/// # Errors
+///
+/// If the input or the set is damaged. `out` is then incomplete and must not be used.
+///
+/// # Panics
+///
+/// If the records are text, which has no rows.
+pub fn write_rows(
+    mut piece: Piece<'_, '_>,
+    plan: &Plan,
+    session: &mut Session,
+    counts: &mut Counts,
+    out: &mut Output,
+) -> Result<(), ChunkError> {
+    let Some(part) = piece.rows().part() else {
+        assert_eq!(piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
+        return Ok(());
+    };
+    let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
+    piece.read(0, |block, rejects| {
+        decide_block(block, session, counts, rejects)?;
+        for (verdict, is_unstated) in plan.verdicts(session) {
+            out.unstated_records += u64::from(is_unstated);
+            outputs.push(match (plan.fate(verdict), verdict) {
+                (Fate::Keep, _) => 1,
+                (Fate::Aside, Verdict::Unknown) => 2,
+                (Fate::Aside, _) => 3,
+                (Fate::Drop, _) => 0,
+            });
+        }
+        Ok::<bool, ChunkError>(true)
+    })?;
+    out.kept_records += outputs.iter().filter(|&&output| output == 1).count() as u64;
+    let groups = keep::<ChunkError>(part, &outputs, 3)?;
+    let Output { kept, unknown, invalid, .. } = out;
+    for (output, group) in [kept, unknown, invalid].into_iter().zip(groups) {
+        output.group = group;
     }
     Ok(())
 }
@@ -212,8 +253,8 @@ fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out
         return;
     }
     let file = match verdict {
-        Verdict::Unknown => &mut out.unknown,
-        _ => &mut out.invalid,
+        Verdict::Unknown => &mut out.unknown.text,
+        _ => &mut out.invalid.text,
     };
     push_with_end(record.whole(), list, file);
 }
@@ -273,10 +314,10 @@ mod tests {
         ];
         for (input, plan, expected, records) in cases {
             let out = filtered(input, &plan);
-            assert_eq!(bstr::BStr::new(&out.kept), bstr::BStr::new(expected));
+            assert_eq!(bstr::BStr::new(&out.kept.text), bstr::BStr::new(expected));
             assert_eq!(out.kept_records, records);
         }
-        assert_eq!(filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1).kept, b"a\0");
+        assert_eq!(filtered_as(b"d\0a", Terminator::Nul, &PLAN, 1).kept.text, b"a\0");
     }
 
     #[test]
@@ -287,13 +328,13 @@ mod tests {
             (Fate::Drop, b"a\na\n", b""),
         ] {
             let out = filtered(b"a\n\n\r\na", &Plan { invalid, ..PLAN });
-            assert_eq!((&out.kept[..], &out.invalid[..]), (kept, aside));
+            assert_eq!((&out.kept.text[..], &out.invalid.text[..]), (kept, aside));
         }
         let plan = Plan { unknown: Fate::Aside, invalid: Fate::Aside, ..PLAN };
         let out = filtered(b"u/1\r\na\nx:1\nu/2\n\nx:2", &plan);
-        assert_eq!(out.kept, b"a\n");
-        assert_eq!(out.unknown, b"u/1\r\nu/2\n");
-        assert_eq!(out.invalid, b"x:1\n\nx:2\n");
+        assert_eq!(out.kept.text, b"a\n");
+        assert_eq!(out.unknown.text, b"u/1\r\nu/2\n");
+        assert_eq!(out.invalid.text, b"x:1\n\nx:2\n");
     }
 
     #[test]
@@ -301,7 +342,7 @@ mod tests {
         // The second agent's verdicts are the opposite of the first's.
         let any = Plan { quantifier: Quantifier::Any, ..PLAN };
         for (plan, kept) in [(&PLAN, &b""[..]), (&any, b"a\nd\n")] {
-            assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, plan, 2).kept, kept);
+            assert_eq!(filtered_as(b"a\nd\nu\n", Terminator::LineFeed, plan, 2).kept.text, kept);
             // Unknown or invalid for one agent is never allowed.
             let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
             assert_eq!(plan.verdict(&[], &[]), Verdict::Disallow);
@@ -316,11 +357,11 @@ mod tests {
     #[test]
     fn the_cut_into_chunks_changes_nothing() {
         let input = b"a/1\nd\n\na/2\r\nu\nx:\na/3\na/4\nd\na/5\n";
-        let whole = filtered(input, &PLAN).kept;
+        let whole = filtered(input, &PLAN).kept.text;
         let ends = input.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         for (end, _) in ends {
             let (left, right) = input.split_at(end + 1);
-            let parts = [filtered(left, &PLAN).kept, filtered(right, &PLAN).kept];
+            let parts = [filtered(left, &PLAN).kept.text, filtered(right, &PLAN).kept.text];
             assert_eq!(parts.concat(), whole);
         }
     }

@@ -21,29 +21,41 @@ use std::collections::BTreeMap;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{Decided, Format};
+use super::{ChunkError, Counts, Encoded, Format, Piece, decide_block};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::limits::SHOWN_BYTES_MAX;
+use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, SHOWN_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::FullDecision;
+use portcullis_set::batch::{FullDecision, Session};
 
 /// The JSON Lines format for agents with these names.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines<'a>(pub &'a [String]);
 
 impl Format for JsonLines<'_> {
-    fn write(&self, mut record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage> {
-        for (number, agent) in self.0.iter().enumerate() {
-            let url = record.url;
-            let usage = UsageObject::read(&record, number)?;
-            let line = Line::new(url, agent, record.full_decision(number)?, usage);
-            write_object(&line, out);
-        }
-        Ok(())
+    fn encode(
+        &self,
+        mut piece: Piece<'_, '_>,
+        session: &mut Session,
+        counts: &mut Counts,
+        out: &mut Encoded,
+    ) -> Result<(), ChunkError> {
+        piece.read(self.0.len(), |block, rejects| {
+            decide_block(block, session, counts, rejects)?;
+            for (row, record) in block.iter().enumerate() {
+                for (number, agent) in self.0.iter().enumerate() {
+                    let usage = UsageObject::read(session, row, number)?;
+                    let full = session.full_decision(row, number)?;
+                    write_object(&Line::new(record.url(), agent, full, usage), &mut out.text);
+                }
+            }
+            // Rules are read after the session compared the length of a mapped set.
+            session.classifier().set().is_whole()?;
+            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+        })
     }
 }
 
@@ -113,18 +125,17 @@ impl UsageObject {
         self.usage_source.insert(name, at.map(|(_, source, _)| source.as_str()));
     }
 
-    /// Reads the preferences for an agent. `None` if no label is requested.
-    fn read(record: &Decided<'_>, agent: usize) -> Result<Option<UsageObject>, Damage> {
-        let session = record.session();
+    /// Reads the preferences for an agent about a row. `None` if no label is requested.
+    fn read(session: &Session, row: usize, agent: usize) -> Result<Option<UsageObject>, Damage> {
         let labels = session.classifier().labels();
         if labels.is_empty() {
             return Ok(None);
         }
-        let mut object = UsageObject::new(session.licenses(record.place, agent)?)?;
-        let agents = record.decisions.len();
+        let mut object = UsageObject::new(session.licenses(row, agent)?)?;
+        let agents = session.classifier().agents().len();
         for (number, label) in labels.iter().enumerate() {
-            let answer = (record.place * agents + agent) * labels.len() + number;
-            let at = session.stated_at(record.place, agent, number)?;
+            let answer = (row * agents + agent) * labels.len() + number;
+            let at = session.stated_at(row, agent, number)?;
             let at = at.as_ref().map(|at| (at.line, at.source, &*at.value));
             object.add(*label, session.preferences()[answer], at);
         }

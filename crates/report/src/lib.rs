@@ -1,11 +1,11 @@
 //! Writes verdicts: tagged lines, JSON Lines, CSV, kept records, differences and summaries.
 //!
-//! This crate has the output formats of the program. Use [`batch`](portcullis_set::batch) to make
-//! decisions. A [`Format`] writes one record, and [`write_chunk`] turns a chunk of records into
-//! bytes, so threads can write chunks that are put back in order. [`filter`] copies kept records
-//! instead, and [`difference`] writes the changes between two sets. All of them count the records
-//! in [`Counts`], and [`Summary`] shows the sum. [`explanation`] and [`explanation_json`] show one
-//! decision in full.
+//! This crate says what was decided. Use [`batch`](portcullis_set::batch) to make decisions, and
+//! [`output`](portcullis_io::output) for the formats of rows. A [`Format`] decides the records of a
+//! piece of a list and encodes them, so threads can encode pieces that are put back in order.
+//! [`filter`] copies kept records instead, and [`difference`] writes the changes between two sets.
+//! All of them count the records in [`Counts`], and [`Summary`] shows the sum. [`explanation`] and
+//! [`explanation_json`] show one decision in full.
 //!
 //! Cost: TSV and filter only copy bytes; a run of kept records is one copy. JSON Lines escapes
 //! every URL and looks up the rule, which takes a few hundred nanoseconds more. The only errors
@@ -18,7 +18,8 @@
 //! use portcullis_io::input::{Chunk, Terminator};
 //! use portcullis_io::list::{Arena, List, Rows};
 //! use portcullis_robots::policy::AgentChain;
-//! use portcullis_report::{Counts, Piece, Rejects, tsv::Tsv, write_chunk};
+//! use portcullis_io::output::{columns::Columns, tsv::Tsv};
+//! use portcullis_report::{Counts, Encoded, Format, Piece, Rejects, Text};
 //! use portcullis_set::{LoadConfig, PolicySet};
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
@@ -27,17 +28,17 @@
 //! let list = List::plain("urls", Terminator::LineFeed);
 //! let (chunk, arena) = (Chunk::of_text(list, "https://a.example/\nnothing\n"), Arena::new());
 //! let (mut rows, mut rejects) = (Rows::new(&chunk, &arena, 0), Rejects::default());
-//! let (mut counts, mut out) = (Counts::new(1), Vec::new());
+//! let (mut counts, mut out) = (Counts::new(1), Encoded::default());
 //! let piece = Piece::new(&mut rows, &mut rejects);
-//! write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)?;
+//! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
+//! format.encode(piece, &mut session, &mut counts, &mut out)?;
 //! assert_eq!(rejects.urls(), 1);
-//! assert_eq!(out, b"allow\thttps://a.example/\ninvalid\tnothing\n");
+//! assert_eq!(out.text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod columns;
 mod counts;
-pub mod csv;
 pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
@@ -45,12 +46,12 @@ pub mod filter;
 pub mod html;
 pub mod json_lines;
 pub mod page;
-pub mod parquet;
 mod rejects;
 mod summary;
-pub mod tsv;
 mod unknown;
 
+#[cfg(test)]
+mod parquet_tests;
 #[cfg(test)]
 mod tests;
 
@@ -62,14 +63,14 @@ pub use summary::{
 };
 pub use unknown::Unknown;
 
-use columns::{Columns, Values};
-use parquet::ParquetError;
-use portcullis_dialect::decision::Decision;
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::input::{InputError, Record};
-use portcullis_io::list::{Problem, Rows};
+use portcullis_io::list::Rows;
+use portcullis_io::output::columns::Columns;
+use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
+use portcullis_io::output::{Added, TextRows};
 use portcullis_set::Damage;
-use portcullis_set::batch::{FullDecision, Session};
+use portcullis_set::batch::Session;
 
 /// The records of a chunk, and the rejects of the thread that reads them.
 pub struct Piece<'p, 'c> {
@@ -118,124 +119,98 @@ pub enum ChunkError {
     Encoding(#[from] ParquetError),
 }
 
-/// An output format for a record and its decisions.
-pub trait Format {
-    /// Appends one record and its decisions, one for each agent, to `out`.
-    ///
-    /// # Errors
-    ///
-    /// If the part of the set with a rule is damaged.
-    fn write(&self, record: Decided<'_>, out: &mut Vec<u8>) -> Result<(), Damage>;
+/// The encoded output of a piece.
+#[derive(Clone, Debug, Default)]
+pub struct Encoded {
+    /// The records as text.
+    pub text: Vec<u8>,
+    /// The rows of a Parquet file, instead of text.
+    pub group: EncodedGroup,
+}
 
-    /// Appends the records of a block, which has a decision for each record and agent.
+impl Encoded {
+    /// Clears the output for the next piece and keeps its memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.group = EncodedGroup::default();
+    }
+}
+
+/// An output format of classified records.
+pub trait Format: Sync {
+    /// Decides the records of a piece, counts them, and encodes them into `out`.
+    ///
+    /// Text stops early if it has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
     ///
     /// # Errors
     ///
-    /// As for [`Format::write`].
-    fn write_block(
+    /// If the input or the set is damaged, or rows cannot be encoded.
+    fn encode(
         &self,
-        block: &[Record<'_>],
-        decisions: &[Decision],
+        piece: Piece<'_, '_>,
         session: &mut Session,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Damage> {
-        let agents = session.classifier().agents().len();
-        let by_record = block.iter().zip(decisions.chunks_exact(agents)).enumerate();
-        for (place, (record, decisions)) in by_record {
-            let (text, url, problem) = (record.text(), record.url(), record.problem());
-            self.write(Decided { text, url, problem, decisions, session, place }, out)?;
-        }
-        // Rules are read after the session compared the length of a mapped set.
-        session.classifier().set().is_whole()
+        counts: &mut Counts,
+        out: &mut Encoded,
+    ) -> Result<(), ChunkError>;
+}
+
+/// Rows of text with added columns.
+pub struct Text<'a> {
+    /// The added columns.
+    pub columns: &'a Columns,
+    /// How rows are written.
+    pub rows: &'a dyn TextRows,
+}
+
+impl Format for Text<'_> {
+    fn encode(
+        &self,
+        mut piece: Piece<'_, '_>,
+        session: &mut Session,
+        counts: &mut Counts,
+        out: &mut Encoded,
+    ) -> Result<(), ChunkError> {
+        let (list, agents) = (piece.rows().list(), counts.agents().len());
+        let mut added = Added::new(self.columns, agents);
+        piece.read(agents, |block, rejects| {
+            decide_block(block, session, counts, rejects)?;
+            added.clear();
+            columns::read(self.columns, session, &mut added)?;
+            // Rules are read after the session compared the length of a mapped set.
+            session.classifier().set().is_whole()?;
+            self.rows.push(list, block, &added, &mut out.text);
+            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+        })
     }
 }
 
-/// A record and its decisions.
-#[derive(Debug)]
-pub struct Decided<'r> {
-    /// The record without its terminator, as it was read.
-    pub text: &'r [u8],
-    /// The bytes that were decided. For plain lines, the text.
-    pub url: &'r [u8],
-    /// Why the record has no URL. `None` if it has one, or if the format has no field to look up.
-    pub problem: Option<Problem>,
-    /// One decision for each agent.
-    pub decisions: &'r [Decision],
-    session: &'r mut Session,
-    /// The place of the record in the session's block.
-    place: usize,
+/// Rows of Parquet with added columns.
+pub struct Parquet<'a> {
+    /// The added columns.
+    pub columns: &'a Columns,
+    /// Their encoder.
+    pub encoder: AddedColumns,
 }
 
-impl Decided<'_> {
-    /// Returns the session that decided the record.
-    pub fn session(&self) -> &Session {
-        self.session
-    }
-
-    /// Calls `with` for the text of each added column, in order; empty for a missing value.
-    ///
-    /// # Errors
-    ///
-    /// If the part of the set with a value is damaged.
-    pub fn for_each_value(
-        &mut self,
-        columns: &Columns,
-        mut with: impl FnMut(&[u8]),
-    ) -> Result<(), Damage> {
-        if !columns.per_agent().is_empty() {
-            for (agent, decision) in self.decisions.iter().enumerate() {
-                let values = Values::read(columns, decision, self.session, self.place, agent)?;
-                for &column in columns.per_agent() {
-                    with(values.text(column).as_deref().unwrap_or_default());
-                }
-            }
-        }
-        if columns.has_bits() {
-            let mut text = Vec::new();
-            columns::push_bits(self.decisions, &mut text);
-            with(&text);
-        }
-        if columns.has_state() {
-            with(columns::state_word(self.session.state(self.place)?).as_bytes());
-        }
+impl Format for Parquet<'_> {
+    fn encode(
+        &self,
+        mut piece: Piece<'_, '_>,
+        session: &mut Session,
+        counts: &mut Counts,
+        out: &mut Encoded,
+    ) -> Result<(), ChunkError> {
+        out.group = self.encoder.encode(piece.rows().part(), |rows| {
+            piece.read(0, |block, rejects| {
+                decide_block(block, session, counts, rejects)?;
+                let mut read = |added: &mut Added| columns::read(self.columns, session, added);
+                rows.add(block, |added| read(added).map_err(ChunkError::from))?;
+                session.classifier().set().is_whole()?;
+                Ok::<bool, ChunkError>(true)
+            })
+        })?;
         Ok(())
     }
-
-    /// Returns the decision for an agent, with its rule and group.
-    ///
-    /// # Errors
-    ///
-    /// If that part of the set is damaged.
-    pub fn full_decision(&mut self, agent: usize) -> Result<FullDecision<'_>, Damage> {
-        self.session.full_decision(self.place, agent)
-    }
-}
-
-/// Appends the records of a chunk to `out` in a format, and counts them.
-///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
-///
-/// # Errors
-///
-/// If the input or the set is damaged. The records before the damage are written.
-pub fn write_chunk(
-    mut piece: Piece<'_, '_>,
-    format: &dyn Format,
-    session: &mut Session,
-    counts: &mut Counts,
-    out: &mut Vec<u8>,
-) -> Result<(), ChunkError> {
-    let agents = counts.agents().len();
-    let mut decisions = Vec::new();
-    piece.read(agents, |block, rejects| {
-        session.classify(block)?;
-        counts.add_block(block, bytes(block), session)?;
-        rejects.add_block(block, session);
-        decisions.clear();
-        decisions.extend_from_slice(session.decisions());
-        format.write_block(block, &decisions, session, out)?;
-        Ok(out.len() < CHUNK_OUTPUT_BYTES_MAX)
-    })
 }
 
 /// Returns the number of bytes in records, including their ends.
@@ -244,15 +219,16 @@ fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
-/// Decides a block of records, counts them, and returns the decisions, record by record.
+/// Decides a block of records, and counts them.
+#[inline]
 fn decide_block(
     block: &[Record<'_>],
     session: &mut Session,
     counts: &mut Counts,
     rejects: &mut Rejects,
-) -> Result<Vec<Decision>, Damage> {
+) -> Result<(), Damage> {
     session.classify(block)?;
     counts.add_block(block, bytes(block), session)?;
     rejects.add_block(block, session);
-    Ok(session.decisions().to_vec())
+    Ok(())
 }

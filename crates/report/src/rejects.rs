@@ -241,18 +241,22 @@ impl InvalidRecords {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Counts;
+    use crate::filter::{self, Fate, Plan, Quantifier};
     use crate::tests::{SCHEME, classifier, piece};
-    use crate::{Counts, tsv::Tsv, write_chunk};
     use portcullis_io::input::Terminator;
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);
-        let (mut counts, mut out) = (Counts::new(1), Vec::new());
+        let (mut counts, mut out) = (Counts::new(1), filter::Output::default());
+        let quantifier = Quantifier::All;
+        let (unknown, invalid) = (Fate::Drop, Fate::Drop);
+        let plan = Plan { quantifier, invert: false, unknown, invalid, purpose: None };
         let mut session = Session::new(classifier, SCHEME);
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {
-            write_chunk(piece, &Tsv(Terminator::LineFeed), &mut session, &mut counts, &mut out)
+            filter::write_chunk(piece, &plan, &mut session, &mut counts, &mut out)
         })
         .unwrap();
         rejects

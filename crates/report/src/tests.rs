@@ -43,13 +43,13 @@ pub(super) fn written(
     format: &dyn Format,
 ) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
-    let (mut counts, mut out) = (Counts::new(agents), Vec::new());
+    let (mut counts, mut out) = (Counts::new(agents), Encoded::default());
     let mut session = Session::new(classifier, SCHEME);
     piece(input, terminator, &mut Rejects::default(), |piece| {
-        write_chunk(piece, format, &mut session, &mut counts, &mut out)
+        format.encode(piece, &mut session, &mut counts, &mut out)
     })
     .unwrap();
-    (out, counts)
+    (out.text, counts)
 }
 
 /// Calls `with` for a chunk of plain lines.

@@ -14,7 +14,6 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::tsv;
 use super::{push_column, push_deciding, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
@@ -95,7 +94,7 @@ pub fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
         };
         push_column(compared.agent.as_bytes(), out);
         push_column(answer.as_str().as_bytes(), out);
-        tsv::push_column(old, out);
+        push_column(old.as_str().as_bytes(), out);
         out.extend_from_slice(new.as_str().as_bytes());
         if let Search::Found(example) = &found {
             for side in [compared.old, compared.new] {

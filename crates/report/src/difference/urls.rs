@@ -18,7 +18,7 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::super::{ChunkError, Piece, bytes, tsv};
+use super::super::{ChunkError, Piece, bytes};
 use super::{push_column, push_deciding, push_stated};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
@@ -207,7 +207,8 @@ impl Form for Tsv {
         }
         match what {
             What::Access(sides) => {
-                sides.iter().for_each(|it| tsv::push_column(it.decision.verdict, out));
+                let verdict = |it: &FullDecision<'_>| it.decision.verdict.as_str().as_bytes();
+                sides.iter().for_each(|it| push_column(verdict(it), out));
                 for side in sides {
                     push_deciding(side, out);
                     out.push(b'\t');

@@ -1,8 +1,9 @@
-//! Parquet outputs of `classify` and `filter`: a [`ParquetWriter`] for each output of a run.
+//! The outputs of `classify` and `filter`: rows as text or as Parquet.
 //!
-//! An output takes its schema from its first list, so it is begun with that list. Lists that are
-//! joined must have the same columns.
+//! An output takes its header or its schema from its first list, so it is begun with that list. Lists
+//! that are joined must have the same columns.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -12,9 +13,10 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_dialect::limits::{PARQUET_TEXT_GROUP_BYTES, RECORD_BYTES_MAX};
 use portcullis_io::input::{ChunkConfig, InputError, Terminator};
 use portcullis_io::list::{List, ListFormat};
-use portcullis_report::columns::Field;
-use portcullis_report::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
-use portcullis_report::{Account, Counts, Filtered, InvalidRecords, Run};
+use portcullis_io::output::columns::{Field, no_collision};
+use portcullis_io::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
+use portcullis_io::output::{TextRows, csv};
+use portcullis_report::{Account, Counts, Encoded, Filtered, InvalidRecords, Run};
 use portcullis_robots::kind::{FileKind, PARQUET};
 
 use super::output::{CompleteOutput, Destination, OutputFailed, OutputFile};
@@ -118,6 +120,164 @@ pub fn keeps_rows(
     Ok(kept_rows)
 }
 
+/// One output of a run, or one for each list.
+pub struct RowOutput<'a>(Form<'a>);
+
+#[expect(clippy::large_enum_variant, reason = "a run has up to three")]
+enum Form<'a> {
+    Text(Outputs, Head<'a>),
+    Parquet(ParquetOutputs),
+}
+
+/// The text before the first record of an output.
+pub enum Head<'a> {
+    /// None.
+    None,
+    /// A header with the names of the added columns.
+    Names {
+        rows: &'a dyn TextRows,
+        fields: &'a [Field],
+        /// The name and the columns of the first list of the output.
+        first: Option<(String, Vec<Vec<u8>>)>,
+    },
+    /// The head of the list itself.
+    Own {
+        /// The first list that had records or a head. Lists that are joined to it must have its
+        /// format.
+        first: Option<Arc<List>>,
+        /// Whether the head is only compared, because the output has no records.
+        is_left_out: bool,
+    },
+}
+
+impl<'a> RowOutput<'a> {
+    /// Returns an output of text.
+    pub fn text(outputs: Outputs, head: Head<'a>) -> RowOutput<'a> {
+        RowOutput(Form::Text(outputs, head))
+    }
+
+    /// Returns an output of Parquet that adds `fields` after the columns of the lists, with an
+    /// account of `run`.
+    pub fn parquet(outputs: Outputs, fields: Vec<Field>, run: Run) -> RowOutput<'a> {
+        let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs, failed: None })));
+        RowOutput(Form::Parquet(ParquetOutputs { pipe, fields, run, current: None }))
+    }
+
+    /// Begins a list. `is_empty` is true if its first piece has no records.
+    ///
+    /// # Errors
+    ///
+    /// If an added column has the name of a column of the list, the list cannot be joined to the ones
+    /// before it, or the output cannot be written.
+    pub fn begin(&mut self, part: &Part<'_>, is_empty: bool) -> anyhow::Result<()> {
+        match &mut self.0 {
+            Form::Text(outputs, head) => {
+                let is_new = outputs.begin(part.number)?;
+                let is_joined = outputs.is_joined() && !is_new;
+                Ok(outputs.write(&head.of(part.list, is_joined, is_empty)?)?)
+            }
+            Form::Parquet(outputs) => outputs.begin(part),
+        }
+    }
+
+    /// Writes an encoded piece, and adds `counts` to the account.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written, or the input cannot be copied.
+    pub fn write(
+        &mut self,
+        list: &List,
+        encoded: &mut Encoded,
+        counts: &Counts,
+        filtered: Option<Filtered>,
+    ) -> anyhow::Result<()> {
+        match &mut self.0 {
+            Form::Text(outputs, _) => Ok(outputs.write(&encoded.text)?),
+            Form::Parquet(outputs) => {
+                outputs.write(list, std::mem::take(&mut encoded.group), counts, filtered)
+            }
+        }
+    }
+
+    /// Writes to an output of text.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write_text(&mut self, text: &[u8]) -> anyhow::Result<()> {
+        match &mut self.0 {
+            Form::Text(outputs, _) => Ok(outputs.write(text)?),
+            Form::Parquet(_) => unreachable!("rows are not counted instead of written"),
+        }
+    }
+
+    /// Completes all files. None has its name yet.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written.
+    pub fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
+        match self.0 {
+            Form::Text(outputs, _) => Ok(outputs.complete()?),
+            Form::Parquet(outputs) => outputs.complete(),
+        }
+    }
+}
+
+impl Head<'_> {
+    /// Returns the head for a list. Empty if the output already has one: the list `is_joined`.
+    fn of(&mut self, list: &Arc<List>, is_joined: bool, is_empty: bool) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Head::None => {}
+            Head::Names { rows, fields, first } => {
+                let columns: Vec<Vec<u8>> =
+                    csv::input_columns(list).into_iter().map(Cow::into_owned).collect();
+                if let Some((first, expected)) = first.as_ref().filter(|_| is_joined) {
+                    ensure!(
+                        *expected == columns,
+                        "{}: its columns differ from those of {first}; write one output per list with \
+                         --out-dir",
+                        list.name()
+                    );
+                    return Ok(Vec::new());
+                }
+                no_collision(&columns, fields)?;
+                *first = Some((list.name().to_owned(), columns));
+                return Ok(rows.header(list, fields));
+            }
+            Head::Own { .. } if is_empty && list.head().is_empty() => {}
+            Head::Own { first: Some(first), .. } if is_joined => can_join(first, list)?,
+            Head::Own { first, is_left_out } => {
+                *first = Some(Arc::clone(list));
+                let head = if *is_left_out { b"" } else { list.head() };
+                return Ok(head.to_vec());
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// Rejects lists whose records cannot be in one output.
+fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
+    ensure!(
+        first.format() == list.format(),
+        "{} is {} and {} is {}, which cannot be joined; write one output for each with --out-dir",
+        first.name(),
+        first.format().describe(),
+        list.name(),
+        list.format().describe()
+    );
+    ensure!(
+        first.columns() == list.columns() && first.delimiter() == list.delimiter(),
+        "{} and {} have different columns and cannot be joined; write one output for each with \
+         --out-dir",
+        first.name(),
+        list.name()
+    );
+    Ok(())
+}
+
 /// The outputs of a run, and the last failure to write to them.
 struct Sink {
     outputs: Outputs,
@@ -151,8 +311,8 @@ impl Write for Pipe {
     }
 }
 
-/// The Parquet files of a run.
-pub struct ParquetOutputs {
+/// The Parquet files of an output: a [`ParquetWriter`] for each.
+struct ParquetOutputs {
     pipe: Pipe,
     fields: Vec<Field>,
     run: Run,
@@ -168,19 +328,7 @@ struct Current {
 }
 
 impl ParquetOutputs {
-    /// Returns outputs that add `fields` after the columns of the lists, with an account of `run`.
-    pub fn new(outputs: Outputs, fields: Vec<Field>, run: Run) -> ParquetOutputs {
-        let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs, failed: None })));
-        ParquetOutputs { pipe, fields, run, current: None }
-    }
-
-    /// Begins a list.
-    ///
-    /// # Errors
-    ///
-    /// If an added column has the name of a column of the list, the columns are not those of the
-    /// output, or the output cannot be written.
-    pub fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
+    fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
         let rows = part.list.file();
         if let Some(current) = &self.current
             && self.pipe.lock().outputs.is_joined()
@@ -205,12 +353,7 @@ impl ParquetOutputs {
         Ok(())
     }
 
-    /// Writes a row group and adds `counts` to the account.
-    ///
-    /// # Errors
-    ///
-    /// If the output cannot be written, or the input cannot be copied.
-    pub fn write(
+    fn write(
         &mut self,
         list: &List,
         group: EncodedGroup,
@@ -242,12 +385,7 @@ impl ParquetOutputs {
         ended.map(|_| ()).map_err(|error| self.failure("the output", &error))
     }
 
-    /// Completes all files. None has its name yet.
-    ///
-    /// # Errors
-    ///
-    /// If the output cannot be written.
-    pub fn complete(mut self) -> anyhow::Result<Vec<CompleteOutput>> {
+    fn complete(mut self) -> anyhow::Result<Vec<CompleteOutput>> {
         self.end()?;
         let Pipe(sink) = self.pipe;
         let sink = Arc::into_inner(sink).expect("the writer is gone");

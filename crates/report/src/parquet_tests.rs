@@ -15,13 +15,15 @@ use arrow_array::{
     TimestampMicrosecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema};
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, Int96, Int96Type};
-use parquet::file::metadata::{ColumnChunkMetaData, SortingColumn};
-use parquet::file::properties::WriterProperties;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, SortingColumn};
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tempfile::TempDir;
@@ -29,12 +31,12 @@ use tempfile::TempDir;
 use portcullis_io::input::{Chunk, ChunkConfig, OpenConfig, Source};
 use portcullis_io::list::parquet::ParquetList;
 use portcullis_io::list::{Arena, ListConfig, Rows};
+use portcullis_io::output::columns::Columns;
+use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetWriter, Template, keep};
 use portcullis_set::batch::Session;
 
-use super::*;
-use crate::columns::Columns;
 use crate::tests::{SCHEME, classifier};
-use crate::{Counts, Piece, Rejects};
+use crate::{ChunkError, Counts, Encoded, Format, Parquet, Piece, Rejects};
 
 const ROWS: usize = 5_000;
 
@@ -135,14 +137,16 @@ fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
 
 /// Encodes the added columns of a chunk.
 fn encode(
-    added: &AddedColumns,
+    added: &Parquet<'_>,
     chunk: &Chunk,
     session: &mut Session,
     counts: &mut Counts,
 ) -> EncodedGroup {
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
     let mut rows = Rows::new(chunk, &arena, 0);
-    added.encode(Piece::new(&mut rows, &mut rejects), session, counts).unwrap()
+    let mut out = Encoded::default();
+    added.encode(Piece::new(&mut rows, &mut rejects), session, counts, &mut out).unwrap();
+    out.group
 }
 
 fn layouts() -> Vec<WriterProperties> {
@@ -193,7 +197,8 @@ fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
     let (mut session, mut counts) = (Session::new(classifier, SCHEME), Counts::new(2));
     let fields = columns.fields(&["One", "Two"], "").unwrap();
     let template = Arc::new(Template::of_list(list, &fields).unwrap());
-    let added = AddedColumns::new(columns, fields);
+    let encoder = AddedColumns::new(&columns, 2, fields);
+    let added = Parquet { columns: &columns, encoder };
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
     for chunk in chunks(list) {
         out.write(encode(&added, &chunk, &mut session, &mut counts)).unwrap();
@@ -210,7 +215,9 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
         let outputs: Vec<u8> =
             (row..row + part.rows()).map(|row| u8::from(keep_row(row))).collect();
         row += part.rows();
-        let [group] = &keep(&part, &outputs, 1).unwrap()[..] else { panic!("one output") };
+        let [group] = &keep::<ChunkError>(&part, &outputs, 1).unwrap()[..] else {
+            panic!("one output")
+        };
         out.write(group.clone()).unwrap();
     }
     out.finish("{}".to_owned()).unwrap()
@@ -438,19 +445,6 @@ fn accounts_of_earlier_runs_stay() {
 }
 
 #[test]
-fn the_schema_of_spark_has_the_columns_too() {
-    let fields = "verdict,line".parse::<Columns>().unwrap().fields(&["Bot"], "").unwrap();
-    let own = r#"{"type":"struct","fields":[{"name":"url","type":"string","nullable":true,"metadata":{}}]}"#;
-    let with = schema::spark_with(own, &fields).unwrap();
-    let with: serde_json::Value = serde_json::from_str(&with).unwrap();
-    assert_eq!(with["fields"][0]["name"], "url");
-    assert_eq!(with["fields"][1]["name"], "Bot");
-    assert_eq!(with["fields"][1]["type"], "string");
-    assert_eq!(with["fields"][2]["type"], "integer");
-    assert_eq!(schema::spark_with("no JSON", &fields), None);
-}
-
-#[test]
 fn a_damaged_column_names_its_place() {
     let (folder, list) = written(&all_types(), layouts().remove(0));
     let (start, length) = list.source().metadata().row_group(1).column(4).byte_range();
@@ -461,6 +455,6 @@ fn a_damaged_column_names_its_place() {
     let part = opened(&path).parts(true).nth(1).unwrap().unwrap();
     let mut outputs = vec![1; part.rows()];
     outputs[0] = 0;
-    let said = keep(&part, &outputs, 1).unwrap_err().to_string();
+    let said = keep::<ChunkError>(&part, &outputs, 1).unwrap_err().to_string();
     assert!(said.contains("a.parquet: row group 2, column float: "), "{said}");
 }

@@ -27,9 +27,9 @@ use parquet::file::properties::WriterVersion;
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::json;
 
-use portcullis_io::list::parquet::ParquetList;
+use crate::list::parquet::ParquetList;
 
-use crate::columns::{ColumnsError, Field, ValueType, no_collision};
+use super::super::columns::{ColumnsError, Field, ValueType, no_collision};
 
 /// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
@@ -147,7 +147,7 @@ fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
 }
 
 /// Returns the type of an added column.
-pub(super) fn type_of(field: &Field) -> Type {
+fn type_of(field: &Field) -> Type {
     let name = field.name.as_str();
     let (value_type, nullable) = field.kind.value_type();
     let repetition = if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
@@ -201,7 +201,7 @@ fn arrow_with(encoded: &str, added: &[Field]) -> Option<String> {
 }
 
 /// Returns a schema in Spark's format with more fields.
-pub(super) fn spark_with(text: &str, added: &[Field]) -> Option<String> {
+fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     let mut schema: serde_json::Value = serde_json::from_str(text).ok()?;
     let fields = schema.get_mut("fields")?.as_array_mut()?;
     for field in added {
@@ -216,4 +216,23 @@ pub(super) fn spark_with(text: &str, added: &[Field]) -> Option<String> {
         }));
     }
     Some(schema.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::columns::Columns;
+    use super::*;
+
+    #[test]
+    fn the_schema_of_spark_has_the_columns_too() {
+        let fields = "verdict,line".parse::<Columns>().unwrap().fields(&["Bot"], "").unwrap();
+        let own = r#"{"type":"struct","fields":[{"name":"url","type":"string","nullable":true,"metadata":{}}]}"#;
+        let with = spark_with(own, &fields).unwrap();
+        let with: serde_json::Value = serde_json::from_str(&with).unwrap();
+        assert_eq!(with["fields"][0]["name"], "url");
+        assert_eq!(with["fields"][1]["name"], "Bot");
+        assert_eq!(with["fields"][1]["type"], "string");
+        assert_eq!(with["fields"][2]["type"], "integer");
+        assert_eq!(spark_with("no JSON", &fields), None);
+    }
 }

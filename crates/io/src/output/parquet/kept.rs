@@ -18,66 +18,12 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnDescPtr;
 
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::limits::{PARQUET_BATCH_ROWS, PARQUET_PART_ROWS_MAX};
-use portcullis_io::list::parquet::Part;
-use portcullis_set::batch::Session;
+use crate::input::InputError;
+use crate::list::parquet::Part;
+use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
 use super::added::{Sink, encoded, sinks, writer};
 use super::{EncodedGroup, properties, version_of};
-use crate::filter::{Fate, Plan};
-use crate::{ChunkError, Counts, Filtered, Piece, decide_block};
-
-/// The rows of a row group by destination.
-#[derive(Clone, Debug, Default)]
-pub struct KeptRows {
-    /// The kept rows.
-    pub kept: EncodedGroup,
-    /// The number of kept rows, and of rows with an unstated preference.
-    pub filtered: Filtered,
-    /// The rows with unknown origins that are set aside.
-    pub unknown: EncodedGroup,
-    /// The rows without a URL that are set aside.
-    pub invalid: EncodedGroup,
-}
-
-impl KeptRows {
-    /// Decides the rows of a row group, counts them, and copies each to its destination.
-    ///
-    /// # Errors
-    ///
-    /// If the input or the set is damaged.
-    pub fn of(
-        mut piece: Piece<'_, '_>,
-        plan: &Plan,
-        session: &mut Session,
-        counts: &mut Counts,
-    ) -> Result<KeptRows, ChunkError> {
-        let Some(part) = piece.rows().part() else {
-            return Ok(KeptRows::default());
-        };
-        let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        let mut unstated = 0;
-        piece.read(0, |block, rejects| {
-            decide_block(block, session, counts, rejects)?;
-            for (verdict, is_unstated) in plan.verdicts(session) {
-                unstated += u64::from(is_unstated);
-                outputs.push(match (plan.fate(verdict), verdict) {
-                    (Fate::Keep, _) => 1,
-                    (Fate::Aside, Verdict::Unknown) => 2,
-                    (Fate::Aside, _) => 3,
-                    (Fate::Drop, _) => 0,
-                });
-            }
-            Ok::<bool, ChunkError>(true)
-        })?;
-        let kept = outputs.iter().filter(|&&output| output == 1).count() as u64;
-        let filtered = Filtered { kept, unstated: plan.purpose.map(|_| unstated) };
-        let mut groups = keep(part, &outputs, 3)?.into_iter();
-        let mut next = || groups.next().unwrap_or_default();
-        Ok(KeptRows { kept: next(), filtered, unknown: next(), invalid: next() })
-    }
-}
 
 /// Copies the rows of a row group to several outputs. `outputs` has the number of the output of
 /// each row, counted from 1, or 0 for a row that is dropped.
@@ -89,12 +35,20 @@ impl KeptRows {
 /// # Panics
 ///
 /// If `outputs` does not have one number per row.
-pub fn keep(part: &Part, outputs: &[u8], count: u8) -> Result<Vec<EncodedGroup>, ChunkError> {
+pub fn keep<E: From<InputError> + From<ParquetError>>(
+    part: &Part,
+    outputs: &[u8],
+    count: u8,
+) -> Result<Vec<EncodedGroup>, E> {
     assert_eq!(outputs.len(), part.rows(), "one output per row");
     (1..=count).map(|output| one_output(part, outputs, output)).collect()
 }
 
-fn one_output(part: &Part, outputs: &[u8], output: u8) -> Result<EncodedGroup, ChunkError> {
+fn one_output<E: From<InputError> + From<ParquetError>>(
+    part: &Part,
+    outputs: &[u8],
+    output: u8,
+) -> Result<EncodedGroup, E> {
     let rows = Rows { outputs, output, batch_rows: part.batch_rows().min(PARQUET_BATCH_ROWS) };
     let kept = rows.kept(0..outputs.len());
     if kept == 0 {

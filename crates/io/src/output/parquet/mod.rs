@@ -16,14 +16,12 @@
 //! Memory: one encoded row group for each row group in flight. Added columns take a few bits per
 //! row.
 //!
-//! Errors: a damaged input is an [`InputError`] with its place; an output that cannot be written is
-//! its error.
+//! Errors: a damaged input is an [`InputError`] with its place; a [`ParquetError`] is one of the encoder
+//! or the output.
 
 mod added;
 mod kept;
 pub mod schema;
-#[cfg(test)]
-mod tests;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -37,11 +35,11 @@ use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 
-use portcullis_io::input::InputError;
-use portcullis_io::list::parquet::{Part, StoredFile};
+use crate::input::InputError;
+use crate::list::parquet::{Part, StoredFile};
 
-pub use added::AddedColumns;
-pub use kept::{KeptRows, keep};
+pub use added::{AddedColumns, AddedRows};
+pub use kept::keep;
 pub use schema::Template;
 
 /// An encoded column of a row group.

@@ -1,0 +1,116 @@
+//! Writes CSV (RFC 4180): a header, then rows with the columns of the input and the added columns.
+//!
+//! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are
+//! not UTF-8 are written as they are. A missing value is an empty field.
+//!
+//! A row of a CSV or TSV list keeps its fields. An empty line, a row whose number of fields differs
+//! from the header, and a row with bad quotes have their whole text in the column of the URL. Their
+//! other columns are empty, so the added columns stay in place. Other lists have one column, `url`.
+
+use std::borrow::Cow;
+
+use csv_core::{Writer, quote};
+
+use super::TextRows;
+use super::added::Added;
+use super::columns::Field;
+use crate::input::Record;
+use crate::list::{Arena, List};
+
+/// The end of a line.
+const END: &[u8] = b"\r\n";
+
+/// The only column of lists that are not tables, and the URL column of a table without a header.
+const URL: &[u8] = b"url";
+
+/// Rows with the columns of a list, if it is a table, or else with the URL.
+#[derive(Clone, Debug, Default)]
+pub struct Csv(Quoting);
+
+impl TextRows for Csv {
+    fn push(&self, list: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>) {
+        for (row, record) in block.iter().enumerate() {
+            match list.url_column() {
+                Some(place) => self.push_row(list, place, record, out),
+                None => self.0.push(record.url(), out),
+            }
+            for column in added.columns() {
+                out.push(b',');
+                added.with_text(column, row, |value| self.0.push(value, out));
+            }
+            out.extend_from_slice(END);
+        }
+    }
+
+    fn header(&self, list: &List, fields: &[Field]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let own = input_columns(list);
+        let names = own.iter().map(AsRef::as_ref).chain(fields.iter().map(Field::name_bytes));
+        for (number, name) in names.enumerate() {
+            if number > 0 {
+                out.push(b',');
+            }
+            self.0.push(name, &mut out);
+        }
+        out.extend_from_slice(END);
+        out
+    }
+}
+
+impl Csv {
+    fn push_row(
+        &self,
+        list: &List,
+        (column, count): (usize, usize),
+        record: &Record<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let text = record.text();
+        if record.problem().is_some() || text.trim_ascii().is_empty() {
+            out.extend(std::iter::repeat_n(b',', column));
+            self.0.push(text, out);
+            out.extend(std::iter::repeat_n(b',', count - column - 1));
+        } else if list.delimiter() == Some(b',') && !text.contains(&b'\r') {
+            out.extend_from_slice(text);
+        } else {
+            for (number, field) in list.fields(text, &Arena::new()).enumerate() {
+                if number > 0 {
+                    out.push(b',');
+                }
+                self.0.push(field, out);
+            }
+        }
+    }
+}
+
+/// Returns the names of the columns of a list: the names in its header, or numbers and `url`.
+pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
+    let Some((column, count)) = list.url_column() else { return vec![URL.into()] };
+    if !list.columns().is_empty() {
+        return list.columns().iter().map(|name| name.as_slice().into()).collect();
+    }
+    let name = |number: usize| match number == column {
+        true => URL.into(),
+        false => Cow::Owned(format!("column{}", number + 1).into_bytes()),
+    };
+    (0..count).map(name).collect()
+}
+
+/// Writes fields, in quotes if needed.
+#[derive(Clone, Debug, Default)]
+pub struct Quoting(Writer);
+
+impl Quoting {
+    /// Appends a field, in quotes if it contains a byte that would end it.
+    pub fn push(&self, field: &[u8], out: &mut Vec<u8>) {
+        if !self.0.should_quote(field) {
+            return out.extend_from_slice(field);
+        }
+        let start = out.len();
+        out.resize(start + 2 * field.len() + 2, b'"');
+        // The output has room even if every byte is a quote.
+        let (_, _, written) = quote(field, &mut out[start + 1..], b'"', b'"', true);
+        out.truncate(start + 1 + written);
+        out.push(b'"');
+    }
+}

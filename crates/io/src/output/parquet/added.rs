@@ -1,0 +1,263 @@
+//! Encodes the added columns of a row group on the thread that decides its URLs.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::column::page::PageWriter;
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
+
+use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
+
+use super::schema::url_schema;
+use super::{EncodedColumn, EncodedGroup, TEXT_COMPRESSION, properties, version_of};
+use crate::input::{InputError, Record};
+use crate::list::parquet::Part;
+use crate::output::added::{Added, Values};
+use crate::output::columns::{Columns, Field};
+
+/// Encodes the added columns of row groups.
+#[derive(Clone, Debug)]
+pub struct AddedColumns {
+    /// The columns, without rows.
+    none: Added,
+    fields: Vec<Field>,
+    /// The column of URLs, for lists that are not Parquet, and the added columns.
+    schema: Arc<SchemaDescriptor>,
+}
+
+impl AddedColumns {
+    /// Returns an encoder of `columns` for this number of agents, with the names in `fields`.
+    pub fn new(columns: &Columns, agents: usize, fields: Vec<Field>) -> AddedColumns {
+        let schema = Arc::new(SchemaDescriptor::new(url_schema(&fields)));
+        AddedColumns { none: Added::new(columns, agents), fields, schema }
+    }
+
+    /// Encodes the rows that `fill` adds: beside the columns of `part`, or beside their URLs if they
+    /// are not from Parquet.
+    ///
+    /// # Errors
+    ///
+    /// The error of `fill`, of the input or of the encoder.
+    pub fn encode<E: From<InputError> + From<ParquetError>>(
+        &self,
+        part: Option<&Part>,
+        fill: impl FnOnce(&mut AddedRows<'_>) -> Result<(), E>,
+    ) -> Result<EncodedGroup, E> {
+        let (version, compression) = match part {
+            Some(part) => (version_of(part), part.url_compression()),
+            None => (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION),
+        };
+        let has_url = part.is_none();
+        let described = &self.schema.columns()[usize::from(!has_url)..];
+        let mut sinks = sinks(described.len());
+        let columns = sinks.iter_mut().zip(described).enumerate();
+        let mut writers = columns.map(|(number, (sink, column))| {
+            // URLs rarely repeat.
+            let has_dictionary = !(has_url && number == 0);
+            let properties =
+                properties(version, compression).set_dictionary_enabled(has_dictionary);
+            writer(column, properties, sink)
+        });
+        let mut rows = AddedRows {
+            url: if has_url { writers.next() } else { None },
+            urls: Vec::new(),
+            columns: self.fields.iter().zip(writers).map(|it| Column::new(it.0, it.1)).collect(),
+            added: self.none.clone(),
+            rows: 0,
+            has_rows: false,
+        };
+        fill(&mut rows)?;
+        let columns = match rows.has_rows {
+            true => {
+                let closed = rows.close()?;
+                encoded(sinks, closed)?
+            }
+            false => Vec::new(),
+        };
+        Ok(match part {
+            Some(part) => EncodedGroup::beside(part, columns)?,
+            None => EncodedGroup { copied: None, columns },
+        })
+    }
+}
+
+/// An added column that is being encoded.
+struct Column<'s> {
+    writer: ColumnWriter<'s>,
+    /// The words of the column, shared by all values.
+    words: Vec<ByteArray>,
+    is_nullable: bool,
+}
+
+impl<'s> Column<'s> {
+    fn new(field: &Field, writer: ColumnWriter<'s>) -> Column<'s> {
+        let word = |word: &'static str| ByteArray::from(Bytes::from_static(word.as_bytes()));
+        let words = field.kind.words().into_iter().map(word).collect();
+        Column { writer, words, is_nullable: field.kind.value_type().1 }
+    }
+
+    fn write(&mut self, values: &Values) -> Result<(), ParquetError> {
+        let Column { writer, words, is_nullable } = self;
+        match values {
+            Values::Words(numbers) => {
+                let word = |number: u8| words[usize::from(number)].clone();
+                write_all(writer, numbers.numbers().map(|it| it.map(word)), *is_nullable)
+            }
+            Values::Texts(texts) => {
+                // The column is text, which must be UTF-8.
+                let text = |text| String::from_utf8_lossy(text).into_owned().into_bytes().into();
+                write_all(writer, texts.iter().map(|it| it.map(text)), *is_nullable)
+            }
+            Values::Bits(texts, _) => {
+                let bytes = |bytes: &[u8]| bytes.to_vec().into();
+                write_all(writer, texts.iter().map(|it| it.map(bytes)), *is_nullable)
+            }
+            Values::Numbers(numbers) => {
+                // A file of 64 MiB has fewer lines than `i32::MAX`.
+                let numbers = || numbers.iter().map(|it| it.and_then(|it| i32::try_from(it).ok()));
+                let present: Vec<i16> = numbers().map(|it| i16::from(it.is_some())).collect();
+                let there: Vec<i32> = numbers().flatten().collect();
+                let ColumnWriter::Int32ColumnWriter(writer) = writer else {
+                    unreachable!("the column has numbers")
+                };
+                writer.write_batch(&there, Some(&present), None).map(drop)
+            }
+        }
+    }
+}
+
+/// Writes texts, some of which may be missing.
+fn write_all(
+    writer: &mut ColumnWriter<'_>,
+    texts: impl Iterator<Item = Option<ByteArray>>,
+    is_nullable: bool,
+) -> Result<(), ParquetError> {
+    let (mut there, mut present) = (Vec::new(), Vec::new());
+    for text in texts {
+        present.push(i16::from(text.is_some()));
+        there.extend(text);
+    }
+    write_texts(writer, &there, is_nullable.then_some(&*present))
+}
+
+fn write_texts(
+    writer: &mut ColumnWriter<'_>,
+    texts: &[ByteArray],
+    present: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let ColumnWriter::ByteArrayColumnWriter(writer) = writer else {
+        unreachable!("the column has texts")
+    };
+    writer.write_batch(texts, present, None).map(drop)
+}
+
+/// The rows of a row group that is being encoded.
+pub struct AddedRows<'s> {
+    /// The column of URLs, if they are not in the input's columns.
+    url: Option<ColumnWriter<'s>>,
+    /// The URLs that are not written yet.
+    urls: Vec<ByteArray>,
+    columns: Vec<Column<'s>>,
+    /// The values that are not written yet.
+    added: Added,
+    /// The number of rows that are not written yet.
+    rows: usize,
+    has_rows: bool,
+}
+
+impl AddedRows<'_> {
+    /// Adds a block of records, whose values `fill` appends.
+    ///
+    /// # Errors
+    ///
+    /// The error of `fill` or of the encoder.
+    pub fn add<E: From<ParquetError>>(
+        &mut self,
+        block: &[Record<'_>],
+        fill: impl FnOnce(&mut Added) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.url.is_some() {
+            self.add_urls(block);
+        }
+        fill(&mut self.added)?;
+        self.rows += block.len();
+        self.has_rows = true;
+        if self.rows + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Adds the URLs of a block, which share their memory.
+    fn add_urls(&mut self, block: &[Record<'_>]) {
+        let mut ends = Vec::with_capacity(block.len());
+        let mut joined = Vec::new();
+        for record in block {
+            // The column is text, which must be UTF-8.
+            joined.extend_from_slice(String::from_utf8_lossy(record.url()).as_bytes());
+            ends.push(joined.len());
+        }
+        let joined = Bytes::from(joined);
+        let mut start = 0;
+        for end in ends {
+            self.urls.push(joined.slice(start..end).into());
+            start = end;
+        }
+    }
+
+    /// Closes the columns.
+    fn close(mut self) -> Result<Vec<ColumnCloseResult>, ParquetError> {
+        self.flush()?;
+        let columns = self.columns.into_iter().map(|column| column.writer);
+        self.url.into_iter().chain(columns).map(|writer| writer.close()).collect()
+    }
+
+    /// Writes the rows that are not written yet.
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        if let Some(url) = &mut self.url {
+            write_texts(url, &self.urls, None)?;
+            self.urls.clear();
+        }
+        for (column, values) in self.columns.iter_mut().zip(self.added.columns()) {
+            column.write(values)?;
+        }
+        self.added.clear();
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+/// The buffer that a column is encoded into.
+pub(super) type Sink = TrackedWrite<Vec<u8>>;
+
+pub(super) fn sinks(count: usize) -> Vec<Sink> {
+    (0..count).map(|_| TrackedWrite::new(Vec::new())).collect()
+}
+
+/// Returns a writer of one column into `sink`.
+pub(super) fn writer<'s>(
+    column: &ColumnDescPtr,
+    properties: WriterPropertiesBuilder,
+    sink: &'s mut Sink,
+) -> ColumnWriter<'s> {
+    let properties: Arc<WriterProperties> = Arc::new(properties.build());
+    let pages: Box<dyn PageWriter + 's> = Box::new(SerializedPageWriter::new(sink));
+    get_column_writer(Arc::clone(column), properties, pages)
+}
+
+/// Returns the encoded columns in the sinks of closed writers.
+pub(super) fn encoded(
+    sinks: Vec<Sink>,
+    closed: Vec<ColumnCloseResult>,
+) -> Result<Vec<EncodedColumn>, ParquetError> {
+    let columns = sinks
+        .into_iter()
+        .zip(closed)
+        .map(|(sink, close)| Ok(EncodedColumn { bytes: Bytes::from(sink.into_inner()?), close }));
+    columns.collect()
+}

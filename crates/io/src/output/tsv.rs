@@ -1,0 +1,77 @@
+//! Writes tagged lines: the added columns, then the record, separated by TAB.
+//!
+//! Every record gives one line, even an empty record, so that output and input can be pasted
+//! together. The record is written byte for byte, including white space around it; only its line
+//! end changes.
+//!
+//! Rules and groups may contain any byte. So in added values and in names of the header, a backslash
+//! is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A missing value is empty.
+
+use super::TextRows;
+use super::added::{Added, Values};
+use super::columns::Field;
+use crate::input::{Record, Terminator};
+use crate::list::List;
+
+/// Tagged lines with this terminator.
+#[derive(Clone, Copy, Debug)]
+pub struct Tsv(pub Terminator);
+
+impl TextRows for Tsv {
+    #[inline]
+    fn push(&self, _: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>) {
+        for (row, record) in block.iter().enumerate() {
+            for column in added.columns() {
+                match column {
+                    Values::Words(words) => words.push_column(row, out),
+                    column => added.with_text(column, row, |value| push_value(value, out)),
+                }
+            }
+            out.extend_from_slice(record.text());
+            out.push(self.0.byte());
+        }
+    }
+
+    /// Returns the names of the added columns, then the header row of the list as it was read, or
+    /// `url`.
+    fn header(&self, list: &List, fields: &[Field]) -> Vec<u8> {
+        let mut out = Vec::new();
+        fields.iter().for_each(|field| push_value(field.name.as_bytes(), &mut out));
+        if list.columns().is_empty() || list.url_column().is_none() {
+            out.extend_from_slice(b"url");
+        } else {
+            let row = list.head();
+            let row = row.strip_prefix(b"\xef\xbb\xbf").unwrap_or(row);
+            out.extend_from_slice(row.trim_ascii_end());
+        }
+        out.push(self.0.byte());
+        out
+    }
+}
+
+/// Appends a value with escapes, and a TAB.
+fn push_value(value: &[u8], out: &mut Vec<u8>) {
+    for &byte in value {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\0' => out.extend_from_slice(b"\\0"),
+            byte => out.push(byte),
+        }
+    }
+    out.push(b'\t');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_escaped() {
+        let mut out = Vec::new();
+        push_value(b"a\tb\nc\rd\0e\\f\xff", &mut out);
+        assert_eq!(out, b"a\\tb\\nc\\rd\\0e\\\\f\xff\t");
+    }
+}
