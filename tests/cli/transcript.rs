@@ -222,7 +222,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    agents bounds check classify compile diff errors filter inspect kinds lint lists merge outputs
+    agents bench bounds check classify compile diff errors filter inspect kinds lint lists merge outputs
     parquet synth times usage verify
 }
 
