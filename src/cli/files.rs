@@ -5,20 +5,20 @@
 //! argument says what its path is: [`written`] knows the types of outputs, of which only its module
 //! makes values. A [`PathBuf`], a [`ListPath`] and the file of an [`AgentValue`] are read. Inputs
 //! include the members of folders, and outputs the files that `--out-dir` names after lists. Files
-//! are compared by device and inode, so symbolic and hard links are recognized. A pipe, terminal or
-//! device may be both input and output.
+//! are compared by identity (on Unix, device and inode), so symbolic and hard links are recognized.
+//! A pipe, terminal or device may be both input and output.
 //!
-//! Cost: one look-up for each output, and one for each input if an output exists already.
+//! Cost: each output is opened once, and each input if an output exists already.
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata};
-#[cfg(unix)]
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use clap::ArgMatches;
 use portcullis_io::folder;
+use same_file::Handle;
 
 use super::agents::AgentValue;
 use super::args::ListPath;
@@ -54,16 +54,7 @@ struct NamedFile {
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {
     /// An existing file.
-    #[cfg(unix)]
-    There {
-        device: u64,
-        inode: u64,
-    },
-    /// An existing file by its full path, on systems without inodes.
-    #[cfg(not(unix))]
-    There {
-        path: PathBuf,
-    },
+    There(Handle),
     /// The full path of a file that does not exist yet.
     New(PathBuf),
     StandardOutput,
@@ -124,7 +115,7 @@ impl Files {
             }
         }
         // Standard output may be an input that grows while it is read.
-        if let Some(identity) = standard_output().and_then(|it| Identity::of(Path::new("-"), &it)) {
+        if let Some(identity) = Identity::of(Handle::stdout()) {
             let name = "standard output".to_owned();
             files.outputs.push(NamedFile { name, identity, is_stream: true });
         }
@@ -177,10 +168,10 @@ impl NamedFile {
     /// Returns an output; `None` if it is a pipe, a terminal or a device, or cannot be created, which
     /// is reported elsewhere.
     fn new(name: String, path: &Path) -> Option<NamedFile> {
-        let identity = match fs::metadata(path) {
+        let identity = match path.exists() {
             _ if is_standard_output(path) => Some(Identity::StandardOutput),
-            Ok(metadata) => Identity::of(path, &metadata),
-            Err(_) => Identity::of_new(path),
+            true => Identity::of_path(path),
+            false => Identity::of_new(path),
         };
         Some(NamedFile { name, identity: identity?, is_stream: false })
     }
@@ -189,11 +180,10 @@ impl NamedFile {
 /// Returns the name of an input in messages, and its identity; `None` for what has none. A missing
 /// file is reported elsewhere.
 fn identity_of_input(path: &Path) -> (String, Option<Identity>) {
-    let (name, metadata) = match path == Path::new("-") {
-        true => ("standard input".to_owned(), standard_input()),
-        false => (path.display().to_string(), fs::metadata(path).ok()),
-    };
-    (name, metadata.and_then(|it| Identity::of(path, &it)))
+    match path == Path::new("-") {
+        true => ("standard input".to_owned(), Identity::of(Handle::stdin())),
+        false => (path.display().to_string(), Identity::of_path(path)),
+    }
 }
 
 /// Rejects an output that is an entry of a folder of robots.txt files. An entry that is not read, as
@@ -206,8 +196,7 @@ fn check_members(
 ) -> anyhow::Result<()> {
     // A folder that cannot be listed is reported elsewhere.
     for (member, is_read) in folder::entries(folder).into_iter().flatten() {
-        let identity = fs::metadata(&member).ok().and_then(|it| Identity::of(&member, &it));
-        if let Some(output) = identity.and_then(|it| written.get(&it))
+        if let Some(output) = Identity::of_path(&member).and_then(|it| written.get(&it))
             && (is_read || !output.is_stream)
         {
             bail!("{} is also an input ({}); {advice}", output.name, member.display());
@@ -251,28 +240,21 @@ fn refuse_url(path: &Path) -> anyhow::Result<()> {
 }
 
 impl Identity {
-    /// Returns the identity of a regular file, or `None` for a pipe, a terminal or a
-    /// device.
-    #[cfg(unix)]
-    fn of(_: &Path, metadata: &Metadata) -> Option<Identity> {
-        use std::os::unix::fs::MetadataExt as _;
-
-        metadata
-            .is_file()
-            .then(|| Identity::There { device: metadata.dev(), inode: metadata.ino() })
+    /// Returns the identity of a regular file, or `None` for a pipe, a terminal or a device.
+    fn of(file: io::Result<Handle>) -> Option<Identity> {
+        let file = file.ok()?;
+        file.as_file().metadata().ok()?.is_file().then_some(Identity::There(file))
     }
 
-    /// Returns the identity of a regular file, or `None` for a pipe, a terminal or a
-    /// device.
-    #[cfg(not(unix))]
-    fn of(path: &Path, metadata: &Metadata) -> Option<Identity> {
-        let path = metadata.is_file().then(|| fs::canonicalize(path).ok()).flatten();
-        path.map(|path| Identity::There { path })
+    /// Like [`Identity::of`]. Only regular files are opened: opening a pipe would wait for its other
+    /// end.
+    fn of_path(path: &Path) -> Option<Identity> {
+        fs::metadata(path).ok()?.is_file().then(|| Handle::from_path(path)).and_then(Identity::of)
     }
 
     /// Whether the file exists.
     fn is_there(&self) -> bool {
-        matches!(self, Identity::There { .. })
+        matches!(self, Identity::There(_))
     }
 
     /// Returns the identity of a new file. `None` if the file cannot be created, which is reported
@@ -284,35 +266,6 @@ impl Identity {
         };
         Some(Identity::New(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
     }
-}
-
-/// The metadata of standard input.
-#[cfg(unix)]
-fn standard_input() -> Option<Metadata> {
-    metadata_of(io::stdin())
-}
-
-/// The metadata of standard output, if it is a regular file.
-#[cfg(unix)]
-fn standard_output() -> Option<Metadata> {
-    metadata_of(io::stdout()).filter(Metadata::is_file)
-}
-
-#[cfg(unix)]
-fn metadata_of(stream: impl std::os::fd::AsFd) -> Option<Metadata> {
-    fs::File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
-}
-
-/// Returns `None`: not known on this system.
-#[cfg(not(unix))]
-fn standard_input() -> Option<Metadata> {
-    None
-}
-
-/// Returns `None`: not known on this system.
-#[cfg(not(unix))]
-fn standard_output() -> Option<Metadata> {
-    None
 }
 
 #[cfg(test)]
