@@ -161,12 +161,6 @@ fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {}", text(bytes)))
 }
 
-/// Parses each line of `bytes` as a JSON value.
-#[track_caller]
-fn json_lines(bytes: &[u8]) -> Vec<Value> {
-    bytes.split_inclusive(|&byte| byte == b'\n').map(json).collect()
-}
-
 /// Returns a line of an archive: the answer to GET https://HOST/robots.txt on a day, which may be
 /// empty.
 fn capture(host: &str, day: &str, status: u16, body: &str) -> String {

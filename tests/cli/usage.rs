@@ -1,4 +1,4 @@
-//! Usage preferences: `check` and `audit` agree with `classify`, and only what is asked is compiled.
+//! Usage preferences: `audit` counts what `classify` says.
 
 use super::*;
 
@@ -9,51 +9,10 @@ const ROBOTS: &str = "License: https://l.example/all\nUser-agent: *\n\
 const URLS: &str = "https://a.example/\nhttps://a.example/open/1\nhttps://a.example/late\n\
     https://a.example/private\nhttps://u.example/\nno url\n";
 
-/// Returns a folder with a file that has preferences, and the set of that file.
-fn folder() -> Folder {
-    let folder = Folder::new();
-    folder.write("sites/a.example", ROBOTS);
-    folder.ok("compile -o a.set sites");
-    folder
-}
-
-fn printed(folder: &Folder, line: &str) -> String {
-    let output = folder.pipe(line, URLS);
-    assert_status(&output, 0);
-    String::from_utf8(output.stdout).unwrap()
-}
-
-#[test]
-fn json_of_check_has_the_members_of_classify_and_the_reasons() {
-    let folder = folder();
-    let flags = "-p a.set -a Bot --usage train-ai,ai-use";
-    let lines = printed(&folder, &format!("classify {flags} --format jsonl --no-summary"));
-    let members = ["usage", "usage_line", "usage_rule", "usage_source", "licenses"];
-    for (url, classified) in URLS.lines().zip(json_lines(lines.as_bytes())) {
-        let mut command = folder.command(&format!("check --json {flags}"));
-        let checked = json(&command.arg(url).output().unwrap().stdout);
-        for member in members {
-            assert_eq!(checked[member], classified[member], "{url} {member}");
-        }
-        assert_eq!(checked["usage_explained"].is_null(), checked["verdict"] != "allow", "{url}");
-        if url.ends_with("/late") {
-            let explained = &checked["usage_explained"];
-            assert_eq!(explained["statements"], 3);
-            assert_eq!(explained["groups"], json!([{"line": 2, "text": "User-agent: *"}]));
-            let label = &explained["labels"]["ai-use"];
-            assert_eq!(label["deciding"]["line"], 5);
-            assert_eq!(label["deciding"]["source"], "content-signal");
-            assert_eq!(label["lost"][0]["why"], "other-field");
-            assert_eq!(label["lost"].as_array().unwrap().len(), 1);
-        }
-    }
-    let output = folder.output("check --json -p a.set -a Bot https://a.example/");
-    assert!(!text(&output.stdout).contains("usage"), "{}", text(&output.stdout));
-}
-
 #[test]
 fn audit_agrees_with_classify() {
-    let folder = folder();
+    let folder = Folder::new();
+    folder.write("sites/a.example", ROBOTS);
     let robots = "License: https://l.example/all\nUser-agent: *\nContent-Usage: /open train-ai=y\n\
         Content-Signal: ai-train=no\nAllow: /\nUser-agent: Bot\nContent-Usage: search=y\nDisallow: /\n\
         License: /l.xml\n";
