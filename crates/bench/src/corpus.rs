@@ -58,8 +58,6 @@ pub struct Corpus {
     /// The URLs of all questions as they are written, and the end of each.
     urls: Vec<u8>,
     ends: Vec<usize>,
-    /// Buffers for the host, the path and the whole of a URL.
-    scratch: [Vec<u8>; 3],
 }
 
 type Texts = Vec<Box<[u8]>>;
@@ -110,7 +108,6 @@ impl Corpus {
             file_of: HashMap::new(),
             urls: Vec::new(),
             ends: Vec::new(),
-            scratch: Default::default(),
         };
         corpus.file_hosts()?;
         Ok(corpus)
@@ -145,20 +142,9 @@ impl Corpus {
     ///
     /// If the list exceeds 4 GiB.
     pub fn add(&mut self, record: &[u8]) -> Result<(), Damage> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let added = self.add_url(record, &mut scratch);
-        self.scratch = scratch;
-        added
-    }
-
-    fn add_url(
-        &mut self,
-        record: &[u8],
-        [host, path, normal]: &mut [Vec<u8>; 3],
-    ) -> Result<(), Damage> {
-        let dialect = self.dialect();
+        let (dialect, mut host, mut path) = (self.dialect(), Vec::new(), Vec::new());
         let url = split(record, dialect.paths.path_start);
-        let Ok((url, key)) = url.and_then(|url| Ok((url, host_key(&url, host)?))) else {
+        let Ok((url, key)) = url.and_then(|url| Ok((url, host_key(&url, &mut host)?))) else {
             self.left_out.invalid += 1;
             return Ok(());
         };
@@ -166,21 +152,16 @@ impl Corpus {
             self.left_out.without_file += 1;
             return Ok(());
         };
-        normal.clear();
-        normal.extend(url.scheme.iter().map(u8::to_ascii_lowercase));
-        normal.extend_from_slice(b"://");
-        normal.extend_from_slice(key);
-        let origin = normal.len();
-        let path = compared_path(url.path, dialect.paths.escapes, path);
-        normal.extend_from_slice(path.as_bytes());
-        let Ok(normal_text) = std::str::from_utf8(normal) else {
+        let path = compared_path(url.path, dialect.paths.escapes, &mut path).as_bytes();
+        let normal = [&url.scheme.to_ascii_lowercase()[..], b"://", key, path].concat();
+        let Ok(normal) = String::from_utf8(normal) else {
             self.left_out.not_text += 1;
             return Ok(());
         };
         // With one policy for every URL, all hosts share one file.
         let key = if self.set.is_universal() { b"" } else { key };
         let file = self.file(key, text);
-        self.questions.push(file, normal_text, normal.len() - origin);
+        self.questions.push(file, &normal, path.len());
         self.urls.extend_from_slice(record);
         self.ends.push(self.urls.len());
         Ok(())

@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Command, FromArgMatches};
 
 use super::report::Model;
 use super::runner::RunnerCommand;
@@ -65,18 +65,8 @@ fn no_op() {}
 impl Default for Settings {
     /// Returns the defaults of the flags.
     fn default() -> Settings {
-        Settings {
-            engines: Vec::new(),
-            baseline: None,
-            models: Vec::new(),
-            runners: Vec::new(),
-            runner_timeout: Duration::from_secs(120),
-            rounds: 5,
-            seconds_per_pass: Duration::from_millis(100),
-            seed: 9309,
-            give_back_memory: no_op,
-            command: String::new(),
-        }
+        let flags = Settings::augment_args(Command::new("bench")).get_matches_from(["bench"]);
+        Settings::from_arg_matches(&flags).expect("each flag has a default or is optional")
     }
 }
 
