@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use portcullis_audit::{Audit, ChunkFindings, Findings, Report, page};
+use portcullis_survey::{Audit, ChunkFindings, Findings, Report, page};
 
 use super::args::AuditArgs;
 use super::engine::Engine;
@@ -23,7 +23,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let policies = engine.load(&plan.policies, &plan.questions)?;
     policies.show_notes(plan.summary.form);
     let agents = plan.questions.agents(policies.set.dialect())?;
-    let audit = engine.install(|| Audit::new(&policies.set, agents))?;
+    let audit = engine.install(|| Audit::new(&policies.set, agents, plan.top))?;
     let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);
     let clock = Clock::loaded(started);
     let mut findings = Findings::default();
@@ -38,7 +38,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
             Ok(())
         },
     )?;
-    let mut report = engine.install(|| audit.report(&findings, plan.top))?;
+    let mut report = engine.install(|| audit.report(&findings))?;
     policies.set.is_whole()?;
     name_sources(plan, &mut report);
     outputs.write(&report, account.output)?;
@@ -112,7 +112,7 @@ impl Outputs {
     fn write(self, report: &Report, rejects: Option<Output>) -> Result<(), OutputFailed> {
         let Outputs { mut page, mut json } = self;
         if let Some(output) = &mut page {
-            output.write(page::page(report).as_bytes())?;
+            output.write(page::audit(report).as_bytes())?;
         }
         if let Some(output) = &mut json {
             output.write(report.to_json().as_bytes())?;

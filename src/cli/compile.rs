@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_io::access::UnixSeconds;
+use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::{CaptureConfig, CaptureNote, FieldMap};
-use portcullis_report::{CaptureDates, Figures};
+use portcullis_report::Figures;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
@@ -259,7 +259,7 @@ struct Summary<'r> {
     hosts: u64,
     origins: u64,
     redirected: u64,
-    capture_dates: Option<CaptureDates>,
+    capture_dates: Option<DateSpan>,
     states: Figures,
     capture_notes: Figures,
     file_notes: Figures,
@@ -300,7 +300,7 @@ impl<'r> Summary<'r> {
             hosts: counts.hosts,
             origins: counts.origins,
             redirected: counts.redirected,
-            capture_dates: counts.captured.map(summary::capture_dates),
+            capture_dates: counts.captured,
             states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
             capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |note| {
                 counts.with_capture_note(note)
@@ -327,7 +327,7 @@ impl<'r> Summary<'r> {
             self.set_hash,
             self.dialect,
             counted(self.origins, "origin"),
-            summary::captured(self.capture_dates.as_ref())
+            summary::captured(self.capture_dates)
         )?;
         for set in self.sets {
             let origins = counted(set.origins, "origin");

@@ -9,13 +9,14 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_io::access::DateSpan;
 use portcullis_lint::analysis::{
     AgentRules, AnalysisLimits, Equivalence, Robot, equivalence, robots_named,
 };
+use portcullis_report::InvalidRecords;
 use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
 use portcullis_report::difference::origins;
 use portcullis_report::difference::urls::{self, JsonLines, Tsv, Turns, UrlCounts};
-use portcullis_report::{CaptureDates, InvalidRecords};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::visible;
@@ -427,7 +428,7 @@ struct SetObject<'r> {
     /// The limit in bytes; `null` if there is none.
     max_robots_size: Option<u64>,
     origins: u64,
-    capture_dates: Option<CaptureDates>,
+    capture_dates: Option<DateSpan>,
 }
 
 #[derive(Serialize)]
@@ -507,7 +508,7 @@ impl<'r> SetObject<'r> {
             dialect: set.dialect().name,
             max_robots_size: set.robots_bytes_max(),
             origins: set.counts().origins,
-            capture_dates: summary::captured_of(set),
+            capture_dates: set.counts().captured,
         }
     }
 }
@@ -610,7 +611,7 @@ impl<'r> SetSummary<'r> {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "portcullis {}, {:.3} s", self.version, self.seconds)?;
         for (side, set) in [("old", &self.old), ("new", &self.new)] {
-            let captured = summary::captured(set.capture_dates.as_ref());
+            let captured = summary::captured(set.capture_dates);
             let SetObject { set_hash, dialect, origins, .. } = set;
             let (name, origins) = (visible(set.name), counted(*origins, "origin"));
             writeln!(

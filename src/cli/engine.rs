@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, ensure};
-use portcullis_report::{CaptureDates, Counts, Figures};
+use portcullis_report::{Counts, Figures};
 use portcullis_robots::kind::{FileKind, WrongKind};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::{Classifier, Freshness};
@@ -14,7 +14,6 @@ use super::agents::AgentNotes;
 use super::mapped;
 use super::message::say_plainly;
 use super::plan::{PolicyPlan, QuestionPlan, SummaryForm};
-use super::summary::captured_of;
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
 const NOTES_SHOWN_MAX: usize = 10;
@@ -178,11 +177,6 @@ impl Policies {
     /// Returns the number of origins, or `None` if one policy applies to every URL.
     pub fn origins(&self) -> Option<usize> {
         (!self.set.is_universal()).then(|| self.set.counts().origins as usize)
-    }
-
-    /// Returns the dates of the oldest and the newest capture, if known.
-    pub fn captured(&self) -> Option<CaptureDates> {
-        captured_of(&self.set)
     }
 
     /// Counts captured files by their notes, and empty input.

@@ -1,33 +1,22 @@
-//! `portcullis inspect` and `verify`: the statistics of a set, the policies of one of its hosts,
-//! and whether it is intact.
+//! `portcullis inspect` and `verify`: what a set holds, the policies of one of its hosts, and
+//! whether it is intact.
 //!
-//! The JSON is the serialized form of the library's [`Stats`] and [`HostDetail`]. The text shows
-//! the same figures as lines and tables. Output is written only when it is complete.
-
-use std::fmt::{Display, Write as _};
+//! The JSON is the serialised form of the [`Survey`] and the [`HostDetail`]; the text shows the same
+//! figures as lines and tables. Output is written only when it is complete.
 
 use anyhow::Context;
-use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::usage::{Label, Preference};
-use portcullis_engine::automaton::Reach;
-use portcullis_io::access::UnixSeconds;
-use portcullis_robots::syntax::{NoteKind, RecordKind};
-use portcullis_robots::visible::visible;
-use portcullis_set::stats::{
-    Dates, HostDetail, HostGroup, HostPolicy, HostQuery, HostUsage, Named, OriginStats,
-    PolicyFigures, RobotCount, RuleSetStats, SharedRuleSet, Stats, Tier, UsageCount, UsageStats,
-};
-use portcullis_set::{InputReport, PolicySet, Provenance};
+use portcullis_robots::figures::counted;
+use portcullis_set::{PolicySet, Provenance};
+use portcullis_survey::{HostDetail, HostQuery, Storage, Survey, tables};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::args::{InspectArgs, VerifyArgs};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::{counted, say};
+use super::message::say;
 use super::output;
 use super::summary::to_json_line;
-use super::table::{self, share};
 
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 10;
@@ -38,7 +27,7 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
         verify_set(&set)?;
     }
     let out = match &args.host {
-        None => show_stats(&set, args)?,
+        None => survey(&set, args)?,
         Some(host) => {
             let query = HostQuery::parse(host.as_encoded_bytes()).with_context(|| {
                 format!(
@@ -55,7 +44,7 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
             }
             match args.json {
                 true => to_json_line(&HostObject { set: SetObject::new(&set), detail: &detail })?,
-                false => host_text(&detail).into_bytes(),
+                false => tables::host(&detail).into_bytes(),
             }
         }
     };
@@ -114,419 +103,40 @@ struct HostObject<'s> {
     #[serde(flatten)]
     set: SetObject<'s>,
     #[serde(flatten)]
-    detail: &'s HostDetail<'s>,
+    detail: &'s HostDetail,
 }
 
 #[derive(Serialize)]
-struct StatsObject<'s> {
+struct SurveyObject<'s> {
     version: &'static str,
     #[serde(flatten)]
     set: SetObject<'s>,
     robots_bytes_max: Option<u64>,
     bytes: u64,
     #[serde(flatten)]
-    stats: &'s Stats<'s>,
+    survey: &'s Survey,
+    #[serde(flatten)]
+    storage: &'s Storage<'s>,
     provenance: Value,
 }
 
-fn show_stats(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
-    let stats = Stats::of(set, args.top.top.unwrap_or(TOP))?;
+fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
+    let (survey, storage) = Survey::with_storage(set, args.top.top.unwrap_or(TOP))?;
     let provenance = set.provenance()?;
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())
     })?;
     if !args.json {
-        return Ok(stats_text(set, &stats, Provenance::read(provenance)).into_bytes());
+        let provenance = Provenance::read(provenance);
+        return Ok(tables::survey(set, &survey, &storage, provenance.as_ref()).into_bytes());
     }
-    Ok(to_json_line(&StatsObject {
+    Ok(to_json_line(&SurveyObject {
         version: env!("CARGO_PKG_VERSION"),
         set: SetObject::new(set),
         robots_bytes_max: set.robots_bytes_max(),
         bytes: set.bytes(),
-        stats: &stats,
+        survey: &survey,
+        storage: &storage,
         provenance: object,
     })?)
-}
-
-/// Builds the text for people. Writing to a string cannot fail.
-#[derive(Default)]
-struct Text(String);
-
-impl Text {
-    fn line(&mut self, line: impl Display) {
-        let _ = writeln!(self.0, "{line}");
-    }
-
-    fn table(&mut self, heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
-        table::push(heading, rows, &mut self.0);
-    }
-
-    /// Appends the number of origins by name, with their share of all. Names without an origin are
-    /// left out.
-    fn origins(&mut self, title: &str, all: u64, counts: impl IntoIterator<Item = (String, u64)>) {
-        let counts = counts.into_iter().filter(|&(_, origins)| origins > 0);
-        let row =
-            |(name, origins): (String, u64)| vec![name, origins.to_string(), share(origins, all)];
-        self.table(&[title, "origins"], counts.map(row));
-    }
-}
-
-/// Returns a row of a table: a name, then numbers.
-fn row(name: impl Into<String>, numbers: &[u64]) -> Vec<String> {
-    std::iter::once(name.into()).chain(numbers.iter().map(u64::to_string)).collect()
-}
-
-fn lossless(name: Option<&[u8]>, otherwise: &str) -> String {
-    name.map_or_else(|| otherwise.to_owned(), |name| visible(name).to_string())
-}
-
-fn named(counts: &Named<u64>) -> impl Iterator<Item = (String, u64)> {
-    counts.0.iter().map(|(name, count)| (name.to_string(), *count))
-}
-
-fn stats_text(set: &PolicySet, stats: &Stats<'_>, provenance: Option<Provenance<'_>>) -> String {
-    let mut text = Text::default();
-    let origins = &stats.origins;
-    let limit = match set.robots_bytes_max() {
-        Some(bytes) => format!("files up to {bytes} bytes"),
-        None => "files of any length".into(),
-    };
-    text.line(format_args!(
-        "{}: set {:016x}, dialect {}, {limit}, {}",
-        visible(set.name()),
-        set.hash(),
-        set.dialect().name,
-        counted(set.bytes(), "byte")
-    ));
-    text.line(format_args!(
-        "{}, {}, {} with {} of files, {}, {}",
-        counted(stats.hosts, "host"),
-        counted(origins.origins, "origin"),
-        counted(origins.captures, "capture"),
-        counted(origins.file_bytes, "byte"),
-        counted(stats.policies.policies, "policy"),
-        counted(stats.rule_sets.rule_sets, "rule set")
-    ));
-    text.line(dates("captured", origins.capture_dates, origins.undated));
-    text.line(dates("expire", origins.expiry_dates, origins.without_expiry));
-    if origins.in_outage > 0 {
-        let as_of = provenance.as_ref().and_then(|it| it.outages().time());
-        let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
-        text.line(format_args!("outages: {} origins unreachable{as_of}", origins.in_outage));
-    }
-    let inputs: Vec<InputReport> = provenance.iter().flat_map(|it| it.inputs()).collect();
-    push_origins(&mut text, origins, &inputs);
-    let records = &stats.other_records;
-    let field = |field: &portcullis_set::stats::FieldCount| {
-        let mut row = row(visible(&field.name).to_string(), &[field.records, field.origins]);
-        row.push(share(field.origins, origins.origins));
-        row
-    };
-    text.table(
-        &[&format!("other record ({} fields)", records.fields), "records", "origins"],
-        records.most_common.iter().map(field),
-    );
-    push_usage(&mut text, &stats.usage);
-    push_robots(&mut text, stats);
-    push_rule_sets(&mut text, &stats.rule_sets);
-    push_sharing(&mut text, "origins that share a policy", "policies", &stats.policies.sharing);
-    for (title, list) in [
-        ("most shared policy", &stats.policies.most_shared),
-        ("largest policy", &stats.policies.largest),
-        ("most expensive policy", &stats.policies.most_expensive),
-    ] {
-        push_policies(&mut text, title, list);
-    }
-    let section =
-        |(name, bytes): (String, u64)| vec![name, bytes.to_string(), share(bytes, set.bytes())];
-    let sections = named(&stats.sections).map(|(name, bytes)| (name.replace('-', " "), bytes));
-    let rest = ("(header, checksums, padding)".to_owned(), stats.bytes_outside_sections);
-    text.table(&["section", "bytes"], sections.chain([rest]).map(section));
-    text.0
-}
-
-fn dates(what: &str, dates: Option<Dates>, without: u64) -> String {
-    let Some(Dates { first, last }) = dates else { return format!("{what}: no dates") };
-    let rest = match without {
-        0 => String::new(),
-        origins => format!("; of {origins} origins unknown"),
-    };
-    format!("{what}: from {} to {}{rest}", first.to_rfc3339(), last.to_rfc3339())
-}
-
-fn push_origins(text: &mut Text, origins: &OriginStats, inputs: &[InputReport]) {
-    let all = origins.origins;
-    text.origins("state", all, named(&origins.states));
-    let status = |(&code, &count): (&u16, &u64)| match code {
-        0 => ("none".to_owned(), count),
-        code => (code.to_string(), count),
-    };
-    text.origins("status", all, origins.statuses.iter().map(status));
-    let redirects = origins.redirects_followed.iter();
-    text.origins("redirects followed", all, redirects.map(|(it, &count)| (it.to_string(), count)));
-    text.origins("note on the answer", all, named(&origins.capture_notes));
-    text.origins("note on the file", all, named(&origins.file_notes));
-    let months = origins.capture_months.iter();
-    text.origins("capture month", all, months.map(|(month, &count)| (month.clone(), count)));
-    let input = |(position, input): (u32, &InputReport)| {
-        let counted = origins.origins_by_input.iter().find(|it| it.input == position);
-        let format = input.format.map_or("-", |format| format.as_str());
-        let mut row = vec![input.name.clone(), format.to_owned()];
-        let counts = [input.captures, input.broken, counted.map_or(0, |it| it.origins)];
-        row.extend(counts.map(|count| count.to_string()));
-        row
-    };
-    let columns = ["input", "format", "captures", "broken", "origins"];
-    text.table(&columns, (0..).zip(inputs).map(input));
-    for input in inputs {
-        if let Some(failure) = &input.failure {
-            text.line(format_args!(
-                "{}: not read to its end: {}",
-                visible(&input.name),
-                visible(failure)
-            ));
-        }
-    }
-}
-
-fn push_usage(text: &mut Text, stats: &UsageStats) {
-    let count = |name: String, count: &UsageCount| {
-        row(name, &[count.records, count.policies, count.origins])
-    };
-    let sources = stats.sources.0.iter().map(|(name, by)| count(name.to_string(), by));
-    let stated = stats.labels.0.iter().flat_map(|(label, stated)| {
-        stated.0.iter().map(move |(value, by)| count(format!("{label}={value}"), by))
-    });
-    let all = count("(any)".into(), &stats.all);
-    let rows = (stats.all.records > 0).then(|| std::iter::once(all).chain(sources).chain(stated));
-    let columns = ["records", "policies", "origins"];
-    text.table(&[&["usage"][..], &columns].concat(), rows.into_iter().flatten());
-    let heading = format!("licence ({} distinct)", stats.licenses);
-    let licenses = stats.most_common_licenses.iter();
-    let licenses = licenses.map(|it| count(visible(&it.value).to_string(), &it.count));
-    text.table(&[&[heading.as_str()][..], &columns].concat(), licenses);
-}
-
-fn push_robots(text: &mut Text, stats: &Stats<'_>) {
-    let robots = &stats.robots;
-    let count = |name: String, count: &RobotCount| {
-        let RobotCount { policies, origins, everything, part, nothing, not_known } = *count;
-        row(name, &[policies, origins, everything, part, nothing, not_known])
-    };
-    let others = count("(any other)".into(), &robots.others);
-    let named = robots.most_named.iter();
-    let named = named.map(|robot| count(visible(robot.name).to_string(), &robot.count));
-    let heading = format!("robot ({} names)", robots.names);
-    let columns = [&heading, "policies", "origins", "everything", "part", "nothing", "unknown"];
-    text.table(&columns, std::iter::once(others).chain(named));
-    text.line(format_args!(
-        "{} policies name robots; {} policies of {} origins have no rules for other robots",
-        robots.naming_policies, robots.policies_without_others, robots.origins_without_others
-    ));
-}
-
-fn push_rule_sets(text: &mut Text, stats: &RuleSetStats<'_>) {
-    let strategies = stats.strategies.0.iter().map(|(name, count)| {
-        row(name.clone(), &[count.rule_sets, count.uses, count.patterns, count.bytes])
-    });
-    text.table(&["strategy", "rule sets", "in policies", "patterns", "bytes"], strategies);
-    push_sharing(text, "policies that share a rule set", "rule sets", &stats.sharing);
-    for (title, list) in [
-        ("most shared rule set", &stats.most_shared),
-        ("largest rule set", &stats.largest),
-        ("rule set with most patterns", &stats.most_patterns),
-        ("rule set of groups", &stats.of_groups),
-    ] {
-        let item = |item: &SharedRuleSet<'_>| {
-            let name = format!("{} for {}", lossless(item.host, "-"), lossless(item.robot, "*"));
-            let figures = &item.figures;
-            let numbers = [item.policies, item.origins, figures.patterns.into(), figures.bytes];
-            let mut row = row(name, &numbers);
-            row.push(figures.strategy.as_str().to_owned());
-            row
-        };
-        let columns = [title, "policies", "origins", "patterns", "bytes", "strategy"];
-        text.table(&columns, list.iter().map(item));
-    }
-}
-
-fn push_policies(text: &mut Text, title: &str, list: &[PolicyFigures<'_>]) {
-    let columns = [
-        title,
-        "origins",
-        "file bytes",
-        "extract bytes",
-        "records",
-        "robots",
-        "rule sets",
-        "patterns",
-        "unordered",
-        "rule set bytes",
-        "state",
-    ];
-    let policy = |it: &PolicyFigures<'_>| {
-        let mut row = row(
-            lossless(it.host, "-"),
-            &[
-                it.origins,
-                it.file_bytes,
-                it.extract_bytes,
-                it.records,
-                it.robots,
-                it.rule_sets,
-                it.patterns,
-                it.unordered,
-                it.rule_set_bytes,
-            ],
-        );
-        row.push(it.state.to_string());
-        row
-    };
-    text.table(&columns, list.iter().map(policy));
-}
-
-fn push_sharing(text: &mut Text, title: &str, things: &str, tiers: &[Tier]) {
-    let tier = |tier: &Tier| {
-        let name = match tier.from == tier.to {
-            true => tier.from.to_string(),
-            false => format!("{} to {}", tier.from, tier.to),
-        };
-        row(name, &[tier.things, tier.uses])
-    };
-    text.table(&[title, things, "uses"], tiers.iter().map(tier));
-}
-
-fn host_text(detail: &HostDetail<'_>) -> String {
-    let mut text = Text::default();
-    for (number, policy) in detail.policies.iter().enumerate() {
-        if number > 0 {
-            text.line("");
-        }
-        push_host_policy(&mut text, policy);
-    }
-    for origin in &detail.unknown {
-        text.line(format_args!("\n{}: no policy is known", visible(&origin.to_string())));
-    }
-    text.0
-}
-
-fn push_host_policy(text: &mut Text, policy: &HostPolicy<'_>) {
-    let origins: Vec<String> = policy.origins.iter().map(ToString::to_string).collect();
-    text.line(visible(&origins.join(" and ")));
-    let is_file = matches!(policy.state, PolicyState::Rules | PolicyState::NoRules);
-    push_facts(text, policy, is_file);
-    if !is_file {
-        return;
-    }
-    let robots = policy.robots.iter().map(|robot| {
-        let groups: Vec<String> = robot.groups.iter().map(usize::to_string).collect();
-        let rules = &robot.rules;
-        vec![
-            lossless(robot.name, "(any other)"),
-            rules.reach.map_or("unknown", Reach::as_str).to_owned(),
-            groups.join("+"),
-            rules.patterns.to_string(),
-            rules.bytes.to_string(),
-            rules.strategy.as_str().to_owned(),
-        ]
-    });
-    text.table(&["robot", "allowed", "groups", "patterns", "bytes", "strategy"], robots);
-    push_host_usage(text, &policy.usage);
-    push_listing(text, policy);
-}
-
-/// Appends the usage records of robots: their statements and their lines.
-fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
-    let labels = Label::ALL.map(Label::as_str);
-    let heading = [&["usage for robot"][..], &labels, &["licences", "lines"]].concat();
-    let robots = usage.iter().map(|robot| {
-        let stated = robot.stated.0.iter().map(|(_, stated)| match stated.is_empty() {
-            true => Preference::Unstated.to_string(),
-            false => stated.join(" "),
-        });
-        let mut lines: Vec<String> = robot.lines.iter().map(ToString::to_string).collect();
-        if robot.lines_omitted > 0 {
-            lines.push(format!("and {} more", robot.lines_omitted));
-        }
-        let others = robot.for_others.then(|| "(any other)".to_owned());
-        let named = robot.robots.iter().map(|name| visible(name).to_string());
-        let names: Vec<String> = others.into_iter().chain(named).collect();
-        let rest = [robot.licenses.to_string(), lines.join(" ")];
-        std::iter::once(names.join(", ")).chain(stated).chain(rest).collect()
-    });
-    text.table(&heading, robots);
-}
-
-fn push_facts(text: &mut Text, policy: &HostPolicy<'_>, is_file: bool) {
-    let facts = &policy.capture.facts;
-    let mut line = |name: &str, value: &dyn Display| {
-        text.line(format_args!("  {name:<9} {value}"));
-    };
-    let time = |time: Option<UnixSeconds>| {
-        time.map_or_else(|| "unknown".to_owned(), UnixSeconds::to_rfc3339)
-    };
-    match policy.verdict {
-        Some(verdict) => line("state", &format!("{}: {verdict} for every path", policy.state)),
-        None => line("state", &policy.state),
-    }
-    line("captured", &time(facts.captured_at));
-    if let Some((oldest, newest)) = facts.dates()
-        && oldest != newest
-    {
-        line("", &format!("to {}, behind redirects", newest.to_rfc3339()));
-    }
-    line("expires", &time(facts.expires_at));
-    if let Some(outage) = &facts.outage {
-        line("outage", outage);
-    }
-    match facts.status {
-        0 => line("status", &"none"),
-        status => line("status", &status),
-    }
-    line("redirects", &format!("{} followed", facts.redirects_followed));
-    match &policy.capture.input_name {
-        Some(name) => line("input", &visible(name)),
-        None => line("input", &format!("number {}", facts.input)),
-    }
-    let notes: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
-    if !notes.is_empty() {
-        line("answer", &notes.join(", "));
-    }
-    if is_file {
-        line("file", &format!("{} bytes", facts.file_bytes));
-        facts.file_notes.kinds().for_each(|kind| {
-            line("", &format!("{kind}: {}", NoteKind::describe(kind)));
-        });
-    }
-}
-
-/// Lists the records with their lines, and before each group the robots to which it applies.
-fn push_listing(text: &mut Text, policy: &HostPolicy<'_>) {
-    let Some(last) = policy.records.last() else { return text.line("\nno records") };
-    let width = last.line.to_string().len().max(4);
-    text.line("");
-    let mut groups = policy.groups.iter().enumerate();
-    for (position, record) in policy.records.iter().enumerate() {
-        if record.kind == Some(RecordKind::StartsGroup)
-            && let Some((number, group)) = groups.next()
-        {
-            if position > 0 {
-                text.line("");
-            }
-            text.line(format_args!("{:width$}  # group {}: {}", "", number + 1, audience(group)));
-        }
-        text.line(format_args!("{:>width$}  {}", record.line, visible(&record.text)));
-    }
-}
-
-fn audience(group: &HostGroup) -> String {
-    let mut names: Vec<String> =
-        group.robots.iter().map(|name| visible(name).to_string()).collect();
-    if group.for_others {
-        names.push("any other robot".into());
-    }
-    match names.is_empty() {
-        true => "unused".into(),
-        false => format!("applies to {}", names.join(", ")),
-    }
 }

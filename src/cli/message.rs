@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use clap::error::{ContextKind, ContextValue};
+pub use portcullis_robots::figures::counted;
 use portcullis_robots::visible::visible;
 
 /// Writes the program's name and a message.
@@ -17,15 +18,6 @@ pub fn say(message: impl Display) {
 /// Writes a message without the program's name.
 pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
-}
-
-/// Formats a number with its noun: "1 policy", "2 policies".
-pub fn counted(count: u64, noun: &str) -> String {
-    match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        _ => format!("{count} {noun}s"),
-    }
 }
 
 /// Returns a usage error with the hidden characters of its arguments escaped.

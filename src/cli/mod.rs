@@ -38,7 +38,6 @@ mod rows;
 mod stream;
 mod summary;
 mod synth;
-mod table;
 mod values;
 
 use std::io::{self, Write};

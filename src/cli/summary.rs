@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis_io::access::UnixSeconds;
-use portcullis_report::{
-    Account, CaptureDates, Counts, Filtered, InvalidRecords, JudgedAge, Run, Summary,
-};
+use portcullis_io::access::DateSpan;
+use portcullis_report::{Account, Counts, Filtered, InvalidRecords, JudgedAge, Run, Summary};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::Freshness;
 use serde::Serialize;
@@ -72,7 +70,7 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         agents: agents.clone(),
         agent_lists: lists.clone(),
         unnamed_agents: unnamed.clone(),
-        captured: policies.captured(),
+        captured: set.counts().captured,
         judged_age: questions.freshness.as_ref().map(judged),
         left_out: policies.left_out,
         file_notes: policies.file_notes(),
@@ -112,23 +110,9 @@ pub fn show_object(
     show(form, write_text, |out| to_json_line(object).map(|line| *out = line));
 }
 
-/// Returns the dates of the first and the last capture of a set for JSON.
-pub fn capture_dates(dates: (UnixSeconds, UnixSeconds)) -> CaptureDates {
-    CaptureDates { first: dates.0.to_rfc3339(), last: dates.1.to_rfc3339() }
-}
-
 /// Formats capture dates for people.
-pub fn captured(dates: Option<&CaptureDates>) -> String {
-    match dates {
-        Some(CaptureDates { first, last }) => format!("captured from {first} to {last}"),
-        None => "no capture dates".into(),
-    }
-}
-
-/// Returns the dates of a set's captures, or `None` if none is known.
-pub fn captured_of(set: &PolicySet) -> Option<CaptureDates> {
-    let (first, last) = set.counts().captured?;
-    Some(capture_dates((UnixSeconds(first), UnixSeconds(last))))
+pub fn captured(dates: Option<DateSpan>) -> String {
+    dates.map_or_else(|| "no capture dates".into(), |dates| format!("captured {dates}"))
 }
 
 /// Counts the compiled rules.

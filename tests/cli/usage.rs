@@ -33,7 +33,7 @@ fn audit_agrees_with_classify() {
         }
     }
     assert_eq!(usage["urls"][0]["n"], 2);
-    assert_eq!(usage["by_conflict"], json!({"no_access": 1, "overruled": 1, "other_group": 4}));
+    assert_eq!(usage["by_conflict"], json!({"no-access": 1, "overruled": 1, "other-group": 4}));
     let rows = usage["conflicts"]["rows"].as_array().unwrap();
     let row = |row: &Value| {
         let names = ["host", "label", "kind"].map(|member| row[member].as_str().unwrap());
@@ -49,9 +49,10 @@ fn audit_agrees_with_classify() {
         "b.example search no-access 7 [0]",
     ];
     assert_eq!(rows, expected);
-    assert_eq!((&usage["hosts"], &usage["licensed"]), (&json!(2), &json!(2)));
-    let licenses = json!([{"license": "https://l.example/all", "hosts": 2}]);
-    assert_eq!(usage["licenses"]["rows"], licenses);
+    let survey = &report["survey"]["usage"];
+    assert_eq!((&survey["hosts"], &survey["sources"]["license"]["hosts"]), (&json!(2), &json!(2)));
+    let license = &survey["most_common_licenses"][0];
+    assert_eq!((&license["value"], &license["hosts"]), (&json!("https://l.example/all"), &json!(2)));
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     let words = ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"];
     assert_contains(&page, &words);

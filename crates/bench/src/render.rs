@@ -2,9 +2,9 @@
 //!
 //! Both have the same headline, the same table with a row for each engine, and the same remarks.
 
-use portcullis_report::html::{Html, Table, counted, number};
-use portcullis_report::page::{Page, Section};
-use portcullis_report::{html, html::LogAxis};
+use maud::{Markup, html};
+use portcullis_report::page::{Page, Section, table, text};
+use portcullis_robots::figures::{grouped, plural};
 use portcullis_robots::visible::visible;
 
 use super::engine::EngineKind;
@@ -46,27 +46,27 @@ fn one_line(text: &str) -> String {
 /// Renders the report as an HTML page, which opens without a network.
 pub fn page(report: &Report) -> String {
     let facts = facts(report);
-    let facts: Vec<(&str, Html)> =
-        facts.iter().map(|(name, fact)| (*name, html!("{}", fact))).collect();
+    let facts: Vec<(&str, Markup)> = facts.iter().map(|(name, fact)| (*name, all(fact))).collect();
     let table = EngineTable::of(report);
-    let mut body = table.html();
-    body += html!("<p>{}</p>\n", table.note);
-    let remark = |remark: &String| html!("<li>{}</li>\n", remark);
-    let remarks: Html = remarks(report).iter().map(remark).collect();
+    let body = html! { (table.html()) p { (table.note) } };
+    let remarks = html! { ul { @for remark in remarks(report) { li { (all(&remark)) } } } };
     let sections = [
         Section { id: "chart", title: "Time per URL", body: chart(report), ..Section::default() },
         Section { id: "engines", title: "Engines", body, ..Section::default() },
-        Section {
-            id: "remarks",
-            title: "Remarks",
-            body: html!("<ul>\n{}</ul>\n", remarks),
-            ..Section::default()
-        },
+        Section { id: "remarks", title: "Remarks", body: remarks, ..Section::default() },
     ];
-    let footer = html!("Made by portcullis {}.", report.version);
-    Page { title: &headline(report), facts: &facts, sections: &sections, footer }
-        .html()
-        .into_string()
+    let footer = format!("Made by portcullis {}.", report.version);
+    Page { title: &headline(report), facts: &facts, sections: &sections, footer: &footer }.html()
+}
+
+/// Shows a text of any length.
+fn all(text: &str) -> Markup {
+    html! { (one_line(text)) }
+}
+
+/// Returns a grouped number with its noun: "2,434 files".
+fn counted(count: u64, noun: &str) -> String {
+    format!("{} {}", grouped(count), plural(count, noun))
 }
 
 /// Returns the column that the headline and the chart compare: the one that most engines of other
@@ -105,7 +105,7 @@ fn headline(report: &Report) -> String {
         None => format!("{start}; no engine of another project was timed."),
         Some((other, time)) => format!(
             "{start}; the fastest of {} of other projects, {}, takes {}, {:.1} times as long.",
-            counted(others.len() as u64, "engine", "engines"),
+            counted(others.len() as u64, "engine"),
             other.name,
             nanoseconds(*time),
             time / ours
@@ -117,7 +117,7 @@ fn headline(report: &Report) -> String {
 fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let Report { command, machine, corpus, settings, baseline, .. } = report;
     let left_out = corpus.left_out;
-    let urls = |count: usize| counted(count as u64, "URL", "URLs");
+    let urls = |count: usize| counted(count as u64, "URL");
     vec![
         ("Command", command.clone()),
         (
@@ -137,13 +137,13 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
             format!(
                 "{} ({} distinct texts, {} cut at the limit), {}, dialect {}, agent {}. Left out: {} \
                  records that are not URLs, {} of origins without a file, {} that are not UTF-8",
-                counted(corpus.files as u64, "file", "files"),
-                number(corpus.texts as u64),
-                number(corpus.texts_cut as u64),
+                counted(corpus.files as u64, "file"),
+                grouped(corpus.texts as u64),
+                grouped(corpus.texts_cut as u64),
                 urls(corpus.questions),
                 corpus.dialect,
                 corpus.agent,
-                number(left_out.invalid as u64),
+                grouped(left_out.invalid as u64),
                 urls(left_out.without_file),
                 urls(left_out.not_text)
             ),
@@ -154,7 +154,7 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
                 "the oracle judged every URL in {:.1} s and allows {}, checksum {}. Every answer of every \
                  engine was compared with it before anything was timed",
                 corpus.oracle_seconds,
-                number(corpus.allowed),
+                grouped(corpus.allowed),
                 corpus.checksum
             ),
         ),
@@ -164,7 +164,7 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
                 "{}, answered by every timed engine; median of {} (least–most), and × the median of \
                  {baseline}. Passes fill {} s; seed {}",
                 urls(corpus.timed),
-                counted(settings.rounds, "round", "rounds"),
+                counted(settings.rounds, "round"),
                 settings.seconds_per_pass,
                 settings.seed
             ),
@@ -209,27 +209,28 @@ impl EngineTable {
         EngineTable { head, rows: report.engines.iter().map(row).collect(), note }
     }
 
-    fn html(&self) -> Html {
-        let mut table = Table::new("times", html!("Medians by engine"), &self.rows);
-        for (column, name) in self.head.iter().enumerate() {
-            let cell = move |row: &Vec<String>| {
-                let text = &row[column];
-                if let Some(text) = text.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
-                    return html!("<span class=\"bad\">{}</span>", text);
-                }
-                // The median alone, so that columns stay narrow and sort as numbers.
-                html!("{}", text.split(" (").next().unwrap_or_default())
-            };
-            table = if column < 2 { table.text(name, cell) } else { table.figure(name, cell) };
-        }
-        table.html_or("Nothing was measured.")
+    fn html(&self) -> Markup {
+        let columns = self.head.iter().enumerate();
+        let columns: Vec<String> = columns
+            .map(|(column, name)| if column < 2 { name.clone() } else { format!("#{name}") })
+            .collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let cell = |cell: &String| {
+            if let Some(bad) = cell.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
+                return html! { span.bad { (text(bad)) } };
+            }
+            // The median alone, so that columns stay narrow.
+            text(cell.split(" (").next().unwrap_or_default())
+        };
+        let rows = self.rows.iter().map(|row| row.iter().map(cell).collect());
+        table("times", "Medians by engine", &columns, rows)
     }
 }
 
 fn answers(verification: &Verification) -> String {
     match &verification.status {
         Status::Verified => "verified".to_owned(),
-        Status::Differs => format!("{} differ", number(verification.differing as u64)),
+        Status::Differs => format!("{} differ", grouped(verification.differing as u64)),
         Status::Wrong => "**WRONG**".to_owned(),
         Status::Failed(_) => "**FAILED**".to_owned(),
     }
@@ -255,7 +256,7 @@ fn time(result: &Measurement) -> String {
 
 /// Formats a value with one decimal if it is small, and otherwise with its digits in groups.
 fn figure(value: f64) -> String {
-    if value < 100.0 { format!("{value:.1}") } else { number(value.round() as u64) }
+    if value < 100.0 { format!("{value:.1}") } else { grouped(value.round() as u64) }
 }
 
 /// Formats a time in a unit that keeps it short: `29.9 ns`, `1.2 µs`.
@@ -280,15 +281,15 @@ fn remarks(report: &Report) -> Vec<String> {
             Status::Verified | Status::Differs => {}
         }
         if asked > answered && !matches!(status, Status::Failed(_)) {
-            lines.push(format!("{} URLs without an answer", number((asked - answered) as u64)));
+            lines.push(format!("{} URLs without an answer", grouped((asked - answered) as u64)));
         }
         if is_sampled(engine, report) {
-            let [questions, asked] = [engine.questions, *asked].map(|it| number(it as u64));
+            let [questions, asked] = [engine.questions, *asked].map(|it| grouped(it as u64));
             lines.push(format!("timed on a sample of {questions} URLs, compared on {asked}"));
         }
         lines.extend(engine.notes.iter().cloned());
         for (reason, count) in files_refused {
-            lines.push(format!("files refused: {} ({reason})", number(*count as u64)));
+            lines.push(format!("files refused: {} ({reason})", grouped(*count as u64)));
         }
         for example in examples {
             lines.push(format!("{} (oracle: {}): {}", example.answer, example.oracle, example.url));
@@ -306,60 +307,62 @@ fn remarks(report: &Report) -> Vec<String> {
 /// Draws the time per URL of each engine as a point on a common axis, the fastest engine first. The
 /// axis is logarithmic, because costs differ by orders of magnitude. A bar on such an axis would
 /// have no meaningful length.
-fn chart(report: &Report) -> Html {
+fn chart(report: &Report) -> Markup {
     const HEIGHT: f64 = 14.0;
-    let Some(cell) = compared(report) else { return html!("<p>Nothing was timed per URL.</p>\n") };
+    const MIDDLE: f64 = HEIGHT / 2.0;
+    let Some(cell) = compared(report) else {
+        return html! { p { "Nothing was timed per URL." } };
+    };
     let timed = report.engines.iter();
     let mut timed: Vec<(&EngineReport, &Measurement)> =
         timed.filter_map(|engine| Some((engine, engine.result(cell)?))).collect();
     timed.sort_by(|a, b| a.1.median_ns.total_cmp(&b.1.median_ns));
     let logs = timed.iter().flat_map(|(_, it)| [it.min_ns, it.max_ns]).map(f64::log10);
     let (low, high) = logs.fold((9.0_f64, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
-    let (low, high) = (low.floor().max(0.0), high.ceil());
-    let axis = LogAxis { low, high: high.max(low + 1.0), from: 0.0, to: 100.0 };
-    let rules: Html = axis
-        .powers()
-        .map(|power| {
-            let x = axis.place(power);
-            html!("<line class=\"rule\" x1=\"{}%\" x2=\"{}%\" y1=\"0\" y2=\"{}\"/>", x, x, HEIGHT)
-        })
-        .collect();
-    let row = |(engine, it): &(&EngineReport, &Measurement)| {
-        let class = if engine.kind == EngineKind::BuiltIn { "s0" } else { "s1" };
-        let [least, median, most] = [it.min_ns, it.median_ns, it.max_ns].map(|it| axis.place(it));
-        let y = HEIGHT / 2.0;
-        html!(
-            "<div class=\"bar\"><span>{}</span><span>{}</span>\
-             <svg width=\"100%\" height=\"{}\">{}<line class=\"mark\" x1=\"{}%\" x2=\"{}%\" y1=\"{}\" y2=\"{}\"/>\
-             <circle class=\"{}\" cx=\"{}%\" cy=\"{}\" r=\"6\"/></svg></div>\n",
-            engine.name,
-            nanoseconds(it.median_ns),
-            HEIGHT,
-            rules,
-            least,
-            most,
-            y,
-            y,
-            class,
-            median,
-            y
-        )
+    let low = low.floor().max(0.0);
+    let high = high.ceil().max(low + 1.0);
+    // The place of a time on the axis, in percent.
+    let place = |time: f64| ((time.log10() - low) / (high - low) * 100.0).clamp(0.0, 100.0);
+    let percent = |time: f64| format!("{:.2}%", place(time));
+    let powers: Vec<f64> = (low as i32..=high as i32).map(|power| 10_f64.powi(power)).collect();
+    let step = powers.len().div_ceil(6);
+    let side = |power: f64| match place(power) {
+        x if x < 8.0 => "soft",
+        x if x > 92.0 => "soft end",
+        _ => "soft middle",
     };
-    let step = axis.powers().count().div_ceil(6);
-    let tick = |power: f64| {
-        let x = axis.place(power);
-        let side = if x < 8.0 { "" } else { ["middle", "end"][usize::from(x > 92.0)] };
-        let name = nanoseconds(power).replace(".0", "");
-        html!("<text class=\"soft {}\" x=\"{}%\" y=\"13\">{}</text>\n", side, x, name)
-    };
-    html!(
-        "<figure>\n<figcaption>{}, shuffled: {} <small>logarithmic axis; the thin line spans the \
-         rounds</small></figcaption>\n<div class=\"plot\" role=\"img\" aria-label=\"Chart: time per URL. The \
-         table has the numbers.\" aria-describedby=\"times-caption\">\n{}<svg width=\"100%\" height=\"18\">\n{}\
-         </svg>\n</div>\n</figure>\n",
-        cell.model.as_str(),
-        cell.model.describe(),
-        timed.iter().map(row).collect::<Html>(),
-        axis.powers().step_by(step).map(tick).collect::<Html>()
-    )
+    html! {
+        figure {
+            figcaption {
+                (cell.model.as_str()) ", shuffled: " (cell.model.describe())
+                " " small { "logarithmic axis; the thin line spans the rounds" }
+            }
+            div.plot role="img" aria-label="Chart: time per URL. The table has the numbers."
+                aria-describedby="times-caption" {
+                @for (engine, it) in &timed {
+                    div.bar {
+                        span { (text(&engine.name)) }
+                        span { (nanoseconds(it.median_ns)) }
+                        svg width="100%" height=(HEIGHT) {
+                            @for &power in &powers {
+                                line.rule x1=(percent(power)) x2=(percent(power)) y1="0"
+                                    y2=(HEIGHT) {}
+                            }
+                            line.mark x1=(percent(it.min_ns)) x2=(percent(it.max_ns)) y1=(MIDDLE)
+                                y2=(MIDDLE) {}
+                            @let class = if engine.kind == EngineKind::BuiltIn { "s0" } else { "s1" };
+                            circle class=(class) cx=(percent(it.median_ns)) cy=(MIDDLE) r="6" {}
+                        }
+                    }
+                }
+                svg width="100%" height="18" {
+                    @for &power in powers.iter().step_by(step) {
+                        text class=(side(power)) x=(percent(power)) y="13" {
+                            (nanoseconds(power).replace(".0", ""))
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -460,11 +460,11 @@ pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
 /// the page says so; only very many agents exceed the limit.
 pub const AUDIT_PAGE_BYTES_MAX: usize = 2_000_000;
 
-/// Characters of a rule, host or URL in an audit's page. A longer text ends with `…`; the JSON has
-/// up to [`SHOWN_BYTES_MAX`] bytes.
+/// Characters of a rule, host or URL on a page. A longer text ends with `…`; the JSON has up to
+/// [`SHOWN_BYTES_MAX`] bytes.
 ///
 /// Source: our choice, about four lines of a cell.
-pub const AUDIT_PAGE_TEXT_CHARACTERS_MAX: usize = 200;
+pub const PAGE_TEXT_CHARACTERS_MAX: usize = 200;
 
 /// Patterns of a rule set that are tried as examples of disallowed and of allowed paths, before an
 /// automaton computes how much it leaves.

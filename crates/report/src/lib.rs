@@ -43,7 +43,6 @@ pub mod difference;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
-pub mod html;
 pub mod json_lines;
 pub mod page;
 mod rejects;
@@ -58,9 +57,7 @@ mod tests;
 pub use counts::{AgentCounts, Counts, Figures};
 pub use explanation::clause;
 pub use rejects::{InvalidRecord, InvalidRecords, Reject, Rejects};
-pub use summary::{
-    Account, AgentList, CaptureDates, Filtered, JudgedAge, Run, Summary, UnnamedAgent,
-};
+pub use summary::{Account, AgentList, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 pub use unknown::Unknown;
 
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;

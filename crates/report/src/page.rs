@@ -1,139 +1,376 @@
-//! Builds the frame of every page: title, facts, contents, sections, style and script.
+//! The parts of every page: the frame, sections, tables and bars.
 //!
-//! This module has the style sheet and the behaviour of tables (sort, filter, fold), not the
-//! content. See [`html`](mod@crate::html) for tables and charts. A page loads no other resources
-//! and stores no data. It works in light and dark, on a phone, on paper and with a screen reader.
-//! Without its script, the tables are complete. As a second line of defence after escaping, the
-//! content security policy allows only the page's own script and style, by their hashes.
+//! Pages are written with [`maud`], whose `html!` escapes all text, so that no host, rule or URL of
+//! an untrusted file becomes markup. [`text`] and [`code`] also show characters that are invisible
+//! or reorder their neighbours. This module owns the style sheet and what pages have in common; the
+//! content is each page's own.
+//!
+//! A page is one file without scripts. It loads nothing, works in light and dark, on a phone, on
+//! paper and with a screen reader. As a second line of defence after escaping, the content security
+//! policy allows only the page's own style, by its hash.
 //!
 //! Cost: linear in the content. No function fails.
+//!
+//! ```
+//! use portcullis_report::page::{Page, Section, code, count, table};
+//!
+//! let hosts = [("a.example", 1_200), ("<b>", 3)];
+//! let rows = hosts.map(|(host, urls)| vec![code(host), count(urls)]);
+//! let body = table("hosts", "URLs by host", &["host", "#URLs"], rows);
+//! let sections = [Section { id: "hosts", title: "Hosts", body, ..Section::default() }];
+//! let page = Page { title: "Hosts", facts: &[], sections: &sections, footer: "Made today." };
+//! let html = page.html();
+//! assert!(html.contains("<code>&lt;b&gt;</code>") && html.contains("1,200"));
+//! ```
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::html;
-use crate::html::Html;
+use portcullis_dialect::limits::PAGE_TEXT_CHARACTERS_MAX;
+use portcullis_robots::figures::{grouped, percent};
+use portcullis_robots::visible::{cut_characters, visible};
 
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("page/style.css");
-/// The script of every page.
-pub const SCRIPT: &str = include_str!("page/behaviour.js");
 
-/// Hatch patterns, which mark unknown shares without colours.
-const PATTERNS: &str = r#"<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
-<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-back" width="6" height="6"/><rect class="hatch-line" width="2" height="6"/></pattern>
-</defs></svg>
-"#;
+/// The number of rows or bars that are shown before the others unfold.
+const SHOWN: usize = 12;
+
+/// The smallest width of a part of a bar that is not 0, in percent.
+const VISIBLE: f64 = 0.4;
 
 /// A page and its content.
 pub struct Page<'a> {
     /// The heading.
     pub title: &'a str,
     /// The subject of the page, as names and facts under the heading.
-    pub facts: &'a [(&'a str, Html)],
+    pub facts: &'a [(&'a str, Markup)],
     /// The sections, in order.
     pub sections: &'a [Section],
     /// The last line.
-    pub footer: Html,
+    pub footer: &'a str,
 }
 
 /// A section of a page. All members except the first two may be empty.
-#[derive(Default)]
 pub struct Section {
     /// The id of the heading.
     pub id: &'static str,
     /// The heading.
     pub title: &'static str,
     /// The result in a sentence.
-    pub finding: Html,
+    pub finding: Markup,
     /// How to read the section.
-    pub meaning: Html,
+    pub meaning: &'static str,
     /// What to do about the finding.
-    pub advice: Html,
+    pub advice: &'static str,
     /// Tables and charts.
-    pub body: Html,
+    pub body: Markup,
 }
 
-impl Section {
-    fn html(&self) -> Html {
-        let Section { id, title, finding, meaning, advice, body } = self;
-        let paragraph = |text: &Html| match text.is_empty() {
-            true => Html::default(),
-            false => html!("<p>{}</p>\n", text),
-        };
-        let advice = match advice.is_empty() {
-            true => Html::default(),
-            false => {
-                html!("<p class=\"advice\"><strong>What to do:</strong> {}</p>\n", advice)
-            }
-        };
-        html!(
-            "<section aria-labelledby=\"{}\">\n<h2 id=\"{}\">{}</h2>\n{}{}{}{}</section>\n",
-            id,
-            id,
-            title,
-            paragraph(finding),
-            paragraph(meaning),
-            advice,
-            body
-        )
+impl Default for Section {
+    fn default() -> Section {
+        let none = || PreEscaped(String::new());
+        Section { id: "", title: "", finding: none(), meaning: "", advice: "", body: none() }
     }
 }
 
 impl Page<'_> {
     /// Returns the whole page.
-    pub fn html(&self) -> Html {
-        let Page { title, facts, sections, footer } = self;
-        let hash = |text: &str| BASE64_STANDARD.encode(hmac_sha256::Hash::hash(text.as_bytes()));
-        let link = |it: &Section| html!("<li><a href=\"#{}\">{}</a></li>\n", it.id, it.title);
-        html!(
-            r##"<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>{}</title>
-<style>{}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-{}<header>
-<h1>{}</h1>
-{}</header>
-<div class="page">
-<nav aria-labelledby="contents">
-<h2 id="contents">Contents</h2>
-<ol>
-{}</ol>
-</nav>
-<main id="content" tabindex="-1">
-{}</main>
-</div>
-<footer>
-<p>{}</p>
-</footer>
-<script>{}</script>
-</body>
-</html>
-"##,
-            hash(STYLE),
-            hash(SCRIPT),
-            *title,
-            Html::of_source(STYLE),
-            Html::of_source(PATTERNS),
-            *title,
-            fact_list(facts),
-            sections.iter().map(link).collect::<Html>(),
-            sections.iter().map(Section::html).collect::<Html>(),
-            footer,
-            Html::of_source(SCRIPT)
-        )
+    pub fn html(&self) -> String {
+        let hash = BASE64_STANDARD.encode(hmac_sha256::Hash::hash(STYLE.as_bytes()));
+        let policy = format!(
+            "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+        );
+        let title = visible(self.title).to_string();
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="referrer" content="no-referrer";
+                    title { (title) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    a.skip href="#content" { "Skip to the content" }
+                    (PATTERNS)
+                    header { h1 { (title) } (facts(self.facts)) }
+                    div.page {
+                        nav aria-labelledby="contents" {
+                            h2 #contents { "Contents" }
+                            ol {
+                                @for section in self.sections {
+                                    li { a href={ "#" (section.id) } { (section.title) } }
+                                }
+                            }
+                        }
+                        main #content tabindex="-1" {
+                            @for section in self.sections { (section.html()) }
+                        }
+                    }
+                    footer { p { (self.footer) } }
+                }
+            }
+        };
+        page.into_string()
     }
 }
 
-/// Returns names and facts, side by side.
-pub fn fact_list(facts: &[(&str, Html)]) -> Html {
-    let fact = |(name, fact): &(&str, Html)| html!("<dt>{}</dt><dd>{}</dd>\n", *name, fact);
-    html!("<dl class=\"facts\">\n{}</dl>\n", facts.iter().map(fact).collect::<Html>())
+impl Section {
+    fn html(&self) -> Markup {
+        html! {
+            section aria-labelledby=(self.id) {
+                h2 id=(self.id) { (self.title) }
+                @if !self.finding.0.is_empty() { p.finding { (self.finding) } }
+                @if !self.meaning.is_empty() { p { (self.meaning) } }
+                @if !self.advice.is_empty() {
+                    p.advice { strong { "What to do:" } " " (self.advice) }
+                }
+                (self.body)
+            }
+        }
+    }
+}
+
+/// Hatch patterns, which mark unknown shares without colours.
+const PATTERNS: PreEscaped<&str> = PreEscaped(
+    r#"<svg class="patterns" width="0" height="0" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-back" width="6" height="6"/><rect class="hatch-line" width="2" height="6"/></pattern></defs></svg>"#,
+);
+
+/// Shows untrusted text, cut if it is long.
+pub fn text(text: impl AsRef<[u8]>) -> Markup {
+    let shown = visible(text.as_ref()).to_string();
+    html! { (&*cut_characters(&shown, PAGE_TEXT_CHARACTERS_MAX)) }
+}
+
+/// Shows untrusted text as code.
+pub fn code(untrusted: impl AsRef<[u8]>) -> Markup {
+    html! { code { (text(untrusted)) } }
+}
+
+/// Shows a number with grouped digits.
+pub fn count(number: u64) -> Markup {
+    html! { @if number == 0 { span.z { "0" } } @else { (grouped(number)) } }
+}
+
+/// Shows names and facts, side by side.
+pub fn facts(facts: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts { @for (name, fact) in facts { dt { (name) } dd { (fact) } } } }
+}
+
+/// Joins items with commas. The items after the first `shown` unfold on a click.
+pub fn folded(items: impl IntoIterator<Item = Markup>, shown: usize) -> Markup {
+    let mut items: Vec<Markup> = items.into_iter().collect();
+    let rest = items.split_off(items.len().min(shown));
+    let list = |items: &[Markup]| {
+        html! { @for (place, item) in items.iter().enumerate() { @if place > 0 { ", " } (item) } }
+    };
+    html! {
+        (list(&items))
+        @if !rest.is_empty() {
+            details { summary { (grouped(rest.len() as u64)) " more" } (list(&rest)) }
+        }
+    }
+}
+
+/// Shows a table; the rows after the first few unfold. A column whose name starts with `#` has
+/// numbers, the others have text, and the first column has the row headings. Empty without rows.
+pub fn table(
+    id: &str,
+    caption: &str,
+    columns: &[&str],
+    rows: impl IntoIterator<Item = Vec<Markup>>,
+) -> Markup {
+    let rows: Vec<Vec<Markup>> = rows.into_iter().collect();
+    if rows.is_empty() {
+        return html! {};
+    }
+    let is_text = |column: usize| !columns[column].starts_with('#');
+    let body = |rows: &[Vec<Markup>]| {
+        html! {
+            tbody {
+                @for row in rows {
+                    tr {
+                        @for (column, cell) in row.iter().enumerate() {
+                            @if column == 0 {
+                                th scope="row" class="t" { (cell) }
+                            } @else if is_text(column) {
+                                td class="t" { (cell) }
+                            } @else {
+                                td { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let whole = |rows: &[Vec<Markup>]| {
+        html! {
+            div.wide role="region" tabindex="0" aria-labelledby={ (id) "-caption" } {
+                table {
+                    thead {
+                        tr {
+                            @for (column, name) in columns.iter().enumerate() {
+                                th scope="col" class=[is_text(column).then_some("t")] {
+                                    (name.trim_start_matches('#'))
+                                }
+                            }
+                        }
+                    }
+                    (body(rows))
+                }
+            }
+        }
+    };
+    let (first, rest) = rows.split_at(rows.len().min(SHOWN));
+    html! {
+        div.table id=(id) {
+            p.caption id={ (id) "-caption" } { (caption) }
+            (whole(first))
+            @if !rest.is_empty() {
+                details { summary { (grouped(rest.len() as u64)) " more rows" } (whole(rest)) }
+            }
+        }
+    }
+}
+
+/// A part of each bar: the class of its colour, and its name in the legend.
+pub type Part<'a> = (&'a str, &'a str);
+
+/// A bar of a chart.
+pub struct Bar {
+    /// The label above the bar.
+    pub label: String,
+    /// The figure on the right.
+    pub figure: String,
+    /// The parts, in the order of the chart's parts.
+    pub values: Vec<u64>,
+}
+
+/// Draws horizontal bars in percent of their width, so that they fit a phone and a sheet of paper.
+/// If `are_shares`, every bar is as long as the chart. The bars after the first few unfold. To a
+/// screen reader, the chart is an image whose name points to the table with its numbers.
+pub fn bars(
+    title: &str,
+    table: &str,
+    parts: &[Part<'_>],
+    are_shares: bool,
+    bars: &[Bar],
+) -> Markup {
+    let sum = |bar: &Bar| bar.values.iter().sum::<u64>();
+    let longest = bars.iter().map(sum).max().unwrap_or(0);
+    let draw = |bars: &[Bar]| {
+        html! {
+            @for bar in bars {
+                @let whole = if are_shares { sum(bar) } else { longest };
+                div.bar {
+                    span { (text(&bar.label)) }
+                    span { (bar.figure) }
+                    svg width="100%" height="10" {
+                        rect.track x="0%" width="100%" height="10" {}
+                        (segments(parts, &bar.values, whole))
+                    }
+                }
+            }
+        }
+    };
+    if longest == 0 {
+        return html! {};
+    }
+    let (first, rest) = bars.split_at(bars.len().min(SHOWN));
+    let occurs = |index: &usize| bars.iter().any(|bar| bar.values[*index] > 0);
+    html! {
+        figure {
+            figcaption { (title) }
+            @if parts.len() > 1 {
+                ul.legend {
+                    @for (class, name) in (0..parts.len()).filter(occurs).map(|it| parts[it]) {
+                        li {
+                            svg.key width="14" height="14" aria-hidden="true" {
+                                rect class=(class) width="14" height="14" {}
+                            }
+                            (name)
+                        }
+                    }
+                }
+            }
+            div.plot role="img" aria-label={ "Chart: " (title) ". The table has the numbers." }
+                aria-describedby={ (table) "-caption" } { (draw(first)) }
+            @if !rest.is_empty() {
+                details { summary { (grouped(rest.len() as u64)) " more" } div.plot { (draw(rest)) } }
+            }
+        }
+    }
+}
+
+fn segments(parts: &[Part<'_>], values: &[u64], whole: u64) -> Markup {
+    let mut before = 0;
+    html! {
+        @for ((class, _), &value) in parts.iter().zip(values) {
+            @if value > 0 {
+                @let width = percent(value, whole).max(VISIBLE);
+                @let from = percent(before, whole).min(100.0 - width);
+                rect class=(class) x=(format!("{from:.2}%")) width=(format!("{width:.2}%"))
+                    height="10" {}
+            }
+            @let () = before += value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_hidden_characters_shown() {
+        let hostile = "</script><script>alert(\"1\" & '2')</script>\u{202e}\0";
+        let escaped = "&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot; &amp; '2')&lt;/script&gt;\
+            \\u{202e}\\u{0}";
+        assert_eq!(text(hostile).0, escaped);
+        assert_eq!(code(b"/\xff").0, "<code>/\\xff</code>");
+    }
+
+    #[test]
+    fn tables_have_scopes_and_a_caption() {
+        let row = |number: u64| vec![code("a.example"), count(number)];
+        let html = table("x", "What <is>", &["host", "#URLs"], [row(1_000), row(0)]).0;
+        assert!(html.contains("<p class=\"caption\" id=\"x-caption\">What &lt;is&gt;</p>"));
+        assert!(
+            html.contains(
+                "<th scope=\"row\" class=\"t\"><code>a.example</code></th><td>1,000</td>"
+            )
+        );
+        assert!(html.contains("<th scope=\"col\">URLs</th>") && !html.contains("details"));
+        assert!(table("x", "", &["host", "#URLs"], (0..15).map(row)).0.contains("3 more rows"));
+        assert_eq!(table("x", "", &["host"], []).0, "");
+    }
+
+    fn drawn(are_shares: bool, values: &[[u64; 2]]) -> String {
+        let bar = |values: &[u64; 2]| Bar {
+            label: "<Bot>".into(),
+            figure: String::new(),
+            values: values.to_vec(),
+        };
+        let parts = [("allow", "may fetch"), ("disallow", "must not")];
+        bars("t", "x", &parts, are_shares, &values.iter().map(bar).collect::<Vec<_>>()).0
+    }
+
+    #[test]
+    fn parts_are_adjacent_and_small_ones_visible() {
+        let html = drawn(true, &[[1, 3]]);
+        assert!(html.contains("class=\"allow\" x=\"0.00%\" width=\"25.00%\""), "{html}");
+        assert!(html.contains("class=\"disallow\" x=\"25.00%\" width=\"75.00%\""));
+        assert!(html.contains("&lt;Bot&gt;"));
+        let html = drawn(true, &[[1_000_000, 1]]);
+        assert!(html.contains("class=\"disallow\" x=\"99.60%\" width=\"0.40%\""), "{html}");
+        assert!(!drawn(true, &[[5, 0]]).contains("must not"), "a part that does not occur");
+        assert!(drawn(false, &[[200, 0], [50, 0]]).contains("width=\"25.00%\""));
+        assert_eq!(drawn(false, &[]), "");
+        let many = drawn(false, &[[1, 0]; 15]);
+        assert!(many.contains("3 more") && many.matches("class=\"bar\"").count() == 15);
+    }
 }

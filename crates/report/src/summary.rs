@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use super::{AgentCounts, Counts, Figures, InvalidRecords};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
+use portcullis_io::access::DateSpan;
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::visible;
 
@@ -37,7 +38,7 @@ pub struct Run {
     pub unnamed_agents: Vec<UnnamedAgent>,
     /// The dates of the oldest and the newest capture, if known.
     #[serde(rename = "capture_dates")]
-    pub captured: Option<CaptureDates>,
+    pub captured: Option<DateSpan>,
     /// How the age of captures was judged, if it was.
     pub judged_age: Option<JudgedAge>,
     /// Policy files that were left out.
@@ -66,15 +67,6 @@ pub struct UnnamedAgent {
     pub agent: String,
     /// A similar name that may be intended.
     pub suggestion: Option<String>,
-}
-
-/// The dates of the oldest and the newest capture in a set (RFC 3339).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CaptureDates {
-    /// The oldest policy.
-    pub first: String,
-    /// The newest policy.
-    pub last: String,
 }
 
 /// How the age of captures was judged.
@@ -261,7 +253,7 @@ impl Account {
             None => "one file for every URL".into(),
         };
         let captured = match captured {
-            Some(dates) => format!("captured from {} to {}", dates.first, dates.last),
+            Some(dates) => format!("captured {dates}"),
             None => "capture dates not known".into(),
         };
         writeln!(
@@ -389,6 +381,7 @@ impl Summary {
 mod tests {
     use super::*;
     use portcullis_dialect::decision::Decision;
+    use portcullis_io::access::UnixSeconds;
 
     fn summary() -> Summary {
         let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
@@ -458,10 +451,7 @@ mod tests {
             account: Account {
                 filtered: Some(Filtered { kept: 2, unstated: None }),
                 run: Run {
-                    captured: Some(CaptureDates {
-                        first: "2024-01-01T00:00:00Z".into(),
-                        last: "2024-02-01T00:00:00Z".into(),
-                    }),
+                    captured: Some((UnixSeconds(0), UnixSeconds(86_400)).into()),
                     agent_lists: vec![AgentList {
                         name: "@x".into(),
                         source: "x.txt".into(),
@@ -477,7 +467,7 @@ mod tests {
         assert_eq!(object["agent_lists"][0]["skipped"][0], "y z");
         assert_eq!(object["kept"], 2);
         assert_eq!(object["census"]["rule sets"], 5);
-        assert_eq!(object["capture_dates"]["last"], "2024-02-01T00:00:00Z");
+        assert_eq!(object["capture_dates"]["last"], "1970-01-02T00:00:00Z");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::hash::BuildHasher;
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
-use portcullis_set::stats::largest;
+use portcullis_robots::figures::largest;
 
 /// Hosts or origins without a policy, and their URLs.
 #[derive(Clone, Debug, Default)]

@@ -24,6 +24,7 @@
 //! ```
 
 #[cfg(feature = "serde")]
+pub mod figures;
 pub mod json;
 pub mod kind;
 pub mod policy;

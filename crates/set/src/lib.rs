@@ -27,7 +27,6 @@ mod load;
 mod pool;
 mod provenance;
 mod standing;
-pub mod stats;
 pub mod stored;
 mod strings;
 

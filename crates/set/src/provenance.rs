@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::access::{DateSpan, LongOutage, UnixSeconds};
 use portcullis_io::{BrokenKind, BrokenRecord, CaptureFormat};
 
 use super::{InputReport, OutageConfig};
@@ -63,20 +63,12 @@ pub struct ProvenanceInput<'r> {
     /// Left out if there is none.
     #[serde(default, skip_serializing_if = "is_none")]
     status_assumed: u64,
-    #[serde(borrow, default)]
-    capture_dates: Option<Dates<'r>>,
+    #[serde(default)]
+    capture_dates: Option<DateSpan>,
     #[serde(borrow, default)]
     failure: Option<Cow<'r, str>>,
     #[serde(borrow, default)]
     broken_records: Vec<Broken<'r>>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Dates<'r> {
-    #[serde(borrow)]
-    first: Cow<'r, str>,
-    #[serde(borrow)]
-    last: Cow<'r, str>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -143,10 +135,7 @@ impl<'r> ProvenanceInput<'r> {
             later: input.later,
             broken: input.broken,
             status_assumed: input.status_assumed,
-            capture_dates: input.captured.map(|(first, last)| Dates {
-                first: first.to_rfc3339().into(),
-                last: last.to_rfc3339().into(),
-            }),
+            capture_dates: input.captured,
             failure: input.failure.as_deref().map(Cow::Borrowed),
             broken_records: input.broken_named.iter().map(broken).collect(),
         }
@@ -154,8 +143,6 @@ impl<'r> ProvenanceInput<'r> {
 
     fn report(&self) -> InputReport {
         let name = self.format.as_deref();
-        let date = |text: &str| UnixSeconds::from_rfc3339(text.as_bytes());
-        let captured = self.capture_dates.as_ref();
         let broken = |broken: &Broken<'_>| BrokenRecord {
             place: broken.place.to_string(),
             problem: broken.problem.to_string(),
@@ -171,7 +158,7 @@ impl<'r> ProvenanceInput<'r> {
             broken: self.broken,
             unreadable: 0,
             status_assumed: self.status_assumed,
-            captured: captured.and_then(|dates| date(&dates.first).zip(date(&dates.last))),
+            captured: self.capture_dates,
             broken_named: self.broken_records.iter().map(broken).collect(),
             failure: self.failure.as_deref().map(str::to_owned),
         }
@@ -197,7 +184,7 @@ mod tests {
             broken: 2,
             unreadable: 0,
             status_assumed: 1,
-            captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000))),
+            captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000)).into()),
             broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
             failure: Some("the disk is gone".into()),
         };

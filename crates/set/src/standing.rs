@@ -2,7 +2,7 @@
 
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_io::CaptureNotes;
-use portcullis_io::access::{KnownOutage, UnixSeconds};
+use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use super::layout::NONE;
@@ -77,13 +77,13 @@ pub struct CaptureFacts {
 
 impl CaptureFacts {
     /// Returns the dates of the oldest and the newest response behind the policy, if it has a date.
-    pub fn dates(&self) -> Option<(UnixSeconds, UnixSeconds)> {
+    pub fn dates(&self) -> Option<DateSpan> {
         let oldest = self.captured_at?;
         let newest = match self.span_seconds {
             u32::MAX => UnixSeconds(u64::MAX),
             seconds => oldest.after(seconds.into()),
         };
-        Some((oldest, newest))
+        Some((oldest, newest).into())
     }
 
     /// Returns for how many seconds after its date the response is valid, capped at what a set can
@@ -106,15 +106,5 @@ impl HostStanding {
             (content, it.facts.serves_seconds(), facts)
         };
         (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing))
-    }
-}
-
-type Dates = (UnixSeconds, UnixSeconds);
-
-/// Returns the shortest span that contains both.
-pub(super) fn span(one: Option<Dates>, other: Option<Dates>) -> Option<Dates> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-        (one, other) => one.or(other),
     }
 }

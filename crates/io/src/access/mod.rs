@@ -33,7 +33,7 @@ use portcullis_dialect::{AccessOutcome, AccessRules};
 
 pub use expiry::{CachingHeaders, Expiry, ExpirySource, expiry};
 pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
-pub use time::UnixSeconds;
+pub use time::{DateSpan, UnixSeconds};
 
 /// The result of one GET /robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

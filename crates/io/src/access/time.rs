@@ -70,6 +70,54 @@ impl UnixSeconds {
     }
 }
 
+/// The first and the last of several times. In JSON, `{"first", "last"}`; as text,
+/// "from FIRST to LAST".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct DateSpan {
+    /// The first.
+    pub first: UnixSeconds,
+    /// The last.
+    pub last: UnixSeconds,
+}
+
+impl DateSpan {
+    /// Returns the shortest span that contains both; `None` if there is neither.
+    pub fn over(one: Option<DateSpan>, other: Option<DateSpan>) -> Option<DateSpan> {
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                Some(DateSpan { first: one.first.min(other.first), last: one.last.max(other.last) })
+            }
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl From<UnixSeconds> for DateSpan {
+    fn from(time: UnixSeconds) -> DateSpan {
+        DateSpan { first: time, last: time }
+    }
+}
+
+impl fmt::Display for DateSpan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "from {} to {}", self.first.to_rfc3339(), self.last.to_rfc3339())
+    }
+}
+
+impl From<(UnixSeconds, UnixSeconds)> for DateSpan {
+    fn from((first, last): (UnixSeconds, UnixSeconds)) -> DateSpan {
+        DateSpan { first, last }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for UnixSeconds {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
+        let time = UnixSeconds::from_rfc3339(text.as_bytes());
+        time.ok_or_else(|| serde::de::Error::custom("not a date of RFC 3339"))
+    }
+}
+
 /// Serializes the time as RFC 3339.
 impl serde::Serialize for UnixSeconds {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -57,7 +57,7 @@ pub struct AgeCounts {
 
 impl Freshness {
     pub(super) fn age(&self, facts: &CaptureFacts) -> Age {
-        if facts.dates().is_some_and(|(_, newest)| newest > self.as_of) {
+        if facts.dates().is_some_and(|dates| dates.last > self.as_of) {
             return Age::NotYet;
         }
         let expires_at = match self.seconds_max {

@@ -2,11 +2,10 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_io::access::{KnownOutage, UnixSeconds};
+use portcullis_io::access::{DateSpan, KnownOutage};
 use portcullis_robots::syntax::{NoteKind, read_others};
 
 use super::super::layout::{NONE, capture, count, host, record};
-use super::super::standing::span;
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::DistinctPolicies;
 use super::intern::Lists;
@@ -27,7 +26,7 @@ pub struct HostSections {
 struct HostCounts {
     hosts: u64,
     origins: u64,
-    captured: Option<(UnixSeconds, UnixSeconds)>,
+    captured: Option<DateSpan>,
     file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
@@ -126,7 +125,7 @@ impl HostSections {
         };
         words[capture::INPUT] = facts.input;
         words[capture::SPAN_SECONDS] = facts.span_seconds;
-        self.counts.captured = span(self.counts.captured, facts.dates());
+        self.counts.captured = DateSpan::over(self.counts.captured, facts.dates());
         for (count, kind) in self.counts.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
@@ -142,7 +141,7 @@ impl HostSections {
     }
 
     pub fn count(&self, counts: &mut [u64]) {
-        let (from, to) = self.counts.captured.map_or((0, 0), |(from, to)| (from.0, to.0));
+        let (from, to) = self.counts.captured.map_or((0, 0), |it| (it.first.0, it.last.0));
         counts[count::HOSTS] = self.counts.hosts;
         counts[count::ORIGINS] = self.counts.origins;
         counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;

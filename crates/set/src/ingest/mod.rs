@@ -59,7 +59,7 @@ mod tests;
 use std::path::PathBuf;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::access::{DateSpan, LongOutage, UnixSeconds};
 use portcullis_io::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, folder};
 use portcullis_robots::syntax::NoteKind;
 
@@ -117,7 +117,7 @@ pub struct InputReport {
     /// The number of captures without a status, for which 200 was assumed.
     pub status_assumed: u64,
     /// The dates of the oldest and the newest capture that was not left out, if any has one.
-    pub captured: Option<(UnixSeconds, UnixSeconds)>,
+    pub captured: Option<DateSpan>,
     /// The first broken records, at most
     /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
     pub broken_named: Vec<BrokenRecord>,

@@ -16,7 +16,7 @@ use rayon::Scope;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
-use portcullis_io::access::{Access, Answer, CachingHeaders, expiry, resolve};
+use portcullis_io::access::{Access, Answer, CachingHeaders, DateSpan, expiry, resolve};
 use portcullis_io::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
     ReadConfig, Subject,
@@ -140,8 +140,7 @@ impl OpenReport {
         report.status_assumed +=
             digest.captures.iter().filter(|(_, known)| is_assumed(known)).count() as u64;
         for date in digest.captures.iter().filter_map(|(_, known)| known.facts.captured_at) {
-            let (first, last) = report.captured.unwrap_or((date, date));
-            report.captured = Some((first.min(date), last.max(date)));
+            report.captured = DateSpan::over(report.captured, Some(date.into()));
         }
         self.broken.append(&mut digest.broken);
         self.broken.sort_unstable_by_key(|&(position, _)| position);

@@ -24,13 +24,14 @@ use rayon::prelude::*;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
 use portcullis_io::access::{
-    Access, Answer, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve, serving,
+    Access, Answer, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve,
+    serving,
 };
 use portcullis_io::{CaptureNote, location};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{CaptureFacts, Content, HostStanding, Standing, span};
+use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
 use super::history::HistoryWriter;
 use super::newest::{Held, Known, Newest, Target, Targets};
 use super::place::{self, Place, Slot};
@@ -280,7 +281,7 @@ pub struct StandingCounts {
     /// The number of origins in an outage.
     pub in_outage: u64,
     /// The dates of the oldest and the newest capture that counts, if any has one.
-    pub captured: Option<(UnixSeconds, UnixSeconds)>,
+    pub captured: Option<DateSpan>,
     states: [u64; PolicyState::ALL.len()],
     capture_notes: [u64; CaptureNote::ALL.len()],
     file_notes: [u64; NoteKind::ALL.len()],
@@ -328,7 +329,7 @@ impl StandingCounts {
         self.origins += 1;
         self.in_outage += u64::from(facts.outage.is_some());
         self.redirected += u64::from(facts.redirects_followed > 0);
-        self.captured = span(self.captured, facts.dates());
+        self.captured = DateSpan::over(self.captured, facts.dates());
         self.states[state as usize] += 1;
         facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
         facts.file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);
@@ -342,7 +343,7 @@ impl StandingCounts {
         self.origins += other.origins;
         self.redirected += other.redirected;
         self.in_outage += other.in_outage;
-        self.captured = span(self.captured, other.captured);
+        self.captured = DateSpan::over(self.captured, other.captured);
         add(&mut self.states, &other.states);
         add(&mut self.capture_notes, &other.capture_notes);
         add(&mut self.file_notes, &other.file_notes);

@@ -116,7 +116,7 @@ impl MergeSettings {
 /// that were left out are lost.
 fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<(), MergeError> {
     let (inputs, _) = set.inputs()?;
-    let newest = inputs.iter().filter_map(|input| input.captured).map(|(_, newest)| newest).max();
+    let newest = inputs.iter().filter_map(|input| input.captured).map(|dates| dates.last).max();
     let lacks_some = set.outages()?.time() < Some(time) && inputs.iter().any(|it| it.later > 0);
     let problem = match (newest > Some(time), lacks_some) {
         (true, _) => "has captures after",

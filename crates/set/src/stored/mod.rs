@@ -36,6 +36,7 @@ use zerocopy::little_endian::U32;
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::prefetch;
+use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
 
@@ -118,9 +119,8 @@ pub struct SetCounts {
     pub strings: u64,
     /// The number of distinct names of robots.
     pub tokens: u64,
-    /// The dates of the earliest and the latest capture, in seconds since 1970. `None` if none is
-    /// dated.
-    pub captured: Option<(u64, u64)>,
+    /// The dates of the earliest and the latest capture; `None` if none is dated.
+    pub captured: Option<DateSpan>,
     /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
     pub file_notes: [u64; NoteKind::OF_FILES.len()],
 }
@@ -270,7 +270,7 @@ impl PolicySet {
     /// Returns the counts in the header.
     pub fn counts(&self) -> SetCounts {
         let counts = &self.file.fields().counts;
-        let captured = (counts[count::CAPTURED_FROM], counts[count::CAPTURED_TO]);
+        let captured = [count::CAPTURED_FROM, count::CAPTURED_TO].map(|it| UnixSeconds(counts[it]));
         SetCounts {
             hosts: counts[count::HOSTS],
             origins: counts[count::ORIGINS],
@@ -280,7 +280,7 @@ impl PolicySet {
             captures: counts[count::CAPTURES],
             strings: counts[count::STRINGS],
             tokens: counts[count::TOKENS],
-            captured: (captured != (0, 0)).then_some(captured),
+            captured: (captured != [UnixSeconds(0); 2]).then_some(<(_, _)>::from(captured).into()),
             file_notes: std::array::from_fn(|index| counts[count::FILE_NOTES + index]),
         }
     }

@@ -7,7 +7,6 @@
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{OthersWriter, RobotsTxt};
 
 use super::super::file::Damage;
@@ -76,7 +75,7 @@ impl PolicySet {
                 let dates = self.counts().captured;
                 let set = InputReport {
                     name: self.name().to_owned(),
-                    captured: dates.map(|(from, to)| (UnixSeconds(from), UnixSeconds(to))),
+                    captured: dates,
                     ..InputReport::default()
                 };
                 (vec![set], false)

@@ -60,7 +60,7 @@ fn a_page_instead_of_a_file_is_a_file_without_rules_and_with_a_note() {
     assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
     assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
     assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
-    assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1))));
+    assert_eq!(counts.captured, Some(UnixSeconds(1).into()));
     let facts = found.find("https://d.example").unwrap().facts;
     assert_eq!((facts.redirects_followed, facts.file_bytes), (3, 14));
 }
@@ -145,7 +145,7 @@ fn the_target_of_a_redirect_can_be_confirmed() {
     assert_eq!(found.says(ORIGIN), "-/b");
     let facts = found.find(ORIGIN).unwrap().facts;
     assert_eq!((facts.status, facts.redirects_followed), (304, 1));
-    assert_eq!(facts.dates(), Some((UnixSeconds(2), UnixSeconds(9))));
+    assert_eq!(facts.dates(), Some((UnixSeconds(2), UnixSeconds(9)).into()));
 }
 
 /// Returns captures of the hosts `h0`, `h1` …, each of which redirects to the next.
@@ -166,7 +166,7 @@ fn the_result_applies_to_the_first_origin() {
             let facts = found.find(&origin).unwrap().facts;
             let date = if hop == 3 { 100 } else { u64::from(hop) + 1 };
             assert_eq!((facts.redirects_followed, facts.status), (3 - hop, 200));
-            assert_eq!(facts.dates(), Some((UnixSeconds(date), UnixSeconds(100))));
+            assert_eq!(facts.dates(), Some((UnixSeconds(date), UnixSeconds(100)).into()));
             assert_eq!(found.notes(&origin), [CaptureNote::HtmlContentType]);
             let seconds = dialect.access.freshness.default_seconds;
             assert_eq!(facts.expires_at, Some(UnixSeconds(date).after(seconds.into())));

@@ -1,23 +1,25 @@
 //! The policies of one host in full: how each was captured, its records, groups and robots.
 
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
-use super::policies::RuleSetFigures;
-use super::usage::HostUsage;
-use super::{as_lossy_list, as_optional_name, push_text};
-use crate::file::Damage;
-use crate::standing::CaptureFacts;
-use crate::stored::{DocumentRecord, RecordKind, StoredCapture, StoredPolicy, UsageKind};
-use crate::stored::{Place, key_with_scheme, place};
-use crate::{PolicySet, Provenance};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
+use portcullis_engine::automaton::Reach;
 use portcullis_io::access::UnixSeconds;
-use portcullis_robots::policy::Audience;
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::policy::{Audience, reach};
+use portcullis_robots::syntax::{RecordKind, RobotsTxt, UsageKind};
 use portcullis_robots::url::{BadUrl, Origin};
+use portcullis_set::stored::{DocumentRecord, StoredCapture, StoredPolicy};
+use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use crate::storage::RuleSetFigures;
+use crate::text::Text;
+use crate::usage::HostUsage;
 
 /// The origins to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl HostQuery {
     /// If the text is neither a host nor a URL.
     ///
     /// ```
-    /// use portcullis_set::stats::HostQuery;
+    /// use portcullis_survey::HostQuery;
     ///
     /// assert_eq!(HostQuery::parse(b"A.Example")?.origins().len(), 2);
     /// assert_eq!(HostQuery::parse(b"ftp://a.example/x")?.origins()[0].scheme(), "ftp");
@@ -59,9 +61,9 @@ impl HostQuery {
 
 /// The policies of a set for the origins of a query.
 #[derive(Clone, Debug, Serialize)]
-pub struct HostDetail<'s> {
+pub struct HostDetail {
     /// The policies. Origins with one capture share one.
-    pub policies: Vec<HostPolicy<'s>>,
+    pub policies: Vec<HostPolicy>,
     /// Origins without a policy.
     #[serde(serialize_with = "as_text")]
     pub unknown: Vec<Origin>,
@@ -69,7 +71,7 @@ pub struct HostDetail<'s> {
 
 /// A policy, its capture, and the robots it applies to.
 #[derive(Clone, Debug, Serialize)]
-pub struct HostPolicy<'s> {
+pub struct HostPolicy {
     /// The origins of the query that have it.
     #[serde(serialize_with = "as_text")]
     pub origins: Vec<Origin>,
@@ -82,7 +84,7 @@ pub struct HostPolicy<'s> {
     pub capture: HostCapture,
     /// Robots that no group names first, then the named ones in file order. Empty if the file has
     /// no rules.
-    pub robots: Vec<HostRobot<'s>>,
+    pub robots: Vec<HostRobot>,
     /// The usage records that hold for robots. Empty if the file has none.
     pub usage: Vec<HostUsage>,
     /// The groups of the file.
@@ -102,12 +104,14 @@ pub struct HostCapture {
 
 /// A robot, or all robots that no group names, and the rules that apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HostRobot<'s> {
+pub struct HostRobot {
     /// The name in lower case; `None` for robots that no group names.
-    #[serde(flatten, serialize_with = "as_optional_name")]
-    pub name: Option<&'s [u8]>,
+    pub name: Option<Text>,
     /// The groups that apply, by number from 1.
     pub groups: Vec<usize>,
+    /// How much of a site they allow; `None` if a limit ended the search.
+    #[serde(rename = "is_left")]
+    pub reach: Option<Reach>,
     /// The rule set of these groups.
     #[serde(flatten)]
     pub rules: RuleSetFigures,
@@ -121,8 +125,7 @@ pub struct HostGroup {
     /// Whether it applies to robots that no group names.
     pub for_others: bool,
     /// The named robots to which it applies.
-    #[serde(serialize_with = "as_lossy_list")]
-    pub robots: Vec<Vec<u8>>,
+    pub robots: Vec<Text>,
 }
 
 /// A record of a file.
@@ -137,7 +140,7 @@ pub struct HostRecord {
     /// The number of its group from 1; `None` if it is in no group, or has no effect on decisions.
     pub group: Option<usize>,
     /// The record without surrounding white space and without comment.
-    pub text: Vec<u8>,
+    pub text: Text,
 }
 
 #[derive(Serialize)]
@@ -160,7 +163,7 @@ impl Serialize for HostCapture {
         let file: Vec<&str> = facts.file_notes.kinds().map(|kind| kind.as_str()).collect();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("captured_at", &date(facts.captured_at))?;
-        map.serialize_entry("newest_captured_at", &date(facts.dates().map(|(_, newest)| newest)))?;
+        map.serialize_entry("newest_captured_at", &date(facts.dates().map(|it| it.last)))?;
         map.serialize_entry("expires_at", &date(facts.expires_at))?;
         map.serialize_entry("status", &(facts.status != 0).then_some(facts.status))?;
         map.serialize_entry("redirects_followed", &facts.redirects_followed)?;
@@ -187,7 +190,10 @@ impl Serialize for HostRecord {
         map.serialize_entry("line", &self.line.get())?;
         map.serialize_entry("kind", kind)?;
         map.serialize_entry("group", &self.group)?;
-        push_text(&mut map, "text", Some(&self.text))?;
+        map.serialize_entry("text", &self.text)?;
+        if str::from_utf8(&self.text.0).is_err() {
+            map.serialize_entry("text_base64", &BASE64_STANDARD.encode(&self.text))?;
+        }
         map.end()
     }
 }
@@ -196,55 +202,50 @@ fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S:
     serializer.collect_seq(origins.iter().map(Origin::to_string))
 }
 
-impl<'s> HostDetail<'s> {
+impl HostDetail {
     /// Reads the policies of the origins of `query` in `set`.
     ///
     /// # Errors
     ///
     /// If the data read is damaged.
-    pub fn of(set: &'s PolicySet, query: &HostQuery) -> Result<HostDetail<'s>, Damage> {
+    pub fn of(set: &PolicySet, query: &HostQuery) -> Result<HostDetail, Damage> {
         let mut detail = HostDetail { policies: Vec::new(), unknown: Vec::new() };
+        // Both origins have one key, unless the query names the default port of one.
+        let one_key = query.origins().iter().all(|it| it.key() == query.origins()[0].key());
         for origin in query.origins() {
-            let scheme = origin.scheme().as_bytes();
-            let key = match place(scheme) {
-                Place::Other => key_with_scheme(scheme, origin.key().as_bytes()),
-                Place::Http | Place::Https => origin.key().into_bytes(),
-            };
-            let https = place(scheme) == Place::Https;
-            let host = set.host(&key)?;
-            let known = host.and_then(|host| Some((host.policy(https)?, host)));
-            let Some((position, host)) = known else {
+            let found = set.origin(origin.scheme().as_bytes(), origin.key().as_bytes())?;
+            let Some((number, capture)) = found else {
                 detail.unknown.push(origin.clone());
                 continue;
             };
-            // Both origins have one key, unless the query names the default port of one.
-            let one_host = query.origins().iter().all(|other| other.key() == origin.key());
-            let is_one = host.is_one_capture() && host.policy(false) == host.policy(true);
-            if let (Some(first), true) = (detail.policies.last_mut(), one_host && is_one) {
+            let is_one = one_key
+                && set.host(origin.key().as_bytes())?.is_some_and(|host| {
+                    host.is_one_capture() && host.policy(false) == host.policy(true)
+                });
+            if let (Some(first), true) = (detail.policies.last_mut(), is_one) {
                 first.origins.push(origin.clone());
                 continue;
             }
-            let missing = || set.malformed_host("an origin has a policy and no capture");
-            let capture = host.capture(https)?.ok_or_else(missing)?;
-            let policy = HostPolicy::of(set, origin, &set.policy(position)?, &capture)?;
-            detail.policies.push(policy);
+            let policy = set.policy(number)?;
+            let extract = policy.extract()?;
+            let file = RobotsTxt::read_extract(&extract);
+            let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
+            detail.policies.push(HostPolicy::of(set, origin, &policy, &file, &capture)?);
         }
         Ok(detail)
     }
 }
 
-impl<'s> HostPolicy<'s> {
+impl HostPolicy {
     fn of(
-        set: &'s PolicySet,
+        set: &PolicySet,
         origin: &Origin,
-        policy: &StoredPolicy<'s>,
-        capture: &StoredCapture<'s>,
-    ) -> Result<HostPolicy<'s>, Damage> {
+        policy: &StoredPolicy<'_>,
+        file: &RobotsTxt<'_>,
+        capture: &StoredCapture<'_>,
+    ) -> Result<HostPolicy, Damage> {
         let outcome = policy.access()?;
-        let extract = policy.extract()?;
-        let file = RobotsTxt::read_extract(&extract);
-        let file = file.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
-        let audience = Audience::of(&file, set.dialect());
+        let audience = Audience::of(file, set.dialect());
         let by_rules = outcome.state == PolicyState::Rules;
         let facts = capture.facts;
         let provenance = Provenance::read(set.provenance()?);
@@ -255,64 +256,74 @@ impl<'s> HostPolicy<'s> {
             state: outcome.state,
             verdict: (!by_rules).then_some(outcome.verdict),
             capture: HostCapture { facts, input_name },
-            robots: if by_rules { robots(set, policy, &audience)? } else { Vec::new() },
-            usage: HostUsage::of(&file, set.dialect()),
-            groups: groups(&file, &audience),
-            records: records(policy, capture)?,
+            robots: match by_rules {
+                true => robots(set, policy, file, &audience)?,
+                false => Vec::new(),
+            },
+            usage: HostUsage::of(file, set.dialect()),
+            groups: groups(file, &audience),
+            records: records(set, policy, capture)?,
         })
     }
 }
 
 fn records(
+    set: &PolicySet,
     policy: &StoredPolicy<'_>,
     capture: &StoredCapture<'_>,
 ) -> Result<Vec<HostRecord>, Damage> {
-    let mut records = Vec::new();
-    let mut groups = 0_usize;
+    let mut records: Vec<HostRecord> = Vec::new();
+    let mut push = |record: DocumentRecord, usage, group| {
+        let DocumentRecord { kind, line, text, .. } = record;
+        records.push(HostRecord { line, kind, usage, text: Text(text), group });
+    };
+    let mut starts = Vec::new();
     for record in policy.records()? {
-        groups += usize::from(record.kind == Some(RecordKind::StartsGroup));
-        if groups == 0 {
-            return Err(policy.malformed("a rule is outside any group"));
+        if record.kind == Some(RecordKind::StartsGroup) {
+            starts.push(record.line);
         }
-        let (kind, line, text) = (record.kind, record.line, record.text);
-        records.push(HostRecord { line, kind, usage: None, text, group: Some(groups) });
+        if starts.is_empty() {
+            return Err(set.malformed_host("a rule is outside any group"));
+        }
+        push(record, None, Some(starts.len()));
     }
-    for (kind, DocumentRecord { line, text, .. }) in policy.usage_records()? {
-        let starts = |it: &&HostRecord| it.kind == Some(RecordKind::StartsGroup) && it.line < line;
-        let group = kind.in_group.then(|| records.iter().filter(starts).count());
-        records.push(HostRecord { line, kind: None, usage: Some(kind), text, group });
+    for (kind, record) in policy.usage_records()? {
+        let group = kind.in_group.then(|| starts.partition_point(|start| *start < record.line));
+        push(record, Some(kind), group);
     }
-    for DocumentRecord { line, text, .. } in capture.other_records()? {
-        records.push(HostRecord { line, kind: None, usage: None, text, group: None });
+    for record in capture.other_records()? {
+        push(record, None, None);
     }
     records.sort_by_key(|record| record.line);
     Ok(records)
 }
 
 fn groups(file: &RobotsTxt<'_>, audience: &Audience) -> Vec<HostGroup> {
-    let group = |group: &portcullis_robots::syntax::Group| HostGroup {
-        rules: group.rules.len(),
-        ..HostGroup::default()
-    };
-    let mut groups: Vec<HostGroup> = file.groups().iter().map(group).collect();
+    let rules = file.groups().iter().map(|group| group.rules.len());
+    let mut groups: Vec<HostGroup> =
+        rules.map(|rules| HostGroup { rules, ..HostGroup::default() }).collect();
     for robot in &audience.robots {
-        robot.groups.iter().for_each(|&group| groups[group].robots.push(robot.name.clone()));
+        robot.groups.iter().for_each(|&it| groups[it].robots.push(Text(robot.name.clone())));
     }
     audience.default_groups.iter().for_each(|&group| groups[group].for_others = true);
     groups
 }
 
 /// Returns the robots of a policy. Groups come from its records, rule sets from the set.
-fn robots<'s>(
-    set: &'s PolicySet,
-    policy: &StoredPolicy<'s>,
+fn robots(
+    set: &PolicySet,
+    policy: &StoredPolicy<'_>,
+    file: &RobotsTxt<'_>,
     audience: &Audience,
-) -> Result<Vec<HostRobot<'s>>, Damage> {
-    let differ = || policy.malformed("it names other robots than its records do");
-    let robot = |name, groups: &[usize], entry: u32| {
-        let rules = RuleSetFigures::of(&set.rule_set(policy.rule_set(entry)?)?);
-        let groups = groups.iter().map(|group| group + 1).collect();
-        Ok(HostRobot { name, groups, rules })
+) -> Result<Vec<HostRobot>, Damage> {
+    let differ = || set.malformed_host("a policy names other robots than its records do");
+    let robot = |name: Option<&[u8]>, groups: &[usize], entry: u32| {
+        Ok(HostRobot {
+            name: name.map(Text::from),
+            groups: groups.iter().map(|group| group + 1).collect(),
+            reach: reach(file, groups, set.dialect()),
+            rules: RuleSetFigures::of(&set.rule_set(policy.rule_set(entry)?)?),
+        })
     };
     let mut robots = Vec::new();
     match (policy.default_entry(), audience.default_groups.is_empty()) {
@@ -321,18 +332,16 @@ fn robots<'s>(
         _ => return Err(differ()),
     }
     let names = set.robot_names()?;
-    let mut named: Vec<(&[u8], u32)> = Vec::new();
+    let mut entries = BTreeMap::new();
     for (number, entry) in policy.robots()? {
-        named.push((names.get(number as usize).ok_or_else(differ)?, entry));
+        entries.insert(*names.get(number as usize).ok_or_else(differ)?, entry);
     }
-    named.sort_unstable();
-    if named.len() != audience.robots.len() {
+    if entries.len() != audience.robots.len() {
         return Err(differ());
     }
     for own in &audience.robots {
-        let found = named.binary_search_by_key(&own.name.as_slice(), |&(name, _)| name);
-        let (name, entry) = named[found.map_err(|_| differ())?];
-        robots.push(robot(Some(name), &own.groups, entry)?);
+        let entry = *entries.get(own.name.as_slice()).ok_or_else(differ)?;
+        robots.push(robot(Some(&own.name), &own.groups, entry)?);
     }
     Ok(robots)
 }

@@ -1,24 +1,28 @@
-//! Compares the statistics of a synthetic archive with a naive recount of the ingested standings.
+//! Compares surveys of a synthetic archive with a naive recount of the ingested standings, and
+//! checks pages of synthetic reports.
+
+mod pages;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::batch::{Classifier, Session};
-use crate::compile::{self, CompileConfig};
-use crate::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
 use portcullis_engine::automaton::Reach;
 use portcullis_io::CaptureNote;
-use portcullis_io::access::UnixSeconds;
+use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::{AgentChain, Audience, OrderedRules};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt, read_others};
+use portcullis_set::batch::{Classifier, Session};
+use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
 use portcullis_testkit::Captures;
 
-use super::hosts::field_name;
-use super::{Dates, HostDetail, HostQuery, RobotCount, Stats, largest, sharing};
+use crate::origins::field_name;
+use crate::storage::sharing;
+use crate::{HostDetail, HostQuery, ReachFigures, Storage, Survey};
 
 /// More than any list has.
 const ALL: usize = usize::MAX;
@@ -69,6 +73,14 @@ fn archive(dialect: &'static Dialect) -> (Ingested, PolicySet) {
     (ingested, set)
 }
 
+fn survey(set: &PolicySet, top: usize) -> Survey {
+    Survey::with_storage(set, top).unwrap().0
+}
+
+fn storage(set: &PolicySet) -> Storage<'_> {
+    Survey::with_storage(set, ALL).unwrap().1
+}
+
 fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
     ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
 }
@@ -89,7 +101,7 @@ fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
 #[test]
 fn origins_are_those_that_were_ingested() {
     let (ingested, set) = archive(&RFC_9309);
-    let stats = Stats::of(&set, 3).unwrap();
+    let stats = survey(&set, 3);
     assert_eq!(stats.hosts, ingested.counts.hosts);
     assert_eq!(stats.origins.origins, ingested.counts.origins);
     for state in PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown) {
@@ -104,8 +116,7 @@ fn origins_are_those_that_were_ingested() {
         assert_eq!(stats.origins.file_notes[kind.as_str()], counted);
     }
     assert_eq!(stats.origins.in_outage, ingested.counts.in_outage);
-    let captured = ingested.counts.captured.map(|(first, last)| Dates { first, last });
-    assert_eq!(stats.origins.capture_dates, captured);
+    assert_eq!(stats.origins.capture_dates, ingested.counts.captured);
     let mut statuses = BTreeMap::new();
     let mut months = BTreeMap::new();
     let (mut undated, mut file_bytes) = (0, 0);
@@ -126,11 +137,12 @@ fn origins_are_those_that_were_ingested() {
     assert_eq!((&stats.origins.capture_months, stats.origins.undated), (&months, undated));
     assert_eq!(stats.origins.file_bytes, file_bytes);
     let expected = expires.iter().min().copied().zip(expires.iter().max().copied());
-    assert_eq!(stats.origins.expiry_dates.map(|dates| (dates.first, dates.last)), expected);
+    assert_eq!(stats.origins.expiry_dates, expected.map(DateSpan::from));
     assert_eq!(stats.origins.without_expiry, ingested.counts.origins - expires.len() as u64);
     assert_eq!(stats.origins.origins_by_input.len(), 1);
     assert_eq!(stats.origins.origins_by_input[0].origins, ingested.counts.origins);
     assert_eq!(stats.origins.captures, set.counts().captures);
+    let stats = storage(&set);
     let sections: u64 = stats.sections.0.iter().map(|it| it.1).sum();
     assert_eq!(sections + stats.bytes_outside_sections, set.bytes());
 }
@@ -138,7 +150,7 @@ fn origins_are_those_that_were_ingested() {
 #[test]
 fn policies_are_shared_as_often_as_they_were_ingested() {
     let (ingested, set) = archive(&RFC_9309);
-    let stats = Stats::of(&set, ALL).unwrap().policies;
+    let stats = storage(&set).policies;
     let expected = policies(&ingested);
     assert_eq!(stats.policies, expected.len() as u64);
     let mut origins: Vec<u64> = expected.values().copied().collect();
@@ -167,7 +179,7 @@ fn policies_are_shared_as_often_as_they_were_ingested() {
 fn robots_are_those_that_files_name() {
     for dialect in [&RFC_9309, &GOOGLE] {
         let (ingested, set) = archive(dialect);
-        let stats = Stats::of(&set, ALL).unwrap().robots;
+        let stats = survey(&set, ALL).robots;
         let mut named: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
         let (mut others, mut without) = ((0, 0), (0, 0));
         for ((extract, _), &origins) in &policies(&ingested) {
@@ -183,20 +195,21 @@ fn robots_are_those_that_files_name() {
                 *count = (count.0 + 1, count.1 + origins);
             }
         }
-        let pair = |count: &RobotCount| (count.policies, count.origins);
+        let pair = |count: &ReachFigures| (count.policies, count.origins);
         assert_eq!(pair(&stats.others), others);
         assert_eq!((stats.policies_without_others, stats.origins_without_others), without);
         let found: BTreeMap<Vec<u8>, (u64, u64)> = stats
             .most_named
             .iter()
-            .map(|robot| (robot.name.to_vec(), pair(&robot.count)))
+            .map(|robot| (robot.name.0.clone(), pair(&robot.count)))
             .collect();
         assert_eq!(found, named);
         assert_eq!(stats.names, named.len() as u64);
-        for RobotCount { origins, everything, part, nothing, not_known, .. } in
+        for ReachFigures { origins, hosts, by_origin, by_host, .. } in
             stats.most_named.iter().map(|robot| robot.count)
         {
-            assert_eq!(everything + part + nothing + not_known, origins);
+            assert_eq!(by_origin.values().iter().sum::<u64>(), origins);
+            assert_eq!(by_host.values().iter().sum::<u64>(), hosts);
         }
     }
 }
@@ -204,7 +217,7 @@ fn robots_are_those_that_files_name() {
 #[test]
 fn rule_sets_are_those_that_files_have() {
     let (ingested, set) = archive(&RFC_9309);
-    let stats = Stats::of(&set, ALL).unwrap().rule_sets;
+    let stats = storage(&set).rule_sets;
     let mut uses: HashMap<_, u64> = HashMap::new();
     for (extract, _) in policies(&ingested).keys() {
         let file = RobotsTxt::read_extract(extract).unwrap();
@@ -240,7 +253,7 @@ fn rule_sets_are_those_that_files_have() {
 #[test]
 fn other_records_are_counted_by_field() {
     let (ingested, set) = archive(&RFC_9309);
-    let stats = Stats::of(&set, ALL).unwrap().other_records;
+    let stats = survey(&set, ALL).other_records;
     let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
     for host in &ingested.hosts {
         for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
@@ -258,7 +271,7 @@ fn other_records_are_counted_by_field() {
         }
     }
     let found: BTreeMap<Vec<u8>, (u64, u64)> =
-        stats.most_common.into_iter().map(|it| (it.name, (it.records, it.origins))).collect();
+        stats.most_common.into_iter().map(|it| (it.name.0, (it.records, it.origins))).collect();
     assert!(found.contains_key(&b"crawl-delay"[..]) && found.contains_key(&b"host"[..]));
     assert_eq!(found, expected);
     assert_eq!(stats.records, expected.values().map(|it| it.0).sum::<u64>());
@@ -273,13 +286,13 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
         let key = String::from_utf8(host.key.to_vec()).unwrap();
         for policy in HostDetail::of(&set, &HostQuery::parse(&host.key).unwrap()).unwrap().policies
         {
-            for robot in policy.robots.iter().filter(|robot| robot.rules.reach.is_some()) {
-                let name = robot.name.map_or("unnamed".into(), String::from_utf8_lossy);
+            for robot in policy.robots.iter().filter(|robot| robot.reach.is_some()) {
+                let name = robot.name.as_ref().map_or("unnamed".into(), ToString::to_string);
                 let Ok(agent) = AgentChain::parse(&name, &RFC_9309) else { continue };
                 let classifier = Classifier::new(Arc::clone(&set), vec![agent]).unwrap();
                 let mut session = Session::new(classifier, None);
                 let mut verdicts = BTreeSet::new();
-                let values = policy.records.iter().map(|record| &record.text);
+                let values = policy.records.iter().map(|record| &record.text.0);
                 let values = values.filter_map(|text| text.splitn(2, |&byte| byte == b':').nth(1));
                 let values = values.map(|value| value.trim_ascii().to_vec());
                 for value in values.chain([b"/".to_vec(), b"/some/where".to_vec()]) {
@@ -290,7 +303,7 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
                     let decisions = session.classify(&[url.as_bytes()]);
                     verdicts.insert(decisions.unwrap()[0].verdict);
                 }
-                let reach = robot.rules.reach.unwrap();
+                let reach = robot.reach.unwrap();
                 match reach {
                     Reach::Everything => assert_eq!(verdicts, [Verdict::Allow].into(), "{key}"),
                     Reach::Nothing => assert_eq!(verdicts, [Verdict::Disallow].into(), "{key}"),
@@ -314,17 +327,14 @@ fn host_detail_shows_the_file() {
     assert_eq!(both.len(), 2, "http and https were captured apart");
     assert_eq!(ask("https://special.example/x?y").len(), 1);
     assert_eq!(ask("ftp://special.example").len(), 1);
-    assert_eq!(ask("ftp://special.example")[0].robots[0].rules.reach, Some(Reach::Nothing));
+    assert_eq!(ask("ftp://special.example")[0].robots[0].reach, Some(Reach::Nothing));
     assert!(ask("special.example:8080").is_empty() && ask("other.example").is_empty());
     // The default port of http is not that of https.
     assert_eq!(ask("special.example:80").len(), 1);
     let http = &both[0];
     assert_eq!((http.origins.len(), http.state), (1, PolicyState::Rules));
-    let lines: Vec<(u32, Option<usize>, String)> = http
-        .records
-        .iter()
-        .map(|it| (it.line.get(), it.group, String::from_utf8_lossy(&it.text).into_owned()))
-        .collect();
+    let lines: Vec<(u32, Option<usize>, String)> =
+        http.records.iter().map(|it| (it.line.get(), it.group, it.text.to_string())).collect();
     let expected = [
         (1, None, "Sitemap: https://s.example/"),
         (2, Some(1), "User-agent: A"),
@@ -337,10 +347,10 @@ fn host_detail_shows_the_file() {
         (10, None, "Host: s.example"),
     ];
     assert_eq!(lines, expected.map(|(line, group, text)| (line, group, text.to_owned())));
-    let robots: Vec<(Option<&[u8]>, &[usize])> =
-        http.robots.iter().map(|robot| (robot.name, &robot.groups[..])).collect();
-    assert_eq!(robots, [(Some(&b"a"[..]), &[1, 2][..]), (Some(b"b"), &[1])]);
-    assert_eq!(http.groups[1].robots, [b"a"]);
+    let robot = |it: &crate::HostRobot| (it.name.as_ref().unwrap().to_string(), it.groups.clone());
+    let robots: Vec<(String, Vec<usize>)> = http.robots.iter().map(robot).collect();
+    assert_eq!(robots, [("a".to_owned(), vec![1, 2]), ("b".to_owned(), vec![1])]);
+    assert_eq!(http.groups[1].robots[0].to_string(), "a");
     assert!(!http.groups[0].for_others);
 }
 
@@ -356,13 +366,13 @@ fn damage_never_changes_a_count() {
     let ingested = ingested(60, &RFC_9309);
     let whole = bytes(&ingested, &RFC_9309);
     let set = PolicySet::of_bytes("whole", whole.clone()).unwrap();
-    let expected = Stats::of(&set, ALL).unwrap();
+    let expected = Survey::with_storage(&set, ALL).unwrap();
     let mut damaged = 0;
     for block in 1..whole.len() / SET_BLOCK_BYTES {
         let mut bytes = whole.clone();
         bytes[block * SET_BLOCK_BYTES + block % SET_BLOCK_BYTES] ^= 0x10;
         let set = PolicySet::of_bytes("damaged", bytes).unwrap();
-        match Stats::of(&set, ALL) {
+        match Survey::with_storage(&set, ALL) {
             Ok(stats) => assert_eq!(stats, expected, "block {block}"),
             Err(_) => damaged += 1,
         }
@@ -401,14 +411,4 @@ fn tiers_are_powers_of_ten() {
     ];
     assert_eq!(counts, expected);
     assert_eq!(tiers[2].uses, 12);
-}
-
-#[test]
-fn the_largest_in_order_and_the_earlier_of_equals() {
-    let items = [(1, 'a'), (5, 'b'), (3, 'c'), (5, 'd'), (0, 'e'), (3, 'f'), (9, 'g')];
-    for (count, expected) in [(0, ""), (1, "g"), (3, "gbd"), (5, "gbdcf"), (9, "gbdcfae")] {
-        let found: String =
-            largest(items, count, |item| item.0).iter().map(|item| item.1).collect();
-        assert_eq!(found, expected);
-    }
 }

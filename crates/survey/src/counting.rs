@@ -13,12 +13,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hashbrown::HashMap;
-
-use super::Audit;
-use super::catalog::{Catalog, Policy};
+use crate::audit::Audit;
+use crate::origins::Map;
+use crate::policies::Policy;
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX, URL_BYTES_MAX};
+use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::input::Record;
 use portcullis_report::{ChunkError, Counts, Piece, Unknown};
@@ -29,13 +28,11 @@ use portcullis_set::batch::Session;
 /// A stored text.
 pub(super) type Text = Vec<u8>;
 
-type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
-
 /// The counts of one thread, or the sum over all threads.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub counts: Counts,
-    /// The number of URLs that each rule decided for any class of agents. See [`Catalog`].
+    /// The number of URLs that each rule decided for any class of agents. See [`policies`](crate::policies).
     pub rules: Vec<u64>,
     /// The same counts by class.
     pub class_rules: Vec<u64>,
@@ -47,8 +44,6 @@ pub(super) struct Tally {
     pub hosts: Map<Text, [Option<OriginCounts>; 2]>,
     /// The number of records without text.
     pub empty: u64,
-    /// The number of records longer than the limit for a URL.
-    pub too_long: u64,
 }
 
 /// The counts of the URLs of one origin.
@@ -62,15 +57,14 @@ pub(super) struct OriginCounts {
 }
 
 impl Tally {
-    pub fn new(catalog: &Catalog, agents: usize) -> Tally {
+    pub fn new(rules: usize, class_rules: usize, agents: usize) -> Tally {
         Tally {
             counts: Counts::new(agents),
-            rules: vec![0; catalog.rules],
-            class_rules: vec![0; catalog.class_rules],
+            rules: vec![0; rules],
+            class_rules: vec![0; class_rules],
             usage: vec![[0; Preference::ALL.len()]; agents * Label::ALL.len()],
             hosts: Map::default(),
             empty: 0,
-            too_long: 0,
         }
     }
 
@@ -82,7 +76,6 @@ impl Tally {
         add(self.usage.as_flattened_mut(), other.usage.as_flattened());
         self.add_hosts(other.hosts);
         self.empty += other.empty;
-        self.too_long += other.too_long;
     }
 
     fn add_hosts(&mut self, hosts: impl IntoIterator<Item = (Text, [Option<OriginCounts>; 2])>) {
@@ -182,7 +175,7 @@ impl<'a> Worker<'a> {
     pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&[u8]>) -> Worker<'a> {
         let counting = Counting {
             audit,
-            tally: Tally::new(&audit.catalog, audit.classifier.agents().len()),
+            tally: audit.new_tally(),
             scratch: Vec::new(),
             in_chunk: Map::default(),
         };
@@ -263,7 +256,6 @@ impl Counting<'_> {
             self.tally.empty += 1;
             return;
         }
-        self.tally.too_long += u64::from(record.url().len() > URL_BYTES_MAX);
         if findings.invalid.len() < AUDIT_SAMPLES {
             findings.invalid.push(cut_to_show(text).into());
         }
@@ -278,9 +270,9 @@ impl Counting<'_> {
         decisions: &[Decision],
         findings: &mut ChunkFindings,
     ) -> Result<(), Damage> {
-        let catalog = &self.audit.catalog;
+        let audit = self.audit;
         let is_https = scheme.eq_ignore_ascii_case(b"https");
-        let (host, place) = if catalog.set.is_universal() {
+        let (host, place) = if audit.set.is_universal() {
             (&b"*"[..], 0)
         } else if is_https || scheme.eq_ignore_ascii_case(b"http") {
             (key, usize::from(is_https))
@@ -291,14 +283,14 @@ impl Counting<'_> {
         let origin = match &mut self.tally.hosts.entry_ref(host).or_default()[place] {
             Some(origin) => origin,
             new => {
-                let number = catalog.set.policy_of(scheme, key)?;
-                let policy = number.ok_or_else(|| catalog.misfiled())?.index();
-                let disallowed = vec![0; catalog.policies[policy].classes.len()];
+                let number = audit.set.policy_of(scheme, key)?;
+                let policy = number.ok_or_else(|| audit.misfiled())?.index();
+                let disallowed = vec![0; audit.policies[policy].classes.len()];
                 new.insert(OriginCounts { policy, urls: 0, disallowed })
             }
         };
         origin.urls += records.len() as u64;
-        let policy = &catalog.policies[origin.policy];
+        let policy = &audit.policies[origin.policy];
         let agents = policy.class_of.len();
         for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
             for (class, disallowed) in policy.classes.iter().zip(&mut origin.disallowed) {
@@ -308,7 +300,7 @@ impl Counting<'_> {
             let rules = (&mut self.tally.rules[..], &mut self.tally.class_rules[..]);
             decided(policy, decisions, rules, |rule| {
                 // Earlier chunks may have enough samples.
-                if self.audit.has_samples[rule].load(Ordering::Relaxed) {
+                if audit.has_samples[rule].load(Ordering::Relaxed) {
                     return;
                 }
                 let in_chunk = self.in_chunk.entry(rule).or_default();
@@ -318,7 +310,7 @@ impl Counting<'_> {
                     findings.samples.push(Sample { rule, url });
                 }
             })
-            .ok_or_else(|| catalog.misfiled())?;
+            .ok_or_else(|| audit.misfiled())?;
         }
         Ok(())
     }

@@ -1,17 +1,16 @@
-//! Statistics of rule sets and policies: the size, the strategy and the users of each.
+//! How a set stores its rules: sections, rule sets and policies, and which of them are shared.
 
+use std::collections::BTreeMap;
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::words;
+use portcullis_robots::figures::largest;
+use portcullis_set::stored::{PolicyNumber, RuleSetNumber, StoredPolicy, StoredRuleSet};
+use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
-use super::hosts::{ByPosition, PolicyUse};
-use super::{Named, Tier, as_lossy, as_name, largest, sharing};
-use crate::PolicySet;
-use crate::file::Damage;
-use crate::stored::{PolicyNumber, RuleSetNumber, StoredPolicy, StoredRuleSet};
-use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::words;
-use portcullis_engine::Outcome;
-use portcullis_engine::automaton::Reach;
-use portcullis_robots::policy::{OrderedRules, reach_of_rules};
+use crate::origins::{Map, PolicyUse};
+use crate::text::{Named, Text};
 
 words! {
     /// How the paths of a rule set are decided.
@@ -30,9 +29,6 @@ words! {
 pub struct RuleSetFigures {
     /// How its paths are decided.
     pub strategy: RuleSetStrategy,
-    /// How much of a site it allows; `None` if it is lazily built.
-    #[serde(rename = "is_left")]
-    pub reach: Option<Reach>,
     /// The number of patterns; 0 if the set does not store them.
     pub patterns: u32,
     /// The size in the set, in bytes.
@@ -40,24 +36,15 @@ pub struct RuleSetFigures {
 }
 
 impl RuleSetFigures {
-    pub(super) fn of(rule_set: &StoredRuleSet<'_>) -> RuleSetFigures {
+    pub(crate) fn of(rule_set: &StoredRuleSet<'_>) -> RuleSetFigures {
         let StoredRuleSet::Compiled(rules) = rule_set else {
-            let strategy = RuleSetStrategy::FromGroups;
-            return RuleSetFigures { strategy, reach: None, patterns: 0, bytes: 0 };
+            return RuleSetFigures { strategy: RuleSetStrategy::FromGroups, patterns: 0, bytes: 0 };
         };
         let strategy = match rules.is_constant() {
             true => RuleSetStrategy::Constant,
             false => RuleSetStrategy::Prefilter,
         };
-        let (patterns, outcomes) = rules.to_list();
-        let verdict = |outcome: &Outcome| match outcome.allows() {
-            true => Verdict::Allow,
-            false => Verdict::Disallow,
-        };
-        let verdicts = outcomes.iter().map(verdict).collect();
-        let reach = reach_of_rules(OrderedRules { patterns, verdicts, ..OrderedRules::default() });
-        let (patterns, bytes) = (rules.len() as u32, rules.bytes() as u64);
-        RuleSetFigures { strategy, reach, patterns, bytes }
+        RuleSetFigures { strategy, patterns: rules.len() as u32, bytes: rules.bytes() as u64 }
     }
 }
 
@@ -65,10 +52,10 @@ impl RuleSetFigures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedRuleSet<'s> {
     /// The key of a host with such a policy.
-    #[serde(serialize_with = "as_lossy")]
+    #[serde(serialize_with = "as_text")]
     pub host: Option<&'s [u8]>,
     /// A robot to which it applies on that host; `None` for robots that no group names.
-    #[serde(serialize_with = "as_lossy")]
+    #[serde(serialize_with = "as_text")]
     pub robot: Option<&'s [u8]>,
     /// The number of policies in which it applies to some robot.
     pub policies: u64,
@@ -92,9 +79,9 @@ pub struct StrategyCount {
     pub bytes: u64,
 }
 
-/// Statistics of rule sets.
+/// The rule sets of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RuleSetStats<'s> {
+pub struct RuleSets<'s> {
     /// The number of rule sets.
     pub rule_sets: u64,
     /// Rule sets by strategy.
@@ -115,7 +102,7 @@ pub struct RuleSetStats<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyFigures<'s> {
     /// The key of the first host that has it.
-    #[serde(serialize_with = "as_lossy")]
+    #[serde(serialize_with = "as_text")]
     pub host: Option<&'s [u8]>,
     /// Whether there is a file, or what its absence means.
     pub state: PolicyState,
@@ -141,9 +128,9 @@ pub struct PolicyFigures<'s> {
     pub rule_set_bytes: u64,
 }
 
-/// Statistics of policies.
+/// The policies of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PolicyStats<'s> {
+pub struct Policies<'s> {
     /// The number of policies.
     pub policies: u64,
     /// The number of their user-agent lines and rules.
@@ -159,103 +146,90 @@ pub struct PolicyStats<'s> {
     pub most_expensive: Vec<PolicyFigures<'s>>,
 }
 
-/// The policies that name a robot, and how much they allow.
+/// The items that are used `from` to `to` times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RobotCount {
-    /// The number of policies.
-    pub policies: u64,
-    /// The number of origins of these policies.
-    pub origins: u64,
-    /// The number of origins that allow everything.
-    pub everything: u64,
-    /// The number of origins that allow a part.
-    pub part: u64,
-    /// The number of origins that allow nothing.
-    pub nothing: u64,
-    /// The number of origins whose rule set is built lazily, so that its reach is unknown.
-    pub not_known: u64,
+pub struct Tier {
+    /// The fewest uses.
+    pub from: u64,
+    /// The most uses.
+    pub to: u64,
+    /// The number of items.
+    pub things: u64,
+    /// The sum of their uses.
+    pub uses: u64,
 }
 
-impl RobotCount {
-    fn add(&mut self, origins: u64, reach: Option<Reach>) {
-        self.policies += 1;
-        self.origins += origins;
-        *match reach {
-            Some(Reach::Everything) => &mut self.everything,
-            Some(Reach::Part) => &mut self.part,
-            Some(Reach::Nothing) => &mut self.nothing,
-            None => &mut self.not_known,
-        } += origins;
+/// Counts how often items are used, by powers of ten: 0, 1, 2 to 10, 11 to 100, and so on.
+pub(crate) fn sharing(uses: impl IntoIterator<Item = u64>) -> Vec<Tier> {
+    let mut tiers: BTreeMap<u32, Tier> = BTreeMap::new();
+    for uses in uses {
+        let (tier, from, to) = match uses {
+            0 | 1 => (uses as u32, uses, uses),
+            _ => {
+                let power = (uses - 1).ilog10();
+                let low = 10_u64.pow(power);
+                (power + 2, low + 1, low.saturating_mul(10))
+            }
+        };
+        let tier = tiers.entry(tier).or_insert(Tier { from, to, ..Tier::default() });
+        tier.things += 1;
+        tier.uses += uses;
     }
+    tiers.into_values().collect()
 }
 
-/// A robot that policies name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct NamedRobot<'s> {
-    /// The name in lower case.
-    #[serde(flatten, serialize_with = "as_name")]
-    pub name: &'s [u8],
-    /// The policies that name it.
-    #[serde(flatten)]
-    pub count: RobotCount,
+/// How a set stores its rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Storage<'s> {
+    /// The bytes of each section, in file order.
+    pub sections: Named<u64>,
+    /// The bytes of the header, the checksums and the padding of blocks.
+    pub bytes_outside_sections: u64,
+    /// Rule sets.
+    pub rule_sets: RuleSets<'s>,
+    /// Policies.
+    pub policies: Policies<'s>,
 }
 
-/// The robots that policies name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RobotStats<'s> {
-    /// The number of distinct names.
-    pub names: u64,
-    /// The number of policies that name a robot.
-    pub naming_policies: u64,
-    /// Robots that no group names, counted by policies with default groups.
-    pub others: RobotCount,
-    /// The number of policies with rules but without default groups. They allow everything to other
-    /// robots.
-    pub policies_without_others: u64,
-    /// The number of origins of these policies.
-    pub origins_without_others: u64,
-    /// The robots that most policies name.
-    pub most_named: Vec<NamedRobot<'s>>,
-}
-
-/// Counts rule sets, robots and policies. `uses` holds the uses of each policy.
-pub(super) fn pass<'s>(
-    set: &'s PolicySet,
-    mut uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
-    top: usize,
-) -> Result<(RuleSetStats<'s>, RobotStats<'s>, PolicyStats<'s>), Damage> {
-    let mut pass = Pass { rule_sets: Vec::new(), robots: RobotStats::default(), named: Vec::new() };
-    for rule_set in set.rule_sets() {
-        let figures = RuleSetFigures::of(&rule_set?);
-        let unused = SharedRuleSet { host: None, robot: None, policies: 0, origins: 0, figures };
-        pass.rule_sets.push(unused);
+impl<'s> Storage<'s> {
+    /// Counts the rule sets and policies of `set`. `uses` holds the uses of each policy.
+    pub(crate) fn of(
+        set: &'s PolicySet,
+        uses: &Map<PolicyNumber, PolicyUse<'s>>,
+        top: usize,
+    ) -> Result<Storage<'s>, Damage> {
+        let unused = |rule_set: Result<StoredRuleSet<'_>, Damage>| {
+            let figures = RuleSetFigures::of(&rule_set?);
+            Ok(SharedRuleSet { host: None, robot: None, policies: 0, origins: 0, figures })
+        };
+        let rule_sets = set.rule_sets().map(unused).collect::<Result<_, Damage>>()?;
+        let mut pass = Pass { set, names: set.robot_names()?, rule_sets };
+        let mut policies = Vec::new();
+        for policy in set.policies() {
+            let policy = policy?;
+            let figures = pass.policy(&policy, uses.get(&policy.number()))?;
+            policies.push((policy.number(), figures));
+        }
+        let sections: Vec<_> = set
+            .section_bytes()
+            .map(|(name, bytes)| (name.replace(' ', "-").into(), bytes))
+            .collect();
+        let in_sections: u64 = sections.iter().map(|&(_, bytes)| bytes).sum();
+        Ok(Storage {
+            sections: Named(sections),
+            bytes_outside_sections: set.bytes().saturating_sub(in_sections),
+            rule_sets: rule_sets_of(&pass.rule_sets, top),
+            policies: policies_of(set, &policies, top)?,
+        })
     }
-    let named = |name| NamedRobot { name, count: RobotCount::default() };
-    pass.named = set.robot_names()?.into_iter().map(named).collect();
-    let mut policies = Vec::new();
-    for policy in set.policies() {
-        let policy = policy?;
-        let used = uses.remove(&policy.number());
-        policies.push((policy.number(), pass.policy(&policy, used.as_ref())?));
-    }
-    if !uses.is_empty() {
-        return Err(set.malformed_host("a host has a policy that is not there"));
-    }
-    let key = |robot: &NamedRobot<'_>| (robot.count.policies, robot.count.origins);
-    let robots = RobotStats {
-        names: pass.named.len() as u64,
-        most_named: largest(pass.named, top, key),
-        ..pass.robots
-    };
-    Ok((rule_set_stats(&pass.rule_sets, top), robots, policy_stats(set, &policies, top)?))
 }
 
 struct Pass<'s> {
+    set: &'s PolicySet,
+    /// The names of robots by number.
+    names: Vec<&'s [u8]>,
     /// By number.
     rule_sets: Vec<SharedRuleSet<'s>>,
-    robots: RobotStats<'s>,
-    /// By number.
-    named: Vec<NamedRobot<'s>>,
 }
 
 impl<'s> Pass<'s> {
@@ -264,37 +238,23 @@ impl<'s> Pass<'s> {
         policy: &StoredPolicy<'s>,
         used: Option<&PolicyUse<'s>>,
     ) -> Result<PolicyFigures<'s>, Damage> {
-        let state = policy.state()?;
-        let origins = used.map_or(0, |used| used.origins);
         let robots = policy.robots()?;
         let mut applied: Vec<(usize, Option<&'s [u8]>)> = Vec::new();
         for &(number, entry) in &robots {
-            let rule_set = self.rule_set(policy, policy.rule_set(entry)?)?;
-            let robot = self.named.get_mut(number as usize);
-            let robot = robot.ok_or_else(|| policy.malformed("a robot has no name"))?;
-            robot.count.add(origins, self.rule_sets[rule_set].figures.reach);
-            applied.push((rule_set, Some(robot.name)));
+            let robot = self.names.get(number as usize).copied();
+            let robot = robot.ok_or_else(|| self.set.malformed_host("a robot has no name"))?;
+            applied.push((self.rule_set(policy.rule_set(entry)?)?, Some(robot)));
         }
-        self.robots.naming_policies += u64::from(!robots.is_empty());
-        match policy.default_entry() {
-            Some(entry) => {
-                let rule_set = self.rule_set(policy, policy.rule_set(entry)?)?;
-                self.robots.others.add(origins, self.rule_sets[rule_set].figures.reach);
-                applied.push((rule_set, None));
-            }
-            None if state == PolicyState::Rules => {
-                self.robots.policies_without_others += 1;
-                self.robots.origins_without_others += origins;
-            }
-            None => {}
+        if let Some(entry) = policy.default_entry() {
+            applied.push((self.rule_set(policy.rule_set(entry)?)?, None));
         }
         for number in policy.usage_rule_sets()? {
-            applied.push((self.rule_set(policy, number)?, None));
+            applied.push((self.rule_set(number)?, None));
         }
         let mut figures = PolicyFigures {
             host: used.map(|used| used.host),
-            state,
-            origins,
+            state: policy.state()?,
+            origins: used.map_or(0, |used| used.origins),
             file_bytes: used.map_or(0, |used| used.file_bytes.into()),
             // Only read for the listed policies.
             extract_bytes: 0,
@@ -327,14 +287,18 @@ impl<'s> Pass<'s> {
     }
 
     /// Returns the position of a rule set of a policy.
-    fn rule_set(&self, policy: &StoredPolicy<'_>, number: RuleSetNumber) -> Result<usize, Damage> {
+    fn rule_set(&self, number: RuleSetNumber) -> Result<usize, Damage> {
         let number = number.index();
-        let missing = || policy.malformed("a policy has a rule set that is none");
+        let missing = || self.set.malformed_host("a policy has a rule set that is none");
         (number < self.rule_sets.len()).then_some(number).ok_or_else(missing)
     }
 }
 
-fn rule_set_stats<'s>(items: &[SharedRuleSet<'s>], top: usize) -> RuleSetStats<'s> {
+fn as_text<S: serde::Serializer>(name: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Error> {
+    name.map(Text::from).serialize(to)
+}
+
+fn rule_sets_of<'s>(items: &[SharedRuleSet<'s>], top: usize) -> RuleSets<'s> {
     let with = |strategy| items.iter().filter(move |it| it.figures.strategy == strategy).copied();
     let count = |strategy| {
         with(strategy).fold(StrategyCount::default(), |count, item| StrategyCount {
@@ -345,7 +309,7 @@ fn rule_set_stats<'s>(items: &[SharedRuleSet<'s>], top: usize) -> RuleSetStats<'
         })
     };
     let all = || items.iter().copied();
-    RuleSetStats {
+    RuleSets {
         rule_sets: items.len() as u64,
         strategies: Named::of(RuleSetStrategy::ALL, RuleSetStrategy::as_str, count),
         sharing: sharing(items.iter().map(|item| item.policies)),
@@ -356,11 +320,11 @@ fn rule_set_stats<'s>(items: &[SharedRuleSet<'s>], top: usize) -> RuleSetStats<'
     }
 }
 
-fn policy_stats<'s>(
+fn policies_of<'s>(
     set: &PolicySet,
     items: &[(PolicyNumber, PolicyFigures<'s>)],
     top: usize,
-) -> Result<PolicyStats<'s>, Damage> {
+) -> Result<Policies<'s>, Damage> {
     let with_extracts = |items: Vec<(PolicyNumber, PolicyFigures<'s>)>| {
         let read = |(number, figures): (PolicyNumber, PolicyFigures<'s>)| {
             let extract_bytes = set.policy(number)?.extract()?.len() as u64;
@@ -369,7 +333,7 @@ fn policy_stats<'s>(
         items.into_iter().map(read).collect::<Result<Vec<_>, Damage>>()
     };
     let all = || items.iter().copied();
-    Ok(PolicyStats {
+    Ok(Policies {
         policies: items.len() as u64,
         records: items.iter().map(|(_, it)| it.records).sum(),
         sharing: sharing(items.iter().map(|(_, it)| it.origins)),

@@ -1,35 +1,39 @@
-//! One pass over the hosts: the state of their origins, and which policy and records each uses.
+//! One pass over the hosts: the state of their origins, the problems of their files, and which
+//! policy and records each uses.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_dialect::limits::AUDIT_SAMPLES;
+use portcullis_io::CaptureNote;
+use portcullis_io::access::{DateSpan, UnixSeconds};
+use portcullis_robots::figures::largest;
+use portcullis_robots::syntax::{Content, NoteKind, records};
+use portcullis_set::stored::{PolicyNumber, StoredHost};
+use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Dates, Named, as_name, largest};
-use crate::file::Damage;
-use crate::ingest::StandingCounts;
-use crate::standing::CaptureFacts;
-use crate::stored::{PolicyNumber, StoredHost};
-use crate::{PolicySet, Provenance};
-use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::{Dialect, Field};
-use portcullis_io::CaptureNote;
-use portcullis_robots::syntax::{Content, NoteKind, records};
+use crate::text::{Named, Text};
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
 /// The number of lists of records that one task reads.
 const LISTS_PER_TASK: usize = 256;
 
-/// A map whose keys are positions.
-pub type ByPosition<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+/// A map with a random seed.
+pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Statistics of origins and of the captures of their policies.
+/// Origins, and the captures of their policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct OriginStats {
+pub struct OriginFigures {
     /// The number of origins.
     pub origins: u64,
+    /// The number of files.
+    pub files: u64,
     /// The number of captures. http and https of a host that was captured without a scheme share
     /// one.
     pub captures: u64,
@@ -48,13 +52,13 @@ pub struct OriginStats {
     /// The number of origins in an outage.
     pub in_outage: u64,
     /// When the oldest and the newest policy were captured, if any has a date.
-    pub capture_dates: Option<Dates>,
+    pub capture_dates: Option<DateSpan>,
     /// The number of origins whose capture has no date.
     pub undated: u64,
     /// Origins by the month of their capture (`2024-05`).
     pub capture_months: BTreeMap<String, u64>,
     /// When the first and the last policy expire, if any expiry is known.
-    pub expiry_dates: Option<Dates>,
+    pub expiry_dates: Option<DateSpan>,
     /// The number of origins whose policy has no known expiry.
     pub without_expiry: u64,
     /// Origins by the input that holds their capture.
@@ -72,54 +76,89 @@ pub struct InputOrigins {
     pub origins: u64,
 }
 
-/// The origins that use a policy.
+/// A kind of problem in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NoteFigures {
+    /// The name for programs: `unknown-field`, `rule-outside-group`, ….
+    pub kind: &'static str,
+    /// The meaning of the problem.
+    pub meaning: &'static str,
+    /// The number of files with it.
+    pub files: u64,
+    /// The first hosts by name.
+    pub hosts: Vec<Text>,
+}
+
+/// The origins and hosts that use a policy.
 #[derive(Clone, Copy, Debug)]
-pub struct PolicyUse<'s> {
+pub(crate) struct PolicyUse<'s> {
     pub origins: u64,
+    /// A host counts once if its policy applies to http and https.
+    pub hosts: u64,
     /// The bytes of the longest of their files.
     pub file_bytes: u32,
-    /// The key of the first host.
+    /// The key of the first host by name.
     pub host: &'s [u8],
+}
+
+impl PolicyUse<'_> {
+    /// The use of a policy that no host has.
+    pub const NONE: PolicyUse<'static> =
+        PolicyUse { origins: 0, hosts: 0, file_bytes: 0, host: b"" };
 }
 
 /// The origins and captures that use a list of other records.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RecordsUse {
+pub(crate) struct RecordsUse {
     pub origins: u64,
     pub captures: u64,
 }
 
 /// The result of the pass over the hosts.
 #[derive(Default)]
-pub struct HostPass<'s> {
-    pub counts: StandingCounts,
-    pub origins: OriginStats,
-    pub uses: ByPosition<PolicyNumber, PolicyUse<'s>>,
-    pub others: ByPosition<u32, RecordsUse>,
+pub(crate) struct HostPass<'s> {
+    pub hosts: u64,
+    pub origins: OriginFigures,
+    pub problems: Vec<NoteFigures>,
+    pub uses: Map<PolicyNumber, PolicyUse<'s>>,
+    pub others: Map<u32, RecordsUse>,
+}
+
+/// Counts that the pass names at its end.
+#[derive(Default)]
+struct Counts {
+    states: [u64; PolicyState::ALL.len()],
+    capture_notes: [u64; CaptureNote::ALL.len()],
+    file_notes: [u64; NoteKind::ALL.len()],
     inputs: BTreeMap<u32, u64>,
-    days: ByPosition<u64, u64>,
+    days: Map<u64, u64>,
 }
 
 impl<'s> HostPass<'s> {
     pub fn of(set: &'s PolicySet) -> Result<HostPass<'s>, Damage> {
         let mut pass = HostPass::default();
+        let mut counts = Counts::default();
+        let problem = |kind: NoteKind| NoteFigures {
+            kind: kind.as_str(),
+            meaning: kind.describe(),
+            ..NoteFigures::default()
+        };
+        pass.problems = NoteKind::ALL.map(problem).to_vec();
         for host in set.hosts() {
-            pass.add(set, &host?)?;
+            pass.add(set, &host?, &mut counts)?;
         }
-        let counts = &pass.counts;
+        pass.problems.retain(|problem| problem.files > 0);
+        pass.problems.sort_by_key(|problem| Reverse(problem.files));
         let origins = &mut pass.origins;
-        origins.origins = counts.origins;
         // A set stores no origin without a policy.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        origins.states = Named::of(states, PolicyState::as_str, |state| counts.in_state(state));
-        let answers = |note| counts.with_capture_note(note);
+        origins.states = Named::of(states, PolicyState::as_str, |it| counts.states[it as usize]);
+        let answers = |note: CaptureNote| counts.capture_notes[note as usize];
         origins.capture_notes = Named::of(CaptureNote::ALL, CaptureNote::as_str, answers);
-        let files = |kind| counts.with_file_note(kind);
+        let files = |kind: NoteKind| counts.file_notes[kind as usize];
         origins.file_notes = Named::of(NoteKind::ALL, NoteKind::as_str, files);
-        origins.in_outage = counts.in_outage;
-        origins.capture_dates = counts.captured.map(|(first, last)| Dates { first, last });
-        for (day, count) in pass.days.drain() {
-            let date = portcullis_io::access::UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
+        for (day, count) in counts.days.drain() {
+            let date = UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
             // "2024-05" of "2024-05-06T…".
             let month = date.rsplitn(2, '-').last().unwrap_or(&date).to_owned();
             *origins.capture_months.entry(month).or_default() += count;
@@ -131,12 +170,17 @@ impl<'s> HostPass<'s> {
             name: names.get(input as usize).cloned(),
             origins,
         };
-        origins.origins_by_input = pass.inputs.iter().map(input).collect();
+        origins.origins_by_input = counts.inputs.iter().map(input).collect();
         Ok(pass)
     }
 
-    fn add(&mut self, set: &'s PolicySet, host: &StoredHost<'s>) -> Result<(), Damage> {
-        self.counts.hosts += 1;
+    fn add(
+        &mut self,
+        set: &'s PolicySet,
+        host: &StoredHost<'s>,
+        counts: &mut Counts,
+    ) -> Result<(), Damage> {
+        self.hosts += 1;
         for https in host.schemes() {
             let missing = || set.malformed_host("an origin has no policy or no capture");
             let position = host.policy(https).ok_or_else(missing)?;
@@ -144,11 +188,18 @@ impl<'s> HostPass<'s> {
             // http comes first, so the capture of https may be counted already.
             let is_new = !(https && host.is_one_capture());
             let state = set.policy(position)?.state()?;
-            self.counts.add_origin(state, &capture.facts);
-            self.add_facts(&capture.facts, is_new);
-            let new = PolicyUse { origins: 0, file_bytes: 0, host: host.key() };
+            counts.states[state as usize] += 1;
+            self.add_facts(&capture.facts, is_new, counts);
+            if is_new && matches!(state, PolicyState::Rules | PolicyState::NoRules) {
+                self.origins.files += 1;
+                for kind in capture.facts.file_notes.kinds() {
+                    self.add_problem(kind, host);
+                }
+            }
+            let new = PolicyUse { origins: 0, hosts: 0, file_bytes: 0, host: host.key() };
             let used = self.uses.entry(position).or_insert(new);
             used.origins += 1;
+            used.hosts += u64::from(!(https && host.policy(false) == Some(position)));
             used.file_bytes = used.file_bytes.max(capture.facts.file_bytes);
             if let Some(list) = capture.others() {
                 let used = self.others.entry(list).or_default();
@@ -159,45 +210,57 @@ impl<'s> HostPass<'s> {
         Ok(())
     }
 
-    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool) {
+    fn add_problem(&mut self, kind: NoteKind, host: &StoredHost<'_>) {
+        let problem = &mut self.problems[kind as usize];
+        problem.files += 1;
+        if problem.hosts.len() < AUDIT_SAMPLES {
+            problem.hosts.push(Text::cut(host.key()));
+        }
+    }
+
+    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool, counts: &mut Counts) {
         let origins = &mut self.origins;
+        origins.origins += 1;
+        origins.in_outage += u64::from(facts.outage.is_some());
+        facts.capture_notes.iter().for_each(|note| counts.capture_notes[note as usize] += 1);
+        facts.file_notes.kinds().for_each(|kind| counts.file_notes[kind as usize] += 1);
         if is_new {
             origins.captures += 1;
             origins.file_bytes += u64::from(facts.file_bytes);
         }
         *origins.statuses.entry(facts.status).or_default() += 1;
         *origins.redirects_followed.entry(facts.redirects_followed).or_default() += 1;
-        *self.inputs.entry(facts.input).or_default() += 1;
+        *counts.inputs.entry(facts.input).or_default() += 1;
+        origins.capture_dates = DateSpan::over(origins.capture_dates, facts.dates());
         match facts.captured_at {
-            Some(time) => *self.days.entry(time.0 / SECONDS_PER_DAY).or_default() += 1,
+            Some(time) => *counts.days.entry(time.0 / SECONDS_PER_DAY).or_default() += 1,
             None => origins.undated += 1,
         }
         match facts.expires_at {
             Some(time) => {
-                origins.expiry_dates = Some(Dates::including(origins.expiry_dates, time));
+                origins.expiry_dates = DateSpan::over(origins.expiry_dates, Some(time.into()));
             }
             None => origins.without_expiry += 1,
         }
     }
 }
 
-/// Statistics of records that have no effect on decisions (sitemaps, crawl-delays, extensions).
+/// Records that have no effect on decisions (sitemaps, crawl-delays, extensions).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RecordStats {
+pub struct OtherRecords {
     /// The number of such records in the captured files.
     pub records: u64,
     /// The number of distinct fields.
     pub fields: u64,
     /// The fields that most origins use.
-    pub most_common: Vec<FieldCount>,
+    pub most_common: Vec<FieldFigures>,
 }
 
 /// How common a field is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FieldCount {
+pub struct FieldFigures {
     /// The field in lower case; `sitemap` for every spelling that the dialect reads as one.
-    #[serde(flatten, serialize_with = "as_name")]
-    pub name: Vec<u8>,
+    pub name: Text,
     /// The number of records in the captured files.
     pub records: u64,
     /// The number of origins whose file has one.
@@ -205,26 +268,26 @@ pub struct FieldCount {
 }
 
 /// Records and origins by field.
-type Counts = HashMap<Vec<u8>, (u64, u64), foldhash::fast::RandomState>;
+type FieldCounts = Map<Vec<u8>, (u64, u64)>;
 
-impl RecordStats {
+impl OtherRecords {
     pub(super) fn of(
         set: &PolicySet,
-        lists: &ByPosition<u32, RecordsUse>,
+        lists: &Map<u32, RecordsUse>,
         top: usize,
-    ) -> Result<RecordStats, Damage> {
+    ) -> Result<OtherRecords, Damage> {
         let mut lists: Vec<(u32, RecordsUse)> =
             lists.iter().map(|(&at, &used)| (at, used)).collect();
         // In file order, so that the first damage is reported.
         lists.sort_unstable_by_key(|&(position, _)| position);
         let count = |lists: &[(u32, RecordsUse)]| {
-            let mut counts = Counts::default();
+            let mut counts = FieldCounts::default();
             lists.iter().try_for_each(|&(at, used)| add_list(set, at, used, &mut counts))?;
             Ok(counts)
         };
-        let parts: Vec<Result<Counts, Damage>> =
+        let parts: Vec<Result<FieldCounts, Damage>> =
             lists.par_chunks(LISTS_PER_TASK).map(count).collect();
-        let mut counts = Counts::default();
+        let mut counts = FieldCounts::default();
         for part in parts {
             for (name, (records, origins)) in part? {
                 let count = counts.entry(name).or_default();
@@ -233,16 +296,16 @@ impl RecordStats {
         }
         let fields = counts.len() as u64;
         let records = counts.values().map(|&(records, _)| records).sum();
-        let counts = counts.into_iter().map(|(name, (records, origins))| FieldCount {
-            name,
+        let counts = counts.into_iter().map(|(name, (records, origins))| FieldFigures {
+            name: Text(name),
             records,
             origins,
         });
         // The name makes the order total; the iteration order of a map is random.
         let most_common = largest(counts, top, |count| {
-            (count.origins, count.records, std::cmp::Reverse(count.name.clone()))
+            (count.origins, count.records, Reverse(count.name.clone()))
         });
-        Ok(RecordStats { records, fields, most_common })
+        Ok(OtherRecords { records, fields, most_common })
     }
 }
 
@@ -250,7 +313,7 @@ fn add_list(
     set: &PolicySet,
     position: u32,
     used: RecordsUse,
-    counts: &mut Counts,
+    counts: &mut FieldCounts,
 ) -> Result<(), Damage> {
     let missing = || set.malformed_host("a record of a file has no field");
     let mut names: Vec<Vec<u8>> = Vec::new();

@@ -1,0 +1,330 @@
+//! An audit: a survey for some agents, and one pass over a list of URLs.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_report::{AgentCounts, Counts, Figures, Unknown as UnknownOrigins};
+use portcullis_robots::figures::largest;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::batch::{AskError, Classifier};
+use portcullis_set::{Damage, PolicySet};
+
+use crate::counting::{Findings, OriginCounts, Tally, Worker};
+use crate::policies::Policy;
+use crate::report::{
+    AgentVerdicts, ConflictKind, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
+    REPORT_FORMAT, RecordFigures, Report, Unknown, UnknownOrigin, UsageConflict, UsageRow,
+    UsageVerdicts,
+};
+use crate::rules;
+use crate::survey::Survey;
+use crate::text::Text;
+
+/// An audit: a set, the agents, and the counts so far.
+#[derive(Debug)]
+pub struct Audit {
+    pub(crate) classifier: Arc<Classifier>,
+    pub(crate) set: Arc<PolicySet>,
+    survey: Survey,
+    /// The policies by number.
+    pub(crate) policies: Vec<Policy>,
+    /// The number of counters for rules, and for rules by class.
+    counters: [usize; 2],
+    /// The maximum number of rows in a list.
+    pub(crate) top: usize,
+    /// For each rule's counter, whether [`Findings`] has enough sample URLs of the rule.
+    pub(crate) has_samples: Vec<AtomicBool>,
+    /// The sum over finished workers.
+    tally: Mutex<Tally>,
+}
+
+/// The URLs of the list that were checked against each policy.
+pub(crate) struct Asked<'a> {
+    /// The number of these URLs.
+    pub urls: Vec<u64>,
+    /// The host that names the policy: of the hosts that share it, the one with the most URLs, or
+    /// else the first by name.
+    pub hosts: Vec<&'a [u8]>,
+}
+
+impl Audit {
+    /// Surveys `set` for `agents`: parses and analyses every file once, on the calling thread's
+    /// rayon pool. Lists of the report have at most `top` rows.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged, or was compiled for other agents.
+    ///
+    /// # Panics
+    ///
+    /// If there are no agents.
+    pub fn new(
+        set: &Arc<PolicySet>,
+        agents: Vec<AgentChain>,
+        top: usize,
+    ) -> Result<Audit, AskError> {
+        assert!(!agents.is_empty(), "an audit needs an agent");
+        let (survey, mut policies) = Survey::with_policies(set, &agents, top)?;
+        let mut counters = [0, 0];
+        for policy in &mut policies {
+            policy.rules.place(&mut counters[0]);
+            policy.classes.iter_mut().for_each(|class| class.rules.place(&mut counters[1]));
+        }
+        let tally = Mutex::new(Tally::new(counters[0], counters[1], agents.len()));
+        let classifier = Classifier::new(Arc::clone(set), agents)?.with_usage(&Label::ALL);
+        Ok(Audit {
+            classifier: classifier.into(),
+            set: Arc::clone(set),
+            survey,
+            policies,
+            counters,
+            top,
+            has_samples: (0..counters[0]).map(|_| AtomicBool::new(false)).collect(),
+            tally,
+        })
+    }
+
+    /// Bounds the bytes that the automata of one thread may use.
+    #[must_use]
+    pub fn with_automata_bytes_max(mut self, bytes: usize) -> Audit {
+        let classifier = Arc::into_inner(self.classifier).expect("workers borrow the audit");
+        self.classifier = classifier.with_automata_bytes_max(bytes).into();
+        self
+    }
+
+    /// Creates the worker of a thread. Records without a scheme get `assumed_scheme`; if that is
+    /// `None`, they are invalid.
+    pub fn worker(&self, assumed_scheme: Option<&[u8]>) -> Worker<'_> {
+        Worker::new(self, assumed_scheme)
+    }
+
+    pub(crate) fn new_tally(&self) -> Tally {
+        let [rules, class_rules] = self.counters;
+        Tally::new(rules, class_rules, self.classifier.agents().len())
+    }
+
+    pub(crate) fn tally(&self) -> MutexGuard<'_, Tally> {
+        // Additions do not panic, so a poisoned lock still holds whole sums.
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the error for a set in which a lookup disagrees with the walk over all policies.
+    #[cold]
+    pub(crate) fn misfiled(&self) -> Damage {
+        self.set.malformed_host("the policy or the rules of a host are missing")
+    }
+
+    /// Calls `with` for the user-agent lines and rules of a policy.
+    pub(crate) fn with_file<T>(
+        &self,
+        policy: usize,
+        with: impl FnOnce(&RobotsTxt<'_>) -> T,
+    ) -> Result<T, Damage> {
+        self.set.policy(self.policies[policy].number)?.with_file(|file, _| with(file))
+    }
+
+    /// Returns the decisions that workers counted, once they are dropped.
+    pub fn counts(&self) -> Counts {
+        self.tally().counts.clone()
+    }
+
+    /// Returns the report of all dropped workers. The files of the rules that are shown are parsed
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn report(&self, findings: &Findings) -> Result<Report, Damage> {
+        let tally = &*self.tally();
+        let agents = self.classifier.agents();
+        let counts = tally.counts.agents();
+        let asked = self.asked(tally);
+        let records = records(tally, counts);
+        Ok(Report {
+            format: REPORT_FORMAT,
+            version: env!("CARGO_PKG_VERSION"),
+            inputs: Vec::new(),
+            source: self.source(),
+            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            records,
+            verdicts: agents.iter().zip(counts).map(verdicts).collect(),
+            states: self.states(&asked, findings.unknown.urls()),
+            hosts: self.hosts(tally),
+            rules: rules::figures(self, tally, findings, &asked)?,
+            usage: self.usage(tally, &asked),
+            unknown: unknown(&findings.unknown, self.top),
+            invalid: InvalidFigures {
+                empty: tally.empty,
+                others: records.invalid - tally.empty,
+                examples: findings.invalid.iter().map(|text| Text::from(&text[..])).collect(),
+            },
+            survey: self.survey.clone(),
+        })
+    }
+
+    fn asked<'a>(&'a self, tally: &'a Tally) -> Asked<'a> {
+        let mut urls = vec![0; self.policies.len()];
+        let first = |policy: &'a Policy| (0, Reverse(&*policy.first_host));
+        let mut leading: Vec<(u64, Reverse<&[u8]>)> = self.policies.iter().map(first).collect();
+        for (key, origins) in &tally.hosts {
+            for origin in origins.iter().flatten() {
+                urls[origin.policy] += origin.urls;
+                // http and https often share a policy.
+                let same = origins.iter().flatten().filter(|it| it.policy == origin.policy);
+                let of_host = (same.map(|it| it.urls).sum(), Reverse(&**key));
+                leading[origin.policy] = leading[origin.policy].max(of_host);
+            }
+        }
+        Asked { urls, hosts: leading.into_iter().map(|(_, Reverse(host))| host).collect() }
+    }
+
+    fn source(&self) -> PolicyFacts {
+        let set = &self.set;
+        let counts = (!set.is_universal()).then(|| set.counts());
+        PolicyFacts {
+            kind: if counts.is_some() { "set" } else { "file" },
+            name: String::new(),
+            hash: format!("{:016x}", set.hash()),
+            dialect: set.dialect().name,
+            robots_bytes_max: set.robots_bytes_max(),
+            hosts: counts.as_ref().map(|_| self.survey.hosts),
+            origins: counts.as_ref().map(|counts| counts.origins),
+            policies: self.policies.len() as u64,
+            captured: counts.and_then(|counts| counts.captured),
+        }
+    }
+
+    /// Counts URLs by the state of their policy.
+    fn states(&self, asked: &Asked<'_>, unknown: u64) -> Figures {
+        let mut urls = [0; PolicyState::ALL.len()];
+        urls[PolicyState::Unknown as usize] = unknown;
+        for (policy, asked) in self.policies.iter().zip(&asked.urls) {
+            urls[policy.state as usize] += asked;
+        }
+        Figures::of(PolicyState::ALL, PolicyState::as_str, |state| urls[state as usize])
+    }
+
+    /// Returns figures about the hosts of URLs, and the hosts with the most disallowed decisions.
+    fn hosts(&self, tally: &Tally) -> HostFigures {
+        let row = |key: &[u8], origins: &[Option<OriginCounts>]| {
+            let mut by_agent = vec![0; self.classifier.agents().len()];
+            for origin in origins.iter().flatten() {
+                let class_of = &self.policies[origin.policy].class_of;
+                for (count, &class) in by_agent.iter_mut().zip(class_of) {
+                    *count += origin.disallowed[class as usize];
+                }
+            }
+            HostRow {
+                host: Text::cut(key),
+                urls: origins.iter().flatten().map(|origin| origin.urls).sum(),
+                disallowed: by_agent.iter().sum(),
+                by_agent,
+            }
+        };
+        let affected = tally.hosts.iter().filter(|(_, origins)| {
+            let mut disallowed = origins.iter().flatten().flat_map(|origin| &origin.disallowed);
+            disallowed.any(|&urls| urls > 0)
+        });
+        let total = affected.clone().count() as u64;
+        let rows = affected.map(|(key, origins)| (&**key, row(key, origins)));
+        let rows =
+            largest(rows, self.top, |&(key, ref row)| (row.disallowed, row.urls, Reverse(key)));
+        let rows = rows.into_iter().map(|(_, row)| row).collect();
+        HostFigures {
+            asked: tally.hosts.len() as u64,
+            affected: total,
+            most_affected: List { total, rows },
+        }
+    }
+
+    fn usage(&self, tally: &Tally, asked: &Asked<'_>) -> UsageVerdicts {
+        let agents = self.classifier.agents().iter();
+        let of_agent = agents.flat_map(|agent| Label::ALL.map(|label| (agent, label)));
+        let row = |((agent, label), counts): ((&AgentChain, Label), &[u64; 4])| {
+            let of = |preference: Preference| counts[preference as usize];
+            UsageRow {
+                agent: agent.name().to_owned(),
+                label: label.as_str(),
+                y: of(Preference::Yes),
+                n: of(Preference::No),
+                unstated: of(Preference::Unstated),
+                no_access: of(Preference::NoAccess),
+            }
+        };
+        let mut conflicts = Vec::new();
+        let mut by_conflict = [0; ConflictKind::ALL.len()];
+        for (policy, &host) in self.policies.iter().zip(&asked.hosts) {
+            let kinds: HashSet<_> = policy.conflicts.iter().map(|it| (it.label, it.kind)).collect();
+            kinds.into_iter().for_each(|(_, kind)| by_conflict[kind as usize] += policy.hosts);
+            conflicts.extend(policy.conflicts.iter().map(|it| (policy.hosts, host, it)));
+        }
+        let total = conflicts.len() as u64;
+        let rows = largest(conflicts, self.top, |&(hosts, host, it)| {
+            (hosts, Reverse((host, it.line, it.label.as_str(), it.kind)))
+        });
+        let conflict = |(hosts, host, it): (u64, &[u8], &crate::usage::Conflict)| UsageConflict {
+            host: Text::cut(host),
+            hosts,
+            label: it.label.as_str(),
+            kind: it.kind,
+            line: it.line.get(),
+            agents: it.agents.clone(),
+        };
+        UsageVerdicts {
+            urls: of_agent.zip(&tally.usage).map(row).collect(),
+            conflicts: List { total, rows: rows.into_iter().map(conflict).collect() },
+            by_conflict: Figures::of(ConflictKind::ALL, ConflictKind::as_str, |kind| {
+                by_conflict[kind as usize]
+            }),
+        }
+    }
+}
+
+fn records(tally: &Tally, counts: &[AgentCounts]) -> RecordFigures {
+    // Whether a policy is known does not depend on the agent.
+    let verdict = |verdict| counts.first().map_or(0, |agent| agent.verdict(verdict));
+    RecordFigures {
+        records: tally.counts.records,
+        bytes: tally.counts.bytes,
+        known: verdict(Verdict::Allow) + verdict(Verdict::Disallow),
+        unknown: verdict(Verdict::Unknown),
+        invalid: verdict(Verdict::Invalid),
+    }
+}
+
+fn verdicts((agent, counts): (&AgentChain, &AgentCounts)) -> AgentVerdicts {
+    AgentVerdicts {
+        agent: agent.name().to_owned(),
+        allow: counts.verdict(Verdict::Allow),
+        disallow: counts.verdict(Verdict::Disallow),
+        unknown: counts.verdict(Verdict::Unknown),
+        invalid: counts.verdict(Verdict::Invalid),
+        reasons: Figures::of(Reason::ALL, Reason::as_str, |reason| counts.reason(reason)),
+    }
+}
+
+/// Returns figures about origins without a policy, and the `top` origins with the most URLs.
+fn unknown(origins: &UnknownOrigins, top: usize) -> Unknown {
+    let row = |(origin, urls): (&[u8], u64)| UnknownOrigin { origin: Text::from(origin), urls };
+    let total = origins.names() as u64;
+    let all = origins.largest(usize::MAX);
+    let hosts: HashSet<&[u8]> = all.iter().map(|&(origin, _)| host_of(origin)).collect();
+    Unknown {
+        urls: origins.urls(),
+        origins: total,
+        hosts: hosts.len() as u64,
+        exact: origins.uncounted() == 0,
+        worth_fetching: List { total, rows: all.iter().copied().take(top).map(row).collect() },
+    }
+}
+
+/// Returns the host of an origin, with its port unless it is the default port.
+fn host_of(origin: &[u8]) -> &[u8] {
+    let scheme = origin.windows(3).position(|bytes| bytes == b"://");
+    scheme.map_or(origin, |colon| &origin[colon + 3..])
+}

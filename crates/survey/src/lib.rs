@@ -1,0 +1,99 @@
+//! What robots.txt files say, and what that means for a list of URLs: the figures of `inspect` and
+//! `audit`, as data, as JSON, as tables and as a page.
+//!
+//! There is one model. [`Survey`] describes what a set holds: origins and how they were captured,
+//! the robots that files name and what they may fetch, usage preferences, problems. With agents, it
+//! also counts what each of them may fetch. [`Audit`] counts the decisions on a list of URLs in one
+//! pass, and its [`Report`] holds these counts beside the survey. [`Storage`] describes how a set
+//! stores its rules, and [`HostDetail`] shows one host in full.
+//!
+//! All of them serialise to the JSON that the commands print. [`tables`] shows surveys and hosts on
+//! a terminal, [`page`] shows a report in a browser. To write every record with its verdict, use
+//! [`report`](portcullis_report); to compare two sets, use
+//! [`difference`](portcullis_set::Difference); to compare every byte of a set with its checksum, use
+//! [`verify`](portcullis_set::PolicySet::verify).
+//!
+//! # How a set is read
+//!
+//! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel,
+//! parses each text once; a [`Reading`](policies::Reading) holds all that the text says about each
+//! agent and robot. A row for every host and agent is a reading and a host, so rows can be streamed
+//! in memory that does not grow with the hosts.
+//!
+//! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and returns findings
+//! that depend on the order of the input as [`ChunkFindings`]. [`Findings`] merges them in input
+//! order, so the report is the same for any number of threads.
+//!
+//! Cost: some microseconds per distinct policy, and for an audit an automaton for the rules of each
+//! agent. An audit adds a host lookup and a few additions to each URL. Memory does not depend on the
+//! number of URLs: two counters per rule in each thread, a few counters per host that occurs, and
+//! the origins without a policy up to a limit.
+//!
+//! The only error is a damaged set, with the [`Damage`] that names the place. A figure that a limit
+//! left open is counted as not known.
+//!
+//! ```
+//! use portcullis_survey::{Audit, ChunkFindings, Findings};
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_io::input::{Chunk, Terminator};
+//! use portcullis_io::list::{Arena, List, Rows};
+//! use portcullis_report::{Piece, Rejects};
+//! use portcullis_robots::policy::AgentChain;
+//! use portcullis_set::{LoadConfig, PolicySet};
+//!
+//! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
+//! let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+//! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
+//! let audit = Audit::new(&set.into(), agents, 10)?; // lists have at most 10 rows
+//! let mut findings = Findings::default();
+//! let mut chunk = ChunkFindings::default();
+//! let mut worker = audit.worker(None); // one per thread
+//! let text = "https://x.example/a/1\nhttps://x.example/c\n";
+//! let list = Chunk::of_text(List::plain("urls", Terminator::LineFeed), text);
+//! let (arena, mut rejects) = (Arena::new(), Rejects::default());
+//! let mut rows = Rows::new(&list, &arena, 0);
+//! worker.work(Piece::new(&mut rows, &mut rejects), &mut chunk)?;
+//! findings.add(&audit, &chunk); // chunk by chunk, in input order
+//! drop(worker);
+//!
+//! let report = audit.report(&findings)?;
+//! assert_eq!(report.verdicts[0].disallow, 1);
+//! assert_eq!(report.rules.deciding.rows[0].row.rule.to_string(), "/a");
+//! assert_eq!(report.rules.idle.rows[0].row.rule.to_string(), "/b");
+//! assert_eq!(report.survey.robots.others.by_host.part, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod audit;
+mod counting;
+mod host;
+mod origins;
+pub mod page;
+mod policies;
+mod report;
+mod rules;
+mod storage;
+mod survey;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+mod usage;
+
+#[doc(no_inline)]
+pub use portcullis_set::Damage;
+
+pub use audit::Audit;
+pub use counting::{ChunkFindings, Findings, Worker};
+pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
+pub use origins::{FieldFigures, NoteFigures, OriginFigures, OtherRecords};
+pub use policies::{AgentFigures, ReachFigures, RobotFigures, RobotRow};
+pub use report::{
+    AgentVerdicts, Cause, ConflictKind, DecidingRule, HostFigures, HostRow, IdleRule,
+    InvalidFigures, List, NeverRule, PolicyFacts, RecordFigures, Report, RuleFigures, RuleRow,
+    Unknown, UsageConflict, UsageRow, UsageVerdicts,
+};
+pub use storage::{PolicyFigures, RuleSetFigures, SharedRuleSet, Storage};
+pub use survey::Survey;
+pub use text::{Named, Text};
+pub use usage::{HostUsage, UsageFigures};

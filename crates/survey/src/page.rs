@@ -1,0 +1,783 @@
+//! The report of an audit as one HTML page for people: engineers, SEO specialists, lawyers.
+//!
+//! This module decides what the page says; its parts come from [`portcullis_report::page`].
+//! Programs read [`to_json`](Report::to_json), which has more figures and longer lists.
+//!
+//! Cost: linear in the rows of the report. The page stays below [`AUDIT_PAGE_BYTES_MAX`]: if lists
+//! are too long, it shows fewer rows and the total. No function fails.
+//!
+//! ```
+//! use portcullis_survey::{Report, page};
+//!
+//! let report = Report { agents: vec!["ExampleBot".into()], ..Report::default() };
+//! let html = page::audit(&report);
+//! assert!(html.starts_with("<!DOCTYPE html>"));
+//! assert!(html.len() < portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX);
+//! ```
+
+use std::cmp::Reverse;
+
+use maud::{Markup, html};
+use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
+use portcullis_report::page::{
+    Bar, Page, Part, Section, bars, code, count, facts, folded, table, text,
+};
+use portcullis_robots::figures::{bytes, grouped, plural, share};
+use portcullis_robots::visible::cut_characters;
+
+use crate::policies::AgentFigures;
+use crate::report::{AgentVerdicts, Cause, ConflictKind, List, Report, RuleRow, UsageRow};
+
+/// The smallest number of rows per list. If the page is still too long with so few, rows are not
+/// the cause.
+const ROWS_MIN: usize = 10;
+/// The most agents with their own columns in the table of hosts. More would not fit side by side.
+const AGENT_COLUMNS_MAX: usize = 6;
+/// The most characters of an agent's name, which occurs in many places.
+const AGENT_CHARACTERS: usize = 40;
+/// The most characters of a host in the label of a rule.
+const HOST_CHARACTERS: usize = 40;
+
+const VERDICTS: [Part<'_>; 4] = [
+    ("allow", "may fetch"),
+    ("disallow", "must not fetch"),
+    ("unknown", "not known"),
+    ("invalid", "not a URL"),
+];
+const SHARES: [Part<'_>; 4] = [
+    ("allow", "everything"),
+    ("part", "a part"),
+    ("disallow", "nothing"),
+    ("unknown", "not known"),
+];
+const RULES: [Part<'_>; 2] =
+    [("allow", "URLs that the rule allows"), ("disallow", "URLs that the rule disallows")];
+const STATED: [Part<'_>; 4] = [
+    ("allow", "fine (y)"),
+    ("disallow", "not wanted (n)"),
+    ("part", "not stated"),
+    ("unknown", "no access, or not known"),
+];
+
+/// Renders the page.
+pub fn audit(report: &Report) -> String {
+    let mut rows = usize::MAX;
+    loop {
+        let html = View { report, rows }.html();
+        let longest = lists(report).into_iter().max().unwrap_or(0).min(rows);
+        if html.len() <= AUDIT_PAGE_BYTES_MAX || longest <= ROWS_MIN {
+            return html;
+        }
+        rows = (longest / 2).max(ROWS_MIN);
+    }
+}
+
+/// Returns the lengths of the lists.
+fn lists(report: &Report) -> [usize; 8] {
+    let Report { hosts, rules, usage, unknown, survey, .. } = report;
+    [
+        hosts.most_affected.rows.len(),
+        rules.deciding.rows.len(),
+        rules.idle.rows.len(),
+        rules.never.rows.len(),
+        usage.conflicts.rows.len(),
+        unknown.worth_fetching.rows.len(),
+        survey.robots.most_named.len(),
+        survey.usage.most_common_licenses.len(),
+    ]
+}
+
+/// Returns a grouped number with its noun: "2,434 hosts".
+fn many(count: u64, noun: &str) -> String {
+    format!("{} {}", grouped(count), plural(count, noun))
+}
+
+/// Returns the words after one of `hosts` hosts. Empty if there are no others.
+fn others(hosts: u64) -> String {
+    match hosts {
+        0 | 1 => String::new(),
+        hosts => format!(" and {}", many(hosts - 1, "other")),
+    }
+}
+
+fn agent_name(name: &str) -> Markup {
+    text(&*cut_characters(name, AGENT_CHARACTERS))
+}
+
+/// Returns `Disallow` or `Allow`.
+fn field(verdict: &str) -> &'static str {
+    if verdict == "allow" { "Allow" } else { "Disallow" }
+}
+
+/// A report, and the number of rows to show per list.
+#[derive(Clone, Copy)]
+struct View<'r> {
+    report: &'r Report,
+    rows: usize,
+}
+
+impl<'r> View<'r> {
+    fn html(self) -> String {
+        let Report { records, agents, inputs, source, version, .. } = self.report;
+        let about_urls: &[fn(Self) -> Section] = match records.records {
+            0 => &[],
+            _ => &[View::verdicts, View::hosts, View::deciding, View::idle, View::unknown],
+        };
+        let about_files: [fn(Self) -> Section; 5] =
+            [View::never, View::reach, View::robots, View::usage, View::problems];
+        let sections = about_urls.iter().chain(&about_files).map(|section| section(self));
+        let mut sections: Vec<Section> = sections.collect();
+        sections.insert(0, self.summary(&sections));
+        sections.push(self.account());
+        let title = format!("What robots.txt does to {}", many(records.records, "URL"));
+        let kind = match source.kind {
+            "set" => ", a compiled policy set",
+            "folder" => ", a folder of files named by host",
+            "file" => ", one file for every URL",
+            _ => "",
+        };
+        let captured = source.captured.map_or_else(
+            || "not known; the files have no date".to_owned(),
+            |dates| format!("{} to {}", dates.first.to_rfc3339(), dates.last.to_rfc3339()),
+        );
+        let facts = [
+            ("Agents", folded(agents.iter().map(|agent| agent_name(agent)), 6)),
+            ("URLs", folded(inputs.iter().map(code), 6)),
+            ("Policies", html! { (code(&source.name)) (kind) }),
+            ("Captured", html! { (captured) }),
+            ("Set hash", code(&source.hash)),
+            ("Dialect", code(source.dialect)),
+        ];
+        let footer = format!(
+            "Made by portcullis {version}. Nothing on this page was fetched from a site; it shows \
+             what the files contained when they were captured."
+        );
+        Page { title: &title, facts: &facts, sections: &sections, footer: &footer }.html()
+    }
+
+    /// Returns the rows of a list to show.
+    fn rows<T>(self, rows: &'r [T]) -> &'r [T] {
+        &rows[..rows.len().min(self.rows)]
+    }
+
+    /// Returns a caption: `Rules that decided nothing: the first 50 of 2,434`.
+    fn caption<T>(self, title: &str, rows: &[T], total: u64) -> String {
+        match rows.len().min(self.rows) as u64 {
+            shown if shown < total => {
+                format!("{title}: the first {} of {}", grouped(shown), grouped(total))
+            }
+            _ => title.to_owned(),
+        }
+    }
+
+    /// Returns the agents at the given positions: `Googlebot, GPTBot`, or `all 15`.
+    fn agents(self, positions: impl IntoIterator<Item = usize>) -> Markup {
+        let agents: Vec<usize> = positions.into_iter().collect();
+        let all = self.report.agents.len();
+        if agents.len() == all && all > 2 {
+            return html! { "all " (all) };
+        }
+        let agents = agents.into_iter().filter_map(|position| self.report.agents.get(position));
+        folded(agents.map(|it| agent_name(it)), 3)
+    }
+
+    /// Returns a few large numbers, and the findings of all sections.
+    fn summary(self, sections: &[Section]) -> Section {
+        let Report { records, hosts, unknown, .. } = self.report;
+        let tiles = [
+            (grouped(records.records), "URLs read"),
+            (grouped(hosts.asked), "hosts with a known robots.txt"),
+            (share(records.known, records.records), "of the URLs decided"),
+            (grouped(unknown.hosts), "hosts without a known robots.txt"),
+        ];
+        let body = html! {
+            @if records.records == 0 {
+                p.advice {
+                    "The list of URLs is empty: no record was read, so there is nothing to decide. \
+                     The parts below describe the files alone."
+                }
+            } @else {
+                dl.tiles { @for (figure, name) in tiles { div { dt { (name) } dd { (figure) } } } }
+            }
+            ul.short {
+                @for section in sections.iter().filter(|section| !section.finding.0.is_empty()) {
+                    li { (section.finding) " " a href={ "#" (section.id) } { (section.title) } }
+                }
+            }
+        };
+        Section { id: "summary", title: "In short", body, ..Section::default() }
+    }
+
+    fn verdicts(self) -> Section {
+        let Report { verdicts, records, .. } = self.report;
+        let whole = records.records;
+        let bar = |row: &AgentVerdicts| Bar {
+            label: row.agent.clone(),
+            figure: format!("may fetch {}", share(row.allow, whole)),
+            values: vec![row.allow, row.disallow, row.unknown, row.invalid],
+        };
+        // If there are many agents, the ones that may fetch least come first.
+        let mut charted: Vec<&AgentVerdicts> = verdicts.iter().collect();
+        if charted.len() > AGENT_COLUMNS_MAX {
+            charted.sort_by_key(|row| row.allow);
+        }
+        let title = "URLs by agent and verdict";
+        let columns = [
+            "agent",
+            "#may fetch",
+            "#share",
+            "#must not fetch",
+            "#share",
+            "#not known",
+            "#not a URL",
+        ];
+        let row = |row: &AgentVerdicts| {
+            vec![
+                agent_name(&row.agent),
+                count(row.allow),
+                html! { (share(row.allow, whole)) },
+                count(row.disallow),
+                html! { (share(row.disallow, whole)) },
+                count(row.unknown),
+                count(row.invalid),
+            ]
+        };
+        let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
+        let body = html! {
+            (bars(title, "verdicts-table", &VERDICTS, true, &charted))
+            (table("verdicts-table", title, &columns, verdicts.iter().map(row)))
+            (self.reasons())
+        };
+        let meaning = "“Not known” does not mean allowed: no robots.txt of the host is known.";
+        let finding = self.best_and_worst();
+        Section {
+            id: "agents",
+            title: "What each agent may fetch",
+            finding,
+            meaning,
+            body,
+            advice: "",
+        }
+    }
+
+    /// Returns the table of reasons. Reasons that do not occur have no column.
+    fn reasons(self) -> Markup {
+        let rows = &self.report.verdicts;
+        let occurs = |it: &Reason| {
+            rows.iter()
+                .any(|row| row.reasons.0.iter().any(|(name, n)| *name == it.as_str() && *n > 0))
+        };
+        let reasons: Vec<Reason> = Reason::ALL.into_iter().filter(occurs).collect();
+        let heads: Vec<String> = reasons.iter().map(|it| format!("#{}", it.as_str())).collect();
+        let columns: Vec<&str> =
+            std::iter::once("agent").chain(heads.iter().map(String::as_str)).collect();
+        let row = |row: &AgentVerdicts| {
+            let of = |it: &Reason| row.reasons.0.iter().find(|found| found.0 == it.as_str());
+            let counts = reasons.iter().map(|it| count(of(it).map_or(0, |found| found.1)));
+            std::iter::once(agent_name(&row.agent)).chain(counts).collect()
+        };
+        html! {
+            h3 { "Why" }
+            (table("reasons-table", "URLs by agent and reason", &columns, rows.iter().map(row)))
+            ul.words { @for it in reasons { li { code { (it.as_str()) } ": " (meaning(it)) } } }
+        }
+    }
+
+    /// Returns the sentence about the agents that may fetch most and least.
+    fn best_and_worst(self) -> Markup {
+        let Report { verdicts, records, .. } = self.report;
+        let may_fetch = |row: &AgentVerdicts| {
+            html! { strong { (agent_name(&row.agent)) } " may fetch " (share(row.allow, records.records)) }
+        };
+        // Of equal agents, the first counts.
+        let most = verdicts.iter().rev().max_by_key(|row| row.allow);
+        let (Some(most), Some(least)) = (most, verdicts.iter().min_by_key(|row| row.allow)) else {
+            return html! {};
+        };
+        html! {
+            @if records.known == 0 {
+                "No URL was decided: for none of them a robots.txt is known."
+            } @else if verdicts.len() == 1 {
+                (may_fetch(most)) " of all URLs."
+            } @else if most.allow == least.allow {
+                "Each of the " (verdicts.len()) " agents may fetch "
+                (share(most.allow, records.records)) " of all URLs."
+            } @else {
+                "Of " (verdicts.len()) " agents, " (may_fetch(most)) " of all URLs, the most, and "
+                (may_fetch(least)) ", the least."
+            }
+        }
+    }
+
+    fn hosts(self) -> Section {
+        let Report { hosts, agents, .. } = self.report;
+        let List { total, rows: all } = &hosts.most_affected;
+        let rows = self.rows(all);
+        let bar = |row: &crate::HostRow| Bar {
+            label: row.host.to_string(),
+            figure: grouped(row.disallowed),
+            values: vec![row.disallowed],
+        };
+        let by_agent = agents.len() <= AGENT_COLUMNS_MAX;
+        let mut columns = vec!["host".to_owned(), "#URLs".into(), "#decisions".into()];
+        match by_agent {
+            true => columns.extend(agents.iter().map(|agent| format!("#{agent}"))),
+            false => columns.push("agents".into()),
+        }
+        let row = |row: &crate::HostRow| {
+            let mut cells = vec![code(&row.host), count(row.urls), count(row.disallowed)];
+            match by_agent {
+                true => cells.extend(row.by_agent.iter().map(|urls| count(*urls))),
+                false => cells
+                    .push(self.agents((0..agents.len()).filter(|&agent| row.by_agent[agent] > 0))),
+            }
+            cells
+        };
+        let caption = self.caption("Hosts with URLs that an agent must not fetch", all, *total);
+        let title = "Decisions that disallow, by host";
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let charted: Vec<Bar> = rows.iter().map(bar).collect();
+        Section {
+            id: "hosts",
+            title: "Hosts most affected",
+            finding: html! {
+                @if hosts.asked == 0 { "No URL is on a host with a known robots.txt." }
+                @else if hosts.affected == 0 { "No host disallows a URL for an agent." }
+                @else {
+                    (grouped(hosts.affected)) " of " (many(hosts.asked, "host"))
+                    " disallow some URL for some agent."
+                }
+            },
+            meaning: "A decision is one URL for one agent. The column of an agent counts the \
+                host’s URLs that it must not fetch.",
+            advice: "",
+            body: html! {
+                (bars(title, "hosts-table", &[("disallow", "")], false, &charted))
+                (table("hosts-table", &caption, &columns, rows.iter().map(row)))
+            },
+        }
+    }
+
+    /// Returns a table of rules: the rule, its host, a count of URLs, the line and the group, and
+    /// one column more.
+    fn rules<R>(
+        self,
+        (id, title, urls, last): (&str, &str, &str, &str),
+        List { total, rows }: &'r List<R>,
+        row: impl Fn(&R) -> (&RuleRow, u64, Markup),
+    ) -> Markup {
+        let cells = |it: &R| {
+            let (row, urls, last) = row(it);
+            let RuleRow { verdict, rule, host, hosts, line, group, .. } = row;
+            vec![
+                html! { span class={ "is-" (verdict) } { (field(verdict)) ":" } " " (code(rule)) },
+                html! { (code(host)) (others(*hosts)) },
+                count(urls),
+                count((*line).into()),
+                code(group),
+                last,
+            ]
+        };
+        let caption = self.caption(title, rows, *total);
+        let columns = ["rule", "host", urls, "#line", "group", last];
+        table(id, &caption, &columns, self.rows(rows).iter().map(cells))
+    }
+
+    fn deciding(self) -> Section {
+        let figures = &self.report.rules;
+        let bar = |it: &crate::DecidingRule| {
+            let RuleRow { host, hosts, verdict, rule, line, .. } = &it.row;
+            let host = host.to_string();
+            let (host, others) = (cut_characters(&host, HOST_CHARACTERS), others(*hosts));
+            let is_allow = *verdict == "allow";
+            Bar {
+                label: format!("{host}{others} · {}: {rule} (line {line})", field(verdict)),
+                figure: grouped(it.urls),
+                values: if is_allow { vec![it.urls, 0] } else { vec![0, it.urls] },
+            }
+        };
+        let names = ("deciding-table", "Rules by URLs decided", "#URLs", "decides for; first URLs");
+        let charted: Vec<Bar> = self.rows(&figures.deciding.rows).iter().map(bar).collect();
+        Section {
+            id: "deciding",
+            title: "Rules that decide most",
+            finding: html! {
+                (many(figures.asked, "rule")) " apply to these agents in the files of the URLs’ \
+                hosts; " (grouped(figures.deciding.total)) " decided a URL."
+            },
+            meaning: "A file that several hosts share is counted once, with the host that has most \
+                of the URLs.",
+            advice: "Read the rules at the top and the URLs beside them: changing one of these \
+                lines has the most effect. Disallow: / closes a whole host.",
+            body: html! {
+                (bars("URLs decided, by rule", "deciding-table", &RULES, false, &charted))
+                (self.rules(names, &figures.deciding, |it| {
+                    let decides = (0..it.by_agent.len()).filter(|&agent| it.by_agent[agent] > 0);
+                    let last = html! {
+                        (self.agents(decides)) "; " (folded(it.samples.iter().map(code), 1))
+                    };
+                    (&it.row, it.urls, last)
+                }))
+            },
+        }
+    }
+
+    fn idle(self) -> Section {
+        let figures = &self.report.rules;
+        let names = ("idle-table", "Rules that decided nothing", "#URLs checked", "applies to");
+        Section {
+            id: "idle",
+            title: "Rules that decided nothing",
+            finding: html! {
+                (many(figures.idle.total, "rule")) " (" (share(figures.idle.total, figures.asked))
+                " of those that apply) decided none of these URLs."
+            },
+            meaning: "Most are fine and match other URLs. If a rule was meant for URLs of this \
+                list, its pattern has a mistake.",
+            advice: "",
+            body: self.rules(names, &figures.idle, |it| {
+                (&it.row, it.urls, self.agents(it.row.agents.iter().copied()))
+            }),
+        }
+    }
+
+    fn never(self) -> Section {
+        let figures = &self.report.rules;
+        let names = ("never-table", "Rules that can never decide", "#URLs checked", "why");
+        let finding = html! {
+            @if figures.never.total > 0 {
+                (many(figures.never.total, "rule")) " can never decide a URL for any of the agents."
+            }
+            @if figures.not_known > 0 {
+                " For " (many(figures.not_known, "rule")) " the search hit a limit."
+            }
+        };
+        Section {
+            id: "never",
+            title: "Rules that can never decide",
+            finding,
+            meaning: "No URL matches them, other rules win wherever they match, or an equal rule \
+                comes first.",
+            advice: "If the file is yours: remove the rule, or fix it if it was meant to have an \
+                effect. Removing it changes no verdict.",
+            body: self.rules(names, &figures.never, |it| {
+                let by = it.covered_by.iter().map(|by| {
+                    html! { "line " (by.line) ", " (field(by.verdict)) ": " (code(&by.rule)) }
+                });
+                let why = match it.cause {
+                    Cause::NoUrl => "no URL matches",
+                    Cause::Shadowed => "other rules win: ",
+                    Cause::Equal => "equals another rule: ",
+                };
+                (&it.row, it.urls, html! { (why) (folded(by, 3)) })
+            }),
+        }
+    }
+
+    fn unknown(self) -> Section {
+        let unknown = &self.report.unknown;
+        let List { total, rows: all } = &unknown.worth_fetching;
+        let rows = self.rows(all);
+        let caption = self.caption("Origins to fetch a robots.txt from", all, *total);
+        let known: u64 = rows.iter().map(|row| row.urls).sum();
+        let invalid = &self.report.invalid;
+        let row = |row: &crate::report::UnknownOrigin| vec![code(&row.origin), count(row.urls)];
+        Section {
+            id: "unknown",
+            title: "URLs without a known robots.txt",
+            finding: html! {
+                @if unknown.urls == 0 { "For every URL a robots.txt is known." }
+                @else {
+                    "For " (many(unknown.urls, "URL")) " of " @if !unknown.exact { "at least " }
+                    (many(unknown.hosts, "host")) " no robots.txt is known. This does not mean \
+                    that they are allowed. The origins shown have " (share(known, unknown.urls))
+                    " of them."
+                }
+                @if self.report.records.invalid > 0 {
+                    " " (many(self.report.records.invalid, "record")) " are not URLs, "
+                    (grouped(invalid.empty)) " of them empty."
+                }
+            },
+            meaning: "",
+            advice: "",
+            body: html! {
+                (table("unknown-table", &caption, &["origin", "#URLs"], rows.iter().map(row)))
+                (table("invalid-table", "The first records that are not URLs", &["record"],
+                    invalid.examples.iter().map(|it| vec![code(it)])))
+            },
+        }
+    }
+
+    fn reach(self) -> Section {
+        let rows = &self.report.survey.reach;
+        let mut charted: Vec<&AgentFigures> = rows.iter().collect();
+        if charted.len() > AGENT_COLUMNS_MAX {
+            charted.sort_by_key(|row| Reverse(row.hosts.reach.nothing));
+        }
+        let bar = |row: &AgentFigures| {
+            let values = row.hosts.reach.values();
+            let share = share(row.hosts.reach.nothing, values.iter().sum());
+            Bar { label: row.agent.clone(), figure: format!("nothing on {share}"), values }
+        };
+        let row = |row: &AgentFigures| {
+            let crate::policies::AddressCounts { named, by_default, unnamed, reach } = row.hosts;
+            let counts = [&reach.values()[..], &[named, by_default, unnamed]].concat();
+            std::iter::once(agent_name(&row.agent)).chain(counts.into_iter().map(count)).collect()
+        };
+        let title = "Hosts by agent and by how much it may fetch";
+        let columns = [
+            "agent",
+            "#everything",
+            "#a part",
+            "#nothing",
+            "#not known",
+            "#named",
+            "#by default",
+            "#not addressed",
+        ];
+        let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
+        Section {
+            id: "reach",
+            title: "What the files allow each agent",
+            meaning: "Independent of the list of URLs: how many hosts allow the agent every URL, a \
+                part of them, or none, and whether their file names the agent, addresses it in the \
+                group for all robots, or does not address it.",
+            body: html! {
+                (bars(title, "reach-table", &SHARES, true, &charted))
+                (table("reach-table", title, &columns, rows.iter().map(row)))
+            },
+            ..Section::default()
+        }
+    }
+
+    fn robots(self) -> Section {
+        let robots = &self.report.survey.robots;
+        let named = self.rows(&robots.most_named).iter();
+        let named = named.map(|row| (row.name.to_string(), &row.count));
+        let others = (robots.others.hosts > 0).then(|| ("* (all others)".into(), &robots.others));
+        let rows: Vec<(String, _)> = others.into_iter().chain(named).collect();
+        let bars_of = rows.iter().map(|(name, figures)| Bar {
+            label: name.clone(),
+            figure: many(figures.hosts, "host"),
+            values: figures.by_host.values(),
+        });
+        let cells = |(name, figures): &(String, &crate::ReachFigures)| {
+            let counts = std::iter::once(figures.hosts).chain(figures.by_host.values());
+            std::iter::once(code(name)).chain(counts.map(count)).collect()
+        };
+        let title = "Robots that files name, and hosts by what they allow";
+        let caption = self.caption(title, &robots.most_named, robots.names);
+        let columns = ["robot", "#hosts", "#everything", "#a part", "#nothing", "#not known"];
+        Section {
+            id: "robots",
+            title: "Robots that files name",
+            finding: html! {
+                (many(robots.naming_hosts, "host")) " name a robot. "
+                (many(robots.hosts_without_others, "host")) " have rules but no group for all \
+                robots, so robots that are not named may fetch everything there."
+            },
+            body: html! {
+                (bars(title, "robots-table", &SHARES, true, &bars_of.collect::<Vec<_>>()))
+                (table("robots-table", &caption, &columns, rows.iter().map(cells)))
+            },
+            ..Section::default()
+        }
+    }
+
+    fn usage(self) -> Section {
+        let Report { usage, survey, records, agents, .. } = self.report;
+        let (id, title) = ("usage", "What pages may be used for");
+        if survey.usage.all.hosts == 0 {
+            let meaning = "No file says what pages may be used for.";
+            return Section { id, title, meaning, ..Section::default() };
+        }
+        let whole = records.records;
+        let bar = |row: &UsageRow| Bar {
+            label: format!("{} · {}", row.agent, row.label),
+            figure: format!("y {}, n {}", share(row.y, whole), share(row.n, whole)),
+            values: vec![row.y, row.n, row.unstated, row.no_access],
+        };
+        // If there are many agents, the ones with the most preferences against a use come first.
+        let mut charted: Vec<&UsageRow> = usage.urls.iter().collect();
+        if agents.len() > AGENT_COLUMNS_MAX {
+            charted.sort_by_key(|row| Reverse(row.n));
+        }
+        let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
+        let row = |row: &UsageRow| {
+            let counts = [row.y, row.n, row.unstated, row.no_access].map(count);
+            [agent_name(&row.agent), code(row.label)].into_iter().chain(counts).collect()
+        };
+        let chart = "URLs by agent and use";
+        let columns = ["agent", "use", "#y", "#n", "#not stated", "#no access"];
+        let finding = html! {
+            (many(survey.usage.all.hosts, "host")) " say what pages may be used for; "
+            (many(usage.conflicts.total, "statement")) " have no effect."
+        };
+        let body = html! {
+            (bars(chart, "usage-table", &STATED, true, &charted))
+            (table("usage-table", chart, &columns, usage.urls.iter().map(row)))
+            (self.conflicts())
+            (self.licenses())
+        };
+        Section {
+            id,
+            title,
+            finding,
+            meaning: "Content-Usage and Content-Signal state preferences about training AI models \
+                (train-ai), other use by AI (ai-use) and search. What nobody states is not \
+                permitted by that. A URL that the agent must not fetch has no preference.",
+            advice: "Decide what silence means to you before you use these pages: portcullis \
+                filter --purpose has no default for it.",
+            body,
+        }
+    }
+
+    fn conflicts(self) -> Markup {
+        let List { total, rows } = &self.report.usage.conflicts;
+        let row = |row: &crate::UsageConflict| {
+            let why = match row.kind {
+                ConflictKind::NoAccess => "y, and the agent may fetch nothing",
+                ConflictKind::Overruled => "y, and n for the same paths",
+                ConflictKind::OtherGroup => "holds for other robots; the agent has its own group",
+            };
+            vec![
+                html! { (code(&row.host)) (others(row.hosts)) },
+                code(row.label),
+                html! { (why) },
+                count(row.line.into()),
+                self.agents(row.agents.iter().copied()),
+            ]
+        };
+        let caption = self.caption("Statements without effect", rows, *total);
+        let columns = ["host", "use", "why", "#line", "agents"];
+        table("conflicts-table", &caption, &columns, self.rows(rows).iter().map(row))
+    }
+
+    fn licenses(self) -> Markup {
+        let usage = &self.report.survey.usage;
+        let rows = &usage.most_common_licenses;
+        let caption = self.caption("Licences", rows, usage.licenses);
+        let row =
+            |row: &crate::usage::LicenseFigures| vec![code(&row.value), count(row.count.hosts)];
+        let rows = self.rows(rows).iter().map(row);
+        table("licenses-table", &caption, &["licence", "#hosts"], rows)
+    }
+
+    fn problems(self) -> Section {
+        let survey = &self.report.survey;
+        let files = survey.origins.files;
+        let row = |it: &crate::NoteFigures| {
+            vec![
+                html! { (it.kind.replace('-', " ")) },
+                html! { (it.meaning) },
+                count(it.files),
+                html! { (share(it.files, files)) },
+                folded(it.hosts.iter().map(code), 3),
+            ]
+        };
+        let columns = ["problem", "what it is", "#files", "#share", "first hosts"];
+        Section {
+            id: "problems",
+            title: "Files with problems",
+            finding: html! {
+                @match survey.problems.first() {
+                    None => "The files have no problem.",
+                    Some(first) => {
+                        (many(survey.problems.len() as u64, "kind")) " of problems occur; the most \
+                        common, " (first.kind.replace('-', " ")) ", is in "
+                        (many(first.files, "file")) "."
+                    }
+                }
+            },
+            meaning: "What the parser noted, by kind. Crawlers ignore these lines without notice, \
+                so some rules do not do what their author meant. portcullis lint explains each one.",
+            advice: "",
+            body: table(
+                "problems-table",
+                "Files by problem",
+                &columns,
+                survey.problems.iter().map(row),
+            ),
+        }
+    }
+
+    /// Returns the account of what was read.
+    fn account(self) -> Section {
+        let Report { source, records, states, survey, .. } = self.report;
+        let number = |value: Option<u64>| html! { (value.map_or_else(|| "–".to_owned(), grouped)) };
+        let limit = source.robots_bytes_max;
+        let limit =
+            limit.map_or_else(|| "all of it".to_owned(), |it| format!("at most {}", bytes(it)));
+        let cut = lists(self.report).into_iter().any(|rows| rows > self.rows);
+        let list = [
+            ("Records read", html! { (grouped(records.records)) " (" (bytes(records.bytes)) ")" }),
+            ("Hosts in the set", number(source.hosts)),
+            ("Origins in the set", number(source.origins)),
+            ("Distinct policies", html! { (grouped(source.policies)) }),
+            (
+                "Files",
+                html! {
+                    (grouped(survey.origins.files)) " (" (bytes(survey.origins.file_bytes)) ")"
+                },
+            ),
+            ("Read of each file", html! { (limit) }),
+        ];
+        let row = |state: PolicyState| {
+            let urls = states.0.iter().find(|it| it.0 == state.as_str()).map_or(0, |it| it.1);
+            let origins = survey.origins.states.0.iter().find(|it| it.0 == state.as_str());
+            let origins = origins.map_or(0, |it| it.1);
+            vec![code(state.as_str()), html! { (state_words(state)) }, count(origins), count(urls)]
+        };
+        let columns = ["state", "what it means", "#origins", "#URLs"];
+        Section {
+            id: "account",
+            title: "What was read",
+            finding: html! {
+                "For " (grouped(records.known)) " of " (many(records.records, "record")) " ("
+                (share(records.known, records.records)) ") a robots.txt is known."
+            },
+            meaning: "A host counts once, whether its file applies to http, https or both; if the \
+                two files differ, the host counts once for each. Equal inputs make the same page, \
+                byte for byte.",
+            advice: if cut {
+                "Lists are cut to keep the page small; read the JSON report, which has more rows."
+            } else {
+                ""
+            },
+            body: html! {
+                (facts(&list))
+                (table("states-table", "Origins and URLs by the state of their robots.txt", &columns,
+                    PolicyState::ALL.into_iter().map(row)))
+            },
+        }
+    }
+}
+
+fn meaning(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Rule => "a rule matches and decides.",
+        Reason::NoRule => "a group applies to the agent, and none of its rules matches: allowed.",
+        Reason::NoGroup => "the file has rules, but no group for the agent: allowed.",
+        Reason::NoRules => "the file was read and has no rules: allowed.",
+        Reason::RobotsTxt => "robots.txt may always be fetched.",
+        Reason::Unavailable => "the server answered that there is no robots.txt.",
+        Reason::Unreachable => "the server or the network failed when robots.txt was fetched.",
+        Reason::Deferred => "the server asked to come back later.",
+        Reason::NoPolicy => "no robots.txt of the origin is known.",
+        Reason::BadUrl => "the record is not a URL.",
+        Reason::Expired => "the robots.txt was captured too long ago.",
+        Reason::NotYet => "the robots.txt was captured after the time asked about.",
+    }
+}
+
+fn state_words(state: PolicyState) -> &'static str {
+    match state {
+        PolicyState::Rules => "The file was read and has rules.",
+        PolicyState::NoRules => "The file was read and has no rules: everything is allowed.",
+        PolicyState::Unavailable => "The server answered that there is no file.",
+        PolicyState::Unreachable => "The server or the network failed.",
+        PolicyState::Deferred => "The server asked to come back later.",
+        PolicyState::Unknown => "Nothing is known. This does not mean allowed.",
+    }
+}

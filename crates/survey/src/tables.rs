@@ -1,0 +1,475 @@
+//! Surveys and hosts as lines and tables of text, for a terminal.
+//!
+//! The first column of a table is left-aligned; numbers are right-aligned. Untrusted text is
+//! escaped, and long cells are cut. Nothing fails.
+
+use std::fmt::{Display, Write as _};
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::limits::TABLE_CELL_CHARACTERS_MAX;
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_engine::automaton::Reach;
+use portcullis_io::access::{DateSpan, UnixSeconds};
+use portcullis_robots::figures::{counted, share};
+use portcullis_robots::syntax::{NoteKind, RecordKind};
+use portcullis_robots::visible::{cut_characters, visible};
+use portcullis_set::{InputReport, PolicySet, Provenance};
+
+use crate::host::{HostDetail, HostGroup, HostPolicy};
+use crate::origins::{FieldFigures, OriginFigures};
+use crate::policies::{ReachFigures, RobotFigures};
+use crate::storage::{PolicyFigures, RuleSets, SharedRuleSet, Storage, Tier};
+use crate::survey::Survey;
+use crate::text::Named;
+use crate::usage::{HostUsage, UsageCount, UsageFigures};
+
+/// Builds the text for people. Writing to a string cannot fail.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: impl Display) {
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn table(&mut self, heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+        push_table(heading, rows, &mut self.0);
+    }
+
+    /// Appends the number of origins by name, with their share of all. Names without an origin are
+    /// left out.
+    fn origins(&mut self, title: &str, all: u64, counts: impl IntoIterator<Item = (String, u64)>) {
+        let counts = counts.into_iter().filter(|&(_, origins)| origins > 0);
+        let row =
+            |(name, origins): (String, u64)| vec![name, origins.to_string(), share(origins, all)];
+        self.table(&[title, "origins"], counts.map(row));
+    }
+}
+
+/// Returns a row of a table: a name, then numbers.
+fn row(name: impl Into<String>, numbers: &[u64]) -> Vec<String> {
+    std::iter::once(name.into()).chain(numbers.iter().map(u64::to_string)).collect()
+}
+
+fn name_or(name: Option<&[u8]>, otherwise: &str) -> String {
+    name.map_or_else(|| otherwise.to_owned(), |name| visible(name).to_string())
+}
+
+fn named(counts: &Named<u64>) -> impl Iterator<Item = (String, u64)> {
+    counts.0.iter().map(|(name, count)| (name.to_string(), *count))
+}
+
+/// Shows what a set holds, and how it stores its rules.
+pub fn survey(
+    set: &PolicySet,
+    survey: &Survey,
+    storage: &Storage<'_>,
+    provenance: Option<&Provenance<'_>>,
+) -> String {
+    let mut text = Text::default();
+    let origins = &survey.origins;
+    let limit = match set.robots_bytes_max() {
+        Some(bytes) => format!("files up to {bytes} bytes"),
+        None => "files of any length".into(),
+    };
+    text.line(format_args!(
+        "{}: set {:016x}, dialect {}, {limit}, {}",
+        visible(set.name()),
+        set.hash(),
+        set.dialect().name,
+        counted(set.bytes(), "byte")
+    ));
+    text.line(format_args!(
+        "{}, {}, {} with {} of files, {}, {}",
+        counted(survey.hosts, "host"),
+        counted(origins.origins, "origin"),
+        counted(origins.captures, "capture"),
+        counted(origins.file_bytes, "byte"),
+        counted(storage.policies.policies, "policy"),
+        counted(storage.rule_sets.rule_sets, "rule set")
+    ));
+    text.line(dates("captured", origins.capture_dates, origins.undated));
+    text.line(dates("expire", origins.expiry_dates, origins.without_expiry));
+    if origins.in_outage > 0 {
+        let as_of = provenance.and_then(|it| it.outages().time());
+        let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
+        text.line(format_args!("outages: {} origins unreachable{as_of}", origins.in_outage));
+    }
+    let inputs: Vec<InputReport> = provenance.into_iter().flat_map(|it| it.inputs()).collect();
+    push_origins(&mut text, origins, &inputs);
+    let records = &survey.other_records;
+    let field = |field: &FieldFigures| {
+        let mut row = row(field.name.to_string(), &[field.records, field.origins]);
+        row.push(share(field.origins, origins.origins));
+        row
+    };
+    text.table(
+        &[&format!("other record ({} fields)", records.fields), "records", "origins"],
+        records.most_common.iter().map(field),
+    );
+    push_usage(&mut text, &survey.usage);
+    push_robots(&mut text, &survey.robots);
+    push_rule_sets(&mut text, &storage.rule_sets);
+    push_sharing(&mut text, "origins that share a policy", "policies", &storage.policies.sharing);
+    for (title, list) in [
+        ("most shared policy", &storage.policies.most_shared),
+        ("largest policy", &storage.policies.largest),
+        ("most expensive policy", &storage.policies.most_expensive),
+    ] {
+        push_policies(&mut text, title, list);
+    }
+    let section =
+        |(name, bytes): (String, u64)| vec![name, bytes.to_string(), share(bytes, set.bytes())];
+    let sections = named(&storage.sections).map(|(name, bytes)| (name.replace('-', " "), bytes));
+    let rest = ("(header, checksums, padding)".to_owned(), storage.bytes_outside_sections);
+    text.table(&["section", "bytes"], sections.chain([rest]).map(section));
+    text.0
+}
+
+fn dates(what: &str, dates: Option<DateSpan>, without: u64) -> String {
+    let Some(dates) = dates else { return format!("{what}: no dates") };
+    let rest = match without {
+        0 => String::new(),
+        origins => format!("; of {origins} origins unknown"),
+    };
+    format!("{what}: {dates}{rest}")
+}
+
+fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]) {
+    let all = origins.origins;
+    text.origins("state", all, named(&origins.states));
+    let status = |(&code, &count): (&u16, &u64)| match code {
+        0 => ("none".to_owned(), count),
+        code => (code.to_string(), count),
+    };
+    text.origins("status", all, origins.statuses.iter().map(status));
+    let redirects = origins.redirects_followed.iter();
+    text.origins("redirects followed", all, redirects.map(|(it, &count)| (it.to_string(), count)));
+    text.origins("note on the answer", all, named(&origins.capture_notes));
+    text.origins("note on the file", all, named(&origins.file_notes));
+    let months = origins.capture_months.iter();
+    text.origins("capture month", all, months.map(|(month, &count)| (month.clone(), count)));
+    let input = |(position, input): (u32, &InputReport)| {
+        let counted = origins.origins_by_input.iter().find(|it| it.input == position);
+        let format = input.format.map_or("-", |format| format.as_str());
+        let mut row = vec![input.name.clone(), format.to_owned()];
+        let counts = [input.captures, input.broken, counted.map_or(0, |it| it.origins)];
+        row.extend(counts.map(|count| count.to_string()));
+        row
+    };
+    let columns = ["input", "format", "captures", "broken", "origins"];
+    text.table(&columns, (0..).zip(inputs).map(input));
+    for input in inputs {
+        if let Some(failure) = &input.failure {
+            text.line(format_args!(
+                "{}: not read to its end: {}",
+                visible(&input.name),
+                visible(failure)
+            ));
+        }
+    }
+}
+
+fn push_usage(text: &mut Text, stats: &UsageFigures) {
+    let count = |name: String, count: &UsageCount| {
+        row(name, &[count.records, count.policies, count.origins])
+    };
+    let sources = stats.sources.0.iter().map(|(name, by)| count(name.to_string(), by));
+    let stated = stats.labels.0.iter().flat_map(|(label, stated)| {
+        stated.0.iter().map(move |(value, by)| count(format!("{label}={value}"), by))
+    });
+    let all = count("(any)".into(), &stats.all);
+    let rows = (stats.all.records > 0).then(|| std::iter::once(all).chain(sources).chain(stated));
+    let columns = ["records", "policies", "origins"];
+    text.table(&[&["usage"][..], &columns].concat(), rows.into_iter().flatten());
+    let heading = format!("licence ({} distinct)", stats.licenses);
+    let licenses = stats.most_common_licenses.iter();
+    let licenses = licenses.map(|it| count(it.value.to_string(), &it.count));
+    text.table(&[&[heading.as_str()][..], &columns].concat(), licenses);
+}
+
+fn push_robots(text: &mut Text, robots: &RobotFigures) {
+    let count = |name: String, count: &ReachFigures| {
+        let reach = count.by_origin.values();
+        row(name, &[&[count.policies, count.origins][..], &reach].concat())
+    };
+    let others = count("(any other)".into(), &robots.others);
+    let named = robots.most_named.iter();
+    let named = named.map(|robot| count(robot.name.to_string(), &robot.count));
+    let heading = format!("robot ({} names)", robots.names);
+    let columns = [&heading, "policies", "origins", "everything", "part", "nothing", "unknown"];
+    text.table(&columns, std::iter::once(others).chain(named));
+    text.line(format_args!(
+        "{} policies name robots; {} policies of {} origins have no rules for other robots",
+        robots.naming_policies, robots.policies_without_others, robots.origins_without_others
+    ));
+}
+
+fn push_rule_sets(text: &mut Text, stats: &RuleSets<'_>) {
+    let strategies = stats.strategies.0.iter().map(|(name, count)| {
+        row(name.clone(), &[count.rule_sets, count.uses, count.patterns, count.bytes])
+    });
+    text.table(&["strategy", "rule sets", "in policies", "patterns", "bytes"], strategies);
+    push_sharing(text, "policies that share a rule set", "rule sets", &stats.sharing);
+    for (title, list) in [
+        ("most shared rule set", &stats.most_shared),
+        ("largest rule set", &stats.largest),
+        ("rule set with most patterns", &stats.most_patterns),
+        ("rule set of groups", &stats.of_groups),
+    ] {
+        let item = |item: &SharedRuleSet<'_>| {
+            let name = format!("{} for {}", name_or(item.host, "-"), name_or(item.robot, "*"));
+            let figures = &item.figures;
+            let numbers = [item.policies, item.origins, figures.patterns.into(), figures.bytes];
+            let mut row = row(name, &numbers);
+            row.push(figures.strategy.as_str().to_owned());
+            row
+        };
+        let columns = [title, "policies", "origins", "patterns", "bytes", "strategy"];
+        text.table(&columns, list.iter().map(item));
+    }
+}
+
+fn push_policies(text: &mut Text, title: &str, list: &[PolicyFigures<'_>]) {
+    let columns = [
+        title,
+        "origins",
+        "file bytes",
+        "extract bytes",
+        "records",
+        "robots",
+        "rule sets",
+        "patterns",
+        "unordered",
+        "rule set bytes",
+        "state",
+    ];
+    let policy = |it: &PolicyFigures<'_>| {
+        let mut row = row(
+            name_or(it.host, "-"),
+            &[
+                it.origins,
+                it.file_bytes,
+                it.extract_bytes,
+                it.records,
+                it.robots,
+                it.rule_sets,
+                it.patterns,
+                it.unordered,
+                it.rule_set_bytes,
+            ],
+        );
+        row.push(it.state.to_string());
+        row
+    };
+    text.table(&columns, list.iter().map(policy));
+}
+
+fn push_sharing(text: &mut Text, title: &str, things: &str, tiers: &[Tier]) {
+    let tier = |tier: &Tier| {
+        let name = match tier.from == tier.to {
+            true => tier.from.to_string(),
+            false => format!("{} to {}", tier.from, tier.to),
+        };
+        row(name, &[tier.things, tier.uses])
+    };
+    text.table(&[title, things, "uses"], tiers.iter().map(tier));
+}
+
+/// Shows the policies of one host.
+pub fn host(detail: &HostDetail) -> String {
+    let mut text = Text::default();
+    for (number, policy) in detail.policies.iter().enumerate() {
+        if number > 0 {
+            text.line("");
+        }
+        push_host_policy(&mut text, policy);
+    }
+    for origin in &detail.unknown {
+        text.line(format_args!("\n{}: no policy is known", visible(&origin.to_string())));
+    }
+    text.0
+}
+
+fn push_host_policy(text: &mut Text, policy: &HostPolicy) {
+    let origins: Vec<String> = policy.origins.iter().map(ToString::to_string).collect();
+    text.line(visible(&origins.join(" and ")));
+    let is_file = matches!(policy.state, PolicyState::Rules | PolicyState::NoRules);
+    push_facts(text, policy, is_file);
+    if !is_file {
+        return;
+    }
+    let robots = policy.robots.iter().map(|robot| {
+        let groups: Vec<String> = robot.groups.iter().map(usize::to_string).collect();
+        let rules = &robot.rules;
+        vec![
+            robot.name.as_ref().map_or_else(|| "(any other)".to_owned(), ToString::to_string),
+            robot.reach.map_or("unknown", Reach::as_str).to_owned(),
+            groups.join("+"),
+            rules.patterns.to_string(),
+            rules.bytes.to_string(),
+            rules.strategy.as_str().to_owned(),
+        ]
+    });
+    text.table(&["robot", "allowed", "groups", "patterns", "bytes", "strategy"], robots);
+    push_host_usage(text, &policy.usage);
+    push_listing(text, policy);
+}
+
+/// Appends the usage records of robots: their statements and their lines.
+fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
+    let labels = Label::ALL.map(Label::as_str);
+    let heading = [&["usage for robot"][..], &labels, &["licences", "lines"]].concat();
+    let robots = usage.iter().map(|robot| {
+        let stated = robot.stated.0.iter().map(|(_, stated)| match stated.is_empty() {
+            true => Preference::Unstated.to_string(),
+            false => stated.join(" "),
+        });
+        let mut lines: Vec<String> = robot.lines.iter().map(ToString::to_string).collect();
+        if robot.lines_omitted > 0 {
+            lines.push(format!("and {} more", robot.lines_omitted));
+        }
+        let others = robot.for_others.then(|| "(any other)".to_owned());
+        let named = robot.robots.iter().map(ToString::to_string);
+        let names: Vec<String> = others.into_iter().chain(named).collect();
+        let rest = [robot.licenses.to_string(), lines.join(" ")];
+        std::iter::once(names.join(", ")).chain(stated).chain(rest).collect()
+    });
+    text.table(&heading, robots);
+}
+
+fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
+    let facts = &policy.capture.facts;
+    let mut line = |name: &str, value: &dyn Display| {
+        text.line(format_args!("  {name:<9} {value}"));
+    };
+    let time = |time: Option<UnixSeconds>| {
+        time.map_or_else(|| "unknown".to_owned(), UnixSeconds::to_rfc3339)
+    };
+    match policy.verdict {
+        Some(verdict) => line("state", &format!("{}: {verdict} for every path", policy.state)),
+        None => line("state", &policy.state),
+    }
+    line("captured", &time(facts.captured_at));
+    if let Some(DateSpan { first, last }) = facts.dates()
+        && first != last
+    {
+        line("", &format!("to {}, behind redirects", last.to_rfc3339()));
+    }
+    line("expires", &time(facts.expires_at));
+    if let Some(outage) = &facts.outage {
+        line("outage", outage);
+    }
+    match facts.status {
+        0 => line("status", &"none"),
+        status => line("status", &status),
+    }
+    line("redirects", &format!("{} followed", facts.redirects_followed));
+    match &policy.capture.input_name {
+        Some(name) => line("input", &visible(name)),
+        None => line("input", &format!("number {}", facts.input)),
+    }
+    let notes: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
+    if !notes.is_empty() {
+        line("answer", &notes.join(", "));
+    }
+    if is_file {
+        line("file", &format!("{} bytes", facts.file_bytes));
+        facts.file_notes.kinds().for_each(|kind| {
+            line("", &format!("{kind}: {}", NoteKind::describe(kind)));
+        });
+    }
+}
+
+/// Lists the records with their lines, and before each group the robots to which it applies.
+fn push_listing(text: &mut Text, policy: &HostPolicy) {
+    let Some(last) = policy.records.last() else { return text.line("\nno records") };
+    let width = last.line.to_string().len().max(4);
+    text.line("");
+    let mut groups = policy.groups.iter().enumerate();
+    for (position, record) in policy.records.iter().enumerate() {
+        if record.kind == Some(RecordKind::StartsGroup)
+            && let Some((number, group)) = groups.next()
+        {
+            if position > 0 {
+                text.line("");
+            }
+            text.line(format_args!("{:width$}  # group {}: {}", "", number + 1, audience(group)));
+        }
+        text.line(format_args!("{:>width$}  {}", record.line, record.text));
+    }
+}
+
+fn audience(group: &HostGroup) -> String {
+    let mut names: Vec<String> = group.robots.iter().map(ToString::to_string).collect();
+    if group.for_others {
+        names.push("any other robot".into());
+    }
+    match names.is_empty() {
+        true => "unused".into(),
+        false => format!("applies to {}", names.join(", ")),
+    }
+}
+
+/// Appends an empty line and a table. A table without rows is left out.
+///
+/// `heading` has the names of the columns, the first of which names the table. A row may end early.
+/// Hidden characters are escaped, and cells longer than [`TABLE_CELL_CHARACTERS_MAX`] are cut.
+fn push_table(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>, out: &mut String) {
+    let cell = |text: &str| {
+        let text = visible(text).to_string();
+        cut_characters(&text, TABLE_CELL_CHARACTERS_MAX).into_owned()
+    };
+    let mut table: Vec<Vec<String>> = vec![heading.iter().map(|text| cell(text)).collect()];
+    table.extend(rows.into_iter().map(|row| row.iter().map(|text| cell(text)).collect()));
+    if table.len() < 2 {
+        return;
+    }
+    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = table.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    out.push('\n');
+    for (number, row) in table.iter().enumerate() {
+        let indent = if number == 0 { "" } else { "  " };
+        let mut line = format!("{indent}{:<1$}", row[0], widths[0] + 2 - indent.len());
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            line += &format!("  {cell:>width$}");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(heading: &[&str], rows: &[&[&str]]) -> String {
+        let mut out = String::new();
+        let row = |row: &&[&str]| row.iter().map(|&cell| cell.to_owned()).collect();
+        push_table(heading, rows.iter().map(row), &mut out);
+        out
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_cells() {
+        let heading = ["states", "origins", ""];
+        assert_eq!(table(&heading, &[]), "");
+        assert_eq!(
+            table(&heading, &[&["rules", "1234567890", &share(1, 3)], &["unavailable", "7"]]),
+            "\nstates            origins\n  rules        1234567890  33.3 %\n  unavailable           7\n"
+        );
+    }
+
+    #[test]
+    fn long_cells_are_cut() {
+        let long = "a".repeat(70_000);
+        let table = table(&["robot", "groups"], &[&[&long, &long]]);
+        let lines: Vec<usize> = table.lines().map(|line| line.chars().count()).collect();
+        let width = 2 * TABLE_CELL_CHARACTERS_MAX + 4;
+        assert_eq!(lines, [0, width, width]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Pages of synthetic reports.
+
+use portcullis_report::Figures;
+use roxmltree::Document;
+
+use portcullis_dialect::decision::Reason;
+use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
+
+use crate::report::{
+    AgentVerdicts, Cause, CoveringRule, DecidingRule, HostRow, IdleRule, List, NeverRule,
+    RecordFigures, Report, RuleRow, UnknownOrigin, UsageConflict, UsageRow,
+};
+use crate::{AgentFigures, NoteFigures, RobotRow, Text, page};
+
+/// Texts of files and URLs that try to break the page.
+const HOSTILE: [&str; 8] = [
+    "</script><script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "'/**/onmouseover='alert(1)",
+    "<!--",
+    "]]>&lt;&#60;",
+    "/a\0b\u{7f}\u{85}\n\r\t",
+    "/\u{202e}/moc.live\u{2066}\u{200f}",
+    "/\u{fffd}\u{fffd}/\u{ffff}",
+];
+
+fn hostile(index: usize) -> String {
+    HOSTILE[index % HOSTILE.len()].to_owned()
+}
+
+/// Returns a text of the usual length of hosts, rules and URLs.
+fn usual(index: usize) -> String {
+    format!(
+        "https://www.host-{index}.example/articles/2024/{index}/a-title-of-usual-length?{index}"
+    )
+}
+
+/// Returns a report of a million URLs with lists of `rows` rows for `agents` agents. All its texts
+/// come from `text`.
+fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report {
+    fn list<T>(rows: usize, row: impl Fn(usize) -> T) -> List<T> {
+        List { total: rows as u64 * 7, rows: (0..rows).map(row).collect() }
+    }
+    let bytes = |index| Text(text(index).into_bytes());
+    let by_agent = |index: usize| (0..agents).map(|it| (index * it) as u64).collect::<Vec<_>>();
+    let row = |index: usize| RuleRow {
+        host: bytes(index),
+        hosts: 3,
+        line: 7,
+        verdict: ["allow", "disallow"][index % 2],
+        rule: bytes(index + 1),
+        group: bytes(index + 2),
+        agents: (0..agents).collect(),
+    };
+    let samples = |index: usize| (0..3).map(|it| bytes(index + it)).collect::<Vec<_>>();
+    let covering = |it| CoveringRule { line: 3, verdict: "allow", rule: bytes(it) };
+    let mut report = Report {
+        inputs: vec![text(0)],
+        agents: (0..agents).map(&text).collect(),
+        records: RecordFigures {
+            records: 1_000_000,
+            bytes: 9,
+            known: 900_000,
+            ..Default::default()
+        },
+        ..Report::default()
+    };
+    report.verdicts = (0..agents)
+        .map(|agent| AgentVerdicts {
+            agent: text(agent),
+            allow: 800_000,
+            disallow: 100_000,
+            unknown: 99_000,
+            invalid: 1_000,
+            reasons: Figures::of(Reason::ALL, Reason::as_str, |_| 5),
+        })
+        .collect();
+    report.hosts.asked = 5_000;
+    report.hosts.affected = 900;
+    report.hosts.most_affected = list(rows, |index| HostRow {
+        host: bytes(index),
+        urls: 10_000,
+        disallowed: 90_000,
+        by_agent: by_agent(index),
+    });
+    report.rules.deciding = list(rows, |index| DecidingRule {
+        row: row(index),
+        urls: 4_000,
+        by_agent: by_agent(index),
+        samples: samples(index),
+    });
+    report.rules.idle = list(rows, |index| IdleRule { row: row(index), urls: 5 });
+    report.rules.never = list(rows, |index| NeverRule {
+        row: row(index),
+        urls: 5,
+        cause: Cause::ALL[index % 3],
+        covered_by: (0..9).map(covering).collect(),
+    });
+    let usage = |index| UsageRow { agent: text(index / 3), y: 1, n: 2, ..UsageRow::default() };
+    report.usage.urls = (0..agents * 3).map(usage).collect();
+    report.usage.conflicts = list(rows, |index| UsageConflict {
+        host: bytes(index),
+        agents: (0..agents).collect(),
+        ..UsageConflict::default()
+    });
+    report.unknown.urls = 99_000;
+    report.unknown.worth_fetching =
+        list(rows, |index| UnknownOrigin { origin: bytes(index), urls: 9 });
+    report.invalid.examples = samples(0);
+    let survey = &mut report.survey;
+    survey.usage.all.hosts = 40;
+    survey.reach = (0..agents)
+        .map(|agent| AgentFigures { agent: text(agent), ..AgentFigures::default() })
+        .collect();
+    survey.robots.most_named =
+        (0..rows).map(|index| RobotRow { name: bytes(index), ..RobotRow::default() }).collect();
+    survey.problems = (0..9)
+        .map(|index| NoteFigures { files: 5, hosts: samples(index), ..NoteFigures::default() })
+        .collect();
+    report
+}
+
+/// Parses the body of a page, which is XML: every tag is closed, every attribute is quoted, and
+/// every `&` starts a reference.
+fn with_parsed(html: &str, check: impl FnOnce(&Document<'_>)) {
+    let body = &html[html.find("<body>").unwrap()..html.find("</html>").unwrap()];
+    check(&Document::parse(body).unwrap());
+}
+
+#[test]
+fn the_page_is_well_formed() {
+    let reports =
+        [Report::default(), report(0, 1, usual), report(3, 2, usual), report(20, 15, hostile)];
+    for report in reports {
+        with_parsed(&page::audit(&report), |_| {});
+    }
+}
+
+#[test]
+fn texts_become_no_markup() {
+    let html = page::audit(&report(20, 9, hostile));
+    assert!(!html.contains("<script"));
+    let is_hidden =
+        |character: char| portcullis_robots::visible::is_hidden(character) && character != '\n';
+    assert_eq!(html.chars().find(|it| is_hidden(*it)), None);
+    assert!(html.contains("\\u{202e}"), "they are shown");
+    with_parsed(&html, |document| {
+        assert!(document.descendants().all(|node| !node.has_tag_name("img")));
+        let mut attributes = document.descendants().flat_map(|node| node.attributes());
+        assert_eq!(attributes.find(|it| it.name().starts_with("on")), None);
+    });
+}
+
+#[test]
+fn a_million_urls_fit_and_missing_rows_are_counted() {
+    for (rows, agents, text) in [
+        (1_000, 15, usual as fn(usize) -> String),
+        (1_000, 60, usual),
+        (1_000, 15, |_| "<&>\"'".repeat(400)),
+    ] {
+        let html = page::audit(&report(rows, agents, text));
+        assert!(html.len() <= AUDIT_PAGE_BYTES_MAX, "{rows} rows, {agents} agents: {}", html.len());
+        assert!(html.contains("of 7,000"), "captions have the number of all rows");
+        assert!(html.contains("the JSON report, which has more rows"));
+    }
+    let short = page::audit(&report(5, 2, usual));
+    assert!(!short.contains("the JSON report, which has more rows"));
+    assert!(short.contains("the first 5 of 35"));
+}
+
+#[test]
+fn links_have_targets_and_ids_are_unique() {
+    with_parsed(&page::audit(&report(3, 2, usual)), |document| {
+        let of = |name: &str| -> Vec<String> {
+            document.descendants().filter_map(|it| it.attribute(name)).map(String::from).collect()
+        };
+        let mut ids = of("id");
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
+        for href in of("href") {
+            let id = href.strip_prefix('#').expect("no link leaves the page");
+            assert!(ids.iter().any(|it| it == id), "{href}");
+        }
+        for reference in of("aria-labelledby").iter().chain(&of("aria-describedby")) {
+            assert!(ids.contains(reference), "{reference}");
+        }
+        assert_eq!(of("src"), [""; 0]);
+        assert_eq!(of("style"), [""; 0], "the content security policy would block it");
+    });
+}
+
+#[test]
+fn words_and_figures() {
+    let mut some = report(3, 2, |index| format!("h{index}.example"));
+    for verdicts in &mut some.verdicts {
+        (verdicts.allow, verdicts.unknown) = (0, 899_000);
+    }
+    let html = page::audit(&some);
+    assert!(html.contains("may fetch 0 %"), "an unknown URL is not allowed");
+    assert!(html.contains("<span>h1.example and 2 others · Disallow: h2.example (line 7)</span>"));
+    assert!(html.contains("<th scope=\"col\">no-rule</th>"));
+    assert_eq!(html, page::audit(&some), "equal reports make equal pages");
+    some.records = RecordFigures::default();
+    let html = page::audit(&some);
+    assert!(html.contains("The list of URLs is empty"));
+    assert!(html.contains("id=\"never\"") && !html.contains("id=\"deciding\""));
+}
+
+#[test]
+fn every_agent_is_on_the_page() {
+    let html = page::audit(&report(3, 166, |index| format!("agent-{index}")));
+    let table =
+        html.split("id=\"verdicts-table\"").nth(1).unwrap().split("</div><div").next().unwrap();
+    assert!(table.contains("agent-165"));
+    let facts = html.split("<dt>Agents</dt>").nth(1).unwrap().split("</dd>").next().unwrap();
+    assert!(facts.contains("160 more") && facts.contains("agent-165"), "{facts}");
+}
