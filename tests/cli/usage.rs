@@ -52,7 +52,10 @@ fn audit_agrees_with_classify() {
     let survey = &report["survey"]["usage"];
     assert_eq!((&survey["hosts"], &survey["sources"]["license"]["hosts"]), (&json!(2), &json!(2)));
     let license = &survey["most_common_licenses"][0];
-    assert_eq!((&license["value"], &license["hosts"]), (&json!("https://l.example/all"), &json!(2)));
+    assert_eq!(
+        (&license["value"], &license["hosts"]),
+        (&json!("https://l.example/all"), &json!(2))
+    );
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     let words = ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"];
     assert_contains(&page, &words);

@@ -53,17 +53,15 @@ pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// Returns a part of a whole in percent. Rounding never gives 0 % unless the part is 0, or 100 %
-/// unless it is the whole.
+/// Returns a part of a whole in percent. Rounding never gives 0.0 % unless the part is 0, or
+/// 100.0 % unless it is the whole.
 pub fn share(part: u64, whole: u64) -> String {
     let percent = percent(part, whole);
-    match part {
+    match percent {
         _ if whole == 0 => NONE.to_owned(),
-        0 => "0 %".to_owned(),
-        part if part == whole => "100 %".to_owned(),
-        _ if percent < 0.05 => "under 0.1 %".to_owned(),
-        _ if (99.95..100.0).contains(&percent) => "over 99.9 %".to_owned(),
-        _ => format!("{percent:.1} %"),
+        percent if percent < 0.05 && part > 0 => "under 0.1 %".to_owned(),
+        percent if percent >= 99.95 && part < whole => "over 99.9 %".to_owned(),
+        percent => format!("{percent:.1} %"),
     }
 }
 
@@ -116,7 +114,7 @@ mod tests {
         assert_eq!(sizes, ["0 B", "1023 B", "1 KiB", "500 KiB", "1 MiB", "16777216 TiB"]);
         let shares = [(0, 0), (0, 9), (9, 9), (1, 1_000_000), (999_999, 1_000_000), (953, 1_000)];
         let shares = shares.map(|(part, whole)| share(part, whole));
-        assert_eq!(shares, ["–", "0 %", "100 %", "under 0.1 %", "over 99.9 %", "95.3 %"]);
+        assert_eq!(shares, ["–", "0.0 %", "100.0 %", "under 0.1 %", "over 99.9 %", "95.3 %"]);
     }
 
     #[test]

@@ -196,7 +196,7 @@ fn words_and_figures() {
         (verdicts.allow, verdicts.unknown) = (0, 899_000);
     }
     let html = page::audit(&some);
-    assert!(html.contains("may fetch 0 %"), "an unknown URL is not allowed");
+    assert!(html.contains("may fetch 0.0 %"), "an unknown URL is not allowed");
     assert!(html.contains("<span>h1.example and 2 others · Disallow: h2.example (line 7)</span>"));
     assert!(html.contains("<th scope=\"col\">no-rule</th>"));
     assert_eq!(html, page::audit(&some), "equal reports make equal pages");
