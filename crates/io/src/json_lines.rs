@@ -40,13 +40,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::access::{Answer, CachingHeaders};
 use portcullis_engine::bytes::trim;
 use portcullis_robots::kind::BYTE_ORDER_MARK;
 
 use super::body::is_html;
+use super::json_path::{Walk, read};
+use super::list::FieldPath;
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 use super::{
@@ -133,11 +135,10 @@ impl Schema {
             }
             _ => return Err("not a JSON object; expected one object per line".to_owned()),
         }
-        let mut line = Line::default();
-        let mut parser = serde_json::Deserializer::from_slice(text);
-        let value = ValueAt { depth: 0, members: self.members.iter().collect(), line: &mut line };
-        value.deserialize(&mut parser).and_then(|()| parser.end()).map_err(|it| describe(&it))?;
-        let Line { record, headers, redirects } = line;
+        let mut line = Line { members: &self.members, ..Line::default() };
+        read(&mut serde_json::Deserializer::from_slice(text), &mut line)
+            .map_err(|error| describe(&error))?;
+        let Line { record, headers, redirects, .. } = line;
         let (subject, mut capture) = record.capture(&self.fields, config)?;
         if headers.first("content-type").is_some_and(is_html) {
             capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
@@ -171,113 +172,41 @@ fn describe(error: &serde_json::Error) -> String {
 
 /// The fields of a line.
 #[derive(Default)]
-struct Line<'l> {
+struct Line<'m, 'l> {
+    /// The members to read, and the fields that they hold. There are fewer than
+    /// [`PATHS_MAX`](super::json_path::PATHS_MAX).
+    members: &'m [Candidate],
     record: Record<'l>,
     headers: Headers<'l>,
     redirects: u32,
 }
 
-impl<'l> Line<'l> {
-    fn add<E: Error>(&mut self, member: &Candidate, value: FieldValue<'l>) -> Result<(), E> {
-        self.record.add(member.field, member.rank, value).map_err(E::custom)
-    }
-}
-
-/// Reads a value into `line`. The paths of `members` end at `depth` or pass through it.
-struct ValueAt<'w, 'm, 'l> {
-    depth: usize,
-    members: Vec<&'m Candidate>,
-    line: &'w mut Line<'l>,
-}
-
-impl<'m, 'l> ValueAt<'_, 'm, 'l> {
-    /// Returns the members whose paths end here.
-    fn ended(&self) -> impl Iterator<Item = &'m Candidate> + use<'m, '_, 'l> {
-        self.members.iter().copied().filter(|member| member.path.names().len() == self.depth)
+impl<'l> Walk<'l> for Line<'_, 'l> {
+    fn paths(&self) -> usize {
+        self.members.len()
     }
 
-    fn set<E: Error>(self, value: FieldValue<'l>) -> Result<(), E> {
-        let ended: Vec<&Candidate> = self.ended().collect();
-        ended.into_iter().try_for_each(|member| self.line.add(member, value.clone()))
+    fn path(&self, number: usize) -> &FieldPath {
+        &self.members[number].path
     }
-}
 
-impl<'l> DeserializeSeed<'l> for ValueAt<'_, '_, 'l> {
-    type Value = ();
+    fn value(&mut self, number: usize, value: FieldValue<'l>) -> Result<(), String> {
+        let Candidate { field, rank, .. } = self.members[number];
+        self.record.add(field, rank, value)
+    }
 
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
-        let field = self
-            .ended()
-            .map(|member| member.field)
-            .find(|field| matches!(field, CaptureField::Headers | CaptureField::Redirects));
-        match field {
-            Some(CaptureField::Headers) => {
-                let headers = Option::<Headers<'l>>::deserialize(deserializer)?;
-                self.line.headers = headers.unwrap_or_default();
-            }
-            Some(_) => {
-                let redirects = Option::<Vec<Redirect<'l>>>::deserialize(deserializer)?;
-                self.line.redirects = redirects.map_or(0, |redirects| redirects.len() as u32);
-            }
-            None => return deserializer.deserialize_any(self),
+    fn is_nested(&self, number: usize) -> bool {
+        matches!(self.members[number].field, CaptureField::Headers | CaptureField::Redirects)
+    }
+
+    fn read<D: Deserializer<'l>>(&mut self, number: usize, value: D) -> Result<(), D::Error> {
+        if self.members[number].field == CaptureField::Headers {
+            self.headers = Option::<Headers<'l>>::deserialize(value)?.unwrap_or_default();
+        } else {
+            let redirects = Option::<Vec<Redirect<'l>>>::deserialize(value)?;
+            self.redirects = redirects.map_or(0, |redirects| redirects.len() as u32);
         }
-        // A second value is an error.
-        self.set(FieldValue::Null)
-    }
-}
-
-impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.set(FieldValue::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.set(FieldValue::Boolean(value))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        self.set(FieldValue::Number(number as f64))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        self.set(FieldValue::Number(number as f64))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        self.set(FieldValue::Number(number))
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
-        self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.set(FieldValue::Text(Cow::Owned(text.as_bytes().to_vec())))
-    }
-
-    fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        self.set(FieldValue::Other("a list"))
-    }
-
-    fn visit_map<A: MapAccess<'l>>(self, mut object: A) -> Result<(), A::Error> {
-        while let Some(Text(name)) = object.next_key()? {
-            let is_next = |member: &&&Candidate| member.path.has(self.depth, &name);
-            let members: Vec<&Candidate> = self.members.iter().filter(is_next).copied().collect();
-            if members.is_empty() {
-                object.next_value::<IgnoredAny>()?;
-            } else {
-                let line = &mut *self.line;
-                object.next_value_seed(ValueAt { depth: self.depth + 1, members, line })?;
-            }
-        }
-        self.set(FieldValue::Other("an object"))
+        Ok(())
     }
 }
 

@@ -1,12 +1,22 @@
-//! Reads archived answers to `GET /robots.txt`: WARC, JSON Lines, Parquet, folders of files.
+//! Files in and out: lists of URLs, rows with added columns, archived answers to `GET /robots.txt`.
 //!
-//! This crate reads stored files into [`Capture`]s: it finds the records, decodes the bodies, and
-//! notes irregularities. It does not choose among captures and does not fetch. Use `set` to choose
-//! the capture of an origin and resolve redirects, [`access`] for the meaning of an answer, and
-//! [`syntax`](portcullis_robots::syntax) to parse a file.
+//! No code here decides a URL. Use `set` to decide, and `report` for what was decided.
 //!
-//! Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts a
-//! file into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
+//! | module | owns |
+//! |---|---|
+//! | [`input`] | opening, mapping, decompressing; chunks that end at records |
+//! | [`list`] | the formats of lists; [`Rows`](list::Rows), the records of a chunk, from text or Parquet |
+//! | [`output`] | the added columns, and rows as TSV, CSV or Parquet |
+//! | [`runner`] | chunks in, outputs out, in order, on any number of threads |
+//! | [`atomic_file`] | files that appear under their names complete, or not at all |
+//! | the others | archives: WARC, JSON Lines, Parquet, folders |
+//!
+//! # Archives
+//!
+//! A stored file is read into [`Capture`]s: its records are found, bodies decoded, irregularities
+//! noted. `set` chooses among captures and resolves redirects; [`access`] has the meaning of an
+//! answer. Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts
+//! a file into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
 //!
@@ -51,6 +61,7 @@ mod format;
 mod http;
 pub mod input;
 pub mod json_lines;
+mod json_path;
 pub mod list;
 pub mod location;
 mod note;

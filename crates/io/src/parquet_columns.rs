@@ -18,7 +18,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
 
-use super::list::two_columns;
+use super::list::{URL_NAMES, two_columns};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 
@@ -185,9 +185,6 @@ fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
     }
 }
 
-/// The usual names of a column with URLs.
-const URL_COLUMNS: &[&str] = &["url", "address", "loc", "uri"];
-
 /// Finds the column with the URLs of a list. `given` is its name, or its number counted from 1; by
 /// default the first of the usual names that a column has, in any case. The error says what is
 /// wrong.
@@ -212,8 +209,8 @@ pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, 
         }
         None => {
             let usual = |usual: &&str| find(&|name| name.eq_ignore_ascii_case(usual)).transpose();
-            URL_COLUMNS.iter().find_map(usual).unwrap_or_else(|| {
-                let (usual, names) = (URL_COLUMNS.join(", "), names(schema));
+            URL_NAMES.iter().find_map(usual).unwrap_or_else(|| {
+                let (usual, names) = (URL_NAMES.join(", "), names(schema));
                 Err(format!(
                     "no column for the URL ({usual}); name it with --column COLUMN; {names}"
                 ))

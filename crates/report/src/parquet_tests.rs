@@ -305,37 +305,6 @@ fn texts(column: &ArrayRef) -> Vec<Option<String>> {
 }
 
 #[test]
-fn every_kind_of_added_column() {
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::Int32Type;
-
-    let (_folder, list) = written(&all_types(), layouts().remove(0));
-    let count = list.column_names().len();
-    let (bytes, _) = added(&list, "line,rule,group,state");
-    let (schema, batches) = read(bytes);
-    let names: Vec<&str> = schema.fields()[count..].iter().map(|it| it.name().as_str()).collect();
-    let expected =
-        ["One_line", "One_rule", "One_group", "Two_line", "Two_rule", "Two_group", "state"];
-    assert_eq!(names, expected);
-    let lines = batches[0].column(count).as_primitive::<Int32Type>();
-    let lines: Vec<Option<i32>> = lines.iter().take(7).collect();
-    assert_eq!(lines, [None, None, Some(3), Some(3), None, None, None]);
-    let rules = texts(batches[0].column(count + 1));
-    assert_eq!(rules[2].as_deref(), Some("/"));
-    assert_eq!(rules[4], None);
-    let states = texts(batches[0].column(count + 6));
-    assert_eq!(states[0].as_deref(), Some("rules"));
-    assert_eq!(states[4].as_deref(), Some("unknown"));
-    assert_eq!(states[5], None);
-
-    let (bytes, _) = added(&list, "bits");
-    let (_, batches) = read(bytes);
-    let bits = batches[0].column(count).as_binary::<i32>();
-    let bits: Vec<Option<&[u8]>> = bits.iter().take(6).collect();
-    assert_eq!(bits, [Some(&[1][..]), Some(&[1]), Some(&[2]), Some(&[2]), None, None]);
-}
-
-#[test]
 fn kept_rows_are_whole() {
     type Keep = fn(usize) -> bool;
     let batch = all_types();

@@ -10,13 +10,10 @@ use serde_json::Value;
 
 use super::delimited::{Columns, first_row};
 use super::framing::Framing;
-use super::{FieldPath, List, ListConfig, ListFormat, Place, crawl, two_columns};
+use super::{FieldPath, List, ListConfig, ListFormat, Place, URL_NAMES, crawl, two_columns};
 use crate::input::{InputError, Terminator};
 use portcullis_dialect::limits::{LIST_COLUMNS_MAX, LIST_FIELDS_SHOWN};
 use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
-
-/// Names of columns and members that hold a URL, in any case. The first that exists counts.
-const USUAL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
@@ -144,7 +141,7 @@ fn is_json_array(text: &[u8]) -> bool {
 /// Returns the number of the first column with a usual name.
 fn usual_column(names: &[Vec<u8>]) -> Option<usize> {
     let is = |field: &[u8], name: &str| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-    USUAL_NAMES.iter().find_map(|name| names.iter().position(|field| is(field, name)))
+    URL_NAMES.iter().find_map(|name| names.iter().position(|field| is(field, name)))
 }
 
 /// Whether a field may be a URL and is not the name of a column.
@@ -223,7 +220,7 @@ impl Look<'_> {
             let called = |name: &str| -> Vec<&String> {
                 object.keys().filter(|key| key.eq_ignore_ascii_case(name)).collect()
             };
-            let usual = USUAL_NAMES.iter().map(|name| called(name));
+            let usual = URL_NAMES.iter().map(|name| called(name));
             let usual =
                 usual.into_iter().find(|keys| keys.iter().any(|key| object[*key].is_string()));
             if let Some([one, other, ..]) = usual.as_deref() {
@@ -341,7 +338,7 @@ impl Look<'_> {
         let columns = listed(row.iter().map(|field| String::from_utf8_lossy(field)));
         let wanted = match &self.config.column {
             Some(column) => format!("no column `{column}`"),
-            None => format!("no column is called {}", USUAL_NAMES.join(", ")),
+            None => format!("no column is called {}", URL_NAMES.join(", ")),
         };
         let problem = format!(
             "{wanted}; its columns are {columns}; name the one with the URL with --column NAME or its \

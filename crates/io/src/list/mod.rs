@@ -60,10 +60,10 @@ pub use bumpalo::Bump as Arena;
 
 use crate::compression::without_coding;
 use crate::input::{Record, Records, Terminator};
+pub use crate::json_path::FieldPath;
 use delimited::Columns;
 pub(crate) use detect::{Detected, detect};
 pub(crate) use framing::Framing;
-pub use json::FieldPath;
 use parquet::ParquetList;
 use portcullis_dialect::words;
 pub use rows::Rows;
@@ -313,6 +313,10 @@ impl List {
         }
     }
 }
+
+/// Names of columns and members that hold a URL, in any case, in every format. The first that exists
+/// counts.
+pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
 /// Returns the problem of two columns, counted from 0, that could both be the one with the URL.
 pub(crate) fn two_columns([one, other]: [(usize, &str); 2]) -> String {

@@ -404,17 +404,6 @@ fn what_is_no_parquet_is_an_error() {
     }
 }
 
-/// A file that is cut anywhere fails to open, because it is read from its end.
-#[test]
-fn a_file_without_its_end_is_an_error() {
-    let (_folder, path) = written(one_row(vec![]), WriterProperties::default());
-    let whole = std::fs::read(&path).unwrap();
-    for bytes in 0..whole.len() {
-        overwrite(&path, &whole[..bytes]);
-        assert!(open(&path, &FieldMap::default()).is_err(), "{bytes} bytes");
-    }
-}
-
 /// After any damage to the bytes, a file is read to its end or is an error, and no row is lost.
 #[test]
 fn flipped_bytes_never_end_the_process() {
