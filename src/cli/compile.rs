@@ -17,7 +17,7 @@ use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
 use portcullis_set::{
     self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
-    Merger, OutageConfig, PolicySet, Provenance, ProvenanceInput, StandingCounts, Strictness,
+    OutageConfig, PolicySet, StandingCounts, Strictness,
 };
 use serde::Serialize;
 
@@ -49,16 +49,12 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         },
         ..IngestConfig::new(dialect, args.text.bytes_max())
     };
-    let target = Target {
-        output: &output,
-        dialect,
-        robots_bytes_max: args.text.bytes_max(),
-        summary: plan::summary_form(&args.run),
-    };
+    let target = Target { output: &output, dialect, summary: plan::summary_form(&args.run) };
     let format = args.input_format;
     let inputs: Vec<Input> = args.inputs.into_iter().map(|path| Input { path, format }).collect();
     let ingested = ingest(&inputs, &config, &engine, !args.run.no_progress, target.summary)?;
-    write(&target, &[], &ingested, &engine, started)
+    let config = CompileConfig::of(&ingested, config.dialect, config.robots_bytes_max);
+    write(&target, &[], (&ingested, &config), &engine, started)
 }
 
 pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
@@ -66,41 +62,37 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     plan::set_output(&args.output.output)?;
     let sets = args.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     let OutageArgs { as_of, long_outage } = args.outages;
-    let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), as_of, long_outage)?;
+    let sets: Vec<&PolicySet> = sets.iter().collect();
+    let settings = MergeSettings::of(&sets, as_of, long_outage)?;
     plan::long_outage(long_outage, settings.dialect)?;
     let engine = Engine::new(args.run.threads.threads)?;
-    let merged = {
+    let (merged, config) = {
         let progress = Progress::over(&args.sets, !args.run.no_progress);
         let mut bar = Bar::default();
-        let mut merger = Merger::new(settings.dialect);
-        // At most one set is in memory besides the merged result.
-        for set in &sets {
-            merger.add_set(set)?;
+        let joined = |set: &PolicySet| {
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
             progress.draw(&mut bar, None);
-        }
-        engine.install(|| merger.finish(settings.outages))
+        };
+        engine.install(|| settings.merge(&sets, joined))?
     };
     let target = Target {
         output: &args.output.output,
         dialect: settings.dialect,
-        robots_bytes_max: settings.robots_bytes_max,
         summary: plan::summary_form(&args.run),
     };
-    let of_set = |set: &PolicySet| MergedSet {
+    let of_set = |set: &&PolicySet| MergedSet {
         name: set.name().to_owned(),
         set_hash: format!("{:016x}", set.hash()),
         origins: set.counts().origins,
     };
     let of_sets: Vec<MergedSet> = sets.iter().map(of_set).collect();
-    write(&target, &of_sets, &merged, &engine, started)
+    write(&target, &of_sets, (&merged, &config), &engine, started)
 }
 
 /// The set to write.
 struct Target<'p> {
     output: &'p Path,
     dialect: &'static Dialect,
-    robots_bytes_max: Option<usize>,
     summary: SummaryForm,
 }
 
@@ -108,17 +100,12 @@ struct Target<'p> {
 fn write(
     target: &Target<'_>,
     sets: &[MergedSet],
-    ingested: &Ingested,
+    (ingested, config): (&Ingested, &CompileConfig),
     engine: &Engine,
     started: Instant,
 ) -> anyhow::Result<ExitStatus> {
     let ingesting = started.elapsed();
-    let config = CompileConfig {
-        provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
-        history: ingested.history.clone(),
-        ..CompileConfig::new(target.dialect, target.robots_bytes_max)
-    };
-    let write = || compile::write(&ingested.hosts, &ingested.pool, &config, target.output);
+    let write = || compile::write(&ingested.hosts, &ingested.pool, config, target.output);
     let written = engine.install(write)?;
     let times = (ingesting, started.elapsed());
     let summary = Summary::new(target, sets, ingested, &written, times);
@@ -251,7 +238,7 @@ struct Summary<'r> {
     output_bytes: u64,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sets: &'r [MergedSet],
-    inputs: Vec<ProvenanceInput<'r>>,
+    inputs: &'r [InputReport],
     bytes: u64,
     captures: u64,
     later: u64,
@@ -292,7 +279,7 @@ impl<'r> Summary<'r> {
             output: target.output.display().to_string(),
             output_bytes: written.bytes,
             sets,
-            inputs: inputs.iter().map(ProvenanceInput::of).collect(),
+            inputs,
             bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
             later: sum(|input| input.later),

@@ -8,72 +8,18 @@ use std::path::{Path, PathBuf};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_set::{
-    IngestConfig, Ingested, MergeSettings, Merger, OutageConfig, PolicySet, Provenance,
+    IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance, compile,
 };
-use portcullis_testkit::{Captures, Random};
-use serde_json::json;
+use portcullis_testkit::{Captures, Random, random_file};
 
 const BYTES_MAX: Option<usize> = Some(4_096);
-
-/// Adds an answer to an archive. All archives share hosts and redirect targets.
-fn push(captures: &mut Captures, random: &mut Random) {
-    let scheme = *random.pick(&["http", "https", "https", "ftp"]);
-    let host = |random: &mut Random| {
-        format!("h{}.example{}", random.below(20), random.pick(&["", "", "", ":8080"]))
-    };
-    let path = *random.pick(&["robots.txt", "robots.txt", "robots.txt", "moved"]);
-    let url = format!("{scheme}://{}/{path}", host(random));
-    let time = match random.one_in(8) {
-        true => String::new(),
-        false => {
-            let (month, day) = (random.within(1..=4), random.within(1..=28));
-            format!("2024-{month:02}-{day:02}T00:00:00Z")
-        }
-    };
-    let status = *random.pick(&[200, 200, 200, 304, 304, 301, 301, 401, 404, 429, 503, 503, 503]);
-    let members = if status == 301 {
-        let path = random.pick(&["robots.txt", "robots.txt", "moved"]);
-        let location = match random.one_in(3) {
-            true => "/moved".to_owned(),
-            false => format!("https://{}/{path}", host(random)),
-        };
-        json!({"headers": {"location": location}})
-    } else if random.one_in(3) {
-        json!({"headers": {"cache-control": "max-age=100000"}, "body": body(random)})
-    } else {
-        json!({"body": body(random)})
-    };
-    captures.push_with(&url, &time, status, members);
-}
-
-/// Returns a file.
-fn body(random: &mut Random) -> String {
-    let mut body = String::new();
-    for _ in 0..random.below(8) {
-        let line: &&str = random.pick(&[
-            "User-agent: *\n",
-            "User-agent: ExampleBot\n",
-            "user-agent : Other/1.0\r\n",
-            "Disallow: /a*b$\n",
-            "Disallow:/é # why\n",
-            "Allow: /a/index.html\n",
-            "Disallow:\n",
-            "Sitemap: https://s.example/x.xml\n",
-            "Crawl-delay: 3\n",
-            "nothing\n",
-            "\n",
-        ]);
-        body += line;
-    }
-    body
-}
 
 /// Returns some archives. The last one is a folder, whose files have no date.
 fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for archive in 0..5 {
         let mut captures = Captures::default();
-        (0..60).for_each(|_| push(&mut captures, random));
+        (0..60).for_each(|_| captures.push_random(random));
         let path = captures.write(folder, &format!("{archive}.jsonl"));
         fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"broken\n").unwrap();
         paths.push(path);
@@ -81,7 +27,7 @@ fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     let robots = folder.join("robots");
     fs::create_dir(&robots).unwrap();
     for host in 0..5 {
-        fs::write(robots.join(format!("h{host}.example")), body(random)).unwrap();
+        fs::write(robots.join(format!("h{host}.example")), random_file(random)).unwrap();
     }
     paths.push(robots);
     paths
@@ -110,11 +56,8 @@ fn open(bytes: &[u8]) -> PolicySet {
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
     let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), None, None).unwrap();
-    let MergeSettings { dialect, outages, .. } = settings;
-    let mut merger = Merger::new(dialect);
-    sets.iter().for_each(|set| merger.add_set(set).unwrap());
-    let ingested = merger.finish(outages);
-    compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
+    let (merged, config) = settings.merge(&sets.iter().collect::<Vec<_>>(), |_| ()).unwrap();
+    compile::to_vec(&merged.hosts, &merged.pool, &config).unwrap()
 }
 
 /// Returns how outages are judged in one round of a test.
@@ -203,7 +146,7 @@ fn a_key_that_is_no_origin_is_damage() {
             ingested(std::slice::from_ref(&path), &RFC_9309, OutageConfig::default());
         ingested.hosts[0].key = key.as_bytes().into();
         let set = open(&compiled(&ingested, &RFC_9309, "{}"));
-        let merged = Merger::new(&RFC_9309).add_set(&set).map_err(|damage| damage.to_string());
+        let merged = set.standings().map_err(|damage| damage.to_string());
         let verified = set.verify().map_err(|error| error.to_string());
         let is_origin = key == "a.example";
         assert_eq!((merged.is_ok(), verified.is_ok()), (is_origin, is_origin), "{key}");

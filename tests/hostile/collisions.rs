@@ -52,8 +52,8 @@ fn texts_with_one_unseeded_hash_are_distinguished() {
     let load = || PolicySet::load(folder.path(), &config).unwrap().set;
     let (set, again) = (load(), load());
     let extract = |number: u32| {
-        let (text, mut extract) = (text(number / 2 * 2), Vec::new());
-        RobotsTxt::parse(&text, &RFC_9309, None).write_extract(&text, &mut extract);
+        let text = text(number / 2 * 2);
+        let [extract, _] = RobotsTxt::parse(&text, &RFC_9309, None).lists(&text);
         extract
     };
     let distinct: BTreeSet<Vec<u8>> = (0..TEXTS).map(extract).collect();

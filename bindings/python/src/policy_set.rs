@@ -19,8 +19,8 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, Merger, PolicySet,
-    Provenance, SetError, Strictness, ingest,
+    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, SetError,
+    Strictness, ingest,
 };
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -98,11 +98,7 @@ impl Compiling {
     }
 
     fn write(&self, ingested: &Ingested) -> PyResult<PyPolicySet> {
-        let config = CompileConfig {
-            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
-            history: ingested.history.clone(),
-            ..CompileConfig::new(self.dialect, self.robots_bytes_max)
-        };
+        let config = CompileConfig::of(ingested, self.dialect, self.robots_bytes_max);
         let Ingested { hosts, pool, .. } = ingested;
         if let Some(path) = &self.output {
             compile::write(hosts, pool, &config, path).map_err(Error::of)?;
@@ -295,15 +291,9 @@ fn merge(sets: &[PyPolicySet], output: PathBuf) -> PyResult<PyPolicySet> {
         MergeError::Damaged(_) => Error::of(error),
         _ => value_error(error),
     })?;
-    let mut merger = Merger::new(settings.dialect);
-    sets.iter().try_for_each(|set| merger.add_set(set)).map_err(Error::of)?;
-    let compiling = Compiling {
-        dialect: settings.dialect,
-        robots_bytes_max: settings.robots_bytes_max,
-        strictness: Strictness::default(),
-        output: Some(output),
-    };
-    compiling.write(&merger.finish(settings.outages))
+    let (merged, config) = settings.merge(&sets, |_| ()).map_err(Error::of)?;
+    compile::write(&merged.hosts, &merged.pool, &config, &output).map_err(Error::of)?;
+    open(output, true)
 }
 
 /// Compiles a set from texts by the URL of their robots.txt.

@@ -1,6 +1,9 @@
 //! The layout of the sections of a set, as defined by `FORMAT.md`: constants shared by writing and
 //! reading.
 
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
 /// Represents an absent position or number.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -9,7 +12,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) const LINE_SLOTS: usize = 8;
 
 /// A line of the host table.
-pub(super) type SlotLine = [zerocopy::little_endian::U32; 2 * LINE_SLOTS];
+pub(super) type SlotLine = [U32; 2 * LINE_SLOTS];
 
 /// Words of a host before its key.
 pub(super) mod host {
@@ -21,28 +24,30 @@ pub(super) mod host {
     pub const HEAD_WORDS: usize = 5;
 }
 
-/// Words of a capture.
-pub(super) mod capture {
-    pub const CAPTURED_AT_LOW: usize = 0;
-    pub const CAPTURED_AT_HIGH: usize = 1;
-    pub const SERVES_SECONDS: usize = 2;
-    pub const STATUS_AND_REDIRECTS: usize = 3;
-    pub const NOTES: usize = 4;
-    pub const FILE_BYTES: usize = 5;
-    pub const OTHERS: usize = 6;
-    pub const INPUT: usize = 7;
-    pub const SPAN_SECONDS: usize = 8;
-    pub const WORDS: usize = 9;
+/// A capture. Times are seconds since 1970; [`u64::MAX`] is an unknown one.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct CaptureRow {
+    pub captured_at: U64,
+    /// [`NONE`] if it is not known.
+    pub serves_seconds: U32,
+    pub status: U16,
+    pub redirects: U16,
+    pub capture_notes: U16,
+    pub file_notes: U16,
+    pub file_bytes: U32,
+    pub others: U32,
+    pub input: U32,
+    pub span_seconds: U32,
 }
 
-/// Words of an outage: the number of its capture, then two times as halves, the lower one first.
-pub(super) mod outage {
-    pub const CAPTURE: usize = 0;
-    pub const SINCE_LOW: usize = 1;
-    pub const SINCE_HIGH: usize = 2;
-    pub const COPY_LOW: usize = 3;
-    pub const COPY_HIGH: usize = 4;
-    pub const WORDS: usize = 5;
+/// An outage, with the number of its capture.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct OutageRow {
+    pub capture: U32,
+    pub since: U64,
+    pub copy: U64,
 }
 
 /// Words of a policy before its tokens.

@@ -35,12 +35,12 @@ pub use difference::{
 };
 pub use file::{Damage, SetError, WriteError};
 pub use ingest::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger, OutageConfig,
-    Part, Progress, StandingCounts, ingest, merge,
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, OutageConfig, Part,
+    Progress, StandingCounts, ingest, merge,
 };
 pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text};
 pub use pool::{BlobID, BlobPool};
-pub use provenance::{Provenance, ProvenanceInput};
+pub use provenance::Provenance;
 pub use standing::{CaptureFacts, Content, HostStanding, Standing};
 pub use stored::{MergeError, MergeSettings, PolicySet};
 pub use strings::StringError;

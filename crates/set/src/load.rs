@@ -325,11 +325,8 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
-    let (mut extract, mut others) = (Vec::new(), Vec::new());
-    file.write_extract(text, &mut extract);
-    file.write_others(text, &mut others);
     let [extract, others] =
-        [extract, others].map(|bytes| pool.intern(&bytes, BlobPool::hash(&bytes)));
+        file.lists(text).map(|bytes| pool.intern(&bytes, BlobPool::hash(&bytes)));
     Standing { content: Content::File { extract, others }, facts }
 }
 

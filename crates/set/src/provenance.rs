@@ -20,63 +20,25 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_io::access::{DateSpan, LongOutage, UnixSeconds};
-use portcullis_io::{BrokenKind, BrokenRecord, CaptureFormat};
+use portcullis_io::access::{LongOutage, UnixSeconds};
 
 use super::{InputReport, OutageConfig};
 
 /// Where a set comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Provenance<'r> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     version: Cow<'r, str>,
-    #[serde(borrow)]
-    inputs: Vec<ProvenanceInput<'r>>,
-    #[serde(borrow, default)]
-    outages: Outages<'r>,
+    inputs: Cow<'r, [InputReport]>,
+    #[serde(default)]
+    outages: Outages,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Outages<'r> {
-    #[serde(borrow, default)]
-    as_of: Option<Cow<'r, str>>,
-    #[serde(borrow, default)]
-    asked: Option<Cow<'r, str>>,
-}
-
-/// The report on one input.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ProvenanceInput<'r> {
-    #[serde(borrow)]
-    name: Cow<'r, str>,
-    #[serde(borrow, default)]
-    format: Option<Cow<'r, str>>,
-    #[serde(default)]
-    bytes: u64,
-    #[serde(default)]
-    captures: u64,
-    /// Left out if there is none.
-    #[serde(default, skip_serializing_if = "is_none")]
-    later: u64,
-    #[serde(default)]
-    broken: u64,
-    /// Left out if there is none.
-    #[serde(default, skip_serializing_if = "is_none")]
-    status_assumed: u64,
-    #[serde(default)]
-    capture_dates: Option<DateSpan>,
-    #[serde(borrow, default)]
-    failure: Option<Cow<'r, str>>,
-    #[serde(borrow, default)]
-    broken_records: Vec<Broken<'r>>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Broken<'r> {
-    #[serde(borrow)]
-    place: Cow<'r, str>,
-    #[serde(borrow)]
-    problem: Cow<'r, str>,
+#[serde(default)]
+struct Outages {
+    as_of: Option<String>,
+    asked: Option<String>,
 }
 
 impl<'r> Provenance<'r> {
@@ -85,16 +47,16 @@ impl<'r> Provenance<'r> {
         let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
         Provenance {
             version: env!("CARGO_PKG_VERSION").into(),
-            inputs: inputs.iter().map(ProvenanceInput::of).collect(),
+            inputs: inputs.into(),
             outages: Outages {
-                as_of: outages.time().map(|time| time.to_rfc3339().into()),
-                asked: asked.map(|asked| asked.as_str().into()),
+                as_of: outages.time().map(UnixSeconds::to_rfc3339),
+                asked: asked.map(|asked| asked.as_str().to_owned()),
             },
         }
     }
 
     /// Parses the stored JSON. `None` if it lists no inputs.
-    pub fn read(json: &'r [u8]) -> Option<Provenance<'r>> {
+    pub fn read(json: &[u8]) -> Option<Provenance<'static>> {
         serde_json::from_slice(json).ok()
     }
 
@@ -105,73 +67,82 @@ impl<'r> Provenance<'r> {
 
     /// Returns a report for each input, as far as the set stores it.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = InputReport> + '_ {
-        self.inputs.iter().map(ProvenanceInput::report)
+        self.inputs.iter().cloned()
     }
 
     /// Returns how outages were judged, as far as the set stores it.
     pub fn outages(&self) -> OutageConfig {
         let Outages { as_of, asked } = &self.outages;
-        let time = |text: &Cow<'_, str>| UnixSeconds::from_rfc3339(text.as_bytes());
         let is_asked = |change: &LongOutage| Some(change.as_str()) == asked.as_deref();
         OutageConfig {
-            as_of: as_of.as_ref().and_then(time),
+            as_of: as_of.as_ref().and_then(|time| UnixSeconds::from_rfc3339(time.as_bytes())),
             long_outage: LongOutage::ALL.into_iter().find(is_asked).unwrap_or_default(),
         }
     }
 }
 
-impl<'r> ProvenanceInput<'r> {
-    /// Returns the stored form of an input's report.
-    pub fn of(input: &'r InputReport) -> ProvenanceInput<'r> {
-        let broken = |broken: &'r BrokenRecord| Broken {
-            place: Cow::Borrowed(&broken.place),
-            problem: Cow::Borrowed(&broken.problem),
-        };
-        ProvenanceInput {
-            name: Cow::Borrowed(&input.name),
-            format: input.format.map(|format| Cow::Borrowed(format.as_str())),
-            bytes: input.bytes,
-            captures: input.captures,
-            later: input.later,
-            broken: input.broken,
-            status_assumed: input.status_assumed,
-            capture_dates: input.captured,
-            failure: input.failure.as_deref().map(Cow::Borrowed),
-            broken_records: input.broken_named.iter().map(broken).collect(),
-        }
-    }
-
-    fn report(&self) -> InputReport {
-        let name = self.format.as_deref();
-        let broken = |broken: &Broken<'_>| BrokenRecord {
-            place: broken.place.to_string(),
-            problem: broken.problem.to_string(),
-            // The kind is not stored; this one claims less.
-            kind: BrokenKind::Unreadable,
-        };
-        InputReport {
-            name: self.name.to_string(),
-            format: CaptureFormat::ALL.into_iter().find(|format| Some(format.as_str()) == name),
-            bytes: self.bytes,
-            captures: self.captures,
-            later: self.later,
-            broken: self.broken,
-            unreadable: 0,
-            status_assumed: self.status_assumed,
-            captured: self.capture_dates,
-            broken_named: self.broken_records.iter().map(broken).collect(),
-            failure: self.failure.as_deref().map(str::to_owned),
-        }
-    }
-}
-
-fn is_none(count: &u64) -> bool {
+pub(super) fn is_none(count: &u64) -> bool {
     *count == 0
 }
+
+/// The JSON form of fields of an [`InputReport`]: each module is for `serde(with)`.
+macro_rules! json_form {
+    ($module:ident: $type:ty as $form:ty, $to:expr, $from:expr) => {
+        pub(super) mod $module {
+            use super::form::*;
+
+            pub fn serialize<S: Serializer>(value: &$type, to: S) -> Result<S::Ok, S::Error> {
+                let to_form: fn(&$type) -> $form = $to;
+                to_form(value).serialize(to)
+            }
+
+            pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<$type, D::Error> {
+                let of_form: fn($form) -> $type = $from;
+                Ok(of_form(Deserialize::deserialize(from)?))
+            }
+        }
+    };
+}
+
+/// What the forms consist of.
+mod form {
+    pub use portcullis_io::{BrokenKind, BrokenRecord, CaptureFormat};
+    pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    pub struct Broken {
+        pub place: String,
+        pub problem: String,
+    }
+}
+
+// An unknown format is none.
+json_form!(format: Option<CaptureFormat> as Option<String>,
+    |format| format.map(|format| format.as_str().to_owned()),
+    |name| CaptureFormat::ALL.into_iter().find(|it| Some(it.as_str()) == name.as_deref()));
+
+// The kind is not stored; the one that is read claims less.
+json_form!(broken: Vec<BrokenRecord> as Vec<Broken>,
+|records| {
+    let form = |it: &BrokenRecord| Broken {
+        place: it.place.clone(),
+        problem: it.problem.clone(),
+    };
+    records.iter().map(form).collect()
+},
+|records| {
+    let record = |Broken { place, problem }| BrokenRecord {
+        kind: BrokenKind::Unreadable,
+        place,
+        problem,
+    };
+    records.into_iter().map(record).collect()
+});
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis_io::{BrokenRecord, CaptureFormat};
 
     #[test]
     fn provenance_survives_a_round_trip() {

@@ -36,11 +36,9 @@ pub struct Standing {
 pub enum Content {
     /// The origin has a file.
     File {
-        /// The extract (see
-        /// [`RobotsTxt::write_extract`](portcullis_robots::syntax::RobotsTxt::write_extract)).
+        /// The extract (see [`RobotsTxt::lists`](portcullis_robots::syntax::RobotsTxt::lists)).
         extract: BlobID,
-        /// The other records (see
-        /// [`RobotsTxt::write_others`](portcullis_robots::syntax::RobotsTxt::write_others)).
+        /// The list of other records.
         others: BlobID,
     },
     /// The origin has no file.

@@ -13,7 +13,7 @@ use portcullis_engine::automaton::Reach;
 use portcullis_io::CaptureNote;
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::{AgentChain, Audience, OrderedRules};
-use portcullis_robots::syntax::{NoteKind, RobotsTxt, read_others};
+use portcullis_robots::syntax::{ListReader, NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
@@ -261,9 +261,9 @@ fn other_records_are_counted_by_field() {
                 continue;
             };
             let mut seen = BTreeSet::new();
-            for (_, record) in read_others(ingested.pool.get(*others)) {
-                let colon = record.iter().position(|&byte| byte == b':').unwrap();
-                let name = record[..colon].trim_ascii_end().to_ascii_lowercase();
+            for record in ListReader::of_others(ingested.pool.get(*others)).flatten() {
+                let colon = record.text.iter().position(|&byte| byte == b':').unwrap();
+                let name = record.text[..colon].trim_ascii_end().to_ascii_lowercase();
                 let count = expected.entry(name.clone()).or_default();
                 count.0 += u64::from(first);
                 count.1 += u64::from(seen.insert(name));

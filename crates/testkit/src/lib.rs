@@ -37,7 +37,7 @@ mod words;
 mod world;
 
 pub use self::agree::{Agreement, Difference, Judged, Oracle, agree, agree_in_shares};
-pub use self::archive::{Captures, compiled, ingested};
+pub use self::archive::{Captures, compiled, ingested, random_file};
 pub use self::engine::{Configuration, Engine, Memory, Told, ask, classifier, configurations};
 pub use self::random::Random;
 pub use self::sets::{Form, at_origin, origin, parsed_origin, set_at, set_everywhere, set_of};

@@ -15,6 +15,11 @@ use portcullis_set::PolicySet;
 
 use crate::{Configuration, Engine, Form, Judged, Oracle, agree, origin, scattered, set_of};
 
+/// The most questions that are asked in order, and the size of their blocks: few enough that most
+/// blocks begin and end within the URLs of one host.
+const IN_ORDER_MAX: usize = 500;
+const IN_ORDER_AT_ONCE: usize = 31;
+
 /// The oracle's answer for one agent.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -138,14 +143,18 @@ impl World {
     }
 
     /// Asks all questions in shuffled blocks with a new memory, and returns the number of comparisons.
+    /// Also asks the first ones in order and in small blocks, in which URLs of one host follow each
+    /// other and hosts change.
     ///
     /// # Panics
     ///
     /// If an answer differs.
     #[track_caller]
     pub fn agrees(&self, engine: &Engine) -> u64 {
-        let order = scattered(self.questions.len());
-        agree(engine, &mut engine.memory(), self, order, RECORDS_AT_ONCE).whole()
+        let (questions, memory) = (self.questions.len(), &mut engine.memory());
+        let compared = agree(engine, memory, self, scattered(questions), RECORDS_AT_ONCE).whole();
+        agree(engine, memory, self, 0..questions.min(IN_ORDER_MAX), IN_ORDER_AT_ONCE).whole();
+        compared
     }
 
     /// Compares the library's front door for one file with the oracle: questions within the scope of

@@ -21,8 +21,8 @@
 //! ```
 
 mod dictionary;
-mod extract;
 mod lines;
+mod lists;
 mod note;
 mod parser;
 mod record;
@@ -32,8 +32,8 @@ mod tests;
 
 use std::ops::Range;
 
-pub use extract::{ExtractWriter, OthersWriter, RecordKind, UsageKind, read_others};
 pub use lines::{Lexer, RawLine, Records, Span, records};
+pub use lists::{ListReader, ListWriter, ListedRecord, RecordKind, Role, UsageKind};
 pub use note::{Note, NoteKind, NoteSet, appearance};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
 pub use statement::{Statement, UsageMember, is_absolute_uri, signals, usage_members};

@@ -1,23 +1,24 @@
 //! Hosts: the table that finds them, and when and how each policy was captured.
 
-use zerocopy::little_endian::U32;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::{U32, U64};
 
-use portcullis_io::access::{DateSpan, KnownOutage};
-use portcullis_robots::syntax::{NoteKind, read_others};
+use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
+use portcullis_robots::syntax::{ListReader, NoteKind};
 
-use super::super::layout::{NONE, capture, count, host, record};
-use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
+use super::super::layout::{CaptureRow, NONE, OutageRow, count, host, record};
+use super::super::{BlobPool, Content, HostStanding, Standing};
 use super::DistinctPolicies;
 use super::intern::Lists;
 use super::slots::HostSlots;
-use super::texts::{Texts, push_lines};
+use super::texts::{Texts, number};
 
 /// The sections that describe hosts.
 pub struct HostSections {
     pub slots: HostSlots,
     pub hosts: Vec<U32>,
-    pub captures: Vec<U32>,
-    pub outages: Vec<U32>,
+    pub captures: Vec<CaptureRow>,
+    pub outages: Vec<OutageRow>,
     pub others: Vec<U32>,
     counts: HostCounts,
 }
@@ -42,16 +43,13 @@ impl HostSections {
     /// [`HostSections::new`].
     pub fn others(hosts: &[HostStanding], pool: &BlobPool, texts: &mut Texts) -> Others {
         let mut others = Others { lists: Lists::default(), of_blob: vec![NONE; pool.places()] };
-        let mut words = Vec::new();
         for standing in hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten() {
             let Content::File { others: blob, .. } = standing.content else { continue };
             if pool.get(blob).is_empty() || others.of_blob[blob.index()] != NONE {
                 continue;
             }
-            words.clear();
-            let records: Vec<_> = read_others(pool.get(blob)).collect();
-            push_lines(&mut words, records.iter().map(|(line, _)| line.get()));
-            words.extend(records.iter().map(|(_, text)| U32::new(texts.intern(text, 0))));
+            let records: Vec<_> = ListReader::of_others(pool.get(blob)).flatten().collect();
+            let words = texts.list(&records, &[], record::OTHER_KIND_BITS);
             others.of_blob[blob.index()] = others.lists.intern(&words);
         }
         others
@@ -64,7 +62,7 @@ impl HostSections {
         mut others: Others,
         texts: &Texts,
     ) -> Option<HostSections> {
-        texts.number(&mut others.lists.items, record::OTHER_KIND_BITS);
+        number(&mut others.lists.items, texts.table(), record::OTHER_KIND_BITS);
         let mut sections = HostSections {
             slots: HostSlots { seed: 0, lines: Vec::new() },
             hosts: Vec::new(),
@@ -77,7 +75,7 @@ impl HostSections {
             sections.add(host, distinct, &others);
         }
         sections.others = others.lists.items;
-        sections.slots = HostSlots::new(&sections.hosts, &sections.captures)?;
+        sections.slots = HostSlots::new(&sections.hosts, sections.captures.as_bytes())?;
         Some(sections)
     }
 
@@ -108,34 +106,31 @@ impl HostSections {
 
     fn push_capture(&mut self, standing: Option<&Standing>, others: &Others) -> u32 {
         let Some(Standing { content, facts }) = standing else { return NONE };
-        let CaptureFacts { captured_at, outage: known_outage, .. } = *facts;
-        let mut words = [0; capture::WORDS];
-        let time = captured_at.map_or(u64::MAX, |time| time.0);
-        words[capture::CAPTURED_AT_LOW] = time as u32;
-        words[capture::CAPTURED_AT_HIGH] = (time >> 32) as u32;
-        words[capture::SERVES_SECONDS] = facts.serves_seconds().unwrap_or(NONE);
-        words[capture::STATUS_AND_REDIRECTS] =
-            u32::from(facts.status) | u32::from(facts.redirects_followed) << 16;
-        words[capture::NOTES] =
-            u32::from(facts.capture_notes.bits()) | u32::from(facts.file_notes.bits()) << 16;
-        words[capture::FILE_BYTES] = facts.file_bytes;
-        words[capture::OTHERS] = match content {
-            Content::File { others: blob, .. } => others.of_blob[blob.index()],
-            Content::Access(_) => NONE,
+        let row = CaptureRow {
+            captured_at: stored_time(facts.captured_at),
+            serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
+            status: facts.status.into(),
+            redirects: u16::from(facts.redirects_followed).into(),
+            capture_notes: facts.capture_notes.bits().into(),
+            file_notes: facts.file_notes.bits().into(),
+            file_bytes: facts.file_bytes.into(),
+            others: match content {
+                Content::File { others: blob, .. } => others.of_blob[blob.index()].into(),
+                Content::Access(_) => NONE.into(),
+            },
+            input: facts.input.into(),
+            span_seconds: facts.span_seconds.into(),
         };
-        words[capture::INPUT] = facts.input;
-        words[capture::SPAN_SECONDS] = facts.span_seconds;
         self.counts.captured = DateSpan::over(self.counts.captured, facts.dates());
         for (count, kind) in self.counts.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
-        let index = (self.captures.len() / capture::WORDS) as u32;
-        self.captures.extend(words.map(U32::new));
-        if let Some(KnownOutage { since, copy_captured_at, .. }) = known_outage {
-            let times = [since.0, copy_captured_at.map_or(u64::MAX, |time| time.0)];
-            let halves = times.map(|time| [time as u32, (time >> 32) as u32]);
-            self.outages.push(U32::new(index));
-            self.outages.extend(halves.as_flattened().iter().copied().map(U32::new));
+        let index = self.captures.len() as u32;
+        self.captures.push(row);
+        if let Some(KnownOutage { since, copy_captured_at, .. }) = facts.outage {
+            let since = stored_time(Some(since));
+            let copy = stored_time(copy_captured_at);
+            self.outages.push(OutageRow { capture: index.into(), since, copy });
         }
         index
     }
@@ -144,11 +139,15 @@ impl HostSections {
         let (from, to) = self.counts.captured.map_or((0, 0), |it| (it.first.0, it.last.0));
         counts[count::HOSTS] = self.counts.hosts;
         counts[count::ORIGINS] = self.counts.origins;
-        counts[count::CAPTURES] = (self.captures.len() / capture::WORDS) as u64;
+        counts[count::CAPTURES] = self.captures.len() as u64;
         counts[count::CAPTURED_FROM] = from;
         counts[count::CAPTURED_TO] = to;
         counts[count::HOST_SEED] = self.slots.seed;
         let notes = &self.counts.file_notes;
         counts[count::FILE_NOTES..][..notes.len()].copy_from_slice(notes);
     }
+}
+
+fn stored_time(time: Option<UnixSeconds>) -> U64 {
+    U64::new(time.map_or(u64::MAX, |time| time.0))
 }

@@ -17,7 +17,6 @@ mod hosts;
 mod intern;
 mod plan;
 mod policies;
-mod rule_sets;
 mod slots;
 mod texts;
 
@@ -40,7 +39,7 @@ use super::file::{
 use super::layout::{NONE, count};
 use super::stored::CompiledFor;
 use super::strings::StringError;
-use super::{BlobPool, Content, HostStanding, Standing};
+use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing};
 
 use self::hosts::HostSections;
 use self::policies::PolicySections;
@@ -69,6 +68,19 @@ impl CompileConfig {
             robots_bytes_max,
             provenance: "{}".to_owned(),
             history: Vec::new(),
+        }
+    }
+
+    /// Creates the configuration for what was ingested, with its provenance and its history.
+    pub fn of(
+        ingested: &Ingested,
+        dialect: &'static Dialect,
+        robots_bytes_max: Option<usize>,
+    ) -> CompileConfig {
+        CompileConfig {
+            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
+            history: ingested.history.clone(),
+            ..CompileConfig::new(dialect, robots_bytes_max)
         }
     }
 }

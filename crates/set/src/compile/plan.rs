@@ -10,10 +10,10 @@ use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{
     Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
 };
-use portcullis_robots::syntax::{Group, RobotsTxt, Statement, UsageKind};
+use portcullis_robots::syntax::{Group, ListReader, ListedRecord, RobotsTxt, Role, Statement};
 
 use super::super::BlobPool;
-use super::super::layout::{record, usage};
+use super::super::layout::usage;
 use super::super::stored::CompiledFor;
 use super::{Compiled, PolicyOrigin};
 
@@ -22,8 +22,8 @@ pub struct PolicyPlan<'p> {
     pub state: PolicyState,
     /// The verdict on every path, if there is no file.
     pub verdict: Verdict,
-    /// The records of the file: kind, line and text.
-    pub records: Vec<PlannedRecord<'p>>,
+    /// The user-agent lines and rules.
+    pub records: Vec<ListedRecord<'p>>,
     pub robots: Vec<PlannedRobot>,
     /// The entry of the default groups, and the record that names the first of them.
     pub default: Option<(u32, u32)>,
@@ -34,7 +34,7 @@ pub struct PolicyPlan<'p> {
 
 /// The usage preferences of a file with usage records.
 pub struct UsagePlan<'p> {
-    pub records: Vec<PlannedRecord<'p>>,
+    pub records: Vec<ListedRecord<'p>>,
     /// The packed preferences of each record.
     pub preferences: Vec<u8>,
     /// The robots that the file names. The naming line is the number of a user-agent line.
@@ -51,14 +51,6 @@ pub struct PlannedUsage {
     pub statements: Option<Vec<PlannedRules>>,
     /// The usage records that are licences.
     pub licenses: Vec<u32>,
-}
-
-/// A user-agent line or a rule.
-pub struct PlannedRecord<'p> {
-    pub kind: u32,
-    pub line: u32,
-    pub text: &'p [u8],
-    pub value: &'p [u8],
 }
 
 /// A robot that the file names.
@@ -109,8 +101,7 @@ pub fn plan<'p>(
         PolicyOrigin::Access(outcome) => access(outcome),
         PolicyOrigin::Extract(blob) => {
             let extract = pool.get(blob);
-            let file = RobotsTxt::read_extract(extract).expect("extracts are of this program");
-            of_file(&file, extract, dialect, (agents, usage))
+            of_extract(extract, dialect, (agents, usage)).expect("extracts are of this program")
         }
     }
 }
@@ -127,17 +118,20 @@ fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
     }
 }
 
-fn of_file<'p>(
-    file: &RobotsTxt<'p>,
+fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
     (agents, usage): Compiled<'_>,
-) -> PolicyPlan<'p> {
+) -> Option<PolicyPlan<'p>> {
+    let file = &RobotsTxt::read_extract(extract)?;
+    let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::of_extract(extract)
+        .flatten()
+        .partition(|record| matches!(record.role, Role::Access(_)));
     let has_rules = !file.rules().is_empty();
     let mut plan = PolicyPlan {
         state: if has_rules { PolicyState::Rules } else { PolicyState::NoRules },
         verdict: Verdict::Allow,
-        records: records(file, extract),
+        records,
         robots: Vec::new(),
         default: None,
         entries: Vec::new(),
@@ -155,34 +149,15 @@ fn of_file<'p>(
         planner.access(&mut plan, audience(file, agents, dialect));
     }
     if usage && !file.usage_records().is_empty() {
-        plan.usage = Some(planner.usage(extract, agents));
+        plan.usage = Some(planner.usage(usage_records, agents));
     }
-    plan
+    Some(plan)
 }
 
 /// Returns the robots of a file that `agents` match.
 fn audience(file: &RobotsTxt<'_>, agents: Option<&CompiledFor>, dialect: &Dialect) -> Audience {
     let is_wanted = |name: &[u8]| agents.is_none_or(|agents| agents.is_named_by(name, dialect));
     Audience::among(file, dialect, is_wanted)
-}
-
-/// Returns all records of a file, group by group, which is file order.
-fn records<'p>(file: &RobotsTxt<'p>, extract: &'p [u8]) -> Vec<PlannedRecord<'p>> {
-    let mut records = Vec::with_capacity(file.user_agents().len() + file.rules().len());
-    for group in file.groups() {
-        for (index, line) in file.user_agents_of(group).iter().enumerate() {
-            let kind = if index == 0 { record::STARTS_GROUP } else { record::EXTENDS_GROUP };
-            let (text, value) = (&extract[line.span.range()], line.value);
-            records.push(PlannedRecord { kind, line: line.line.get(), text, value });
-        }
-        for rule in file.rules_of(group) {
-            let allows = rule.verdict == Verdict::Allow;
-            let kind = if allows { record::ALLOW } else { record::DISALLOW };
-            let (text, value) = (&extract[rule.span.range()], rule.value);
-            records.push(PlannedRecord { kind, line: rule.line.get(), text, value });
-        }
-    }
-    records
 }
 
 /// Returns the record number of a user-agent line. All earlier lines and the rules of earlier
@@ -212,22 +187,22 @@ impl<'p> Planner<'_, 'p> {
     }
 
     /// Plans the usage preferences of the file.
-    fn usage(&mut self, extract: &'p [u8], agents: Option<&CompiledFor>) -> UsagePlan<'p> {
-        let records = self.file.usage_records();
+    fn usage(
+        &mut self,
+        records: Vec<ListedRecord<'p>>,
+        agents: Option<&CompiledFor>,
+    ) -> UsagePlan<'p> {
         let groups = UsageGroups::new(self.file);
         let mut known = HashMap::default();
         let audience = audience(groups.file(), agents, self.dialect);
         let mut plan = UsagePlan {
-            records: Vec::with_capacity(records.len()),
             preferences: Vec::with_capacity(records.len()),
+            records,
             robots: Vec::with_capacity(audience.robots.len()),
             default_entry: 0,
             entries: Vec::new(),
         };
-        for record in records {
-            let (text, value) = (&extract[record.span.range()], record.value);
-            let kind = UsageKind::of(record).number().into();
-            plan.records.push(PlannedRecord { kind, line: record.line.get(), text, value });
+        for record in self.file.usage_records() {
             let stated = Statement::of(record).map(|statement| statement.preferences);
             plan.preferences.push(stated.map_or(0, |preferences| usage::pack(&preferences)));
         }
@@ -357,10 +332,8 @@ mod tests {
         for file_bytes in [1, 20, 100, 500].map(|kibibytes| kibibytes * 1024) {
             let text = long_rule_of_many(file_bytes);
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
-            let mut extract = Vec::new();
-            file.write_extract(&text, &mut extract);
-            let file = RobotsTxt::read_extract(&extract).unwrap();
-            let plan = of_file(&file, &extract, &RFC_9309, (None, true));
+            let [extract, _] = file.lists(&text);
+            let plan = of_extract(&extract, &RFC_9309, (None, true)).unwrap();
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =
                 ordered.clone().map(|entry| entry.compiled.as_bytes().len()).sum();

@@ -5,11 +5,11 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
+use portcullis_robots::syntax::ListedRecord;
 
 use super::super::layout::{NONE, count, policy, usage};
-use super::intern::{Lists, position, push};
-use super::plan::{PlannedEntry, PlannedRecord, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
-use super::rule_sets::RuleSets;
+use super::intern::{Lists, RuleSets, position, push};
+use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::texts::{PatternWords, Texts};
 
 /// The sections that policies consist of.
@@ -157,7 +157,7 @@ impl PolicySections {
         &mut self,
         start: usize,
         entries: Vec<PlannedEntry>,
-        records: &[PlannedRecord<'_>],
+        records: &[ListedRecord<'_>],
     ) -> Vec<Option<u32>> {
         let mut pattern_words = PatternWords::new(records);
         let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;

@@ -30,8 +30,8 @@ impl HostSlots {
     /// # Panics
     ///
     /// If a host reaches beyond the section.
-    pub fn new(hosts: &[U32], captures: &[U32]) -> Option<HostSlots> {
-        let first = xxh3_64_with_seed(hosts.as_bytes(), xxh3_64(captures.as_bytes()));
+    pub fn new(hosts: &[U32], captures: &[u8]) -> Option<HostSlots> {
+        let first = xxh3_64_with_seed(hosts.as_bytes(), xxh3_64(captures));
         HostSlots::from_seed(first, hosts)
     }
 
@@ -135,7 +135,9 @@ mod tests {
     #[test]
     fn a_seed_depends_on_every_host_and_capture() {
         let keys = |last: &str| section(&["a.example".to_owned(), last.to_owned()]);
-        let seed = |hosts: &[U32], captures: &[U32]| HostSlots::new(hosts, captures).unwrap().seed;
+        let seed = |hosts: &[U32], captures: &[U32]| {
+            HostSlots::new(hosts, captures.as_bytes()).unwrap().seed
+        };
         let (one, other) = (keys("b.example"), keys("c.example"));
         assert_eq!(seed(&one, &[U32::new(1)]), seed(&one, &[U32::new(1)]));
         assert_ne!(seed(&one, &[U32::new(1)]), seed(&other, &[U32::new(1)]));

@@ -9,11 +9,11 @@ use portcullis_dialect::RuleID;
 use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::ruleset::texts::PatternText;
+use portcullis_robots::syntax::ListedRecord;
 
 use super::super::layout::record;
 use super::super::strings::{ProvisionalString, StringError, StringTable, StringTableBuilder};
 use super::intern::{position, push};
-use super::plan::PlannedRecord;
 
 /// The documents and their strings.
 #[derive(Default)]
@@ -28,42 +28,50 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Adds the records of a policy, and returns their position. `words` holds the text word of
+    /// Adds the records of a policy, and returns their position. `known` holds the text word of
     /// each record that equals a pattern text.
-    pub fn add(&mut self, records: &[PlannedRecord<'_>], words: &[Option<u32>]) -> u32 {
-        let start = position(&self.documents);
-        let known = words.iter().copied().chain(std::iter::repeat(None));
-        let word = |(planned, known): (&PlannedRecord<'_>, Option<u32>)| {
-            known.unwrap_or_else(|| self.intern(planned.text, planned.value.len()))
-        };
-        let words: Vec<u32> = records.iter().zip(known).map(word).collect();
-        push_lines(&mut self.documents, records.iter().map(|planned| planned.line));
-        let kinds: Vec<u32> = records.iter().map(|planned| planned.kind).collect();
-        push_kinds(&mut self.documents, &kinds, record::DOCUMENT_KIND_BITS);
-        self.documents.extend(words.into_iter().map(U32::new));
-        start
+    pub fn add(&mut self, records: &[ListedRecord<'_>], known: &[Option<u32>]) -> u32 {
+        let list = self.list(records, known, record::DOCUMENT_KIND_BITS);
+        appended(&mut self.documents, &list)
     }
 
     /// Adds the usage records of a policy, and returns their position.
-    pub fn add_usage(&mut self, records: &[PlannedRecord<'_>]) -> u32 {
-        let start = position(&self.usage);
-        let words = records.iter().map(|planned| self.intern(planned.text, planned.value.len()));
-        let words: Vec<u32> = words.collect();
-        push_lines(&mut self.usage, records.iter().map(|planned| planned.line));
-        let kinds: Vec<u32> = records.iter().map(|planned| planned.kind).collect();
-        push_kinds(&mut self.usage, &kinds, record::USAGE_KIND_BITS);
-        self.usage.extend(words.into_iter().map(U32::new));
-        start
+    pub fn add_usage(&mut self, records: &[ListedRecord<'_>]) -> u32 {
+        let list = self.list(records, &[], record::USAGE_KIND_BITS);
+        appended(&mut self.usage, &list)
+    }
+
+    /// Returns the stored form of a list, of which the text words of some records are known.
+    pub fn list(
+        &mut self,
+        records: &[ListedRecord<'_>],
+        known: &[Option<u32>],
+        kind_bits: u32,
+    ) -> Vec<U32> {
+        let mut words = Vec::new();
+        push_lines(&mut words, records.iter().map(|record| record.line.get()));
+        if kind_bits > 0 {
+            for records in records.chunks(record::kinds_per_word(kind_bits)) {
+                let kinds = records.iter().rev().map(|record| record.role.number());
+                push(&mut words, kinds.fold(0, |word, kind| word << kind_bits | kind));
+            }
+        }
+        let known = known.iter().copied().chain(std::iter::repeat(None));
+        let text = |(record, known): (&ListedRecord<'_>, Option<u32>)| {
+            known.unwrap_or_else(|| self.intern(record))
+        };
+        words.extend(records.iter().zip(known).map(text).map(U32::new));
+        words
     }
 
     /// Returns the provisional number of a record's string: its bytes, followed by the number of
     /// bytes before the value.
-    pub fn intern(&mut self, text: &[u8], value_bytes: usize) -> u32 {
+    fn intern(&mut self, record: &ListedRecord<'_>) -> u32 {
         self.scratch.clear();
-        self.scratch.extend_from_slice(text);
+        self.scratch.extend_from_slice(record.text);
         // The lowest seven bits come last, so that the number can be read from the end.
-        push_varint(&mut self.scratch, (text.len() - value_bytes) as u32);
-        self.scratch[text.len()..].reverse();
+        push_varint(&mut self.scratch, record.value_start);
+        self.scratch[record.text.len()..].reverse();
         match self.strings.intern(&self.scratch) {
             Ok(string) => string.0,
             Err(error) => {
@@ -75,29 +83,9 @@ impl Texts {
 
     /// Assigns the final numbers of strings.
     pub fn finish(&mut self) {
-        self.table = Some(std::mem::take(&mut self.strings).finish());
-        let mut documents = std::mem::take(&mut self.documents);
-        self.number(&mut documents, record::DOCUMENT_KIND_BITS);
-        self.documents = documents;
-        let mut usage = std::mem::take(&mut self.usage);
-        self.number(&mut usage, record::USAGE_KIND_BITS);
-        self.usage = usage;
-    }
-
-    /// Replaces the provisional numbers of strings in lists of records.
-    pub fn number(&self, lists: &mut [U32], kind_bits: u32) {
-        let table = self.table();
-        let mut start = 0;
-        while start < lists.len() {
-            let word = |at: usize| lists[start + at].get() as usize;
-            let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), kind_bits);
-            for text in &mut lists[start + texts..start + end] {
-                if text.get() >> record::FORM_SHIFT == record::STRING {
-                    *text = U32::new(table.id(ProvisionalString(text.get())).0);
-                }
-            }
-            start += end;
-        }
+        let table = self.table.insert(std::mem::take(&mut self.strings).finish());
+        number(&mut self.documents, table, record::DOCUMENT_KIND_BITS);
+        number(&mut self.usage, table, record::USAGE_KIND_BITS);
     }
 
     /// Returns the strings.
@@ -106,8 +94,30 @@ impl Texts {
     }
 }
 
+/// Appends a list, and returns its position.
+fn appended(section: &mut Vec<U32>, list: &[U32]) -> u32 {
+    let start = position(section);
+    section.extend_from_slice(list);
+    start
+}
+
+/// Replaces the provisional numbers of strings in lists of records.
+pub fn number(lists: &mut [U32], table: &StringTable, kind_bits: u32) {
+    let mut start = 0;
+    while start < lists.len() {
+        let word = |at: usize| lists[start + at].get() as usize;
+        let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), kind_bits);
+        for text in &mut lists[start + texts..start + end] {
+            if text.get() >> record::FORM_SHIFT == record::STRING {
+                *text = U32::new(table.id(ProvisionalString(text.get())).0);
+            }
+        }
+        start += end;
+    }
+}
+
 /// Appends the head of a list of records on these lines, which ascend.
-pub fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
+fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
     let runs = words.len() + record::RUNS;
     push(words, lines.len() as u32);
     push(words, 0);
@@ -123,24 +133,17 @@ pub fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32
     words[runs] = U32::new(count);
 }
 
-/// Appends the kinds of records.
-pub fn push_kinds(words: &mut Vec<U32>, kinds: &[u32], kind_bits: u32) {
-    for kinds in kinds.chunks(record::kinds_per_word(kind_bits)) {
-        push(words, kinds.iter().rev().fold(0, |word, kind| word << kind_bits | kind));
-    }
-}
-
 /// The text word of each record of a file that equals a pattern text.
 pub struct PatternWords<'r, 'f> {
-    records: &'r [PlannedRecord<'f>],
+    records: &'r [ListedRecord<'f>],
     /// The record of each rule.
     rules: Vec<usize>,
     pub words: Vec<Option<u32>>,
 }
 
 impl<'r, 'f> PatternWords<'r, 'f> {
-    pub fn new(records: &'r [PlannedRecord<'f>]) -> PatternWords<'r, 'f> {
-        let is_rule = |record: &usize| record::field(records[*record].kind).is_some();
+    pub fn new(records: &'r [ListedRecord<'f>]) -> PatternWords<'r, 'f> {
+        let is_rule = |record: &usize| record::field(records[*record].role.number()).is_some();
         let rules = (0..records.len()).filter(is_rule).collect();
         PatternWords { records, rules, words: vec![None; records.len()] }
     }
@@ -162,9 +165,9 @@ impl<'r, 'f> PatternWords<'r, 'f> {
         }
     }
 
-    fn word(record: &PlannedRecord<'_>, pattern: &PatternText<'_>, text: u32) -> Option<u32> {
-        let value = record.text.strip_prefix(record::field(record.kind)?)?;
-        if value != record.value || text >> record::FORM_SHIFT != 0 {
+    fn word(record: &ListedRecord<'_>, pattern: &PatternText<'_>, text: u32) -> Option<u32> {
+        let value = record.text.strip_prefix(record::field(record.role.number())?)?;
+        if value != record.value() || text >> record::FORM_SHIFT != 0 {
             return None;
         }
         let form = match value.strip_prefix(pattern.bytes)? {

@@ -41,9 +41,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
             Known::Access(outcome) => Content::Access(*outcome),
             Known::File(text) => {
                 let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
-                let (mut extract, mut others) = (Vec::new(), Vec::new());
-                file.write_extract(text.as_bytes(), &mut extract);
-                file.write_others(text.as_bytes(), &mut others);
+                let [extract, others] = file.lists(text.as_bytes());
                 let mut intern = |bytes: &[u8]| pool.intern(bytes, BlobPool::hash(bytes));
                 Content::File { extract: intern(&extract), others: intern(&others) }
             }

@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::section::SectionKind;
+use super::header::SectionKind;
 use portcullis_io::input::system_text;
 use portcullis_robots::kind::WrongKind;
 

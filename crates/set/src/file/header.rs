@@ -1,18 +1,23 @@
-//! The header: the first block, which identifies the file and locates the sections.
+//! The header: the first block, which identifies the file and locates the sections; and their kinds.
 //!
 //! [`Header::decode`] takes any bytes. The header that it returns fits the file, so later code need
 //! not check whether a section lies within the data. Checks are in the order that gives the most
 //! helpful message: not a set, cut short, damaged, too new, and only then the contents.
 
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use super::error::{Damage, Fault, Place, SetError};
-use super::layout::{BLOCK, Layout, align_section};
-use super::section::{Section, SectionKind};
 use portcullis_dialect::limits::{FILE_READ_BYTES, SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 use portcullis_robots::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
+
+use super::blocks::{BLOCK, Layout, align_section};
+use super::error::{Damage, Fault, Place, SetError};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
@@ -23,30 +28,48 @@ pub(super) const VERSION: u32 = 6;
 /// The number of counts that the header can hold.
 pub const COUNTS: usize = 16;
 
-/// Offsets of the fields.
-pub mod at {
-    pub const VERSION: usize = 8;
-    pub const SECTIONS: usize = 12;
-    pub const FILE_BYTES: usize = 16;
-    pub const CONTENT_HASH: usize = 24;
-    pub const ROOT: usize = 32;
-    pub const DIALECT_REVISION: usize = 40;
-    pub const ROBOTS_BYTES_MAX: usize = 48;
-    pub const FLAGS: usize = 56;
-    pub const DIALECT_NAME: usize = 64;
-    pub const COUNTS: usize = 128;
-    pub const TABLE: usize = 256;
-    pub const CHECKSUM: usize = portcullis_dialect::limits::SET_BLOCK_BYTES - 8;
+/// The maximum length of a dialect's name, in bytes.
+const NAME_BYTES: usize = 64;
+
+/// The header as it is stored.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Stored {
+    pub magic: [u8; 8],
+    pub version: U32,
+    pub sections: U32,
+    pub file_bytes: U64,
+    pub content_hash: U64,
+    pub root: U64,
+    pub dialect_revision: U64,
+    pub robots_bytes_max: U64,
+    pub flags: U64,
+    pub dialect_name: [u8; NAME_BYTES],
+    pub counts: [U64; COUNTS],
+    pub table: [Entry; SET_SECTIONS_MAX],
+    unused: [u8; SET_BLOCK_BYTES - 256 - SET_SECTIONS_MAX * size_of::<Entry>() - 8],
+    pub checksum: U64,
 }
 
-/// The maximum length of a dialect's name, in bytes.
-const NAME_BYTES: usize = at::COUNTS - at::DIALECT_NAME;
+/// An entry of the table of sections.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Entry {
+    pub kind: U32,
+    pub unused: U32,
+    pub start: U64,
+    pub bytes: U64,
+}
 
-/// The size of an entry in the table of sections, in bytes.
-pub(super) const ENTRY: usize = 24;
+const _: () = assert!(size_of::<Stored>() == SET_BLOCK_BYTES);
 
-const _: () = assert!(at::TABLE + SET_SECTIONS_MAX * ENTRY <= at::CHECKSUM);
-const _: () = assert!(at::COUNTS + COUNTS * 8 == at::TABLE);
+/// The offset of a field of [`Stored`].
+macro_rules! at {
+    ($field:ident) => {
+        std::mem::offset_of!($crate::file::header::Stored, $field)
+    };
+}
+pub(super) use at;
 
 /// The fields that the writer of a set chooses. The container stores them unchecked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,21 +100,21 @@ pub(super) struct Header {
 impl Header {
     /// Decodes the header of `file`, which is the whole file. Touches only the first block.
     pub(super) fn decode(name: &Arc<str>, file: &[u8]) -> Result<Header, SetError> {
-        let block = first_block(name, file)?;
-        let reader = Reader { name, block };
+        let stored = first_block(name, file)?;
+        let reader = Reader { name, stored };
         reader.check_version()?;
         reader.check_length(file.len() as u64)?;
         let sections = reader.sections()?;
         let data_end = sections.last().map_or(BLOCK, Section::end);
         let layout = Layout::of_data(data_end)
             .filter(|layout| layout.file_bytes() == file.len() as u64)
-            .ok_or_else(|| reader.malformed(at::TABLE, "sections do not fill the file"))?;
-        reader.check_zeros(at::TABLE + sections.len() * ENTRY, at::CHECKSUM)?;
+            .ok_or_else(|| reader.malformed(at!(table), "sections do not fill the file"))?;
+        reader.check_zeros(reader.entry(sections.len())..at!(checksum))?;
         Ok(Header {
             fields: reader.fields()?,
             sections,
-            content_hash: reader.u64(at::CONTENT_HASH),
-            root: reader.u64(at::ROOT),
+            content_hash: stored.content_hash.get(),
+            root: stored.root.get(),
             layout,
         })
     }
@@ -99,45 +122,45 @@ impl Header {
     /// # Panics
     ///
     /// If the dialect's name is invalid in a header, or there are too many sections.
-    pub(super) fn encode(&self) -> [u8; SET_BLOCK_BYTES] {
+    pub(super) fn encode(&self) -> Box<Stored> {
         let Header { fields, sections, .. } = self;
         let name = fields.dialect_name.as_bytes();
         assert!((1..=NAME_BYTES).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic));
-        assert!(sections.len() <= SET_SECTIONS_MAX);
-        let mut block = [0; SET_BLOCK_BYTES];
-        let mut put = |at: usize, bytes: &[u8]| block[at..][..bytes.len()].copy_from_slice(bytes);
-        put(0, &MAGIC);
-        put(at::VERSION, &VERSION.to_le_bytes());
-        put(at::SECTIONS, &(sections.len() as u32).to_le_bytes());
-        put(at::FILE_BYTES, &self.layout.file_bytes().to_le_bytes());
-        put(at::CONTENT_HASH, &self.content_hash.to_le_bytes());
-        put(at::ROOT, &self.root.to_le_bytes());
-        put(at::DIALECT_REVISION, &fields.dialect_revision.to_le_bytes());
-        put(at::ROBOTS_BYTES_MAX, &fields.robots_bytes_max.unwrap_or(u64::MAX).to_le_bytes());
-        put(at::FLAGS, &fields.flags.to_le_bytes());
-        put(at::DIALECT_NAME, name);
-        for (index, count) in fields.counts.iter().enumerate() {
-            put(at::COUNTS + index * 8, &count.to_le_bytes());
+        let mut stored = Stored::new_box_zeroed().expect("a block of memory");
+        stored.magic = MAGIC;
+        stored.version = VERSION.into();
+        stored.sections = (sections.len() as u32).into();
+        stored.file_bytes = self.layout.file_bytes().into();
+        stored.content_hash = self.content_hash.into();
+        stored.root = self.root.into();
+        stored.dialect_revision = fields.dialect_revision.into();
+        stored.robots_bytes_max = fields.robots_bytes_max.unwrap_or(u64::MAX).into();
+        stored.flags = fields.flags.into();
+        stored.dialect_name[..name.len()].copy_from_slice(name);
+        stored.counts = fields.counts.map(U64::new);
+        for (entry, section) in stored.table[..sections.len()].iter_mut().zip(sections) {
+            entry.kind = section.kind.0.into();
+            entry.start = section.start.into();
+            entry.bytes = section.bytes.into();
         }
-        for (index, section) in sections.iter().enumerate() {
-            let entry = at::TABLE + index * ENTRY;
-            put(entry, &section.kind.0.to_le_bytes());
-            put(entry + 8, &section.start.to_le_bytes());
-            put(entry + 16, &section.bytes.to_le_bytes());
-        }
-        seal(&mut block);
-        block
+        stored.seal();
+        stored
     }
 }
 
-/// Writes the checksum to the end of a header's block.
-pub(super) fn seal(block: &mut [u8; SET_BLOCK_BYTES]) {
-    let checksum = xxh3_64(&block[..at::CHECKSUM]);
-    block[at::CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+impl Stored {
+    fn computed_checksum(&self) -> u64 {
+        xxh3_64(&self.as_bytes()[..at!(checksum)])
+    }
+
+    /// Writes the checksum.
+    pub(super) fn seal(&mut self) {
+        self.checksum = self.computed_checksum().into();
+    }
 }
 
 /// Returns the first block of an undamaged set file of any version.
-fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError> {
+fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f Stored, SetError> {
     let has = file.len() as u64;
     let cut_short = || SetError::Truncated { name: name.to_string(), has, of: BLOCK };
     if !file.starts_with(&MAGIC) {
@@ -150,13 +173,10 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f [u8], SetError
             }
         });
     }
-    let Some((block, _)) = file.split_at_checked(SET_BLOCK_BYTES) else {
-        return Err(cut_short());
-    };
-    let found = xxh3_64(&block[..at::CHECKSUM]);
-    let expected = read_u64(block, at::CHECKSUM);
+    let (stored, _) = Stored::ref_from_prefix(file).map_err(|_| cut_short())?;
+    let (found, expected) = (stored.computed_checksum(), stored.checksum.get());
     if found == expected {
-        return Ok(block);
+        return Ok(stored);
     }
     Err(Damage::new(name, Place::Header, 0, Fault::Checksum { expected, found }).into())
 }
@@ -170,10 +190,10 @@ fn was_changed_as_text(file: &[u8]) -> bool {
     })
 }
 
-/// A header's block whose checksum was compared.
+/// A stored header whose checksum was compared.
 struct Reader<'f> {
     name: &'f Arc<str>,
-    block: &'f [u8],
+    stored: &'f Stored,
 }
 
 impl Reader<'_> {
@@ -181,56 +201,52 @@ impl Reader<'_> {
         Damage::new(self.name, Place::Header, at as u64, Fault::Malformed(what))
     }
 
-    fn u32(&self, at: usize) -> u32 {
-        let bytes = self.block[at..at + 4].try_into();
-        u32::from_le_bytes(bytes.expect("the range has four bytes"))
-    }
-
-    fn u64(&self, at: usize) -> u64 {
-        read_u64(self.block, at)
-    }
-
     fn check_version(&self) -> Result<(), SetError> {
-        let version = self.u32(at::VERSION);
-        let name = || self.name.to_string();
-        if version > VERSION {
-            return Err(SetError::Newer { name: name(), version, newest: VERSION });
+        let (name, version) = (|| self.name.to_string(), self.stored.version.get());
+        match version.cmp(&VERSION) {
+            Ordering::Greater => Err(SetError::Newer { name: name(), version, newest: VERSION }),
+            Ordering::Less => Err(SetError::Older { name: name(), version, oldest: VERSION }),
+            Ordering::Equal => Ok(()),
         }
-        if version < VERSION {
-            return Err(SetError::Older { name: name(), version, oldest: VERSION });
-        }
-        Ok(())
     }
 
     fn check_length(&self, has: u64) -> Result<(), SetError> {
-        let of = self.u64(at::FILE_BYTES);
-        let name = || self.name.to_string();
+        let (name, of) = (|| self.name.to_string(), self.stored.file_bytes.get());
         match has.cmp(&of) {
-            std::cmp::Ordering::Less => Err(SetError::Truncated { name: name(), has, of }),
-            std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Greater => Err(SetError::TooLong { name: name(), has, of }),
+            Ordering::Less => Err(SetError::Truncated { name: name(), has, of }),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(SetError::TooLong { name: name(), has, of }),
         }
     }
 
-    fn check_zeros(&self, from: usize, to: usize) -> Result<(), Damage> {
-        match self.block[from..to].iter().position(|&byte| byte != 0) {
-            Some(at) => Err(self.malformed(from + at, "an unused byte is not zero")),
+    fn check_zeros(&self, range: Range<usize>) -> Result<(), Damage> {
+        match self.stored.as_bytes()[range.clone()].iter().position(|&byte| byte != 0) {
+            Some(at) => Err(self.malformed(range.start + at, "an unused byte is not zero")),
             None => Ok(()),
         }
     }
 
+    /// Returns the offset of an entry in the table of sections.
+    fn entry(&self, index: usize) -> usize {
+        at!(table) + index * size_of::<Entry>()
+    }
+
     /// Decodes the sections, each at the offset that follows from the previous one.
     fn sections(&self) -> Result<Vec<Section>, Damage> {
-        let number = self.u32(at::SECTIONS) as usize;
-        if number > SET_SECTIONS_MAX {
-            return Err(self.malformed(at::SECTIONS, "there are more sections than a set can have"));
-        }
+        let number = self.stored.sections.get() as usize;
+        let Some(entries) = self.stored.table.get(..number) else {
+            let what = "there are more sections than a set can have";
+            return Err(self.malformed(at!(sections), what));
+        };
         let mut sections: Vec<Section> = Vec::with_capacity(number);
-        for index in 0..number {
-            let entry = at::TABLE + index * ENTRY;
-            let kind = SectionKind(self.u32(entry));
-            self.check_zeros(entry + 4, entry + 8)?;
-            let section = Section { kind, start: self.u64(entry + 8), bytes: self.u64(entry + 16) };
+        for (index, stored) in entries.iter().enumerate() {
+            let entry = self.entry(index);
+            self.check_zeros(entry + 4..entry + 8)?;
+            let section = Section {
+                kind: SectionKind(stored.kind.get()),
+                start: stored.start.get(),
+                bytes: stored.bytes.get(),
+            };
             let expected = align_section(sections.last().map_or(BLOCK, Section::end));
             if expected != Some(section.start) {
                 return Err(self.malformed(entry + 8, "a section begins at another place"));
@@ -238,7 +254,7 @@ impl Reader<'_> {
             if section.start.checked_add(section.bytes).is_none() {
                 return Err(self.malformed(entry + 16, "a section has more bytes than the file"));
             }
-            if sections.iter().any(|other| other.kind == kind) {
+            if sections.iter().any(|other| other.kind == section.kind) {
                 return Err(self.malformed(entry, "two sections are of one kind"));
             }
             sections.push(section);
@@ -247,28 +263,109 @@ impl Reader<'_> {
     }
 
     fn fields(&self) -> Result<HeaderFields, Damage> {
-        let field = &self.block[at::DIALECT_NAME..at::COUNTS];
+        let Stored { dialect_name: field, robots_bytes_max, .. } = self.stored;
         let bytes = field.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES);
         let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|c| c.is_ascii_graphic());
         let dialect_name = std::str::from_utf8(&field[..bytes])
             .ok()
             .filter(is_name)
-            .ok_or_else(|| self.malformed(at::DIALECT_NAME, "the dialect's name is none"))?;
-        self.check_zeros(at::DIALECT_NAME + bytes, at::COUNTS)?;
-        let robots_bytes_max = self.u64(at::ROBOTS_BYTES_MAX);
+            .ok_or_else(|| self.malformed(at!(dialect_name), "the dialect's name is none"))?;
+        self.check_zeros(at!(dialect_name) + bytes..at!(counts))?;
         Ok(HeaderFields {
             dialect_name: dialect_name.to_owned(),
-            dialect_revision: self.u64(at::DIALECT_REVISION),
-            robots_bytes_max: (robots_bytes_max != u64::MAX).then_some(robots_bytes_max),
-            flags: self.u64(at::FLAGS),
-            counts: std::array::from_fn(|index| self.u64(at::COUNTS + index * 8)),
+            dialect_revision: self.stored.dialect_revision.get(),
+            robots_bytes_max: Some(robots_bytes_max.get()).filter(|&bytes| bytes != u64::MAX),
+            flags: self.stored.flags.get(),
+            counts: self.stored.counts.map(U64::get),
         })
     }
 }
 
-/// # Panics
-///
-/// If `bytes` does not have eight bytes from `at`.
-fn read_u64(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the range has eight bytes"))
+/// The kind of a section's content. The container accepts unknown kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SectionKind(pub u32);
+
+/// Numbers are part of the format and never reused.
+macro_rules! kinds {
+    ($($number:literal $kind:ident $name:literal: $doc:literal,)*) => {
+        impl SectionKind {
+            $(
+                #[doc = $doc]
+                pub const $kind: SectionKind = SectionKind($number);
+            )*
+
+            /// Returns the name. `None` if the kind has no name.
+            pub fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($number => Some($name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    1 STRINGS "strings": "Strings, front-coded in buckets.",
+    2 STRING_BUCKETS "string buckets": "The start of each bucket of strings.",
+    3 PROVENANCE "provenance": "The provenance of the set, as JSON.",
+    4 SLOTS "slots": "The host table, which finds hosts by key.",
+    5 HOSTS "hosts": "Hosts.",
+    6 CAPTURES "captures": "When and how each policy was captured.",
+    7 POLICIES "policies": "Policies.",
+    8 RULE_SET_INDEX "rule set index": "Where each rule set begins.",
+    9 ORDERS "orders": "The records of the rules that patterns come from.",
+    10 TOKENS "tokens": "The names of robots.",
+    11 DOCUMENTS "documents": "The user-agent lines and rules of policies.",
+    12 OTHERS "others": "The other records of files.",
+    13 OUTAGES "outages": "Outages, by capture.",
+    14 HISTORY "history": "The additional captures that merging needs.",
+    16 RULE_SETS "rule sets": "The rule sets.",
+    17 POLICY_INDEX "policy index": "The start of each policy.",
+    19 USAGE "usage": "Usage preferences, by policy.",
+    20 USAGE_INDEX "usage index": "The start of the usage of each policy.",
+    21 USAGE_RECORDS "usage records": "The usage records of policies.",
+}
+
+impl fmt::Display for SectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => write!(f, "section '{name}'"),
+            None => write!(f, "section {}", self.0),
+        }
+    }
+}
+
+/// A section of one opened file. Every access takes that file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    pub(super) kind: SectionKind,
+    /// The offset in the file.
+    pub(super) start: u64,
+    pub(super) bytes: u64,
+}
+
+impl Section {
+    /// Returns the kind of the section.
+    pub fn kind(&self) -> SectionKind {
+        self.kind
+    }
+
+    /// Returns the length in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the end of the section in the file. It does not overflow if the header was checked.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.bytes
+    }
+
+    /// Returns the file offset of `bytes` bytes from `start` in the section. `None` if they are out
+    /// of bounds.
+    #[inline]
+    pub(super) fn locate(&self, start: u64, bytes: u64) -> Option<u64> {
+        let is_inside = start.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        is_inside.then(|| self.start + start)
+    }
 }

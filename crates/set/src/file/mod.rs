@@ -14,37 +14,30 @@
 //! µs each) and the blocks of checksums above them, at most four for 256 TiB.
 //!
 //! Errors: opening can fail with a [`SetError`], and every access with a [`Damage`]. No bytes cause
-//! a panic or an endless loop. `mapping.rs` describes what another program can do to a mapped file;
+//! a panic or an endless loop. `storage.rs` describes what another program can do to a mapped file;
 //! call [`SetFile::is_whole`] before you use what was read.
 
 mod blocks;
 mod error;
 mod header;
-mod layout;
-mod mapping;
-mod section;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod verify;
 mod writer;
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::large_pages::ZeroedMemory;
 
-use self::blocks::{BlockReader, CheckedBlocks};
+use self::blocks::{BLOCK, BlockReader, CheckedBlocks};
 use self::error::{Fault, Place};
 use self::header::Header;
-use self::layout::BLOCK;
 
 pub use self::error::{Damage, SetError, WriteError};
 #[cfg(test)]
-pub use self::header::at as header_offsets;
-pub use self::header::{COUNTS, HeaderFields};
-pub use self::section::{Section, SectionKind};
+pub use self::header::Stored as StoredHeader;
+pub use self::header::{COUNTS, HeaderFields, Section, SectionKind};
 pub use self::storage::Storage;
-pub use self::verify::Verification;
 pub use self::writer::{Destination, SetFileWriter, Written};
 
 /// An opened file. Threads may share it.
@@ -205,21 +198,19 @@ impl SetFile {
         Err(Damage::new(self.storage.name(), Place::Header, 0, Fault::Shrunk))
     }
 
-    /// Compares everything: every block, the padding and the content hash. Reads the whole file.
-    pub fn verify(&self) -> Result<Verification, SetError> {
+    /// Compares everything: every block, the padding and the content hash. Reads the whole file,
+    /// and returns the number of its blocks, including the header.
+    pub fn verify(&self) -> Result<u64, SetError> {
         self.is_whole()?;
-        let mut found = Verification::new(self.header.layout.blocks());
-        match Header::decode(self.storage.name(), self.storage.bytes()) {
-            Ok(header) if header == self.header => {}
-            Err(SetError::Damaged(damage)) => found.add(damage),
-            _ => {
-                let fault = Fault::Malformed("it is not what it was when the file was opened");
-                found.add(Damage::new(self.storage.name(), Place::Header, 0, fault));
-            }
-        }
-        verify::walk(&self.blocks(), &mut found);
+        let blocks = self.header.layout.blocks();
+        let reader = BlockReader { checked: &CheckedBlocks::none(blocks), ..self.blocks() };
+        let sound = match Header::decode(self.storage.name(), self.storage.bytes()) {
+            Ok(header) if header == self.header => reader.verify(),
+            Err(SetError::Damaged(damage)) => Err(damage),
+            _ => Err(self.malformed_header("it is not what it was when the file was opened")),
+        };
         self.is_whole()?;
-        Ok(found)
+        Ok(sound.map(|()| blocks)?)
     }
 
     fn blocks(&self) -> BlockReader<'_> {

@@ -7,12 +7,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::IntoBytes;
 
+use super::blocks::{BLOCK, Layout, SECTION_ALIGNMENT, content_hash};
 use super::error::WriteError;
-use super::header::{Header, HeaderFields};
-use super::layout::{BLOCK, Layout, SECTION_ALIGNMENT};
-use super::section::{Section, SectionKind};
-use super::verify::{content_hash, root_of_nothing};
+use super::header::{Header, HeaderFields, Section, SectionKind};
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 use portcullis_io::atomic_file::AtomicFile;
@@ -197,7 +196,7 @@ impl<D: Destination> SetFileWriter<D> {
     /// Writes each level after the one before it, and returns the root checksum.
     fn write_levels(&mut self) -> Result<u64, WriteError> {
         let mut level = std::mem::take(&mut self.checksums);
-        let mut root = root_of_nothing();
+        let mut root = xxh3_64(&[]);
         while !level.is_empty() {
             self.append(&level)?;
             self.pad(BLOCK)?;
@@ -214,7 +213,7 @@ impl<D: Destination> SetFileWriter<D> {
 
     fn write_header(&mut self, header: &Header) -> io::Result<()> {
         self.destination.seek(SeekFrom::Start(0))?;
-        self.destination.write_all(&header.encode())?;
+        self.destination.write_all(header.encode().as_bytes())?;
         self.destination.flush()
     }
 

@@ -15,11 +15,10 @@ use portcullis_dialect::dialect::{AccessRules, Dialect};
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_io::CaptureNotes;
 use portcullis_io::access::UnixSeconds;
-use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+use portcullis_robots::syntax::{ListReader, NoteSet, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
-use super::super::stored::{are_others, is_extract};
 use super::newest::{Failures, Held, Known, Newest, Position, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::settle::settle;
@@ -309,7 +308,11 @@ pub(crate) fn check(
                 Held::File {
                     extract: PartBytes::Kept(extract),
                     others: PartBytes::Kept(others),
-                } => is_extract(extract, dialect) && are_others(others, dialect),
+                } => {
+                    RobotsTxt::read_extract(extract).is_some()
+                        && ListReader::of_extract(extract).is_of(dialect)
+                        && ListReader::of_others(others).is_of(dialect)
+                }
                 _ => true,
             };
         }
@@ -471,7 +474,6 @@ impl<'p> Reader<'p, '_> {
             SERVED => Held::File { extract: PartBytes::Served, others: PartBytes::Served },
             FILE => {
                 let (extract, others) = (self.blob()?, self.blob()?);
-                RobotsTxt::read_extract(extract)?;
                 Held::File { extract: PartBytes::Kept(extract), others: PartBytes::Kept(others) }
             }
             _ => return None,

@@ -62,10 +62,11 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_io::access::{DateSpan, LongOutage, UnixSeconds};
 use portcullis_io::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, folder};
 use portcullis_robots::syntax::NoteKind;
+use serde::{Deserialize, Serialize};
 
-use super::Strictness;
 use super::pool::BlobPool;
 use super::standing::{CaptureFacts, HostStanding};
+use super::{Strictness, provenance};
 
 pub(super) use history::check as check_history;
 pub use history::{Merger, Part, merge};
@@ -96,12 +97,14 @@ impl Input {
     }
 }
 
-/// A report on one input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A report on one input. Its JSON form is part of [`Provenance`](super::Provenance).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct InputReport {
     /// The name of the input.
     pub name: String,
     /// The format, if it was given or follows from the name.
+    #[serde(with = "provenance::format")]
     pub format: Option<CaptureFormat>,
     /// The number of stored bytes that were read.
     pub bytes: u64,
@@ -109,20 +112,25 @@ pub struct InputReport {
     pub captures: u64,
     /// The number of captures that were left out because they are later than
     /// [`as_of`](OutageConfig::as_of).
+    #[serde(skip_serializing_if = "provenance::is_none")]
     pub later: u64,
     /// The number of records that could not be read and were skipped.
     pub broken: u64,
     /// The number of broken records that the system could not read, such as files of a folder.
+    #[serde(skip)]
     pub unreadable: u64,
     /// The number of captures without a status, for which 200 was assumed.
+    #[serde(skip_serializing_if = "provenance::is_none")]
     pub status_assumed: u64,
     /// The dates of the oldest and the newest capture that was not left out, if any has one.
+    #[serde(rename = "capture_dates")]
     pub captured: Option<DateSpan>,
-    /// The first broken records, at most
-    /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
-    pub broken_named: Vec<BrokenRecord>,
     /// Why the input could not be read to its end; `None` if it was.
     pub failure: Option<String>,
+    /// The first broken records, at most
+    /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
+    #[serde(rename = "broken_records", with = "provenance::broken")]
+    pub broken_named: Vec<BrokenRecord>,
 }
 
 impl InputReport {

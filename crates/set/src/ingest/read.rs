@@ -161,10 +161,9 @@ struct Blob {
 }
 
 impl Blob {
-    fn new(write: impl FnOnce(&mut Vec<u8>)) -> Blob {
-        let mut bytes = Vec::new();
-        write(&mut bytes);
-        Blob { hash: BlobPool::hash(&bytes), bytes: bytes.into() }
+    fn new(bytes: impl Into<Arc<[u8]>>) -> Blob {
+        let bytes = bytes.into();
+        Blob { hash: BlobPool::hash(&bytes), bytes }
     }
 }
 
@@ -254,12 +253,9 @@ impl Digest<'_> {
         let mut facts = CaptureFacts::default();
         let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
         let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
-        let parsed = ParsedBody {
-            extract: Blob::new(|bytes| file.write_extract(body, bytes)),
-            others: Blob::new(|bytes| file.write_others(body, bytes)),
-            notes: facts.file_notes,
-            bytes: facts.file_bytes,
-        };
+        let [extract, others] = file.lists(body).map(Blob::new);
+        let parsed =
+            ParsedBody { extract, others, notes: facts.file_notes, bytes: facts.file_bytes };
         bodies().insert(body, &parsed);
         parsed
     }
@@ -295,9 +291,7 @@ impl Digest<'_> {
                 (facts.file_notes, facts.file_bytes) = (parsed.notes, parsed.bytes);
                 Held::File { extract: parsed.extract, others: parsed.others }
             }
-            (Access::Follow, Some(location)) => {
-                Held::Location(Blob::new(|bytes| bytes.extend_from_slice(location)))
-            }
+            (Access::Follow, Some(location)) => Held::Location(Blob::new(&**location)),
             (Access::Follow | Access::NotModified | Access::Outcome(_), _) => Held::Nothing,
         };
         Known { facts, position, held }

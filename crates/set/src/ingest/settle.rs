@@ -28,7 +28,7 @@ use portcullis_io::access::{
     serving,
 };
 use portcullis_io::{CaptureNote, location};
-use portcullis_robots::syntax::{NoteKind, RobotsTxt};
+use portcullis_robots::syntax::{ListReader, ListedRecord, NoteKind, RecordKind, Role};
 
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
@@ -362,10 +362,11 @@ fn rule_marks(hosts: &[HostStanding], pool: &BlobPool) -> Vec<bool> {
             extracts.push(extract);
         }
     }
-    let has_rule = |&extract: &BlobID| {
-        let file = RobotsTxt::read_extract(pool.get(extract));
-        file.is_some_and(|file| !file.rules().is_empty())
+    let is_rule = |record: ListedRecord<'_>| {
+        matches!(record.role, Role::Access(RecordKind::Allow | RecordKind::Disallow))
     };
+    let has_rule =
+        |&extract: &BlobID| ListReader::of_extract(pool.get(extract)).flatten().any(is_rule);
     let has_rules: Vec<bool> = extracts.par_iter().map(has_rule).collect();
     extracts.iter().zip(has_rules).for_each(|(extract, mark)| marks[extract.index()] = mark);
     marks

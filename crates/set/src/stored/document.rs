@@ -6,7 +6,7 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::ruleset::texts::PatternText;
-use portcullis_robots::syntax::{ExtractWriter, RobotsTxt};
+use portcullis_robots::syntax::{ListWriter, RobotsTxt, Role};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
@@ -37,7 +37,7 @@ impl DocumentRecord {
 }
 
 /// Splits a stored string into the record and the offset of its value.
-pub(crate) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
+pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     // The number follows the text, with its bytes reversed.
     let (mut number, mut length) = ([0; 5], 0);
     for (byte, place) in string.iter().rev().zip(&mut number) {
@@ -124,7 +124,7 @@ impl RecordList<'_> {
     }
 
     /// Returns the word that locates the text of a record.
-    pub(crate) fn text_word(&self, index: u32) -> Result<u32, Damage> {
+    pub(super) fn text_word(&self, index: u32) -> Result<u32, Damage> {
         if index >= self.records {
             return Err(self.malformed("it has fewer records than are asked for"));
         }
@@ -250,19 +250,15 @@ impl<'s> StoredPolicy<'s> {
     /// [`RobotsTxt::read_extract`](portcullis_robots::syntax::RobotsTxt::read_extract)); empty if
     /// there is no file.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
-        let mut extract = Vec::new();
-        let mut writer = ExtractWriter::new(&mut extract);
-        for record in self.records()? {
-            if let Some(kind) = record.kind {
-                let in_order = writer.push(kind, record.line, &record.text, record.value_start);
-                in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
-            }
+        let mut list = ListWriter::default();
+        let access =
+            self.records()?.into_iter().filter_map(|it| Some((Role::Access(it.kind?), it)));
+        let usage = self.usage_records()?.into_iter().map(|(kind, it)| (Role::Usage(kind), it));
+        for (role, record) in access.chain(usage) {
+            let in_order = list.push(role, record.line, &record.text, record.value_start);
+            in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
         }
-        for (kind, record) in self.usage_records()? {
-            let in_order = writer.push_usage(kind, record.line, &record.text, record.value_start);
-            in_order.ok_or_else(|| self.malformed("its usage records are not in order"))?;
-        }
-        Ok(extract)
+        Ok(list.finish())
     }
 
     /// Calls `with` with its file, as far as it affects decisions, and the extract that the file was read

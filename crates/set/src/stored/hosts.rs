@@ -1,16 +1,20 @@
-//! Hosts: lookup by key, and iteration.
+//! Hosts: lookup by key, and iteration; and when and how each of their policies was captured.
 
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, SET_HOST_RUN_LINES_MAX};
 use portcullis_engine::bytes::{are_same, places_of};
+use portcullis_io::access::{KnownOutage, LongOutage, UnixSeconds};
+use portcullis_io::{CaptureNote, CaptureNotes};
+use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::Origin;
 
+use super::super::CaptureFacts;
 use super::super::file::Damage;
-use super::super::layout::{LINE_SLOTS, NONE, SlotLine, host, line_of};
+use super::super::layout::{CaptureRow, LINE_SLOTS, NONE, OutageRow, SlotLine, host, line_of};
 use super::super::load::EVERY_HOST;
-use super::{PolicyNumber, PolicySet, StoredCapture};
+use super::{PolicyNumber, PolicySet};
 
 /// The position of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -266,7 +270,7 @@ impl<'s> StoredHost<'s> {
     /// # Errors
     ///
     /// If it is not: no URL leads to the policy, and no capture of a URL replaces it in a merge.
-    pub(crate) fn check_origin(&self, https: bool) -> Result<(), Damage> {
+    pub(super) fn check_origin(&self, https: bool) -> Result<(), Damage> {
         let has_scheme = self.key.contains(&b'/');
         let prefix: &[u8] = match (has_scheme, https) {
             (true, _) => b"",
@@ -309,4 +313,90 @@ impl<'s> StoredHost<'s> {
     pub fn is_one_capture(&self) -> bool {
         self.captures[0] == self.captures[1]
     }
+}
+
+/// When and how a policy was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredCapture<'s> {
+    pub(crate) set: &'s PolicySet,
+    /// The stored facts.
+    pub facts: CaptureFacts,
+    pub(crate) others: u32,
+}
+
+impl StoredCapture<'_> {
+    /// Returns the position of the file's other records; `None` if it has none. Equal lists have
+    /// the same position.
+    pub fn others(&self) -> Option<u32> {
+        (self.others != NONE).then_some(self.others)
+    }
+}
+
+impl PolicySet {
+    pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
+        let section = self.sections.captures;
+        let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
+        let captured_at = known_time(row.captured_at);
+        let (serves, span) = (row.serves_seconds.get(), row.span_seconds.get());
+        let start = u64::from(index) * size_of::<CaptureRow>() as u64;
+        let odd = |what| self.file.malformed(section, start, what);
+        let malformed = || odd("it has notes that this version does not know");
+        let capture_notes =
+            CaptureNotes::from_bits(row.capture_notes.get()).ok_or_else(malformed)?;
+        if captured_at.is_none() && (serves, span) != (NONE, 0) {
+            return Err(odd("a capture without a date serves or lasts for a time"));
+        }
+        if row.redirects.get() == 0 && span != 0 {
+            return Err(odd("a capture without redirects lasts for a time"));
+        }
+        let facts = CaptureFacts {
+            captured_at,
+            span_seconds: span,
+            expires_at: captured_at
+                .filter(|_| serves != NONE)
+                .map(|time| time.after(serves.into())),
+            status: row.status.get(),
+            redirects_followed: row.redirects.get() as u8,
+            capture_notes,
+            file_notes: NoteSet::from_bits(row.file_notes.get()).ok_or_else(malformed)?,
+            file_bytes: row.file_bytes.get(),
+            input: row.input.get(),
+            outage: self.outage_of(index, capture_notes)?,
+        };
+        Ok(StoredCapture { set: self, facts, others: row.others.get() })
+    }
+
+    /// Returns the outage of a capture with these notes, if it was made in one.
+    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
+        let section = self.sections.outages;
+        let rows = section.bytes() / size_of::<OutageRow>() as u64;
+        let row = |index: u64| Ok::<_, Damage>(self.file.items::<OutageRow>(section, index, 1)?[0]);
+        let (mut first, mut end) = (0, rows);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match row(middle)?.capture.get() < capture {
+                true => first = middle + 1,
+                false => end = middle,
+            }
+        }
+        let found = if first < rows { row(first)? } else { return Ok(None) };
+        if found.capture.get() != capture {
+            return Ok(None);
+        }
+        Ok(Some(KnownOutage {
+            since: UnixSeconds(found.since.get()),
+            change: match notes {
+                notes if notes.contains(CaptureNote::OutageLastGoodCopy) => {
+                    LongOutage::LastGoodCopy
+                }
+                notes if notes.contains(CaptureNote::OutageUnavailable) => LongOutage::Unavailable,
+                _ => LongOutage::NoChange,
+            },
+            copy_captured_at: known_time(found.copy),
+        }))
+    }
+}
+
+fn known_time(time: U64) -> Option<UnixSeconds> {
+    Some(UnixSeconds(time.get())).filter(|time| time.0 != u64::MAX)
 }

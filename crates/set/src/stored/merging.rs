@@ -1,25 +1,26 @@
 //! Which sets can be merged, and how the result is compiled.
 //!
 //! Sets that were compiled with different settings cannot be joined: the texts of one would be read
-//! with the settings of the other. [`Merger`] does the merging.
+//! with the settings of the other.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_set::{LoadConfig, MergeSettings, Merger, PolicySet};
+//! use portcullis_set::{LoadConfig, MergeSettings, PolicySet};
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
 //! let settings = MergeSettings::of(&[&set], None, None)?;
-//! let mut merger = Merger::new(settings.dialect);
-//! merger.add_set(&set)?;
-//! assert_eq!(merger.finish(settings.outages).counts.origins, set.counts().origins);
+//! let (merged, _) = settings.merge(&[&set], |_| ())?;
+//! assert_eq!(merged.counts.origins, set.counts().origins);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 
+use super::super::compile::CompileConfig;
 use super::super::file::Damage;
-use super::super::{Merger, OutageConfig};
+use super::super::ingest::Merger;
+use super::super::{Ingested, OutageConfig};
 use super::PolicySet;
 
 /// The settings with which the sets of a merge were compiled, and those of their merger.
@@ -110,6 +111,32 @@ impl MergeSettings {
             outages,
         })
     }
+
+    /// Merges sets with these settings, and returns how to compile the result. Each set is read
+    /// into memory, joined, and given to `joined`, so that at most one set is in memory besides the
+    /// merged result.
+    ///
+    /// Runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// As [`PolicySet::standings`], and if a set is mapped from a file that became shorter.
+    pub fn merge(
+        &self,
+        sets: &[&PolicySet],
+        mut joined: impl FnMut(&PolicySet),
+    ) -> Result<(Ingested, CompileConfig), Damage> {
+        let mut merger = Merger::new(self.dialect);
+        for set in sets {
+            let standings = set.standings()?;
+            set.is_whole()?;
+            merger.add(standings.part());
+            joined(set);
+        }
+        let merged = merger.finish(self.outages);
+        let config = CompileConfig::of(&merged, self.dialect, self.robots_bytes_max);
+        Ok((merged, config))
+    }
 }
 
 /// Checks that a set has the captures up to `time`: later ones have replaced older ones, and those
@@ -139,18 +166,4 @@ fn described(set: &PolicySet, outages: OutageConfig) -> [(String, &'static str);
         (time, "pass --as-of"),
         (format!("with --long-outage {}", outages.long_outage.as_str()), "pass --long-outage"),
     ]
-}
-
-impl Merger {
-    /// Joins a set, which is read into memory first.
-    ///
-    /// # Errors
-    ///
-    /// As [`PolicySet::standings`], and if the set is mapped from a file that became shorter.
-    pub fn add_set(&mut self, set: &PolicySet) -> Result<(), Damage> {
-        let standings = set.standings()?;
-        set.is_whole()?;
-        self.add(standings.part());
-        Ok(())
-    }
 }

@@ -14,14 +14,11 @@
 
 #![allow(unsafe_code, reason = "maps set files")]
 
-mod capture;
 mod document;
 mod hosts;
 mod merging;
 mod policy;
-mod records;
 mod rule_set;
-mod rules;
 mod standings;
 #[cfg(test)]
 mod tests;
@@ -44,17 +41,15 @@ use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SlotLine, count};
 use super::strings::Strings;
 
-pub use capture::StoredCapture;
 pub(crate) use document::RecordList;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
-pub use hosts::{HostPosition, StoredHost};
+pub use hosts::{HostPosition, StoredCapture, StoredHost};
 pub(crate) use hosts::{Place, Search, key_with_scheme, place};
 pub use merging::{MergeError, MergeSettings};
 pub use policy::{PolicyNumber, StoredPolicy};
 pub(crate) use policy::{Selected, SelectedRules};
-pub(crate) use records::{are_others, is_extract};
+pub(crate) use rule_set::ordered;
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
-pub(crate) use rules::ordered;
 pub use standings::Standings;
 pub(crate) use tokens::{AgentTokens, CompiledFor};
 pub(crate) use usage::{Column, columns};

@@ -133,7 +133,7 @@ impl<'s> StoredPolicy<'s> {
         self.words[policy::DOCUMENT].get()
     }
 
-    pub(crate) fn token_count(&self) -> usize {
+    pub(super) fn token_count(&self) -> usize {
         self.words[policy::TOKENS].get() as usize
     }
 
@@ -148,7 +148,7 @@ impl<'s> StoredPolicy<'s> {
         tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
-    pub(crate) fn entry_at(&self, entry: u32) -> usize {
+    pub(super) fn entry_at(&self, entry: u32) -> usize {
         let robots = policy::HEAD_WORDS + self.token_count();
         robots + self.token_count() * policy::ROBOT_WORDS + entry as usize * policy::ENTRY_WORDS
     }

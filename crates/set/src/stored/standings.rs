@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_robots::syntax::{OthersWriter, RobotsTxt};
+use portcullis_robots::syntax::{ListReader, ListWriter, RobotsTxt, Role};
 
 use super::super::file::Damage;
 use super::super::ingest::check_history;
@@ -15,7 +15,7 @@ use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
 };
-use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, are_others, is_extract};
+use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
 
 /// What a set knows about each origin, in memory.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl Reading<'_> {
         if file.rules().is_empty() != (state == PolicyState::NoRules) {
             return Err(policy.malformed("its records are not what its state says"));
         }
-        if !is_extract(&extract, self.set.dialect) {
+        if !ListReader::of_extract(&extract).is_of(self.set.dialect) {
             return Err(policy.malformed("its records are not what a file has"));
         }
         let blob = self.pool.intern(&extract, BlobPool::hash(&extract));
@@ -156,17 +156,15 @@ impl Reading<'_> {
             self.pool.hold(known);
             return Ok(known);
         }
-        let mut bytes = Vec::new();
-        let mut writer = OthersWriter::new(&mut bytes);
+        let malformed = |what| self.set.malformed(self.set.sections.others, capture.others, what);
+        let mut list = ListWriter::default();
         for record in capture.other_records()? {
-            writer.push(record.line, &record.text).ok_or_else(|| {
-                let set = self.set;
-                set.malformed(set.sections.others, capture.others, "records are not in order")
-            })?;
+            let in_order = list.push(Role::Other, record.line, &record.text, record.text.len());
+            in_order.ok_or_else(|| malformed("records are not in order"))?;
         }
-        if !are_others(&bytes, self.set.dialect) {
-            let (set, what) = (self.set, "other records are not what a file has");
-            return Err(set.malformed(set.sections.others, capture.others, what));
+        let bytes = list.finish();
+        if !ListReader::of_others(&bytes).is_of(self.set.dialect) {
+            return Err(malformed("other records are not what a file has"));
         }
         let blob = self.pool.intern(&bytes, BlobPool::hash(&bytes));
         self.others.insert(capture.others, blob);

@@ -137,7 +137,7 @@ impl PolicySet {
     }
 
     #[cold]
-    pub(crate) fn missing_name(&self, number: u32) -> Damage {
+    pub(super) fn missing_name(&self, number: u32) -> Damage {
         let word = number.saturating_add(1);
         self.malformed(self.sections.tokens, word, "the name of a robot is missing")
     }

@@ -106,7 +106,7 @@ impl<'s> StoredUsage<'s> {
         Ok((self.word(at)?, self.word(at + 1)?))
     }
 
-    pub(crate) fn entry_at(&self, entry: u32) -> usize {
+    pub(super) fn entry_at(&self, entry: u32) -> usize {
         let robots = self.tokens_at() + self.token_count() * (1 + usage::ROBOT_WORDS);
         robots + entry as usize * usage::ENTRY_WORDS
     }

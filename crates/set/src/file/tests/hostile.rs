@@ -2,8 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::header::{ENTRY, at, seal};
-use super::super::verify::content_hash;
+use zerocopy::FromBytes;
+
+use super::super::blocks::content_hash;
+use super::super::header::{Entry, Stored, at};
 use super::*;
 
 /// Returns a small file with bytes of its header replaced, and the header's checksum recomputed.
@@ -13,41 +15,41 @@ fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
     for (at, bytes) in changes {
         block[*at..][..bytes.len()].copy_from_slice(bytes);
     }
-    seal(block);
+    Stored::mut_from_bytes(block).unwrap().seal();
     file
 }
 
 #[test]
 fn a_version_from_the_future_asks_for_an_update() {
-    let error = opened(with_header(&[(at::VERSION, &[7])])).unwrap_err();
+    let error = opened(with_header(&[(at!(version), &[7])])).unwrap_err();
     assert_eq!(
         error.to_string(),
         "a.set was made by a newer portcullis (format 7, this one reads up to 6): update portcullis"
     );
     // The rest of a future header is arbitrary.
-    let future = with_header(&[(at::VERSION, &[0xFF; 4]), (at::SECTIONS, &[0xFF; 4_000])]);
+    let future = with_header(&[(at!(version), &[0xFF; 4]), (at!(sections), &[0xFF; 4_000])]);
     assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
     for older in 0..6 {
-        let error = opened(with_header(&[(at::VERSION, &[older])])).unwrap_err();
+        let error = opened(with_header(&[(at!(version), &[older])])).unwrap_err();
         assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
     }
 }
 
 #[test]
 fn headers_that_do_not_fit_their_file() {
-    let entry = |index: usize| at::TABLE + index * ENTRY;
+    let entry = |index: usize| at!(table) + index * size_of::<Entry>();
     let huge = u64::MAX.to_le_bytes();
     let half = (1_u64 << 63).to_le_bytes();
     let near = (u64::MAX - 63 - 4_096).to_le_bytes();
     let cases: &[(&str, usize, &[u8])] = &[
-        ("sections than a set can have", at::SECTIONS, &[129]),
-        ("sections than a set can have", at::SECTIONS, &[0xFF; 4]),
-        ("a section begins at another place", at::SECTIONS, &[4]),
-        ("do not fill the file", at::SECTIONS, &[0]),
-        ("do not fill the file", at::SECTIONS, &[1]),
-        ("do not fill the file", at::SECTIONS, &[2]),
-        ("is cut short", at::FILE_BYTES, &huge),
-        ("bytes were appended", at::FILE_BYTES, &[0; 8]),
+        ("sections than a set can have", at!(sections), &[129]),
+        ("sections than a set can have", at!(sections), &[0xFF; 4]),
+        ("a section begins at another place", at!(sections), &[4]),
+        ("do not fill the file", at!(sections), &[0]),
+        ("do not fill the file", at!(sections), &[1]),
+        ("do not fill the file", at!(sections), &[2]),
+        ("is cut short", at!(file_bytes), &huge),
+        ("bytes were appended", at!(file_bytes), &[0; 8]),
         ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
         ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
         ("not zero", entry(0) + 4, &[1]),
@@ -64,12 +66,12 @@ fn headers_that_do_not_fit_their_file() {
         ("do not fill the file", entry(2) + 16, &40_000_u64.to_le_bytes()),
         ("do not fill the file", entry(2) + 16, &[0; 8]),
         ("not zero", entry(3), &[1]),
-        ("not zero", at::CHECKSUM - 1, &[1]),
-        ("the dialect's name", at::DIALECT_NAME, &[0]),
-        ("the dialect's name", at::DIALECT_NAME, b"rfc 9309"),
-        ("the dialect's name", at::DIALECT_NAME, b"\xC3\xA4"),
-        ("the dialect's name", at::DIALECT_NAME, b"\xFF"),
-        ("not zero", at::DIALECT_NAME + 9, b"x"),
+        ("not zero", at!(checksum) - 1, &[1]),
+        ("the dialect's name", at!(dialect_name), &[0]),
+        ("the dialect's name", at!(dialect_name), b"rfc 9309"),
+        ("the dialect's name", at!(dialect_name), b"\xC3\xA4"),
+        ("the dialect's name", at!(dialect_name), b"\xFF"),
+        ("not zero", at!(dialect_name) + 9, b"x"),
     ];
     for &(expected, at, bytes) in cases {
         let error = opened(with_header(&[(at, bytes)])).unwrap_err().to_string();
@@ -89,7 +91,7 @@ fn no_header_does_harm() {
         for change in random.chunks(8).take(1 + seed as usize % 3) {
             let place = usize::from(change[0]) + usize::from(change[1] & 1) * 256;
             let bytes = &change[3..][..1 + usize::from(change[2] % 5)];
-            changes.push((8 + place % (at::TABLE + 4 * ENTRY - 8), bytes));
+            changes.push((8 + place % (at!(table) + 4 * size_of::<Entry>() - 8), bytes));
         }
         let Ok(set) = opened(with_header(&changes)) else { continue };
         opened_anyway += 1;
@@ -98,7 +100,7 @@ fn no_header_does_harm() {
                 let _ = set.bytes(section, start, bytes);
             }
         }
-        let _ = set.verify().unwrap();
+        let _ = set.verify();
     }
     assert!(opened_anyway > 100, "{opened_anyway}");
 }
@@ -112,9 +114,10 @@ fn sealed(mut file: Vec<u8>, sections: &[Section]) -> Vec<u8> {
     }
     let checksums = &level[..data.len() / SET_BLOCK_BYTES * 8];
     let hash = content_hash(sections, checksums);
-    header[at::CONTENT_HASH..][..8].copy_from_slice(&hash.to_le_bytes());
-    header[at::ROOT..][..8].copy_from_slice(&xxh3_64(level).to_le_bytes());
-    seal(header);
+    let header = Stored::mut_from_bytes(header).unwrap();
+    header.content_hash = hash.into();
+    header.root = xxh3_64(level).into();
+    header.seal();
     file
 }
 
@@ -135,15 +138,11 @@ fn verifying_finds_changes_behind_right_checksums() {
         let mut file = whole.clone();
         file[odd] = 1;
         let set = opened(sealed(file, &sections)).unwrap();
-        let found = set.verify().unwrap();
-        let first = found.first.unwrap();
-        assert_eq!(first.place(), place, "{odd}: {first}");
-        assert_eq!(first.offset(), odd as u64, "{first}");
+        let first = damage(&set);
+        assert_eq!((first.place(), first.offset()), (place, odd as u64), "{first}");
     }
     let mut file = whole;
     file[text_start] ^= 1;
     let set = opened(sealed(file, &[])).unwrap();
-    let found = set.verify().unwrap();
-    assert_eq!(found.damaged, 1);
-    assert!(found.first.unwrap().to_string().contains("content hash"));
+    assert!(damage(&set).to_string().contains("content hash"));
 }

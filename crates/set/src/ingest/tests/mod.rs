@@ -1,14 +1,15 @@
 //! Ingests captures that the tests create, without an archive format.
 
-mod answers;
-mod choice;
+mod runs;
+mod settled;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use crate::{Content, HostStanding, Standing, Strictness};
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
 use portcullis_io::access::{Answer, CachingHeaders, UnixSeconds};
 use portcullis_io::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureNotes,
@@ -30,7 +31,6 @@ enum Record {
 #[derive(Clone, Debug)]
 struct Made {
     subject: String,
-    is_host: bool,
     captured_at: Option<UnixSeconds>,
     redirects_followed: u32,
     answer: Answer,
@@ -40,51 +40,56 @@ struct Made {
     notes: CaptureNotes,
 }
 
-impl Made {
-    fn new(url: &str, captured_at: u64, answer: Answer) -> Made {
-        Made {
-            subject: url.into(),
-            is_host: false,
-            captured_at: Some(UnixSeconds(captured_at)),
-            redirects_followed: 0,
-            answer,
-            location: None,
-            max_age: None,
-            body: String::new(),
-            notes: CaptureNotes::EMPTY,
+/// Returns the capture that a line describes:
+///
+/// - `b` is the robots.txt of `https://b.example`, `*b.example` that of a host without a scheme;
+/// - `-` is no date;
+/// - an answer is a status, `nowhere`, `broken` or `none`;
+/// - `/x` disallows `/x`, or is a location after a redirect, where `@b` is as above;
+/// - `+3` redirects were followed, `max-age=1` is a header, and `!revisit` a note.
+fn made(line: &str) -> Made {
+    let mut words = line.split_whitespace();
+    let mut next = || words.next().unwrap();
+    let (subject, date, answer) = (next(), next(), next());
+    let answer = match answer {
+        "nowhere" => Answer::RedirectToNowhere,
+        "broken" => Answer::BrokenBody,
+        "none" => Answer::NoAnswer,
+        status => Answer::Status(status.parse().unwrap()),
+    };
+    let is_short = !subject.contains("://") && !subject.starts_with('*');
+    let mut made = Made {
+        subject: if is_short { url(subject) } else { subject.into() },
+        captured_at: date.parse().ok().map(UnixSeconds),
+        redirects_followed: 0,
+        answer,
+        location: None,
+        max_age: None,
+        body: String::new(),
+        notes: CaptureNotes::EMPTY,
+    };
+    for word in words {
+        if let Some(redirects) = word.strip_prefix('+') {
+            made.redirects_followed = redirects.parse().unwrap();
+        } else if let Some(seconds) = word.strip_prefix("max-age=") {
+            made.max_age = seconds.parse().ok();
+        } else if let Some(note) = word.strip_prefix('!') {
+            let note = CaptureNote::ALL.into_iter().find(|it| it.as_str() == note);
+            made.notes = made.notes.with(note.unwrap());
+        } else if answer == Answer::Status(200) {
+            made.body =
+                format!("User-agent: *\nDisallow: {word}\nSitemap: https://s.example{word}\n");
+        } else {
+            let of_host = |host: &str| url(host);
+            made.location =
+                Some(word.strip_prefix('@').map_or_else(|| word.replace("''", ""), of_host));
         }
     }
-
-    fn undated(self) -> Made {
-        Made { captured_at: None, ..self }
-    }
-
-    fn after(self, redirects_followed: u32) -> Made {
-        Made { redirects_followed, ..self }
-    }
-
-    fn noted(self, note: CaptureNote) -> Made {
-        Made { notes: self.notes.with(note), ..self }
-    }
+    made
 }
 
-/// Returns a file that disallows `path`.
-fn file(url: &str, captured_at: u64, path: &str) -> Made {
-    let body = format!("User-agent: *\nDisallow: {path}\nSitemap: https://s.example{path}\n");
-    Made { body, ..Made::new(url, captured_at, Answer::Status(200)) }
-}
-
-/// Returns a file of the host without a scheme, and without a date.
-fn host_file(host: &str, path: &str) -> Made {
-    Made { is_host: true, ..file(host, 0, path) }.undated()
-}
-
-fn status(url: &str, captured_at: u64, status: u16) -> Made {
-    Made::new(url, captured_at, Answer::Status(status))
-}
-
-fn redirect(url: &str, captured_at: u64, location: &str) -> Made {
-    Made { location: Some(location.into()), ..status(url, captured_at, 301) }
+fn all_made(lines: &str) -> Vec<Made> {
+    lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(made).collect()
 }
 
 /// An input in pieces.
@@ -130,9 +135,12 @@ impl Batch for MadeBatch {
 
 impl Made {
     fn capture(&self) -> Capture<'_> {
-        let subject = self.subject.as_bytes();
+        let subject = match self.subject.strip_prefix('*') {
+            Some(host) => Subject::Host(host.as_bytes()),
+            None => Subject::Url(self.subject.as_bytes()),
+        };
         Capture {
-            subject: if self.is_host { Subject::Host(subject) } else { Subject::Url(subject) },
+            subject,
             captured_at: self.captured_at,
             redirects_followed: self.redirects_followed,
             answer: self.answer,
@@ -164,10 +172,9 @@ fn ingest_pieces(
 }
 
 /// Ingests one input of one piece.
-#[track_caller]
-fn ingest_made(captures: &[Made], dialect: &'static Dialect) -> Ingested {
+fn ingest_made(captures: &[Made], dialect: &'static Dialect) -> Result<Ingested, IngestError> {
     let piece = captures.iter().cloned().map(Record::Capture).collect();
-    ingest_pieces(&[(vec![piece], false)], &config(dialect), 1).unwrap()
+    ingest_pieces(&[(vec![piece], false)], &config(dialect), 1)
 }
 
 impl Ingested {
@@ -183,13 +190,14 @@ impl Ingested {
         if origin.scheme() == "https" { *https } else { *http }
     }
 
-    /// Returns the standing of an origin, in short: `-/a` for a file that disallows `/a`, otherwise
-    /// the state and the verdict.
-    fn says(&self, origin: &str) -> String {
-        match self.find(origin).map(|standing| standing.content) {
-            None => "nothing".into(),
-            Some(Content::Access(outcome)) => format!("{} {}", outcome.state, outcome.verdict),
-            Some(Content::File { extract, .. }) => {
+    /// Returns the standing of an origin: `-/a` for a file that disallows `/a`, otherwise the state
+    /// and the verdict; then the status, the dates, the redirects, the expiry if it is not that of
+    /// the dialect, and the notes.
+    fn says(&self, origin: &str, dialect: &Dialect) -> String {
+        let Some(Standing { content, facts }) = self.find(origin) else { return "nothing".into() };
+        let mut said = match content {
+            Content::Access(outcome) => said(outcome),
+            Content::File { extract, .. } => {
                 let file = RobotsTxt::read_extract(self.pool.get(extract)).unwrap();
                 let rule = |rule: &portcullis_robots::syntax::Rule<'_>| {
                     let sign = if rule.verdict == Verdict::Allow { '+' } else { '-' };
@@ -197,7 +205,23 @@ impl Ingested {
                 };
                 file.rules().iter().map(rule).collect::<Vec<_>>().join(" ")
             }
+        };
+        write!(said, " {}@", facts.status).unwrap();
+        match facts.dates() {
+            None => said.push('-'),
+            Some(it) if it.first == it.last => write!(said, "{}", it.first.0).unwrap(),
+            Some(it) => write!(said, "{}..{}", it.first.0, it.last.0).unwrap(),
         }
+        if facts.redirects_followed > 0 {
+            write!(said, " +{}", facts.redirects_followed).unwrap();
+        }
+        let seconds = dialect.access.freshness.default_seconds;
+        let usual = facts.captured_at.map(|at| at.after(seconds.into()));
+        if facts.expires_at != usual {
+            write!(said, " until {}", facts.expires_at.map_or(0, |at| at.0)).unwrap();
+        }
+        facts.capture_notes.iter().for_each(|note| write!(said, " !{}", note.as_str()).unwrap());
+        said
     }
 
     /// Returns every origin with its standing, independent of the numbers of blobs.
@@ -218,15 +242,11 @@ impl Ingested {
         };
         self.hosts.iter().map(host).collect()
     }
-
-    #[track_caller]
-    fn notes(&self, origin: &str) -> Vec<CaptureNote> {
-        self.find(origin).unwrap().facts.capture_notes.iter().collect()
-    }
 }
 
-const A: &str = "https://a.example/robots.txt";
-const ORIGIN: &str = "https://a.example";
+fn said(outcome: AccessOutcome) -> String {
+    format!("{} {}", outcome.state, outcome.verdict)
+}
 
 fn url(host: impl std::fmt::Display) -> String {
     format!("https://{host}.example/robots.txt")

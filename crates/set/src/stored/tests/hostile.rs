@@ -1,8 +1,7 @@
 //! Seeded changes of every section, with recomputed checksums.
 
 use crate::batch::{Explained, StatedPlace};
-use crate::compile::{CompileConfig, to_vec};
-use crate::{Merger, Provenance};
+use crate::compile::to_vec;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
@@ -227,14 +226,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
 /// Merges one set.
 fn merged_alone(set: &PolicySet) -> PolicySet {
     let settings = MergeSettings::of(&[set], None, None).unwrap();
-    let mut merger = Merger::new(settings.dialect);
-    merger.add_set(set).unwrap();
-    let merged = merger.finish(settings.outages);
-    let config = CompileConfig {
-        provenance: Provenance::of(&merged.inputs, &merged.outages).to_json(),
-        history: merged.history,
-        ..CompileConfig::new(settings.dialect, settings.robots_bytes_max)
-    };
+    let (merged, config) = settings.merge(&[set], |_| ()).unwrap();
     let bytes = to_vec(&merged.hosts, &merged.pool, &config).unwrap();
     PolicySet::of_bytes("merged.set", bytes).unwrap()
 }

@@ -1,6 +1,6 @@
 //! The damage that verifying finds and reports.
 
-use crate::layout::{LINE_SLOTS, SlotLine, capture, host, policy, record, usage};
+use crate::layout::{CaptureRow, LINE_SLOTS, SlotLine, host, policy, record, usage};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 
 use portcullis_engine::{Line, RuleSet};
@@ -101,17 +101,14 @@ fn a_faulty_writer_is_found_out() {
             parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
         }),
         ("without a date", |parts| {
-            let words = parts.section(SectionKind::CAPTURES).len() / 4;
-            let dated = |word| word % capture::WORDS == capture::CAPTURED_AT_LOW;
-            for word in (0..words).filter(|&word| dated(word)) {
-                parts.set_word(SectionKind::CAPTURES, word, u32::MAX);
-                parts.set_word(SectionKind::CAPTURES, word + 1, u32::MAX);
-            }
+            let captures = parts.section(SectionKind::CAPTURES);
+            let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
+            rows.iter_mut().for_each(|row| row.captured_at = u64::MAX.into());
         }),
         ("section 'captures'", |parts| {
-            let word = capture::STATUS_AND_REDIRECTS;
-            let old = parts.word(SectionKind::CAPTURES, word);
-            parts.set_word(SectionKind::CAPTURES, word, old | 1 << 31);
+            let captures = parts.section(SectionKind::CAPTURES);
+            let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
+            rows[0].redirects |= 1 << 15;
         }),
         ("section 'policies'", |parts| parts.set_word(SectionKind::POLICIES, policy::STATE, 0x100)),
         ("section 'policies'", |parts| {
@@ -181,7 +178,7 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::ORDERS).extend([0; 4]);
         }),
         ("section 'captures'", |parts| {
-            let copy = parts.section(SectionKind::CAPTURES)[..capture::WORDS * 4].to_vec();
+            let copy = parts.section(SectionKind::CAPTURES)[..size_of::<CaptureRow>()].to_vec();
             parts.section(SectionKind::CAPTURES).extend(copy);
         }),
         ("section 'outages'", |parts| {

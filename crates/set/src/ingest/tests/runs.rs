@@ -1,47 +1,10 @@
-//! The choice among captures, within one ingest and over a merge, and the reports on inputs.
+//! What threads, pieces, order and merging may not change, and the reports on inputs.
 
 use std::sync::Mutex;
 
 use super::*;
 use crate::{IngestObserver, OutageConfig, Part, Progress, StandingCounts, merge};
 use portcullis_dialect::limits::BROKEN_RECORDS_NAMED;
-
-#[test]
-fn a_host_applies_to_both_schemes_and_a_url_to_one() {
-    let captures = [
-        host_file("a.example", "/host"),
-        host_file("b.example:443", "/443"),
-        host_file("c.example:8080", "/8080"),
-        file("http://d.example/robots.txt", 1, "/http"),
-        file("ftp://e.example/robots.txt", 1, "/ftp"),
-        file("https://a.example/robots.txt", 1, "/https"),
-        file("https://f.example/x/robots.txt", 1, "/x"),
-        file("https://f.example/robots.txt?q", 1, "/q"),
-    ];
-    let found = ingest_made(&captures, &RFC_9309);
-    let rows = [
-        ("http://a.example", "-/host"),
-        ("https://a.example", "-/https"),
-        ("https://b.example", "-/443"),
-        ("http://b.example:443", "-/443"),
-        ("http://b.example", "nothing"),
-        ("http://c.example:8080", "-/8080"),
-        ("https://c.example:8080", "-/8080"),
-        ("https://c.example", "nothing"),
-        ("http://d.example", "-/http"),
-        ("https://d.example", "nothing"),
-        ("ftp://e.example", "-/ftp"),
-        ("https://e.example", "nothing"),
-        ("https://f.example", "nothing"),
-    ];
-    for (origin, said) in rows {
-        assert_eq!(found.says(origin), said, "{origin}");
-    }
-    let keys: Vec<_> = found.hosts.iter().map(|host| String::from_utf8_lossy(&host.key)).collect();
-    let expected = ["a.example", "b.example", "b.example:443", "c.example:8080", "d.example"];
-    assert_eq!(keys[..5], expected);
-    assert_eq!(keys[5..], ["ftp://e.example"]);
-}
 
 /// Shuffles the items, in the same way for the same seed.
 fn shuffle<T>(items: &mut [T], seed: u64) {
@@ -53,62 +16,23 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-#[test]
-fn the_newest_by_date_whatever_comes_last() {
-    let captures = [file(A, 3, "/3"), file(A, 5, "/5"), status(A, 4, 404), file(A, 1, "/1")];
-    let found = ingest_made(&captures, &RFC_9309);
-    assert_eq!(found.says(ORIGIN), "-/5");
-    assert_eq!(found.find(ORIGIN).unwrap().facts.captured_at, Some(UnixSeconds(5)));
-    let found = ingest_made(&[status(A, 6, 404), file(A, 5, "/5")], &RFC_9309);
-    assert_eq!(found.says(ORIGIN), "unavailable allow");
-}
-
-#[test]
-fn a_date_is_newer_than_none() {
-    for captures in [
-        [file(A, 1, "/dated"), file(A, 0, "/undated").undated()],
-        [file(A, 0, "/undated").undated(), file(A, 0, "/dated")],
-    ] {
-        assert_eq!(ingest_made(&captures, &RFC_9309).says(ORIGIN), "-/dated");
-    }
-}
-
-#[test]
-fn among_equals_the_later_place_then_the_later_input() {
-    let same = |path| Record::Capture(file(A, 7, path));
-    let undated = |path| Record::Capture(file(A, 0, path).undated());
-    for of in [same as fn(&'static str) -> Record, undated] {
-        let one = (vec![vec![of("/0"), of("/1")], vec![of("/2")]], false);
-        let found = ingest_pieces(std::slice::from_ref(&one), &config(&RFC_9309), 2).unwrap();
-        assert_eq!(found.says(ORIGIN), "-/2");
-        let other = (vec![vec![of("/3")]], false);
-        for threads in [1, 3] {
-            let inputs = [one.clone(), other.clone()];
-            let found = ingest_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
-            assert_eq!(found.says(ORIGIN), "-/3");
-            assert_eq!(found.find(ORIGIN).unwrap().facts.input, 1);
-        }
-    }
-}
-
 /// Returns captures of some hosts that together have every kind of standing.
 fn mixture() -> Vec<Made> {
     let mut captures = Vec::new();
     for host in 0..40_u64 {
-        let url = |host: u64| format!("https://h{host}.example/robots.txt");
         for date in 0..12 {
-            let made = match (host * 7 + date * 5) % 11 {
-                0 => status(&url(host), date, 404),
-                1 => status(&url(host), date, 503),
-                2 => redirect(&url(host), date, &url((host + date) % 40)),
-                3 => redirect(&url(host), date, &format!("/folder/{host}.txt")),
-                4 => file(&format!("https://h{host}.example/folder/{host}.txt"), date, "/folder"),
-                5 | 6 => status(&url(host), date, 304),
-                7 => Made::new(&url(host), date, Answer::BrokenBody),
-                8 => host_file(&format!("h{host}.example"), &format!("/{date}")),
-                _ => file(&url(host), date, &format!("/{date}")),
-            };
-            captures.push(made);
+            let to = (host + date) % 40;
+            captures.push(made(&match (host * 7 + date * 5) % 11 {
+                0 => format!("h{host} {date} 404"),
+                1 => format!("h{host} {date} 503"),
+                2 => format!("h{host} {date} 301 @h{to}"),
+                3 => format!("h{host} {date} 301 /folder/{host}.txt"),
+                4 => format!("https://h{host}.example/folder/{host}.txt {date} 200 /folder"),
+                5 | 6 => format!("h{host} {date} 304"),
+                7 => format!("h{host} {date} broken"),
+                8 => format!("*h{host}.example - 200 /{date}"),
+                _ => format!("h{host} {date} 200 /{date}"),
+            }));
         }
     }
     captures
@@ -118,7 +42,7 @@ fn mixture() -> Vec<Made> {
 fn neither_threads_nor_order_change_anything() {
     // All known dates of a host are different.
     let (undated, dated): (Vec<Made>, Vec<Made>) =
-        mixture().into_iter().partition(|made| made.is_host);
+        mixture().into_iter().partition(|made| made.subject.starts_with('*'));
     let records = |made: Vec<Made>| made.into_iter().map(Record::Capture).collect::<Vec<_>>();
     let (undated, dated) = (records(undated), records(dated));
     let ingest = |dated: &[Record], pieces: usize, threads: usize| {
@@ -143,7 +67,7 @@ fn neither_threads_nor_order_change_anything() {
 #[test]
 fn files_and_threads_change_nothing_among_equals() {
     let captures: Vec<Record> =
-        mixture().into_iter().map(|made| Record::Capture(made.undated())).collect();
+        mixture().into_iter().map(|it| Record::Capture(Made { captured_at: None, ..it })).collect();
     let inputs: Vec<(Pieces, bool)> = captures
         .chunks(90)
         .map(|input| (input.chunks(4).map(<[Record]>::to_vec).collect(), false))
@@ -161,7 +85,7 @@ fn files_and_threads_change_nothing_among_equals() {
 #[test]
 fn the_pool_holds_what_counts_and_nothing_else() {
     for dialect in Dialect::ALL {
-        let found = ingest_made(&mixture(), dialect);
+        let found = ingest_made(&mixture(), dialect).unwrap();
         let mut holders = std::collections::BTreeMap::new();
         let standings = found.hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
         for standing in standings {
@@ -183,22 +107,21 @@ fn the_pool_holds_what_counts_and_nothing_else() {
 fn memory_is_bounded_by_what_counts() {
     const HOSTS: u64 = 50;
     let capture = |host: u64, date: u64| {
-        let url = format!("https://h{host}.example/robots.txt");
-        match date % 10 {
+        made(&match date % 10 {
             // An older file, which may still be confirmed, is kept beside newer captures.
-            3 => status(&url, date, 404),
-            4 => redirect(&url, date, &format!("https://h{host}.example/{date}")),
-            _ => file(&url, date, &format!("/{host}/{date}/{}", "x".repeat(1_000))),
-        }
+            3 => format!("h{host} {date} 404"),
+            4 => format!("h{host} {date} 301 /{date}"),
+            _ => format!("h{host} {date} 200 /{host}/{date}/{}", "x".repeat(1_000)),
+        })
     };
     let mut places = 0;
     let mut bytes = 0;
     for captures in [1, 100] {
-        let mut made: Vec<Made> = (0..HOSTS)
+        let mut captures_made: Vec<Made> = (0..HOSTS)
             .flat_map(|host| (0..captures).map(move |date| capture(host, date)))
             .collect();
-        shuffle(&mut made, captures);
-        let found = ingest_made(&made, &RFC_9309);
+        shuffle(&mut captures_made, captures);
+        let found = ingest_made(&captures_made, &RFC_9309).unwrap();
         assert_eq!(found.hosts.len(), HOSTS as usize);
         if captures == 1 {
             (places, bytes) = (found.pool.places(), found.pool.bytes());
@@ -215,51 +138,12 @@ fn merge_all<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Ingested {
 }
 
 #[test]
-fn the_newest_of_each_origin_counts() {
-    let one = [
-        file(&url("a"), 5, "/a5"),
-        file("http://a.example/robots.txt", 1, "/http1"),
-        file(&url("b"), 5, "/b5"),
-        file(&url("c"), 0, "/c").undated(),
-        file(&url("undated"), 0, "/undated").undated(),
-        file(&url("only-one"), 1, "/one"),
-    ];
-    let two = [
-        file(&url("a"), 4, "/a4"),
-        file("http://a.example/robots.txt", 2, "/http2"),
-        file(&url("b"), 5, "/b5 again"),
-        file(&url("c"), 0, "/c dated"),
-        file(&url("undated"), 0, "/undated again").undated(),
-        status(&url("d"), 3, 503),
-    ];
-    let three = [file(&url("c"), 9, "/c undated").undated()];
-    let parts = [&one[..], &two, &three].map(|captures| ingest_made(captures, &RFC_9309));
-    let merged = merge_all(parts.iter().map(Part::of));
-    for (origin, said) in [
-        ("https://a.example", "-/a5"),
-        ("http://a.example", "-/http2"),
-        ("https://b.example", "-/b5 again"),
-        ("https://c.example", "-/c dated"),
-        ("https://d.example", "unreachable disallow"),
-        ("https://only-one.example", "-/one"),
-        ("https://undated.example", "-/undated again"),
-    ] {
-        assert_eq!(merged.says(origin), said, "{origin}");
-    }
-    assert_eq!(merged.inputs.len(), 3);
-    assert_eq!(merged.find("https://a.example").unwrap().facts.input, 0);
-    assert_eq!(merged.find("https://b.example").unwrap().facts.input, 1);
-    assert!(merged.hosts.is_sorted_by(|one, other| one.key < other.key));
-    assert_eq!((merged.counts.hosts, merged.counts.origins), (6, 7));
-}
-
-#[test]
 fn one_part_stays_as_it_is_and_shares_what_it_shared() {
-    let shared: Vec<Made> = (0..50).map(|host| file(&url(format!("h{host}")), 1, "/x")).collect();
-    let part = ingest_made(&shared, &RFC_9309);
+    let shared: Vec<Made> = (0..50).map(|host| made(&format!("h{host} 1 200 /x"))).collect();
+    let part = ingest_made(&shared, &RFC_9309).unwrap();
     let merged = merge_all([Part::of(&part), Part::of(&part)]);
     assert_eq!(merged.pool.bytes(), part.pool.bytes());
-    assert_eq!(merged.says("https://h49.example"), "-/x");
+    assert_eq!(merged.says("https://h49.example", &RFC_9309), "-/x 200@1");
     let nothing = merge_all(std::iter::empty());
     assert_eq!((nothing.hosts.len(), nothing.inputs.len()), (0, 0));
     let alone = merge_all([Part::of(&part)]);
@@ -270,29 +154,35 @@ fn one_part_stays_as_it_is_and_shares_what_it_shared() {
 fn captures_that_do_not_count_are_released() {
     let long = |number: u32| format!("/{number}{}", "x".repeat(5_000));
     let parts: Vec<Ingested> = (0..100)
-        .map(|date| ingest_made(&[file(&url("a"), u64::from(date), &long(date))], &RFC_9309))
+        .map(|date| made(&format!("a {date} 200 {}", long(date))))
+        .map(|made| ingest_made(&[made], &RFC_9309).unwrap())
         .collect();
     let merged = merge_all(parts.iter().map(Part::of));
-    assert_eq!(merged.says("https://a.example"), format!("-{}", long(99)));
+    let said = merged.says("https://a.example", &RFC_9309);
+    assert_eq!(said, format!("-{} 200@99", long(99)));
     assert_eq!(merged.pool.bytes(), parts[99].pool.bytes());
     assert!(merged.pool.places() < 10, "{}", merged.pool.places());
 }
 
+fn of(line: &str) -> Record {
+    Record::Capture(made(line))
+}
+
 fn pieces() -> Vec<(Pieces, bool)> {
     let broken = |place| Record::Broken(place);
-    let of_nobody =
-        |subject: &str, is_host| Record::Capture(Made { is_host, ..file(subject, 900, "/nobody") });
-    let made = Record::Capture;
+    let of_nobody = |subject: &str| {
+        Record::Capture(Made { subject: subject.into(), ..made("a 900 200 /nobody") })
+    };
     vec![
         (
             vec![
-                vec![broken("line 1"), made(file(A, 50, "/a")), broken("line 3")],
-                vec![of_nobody("a.example/robots.txt", false), of_nobody("a b", true)],
-                vec![made(status("https://b.example/robots.txt", 20, 404)), broken("line 9")],
+                vec![broken("line 1"), of("a 50 200 /a"), broken("line 3")],
+                vec![of_nobody("a.example/robots.txt"), of_nobody("*a b")],
+                vec![of("b 20 404"), broken("line 9")],
             ],
             false,
         ),
-        (vec![vec![made(file(A, 70, "/a70"))]], true),
+        (vec![vec![of("a 70 200 /a70")]], true),
         (vec![], false),
     ]
 }
@@ -301,8 +191,9 @@ fn pieces() -> Vec<(Pieces, bool)> {
 fn broken_records_are_named_in_order_and_skipped() {
     for threads in [1, 2, 8] {
         let found = ingest_pieces(&pieces(), &config(&RFC_9309), threads).unwrap();
-        assert_eq!(found.says("https://a.example"), "-/a70");
-        assert_eq!(found.says("https://b.example"), "unavailable allow");
+        assert_eq!(found.says("https://a.example", &RFC_9309), "-/a70 200@70");
+        assert_eq!(found.says("https://b.example", &RFC_9309), "unavailable allow 404@20");
+        assert_eq!(found.find("https://a.example").unwrap().facts.input, 1);
         assert_eq!(found.hosts.len(), 2);
         let [first, second, third] = &found.inputs[..] else { panic!() };
         assert_eq!((first.name.as_str(), first.bytes, first.captures), ("input 0", 300, 2));
@@ -331,7 +222,7 @@ fn strictness_makes_each_of_them_an_error() {
     let usual = IngestConfig { strictness: Strictness::Usual, ..config(&RFC_9309) };
     assert!(matches!(ingest_pieces(&pieces(), &usual, 2), Err(IngestError::Broken { .. })));
 
-    let captures = || vec![Record::Capture(file(A, 1, "/a"))];
+    let captures = || vec![of("a 1 200 /a")];
     let one_broken = vec![(vec![captures(), vec![Record::Broken("line 2")]], false)];
     assert!(ingest_pieces(&one_broken, &strict, 1).is_err());
     assert!(ingest_pieces(&[(vec![captures()], true)], &strict, 1).is_err());
@@ -346,7 +237,7 @@ fn nothing_at_all_is_an_error() {
         vec![(vec![], true)],
         vec![(vec![vec![Record::Broken("line 1")]], false)],
         // A capture that serves only as a target of redirects, of which there are none.
-        vec![(vec![vec![Record::Capture(file("https://a.example/x", 1, "/x"))]], false)],
+        vec![(vec![vec![of("https://a.example/x 1 200 /x")]], false)],
     ] {
         let error = ingest_pieces(&inputs, &config(&RFC_9309), 2).unwrap_err();
         assert!(matches!(error, IngestError::NothingCaptured { .. }), "{error}");
@@ -359,7 +250,7 @@ fn the_first_broken_records_are_named_and_all_are_counted() {
         (0..40).map(|line| &*Box::leak(format!("line {line}").into_boxed_str())).collect();
     let mut input: Pieces =
         places.chunks(3).map(|piece| piece.iter().copied().map(Record::Broken).collect()).collect();
-    input.push(vec![Record::Capture(file(A, 1, "/a"))]);
+    input.push(vec![of("a 1 200 /a")]);
     for threads in [1, 4] {
         let found = ingest_pieces(&[(input.clone(), false)], &config(&RFC_9309), threads).unwrap();
         let report = &found.inputs[0];
