@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use portcullis_io::atomic_file::AtomicFolder;
-use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
+use portcullis_synth::{ArchiveFormat, Corpus};
 use rayon::prelude::*;
 
 use super::args::{SynthArgs, SynthFormat};
@@ -47,8 +47,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     match archive {
         None => folder = Some(write_folder(&corpus, &robots)?),
         Some(format) => {
-            let archive = Archive::new(args.seed, format, Answers::Files);
-            outputs.push(write_archive(&corpus, &archive, &robots)?);
+            outputs.push(write_archive(&corpus, format, &robots)?);
         }
     }
     // The list is written last: a corpus with a list is complete.
@@ -78,15 +77,19 @@ fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<AtomicFolder> 
     Ok(unfinished)
 }
 
-fn write_archive(corpus: &Corpus, archive: &Archive, path: &OutputFile) -> anyhow::Result<Output> {
+fn write_archive(
+    corpus: &Corpus,
+    format: ArchiveFormat,
+    path: &OutputFile,
+) -> anyhow::Result<Output> {
     let mut output = Output::create_as_is(path)?;
     let mut head = Vec::new();
-    archive.write_head(&mut head);
+    corpus.write_archive_head(format, &mut head);
     output.write(&head)?;
     let make = |hosts: Range<u64>| {
         let mut records = Vec::new();
         for host in hosts {
-            corpus.write_archived(host, archive, &mut records, &mut Vec::new());
+            corpus.write_archived(host, format, &mut records);
         }
         records
     };

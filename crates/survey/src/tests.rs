@@ -17,8 +17,8 @@ use portcullis_robots::syntax::{ListReader, NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
-use portcullis_synth::{Answers, Archive, ArchiveFormat, Corpus};
-use portcullis_testkit::Captures;
+use portcullis_synth::{ArchiveFormat, Corpus};
+use portcullis_testkit::{Captures, Random};
 
 use crate::origins::field_name;
 use crate::storage::sharing;
@@ -30,14 +30,14 @@ const ALL: usize = usize::MAX;
 fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
     let folder = tempfile::tempdir().unwrap();
     let corpus = Corpus::new(11, hosts);
-    let answers = Answers::AsTheWeb { older_max: 2 };
-    let archive = Archive::new(11, ArchiveFormat::JsonLines, answers);
-    let (mut records, mut states) = (Vec::new(), Vec::new());
+    let mut records = Vec::new();
     for host in 0..hosts {
-        corpus.write_archived(host, &archive, &mut records, &mut states);
+        corpus.write_archived(host, ArchiveFormat::JsonLines, &mut records);
     }
     // A repeated group, robots that share rules, records of all kinds.
     let mut captures = Captures::default();
+    let random = &mut Random::new(11);
+    (0..300).for_each(|_| captures.push_random(random));
     for (scheme, file) in [
         ("ftp", "User-agent: *\nDisallow: /\n"),
         (

@@ -44,7 +44,7 @@ mod site;
 mod usage;
 mod words;
 
-pub use self::archive::{Answers, Archive, ArchiveFormat, ArchivedFile};
+pub use self::archive::ArchiveFormat;
 
 use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
@@ -111,37 +111,6 @@ impl Corpus {
         };
         let sitemaps = self.stream(Purpose::Sitemaps, host);
         robots::write(self.seed, layout, (&name, usage, sitemaps), out);
-    }
-
-    /// Returns whether the robots.txt of a host has a rule in any group, even one without a value.
-    pub fn has_rules(&self, host: u64) -> bool {
-        robots::has_rules(self.seed, self.layout(host))
-    }
-
-    /// Appends the responses of a host to `records` and the states of its origins to `states`, as
-    /// [`Archive::write_host`] does for any file.
-    pub fn write_archived(
-        &self,
-        host: u64,
-        archive: &Archive,
-        records: &mut Vec<u8>,
-        states: &mut Vec<u8>,
-    ) -> usize {
-        let (mut name, mut robots) = (Vec::new(), Vec::new());
-        self.write_host(host, &mut name);
-        self.write_robots(host, &mut robots);
-        let other_name = match name.strip_prefix(b"www.") {
-            Some(bare) => bare.to_vec(),
-            None => [b"www.", &name[..]].concat(),
-        };
-        let file = ArchivedFile {
-            https: self.has_https(host),
-            host: &name,
-            other_host: &other_name,
-            robots: &robots,
-            has_rules: self.has_rules(host),
-        };
-        archive.write_host(host, &file, records, states)
     }
 
     /// Appends a URL of the list, without a line end, to `out`.

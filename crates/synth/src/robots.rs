@@ -48,12 +48,6 @@ pub(super) fn write(
     file.write(host, sitemaps);
 }
 
-/// Returns whether the file of a layout has a rule, even one without a value.
-pub(super) fn has_rules(seed: u64, layout: Layout) -> bool {
-    let plan = layout.plan(seed);
-    plan.named_lines > 0 || !matches!(plan.default, DefaultGroup::Absent | DefaultGroup::NoRule)
-}
-
 /// The file that is being written.
 struct File<'a> {
     seed: u64,

@@ -48,15 +48,6 @@ fn hosts_and_urls_depend_on_seed_and_position_alone() {
 }
 
 #[test]
-fn whether_a_layout_has_rules_is_known_without_its_file() {
-    let corpus = Corpus::new(5, HOSTS);
-    for host in 0..HOSTS {
-        let file = written(|out| corpus.write_robots(host, out));
-        assert_eq!(corpus.has_rules(host), !parse(&file).rules().is_empty(), "{host}");
-    }
-}
-
-#[test]
 fn every_url_is_on_a_host_of_the_corpus() {
     let corpus = Corpus::new(1, HOSTS);
     let hosts: HashSet<String> = (0..HOSTS).map(|host| corpus.host(host)).collect();
@@ -156,4 +147,33 @@ fn files_and_urls_are_like_the_webs() {
     ] {
         assert!((low..=high).contains(&value), "{what}: {value} is not in {low}..={high}");
     }
+}
+
+#[test]
+fn an_archive_has_the_file_of_every_host() {
+    let corpus = Corpus::new(1, HOSTS);
+    for (host, robots) in (0..HOSTS).zip(files()) {
+        let line = written(|out| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
+        let record: serde_json::Value = serde_json::from_slice(&line).unwrap();
+        let origin = written(|out| corpus.write_origin(host, out));
+        assert_eq!(record["url"], *format!("{}/robots.txt", String::from_utf8(origin).unwrap()));
+        assert_eq!(record["status"], 200);
+        assert_eq!(record["body"].as_str().unwrap().as_bytes(), robots);
+    }
+}
+
+#[test]
+fn the_archive_of_a_seed_never_changes() {
+    let corpus = Corpus::new(1, HOSTS);
+    let archive = written(|out| {
+        (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
+    });
+    assert_eq!(xxhash_rust::xxh3::xxh3_64(&archive), 1_214_693_765_699_903_087);
+    let warc = || {
+        written(|out| {
+            corpus.write_archive_head(ArchiveFormat::Warc, out);
+            (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::Warc, out));
+        })
+    };
+    assert!(warc() == warc());
 }

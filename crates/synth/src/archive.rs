@@ -1,0 +1,153 @@
+//! Synthetic archives of responses to GET /robots.txt, in which every host responds with its file:
+//! JSON Lines, or WARC with each record as its own gzip member (WARC 1.0, annex D), as crawls store
+//! them. Cost: copying the file, and compressing it for WARC.
+//!
+//! ```
+//! use portcullis_synth::{ArchiveFormat, Corpus};
+//!
+//! let mut records = Vec::new();
+//! Corpus::new(7, 3).write_archived(0, ArchiveFormat::JsonLines, &mut records);
+//! assert!(records.starts_with(br#"{"url":"http"#));
+//! ```
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+
+use super::Corpus;
+use super::random::{Purpose, SplitMix64};
+
+/// Why writing to memory cannot fail.
+const VECTOR_TAKES_ALL: &str = "a vector takes everything that is written to it";
+
+const CONTENT_TYPE: &str = "text/plain; charset=utf-8";
+
+// Shares of records, per ten thousand.
+const LOWER_CASE_FIELDS: u64 = 3_000;
+const WITH_CACHE_CONTROL: u64 = 2_000;
+const IN_ANGLE_BRACKETS: u64 = 300;
+
+/// The format of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveFormat {
+    /// One object per line: `url`, `fetched_at`, `status`, `headers`, `body`.
+    JsonLines,
+    /// WARC 1.0, with each record as its own gzip member.
+    Warc,
+}
+
+/// A line of JSON. Its members are in this order.
+#[derive(Serialize)]
+struct Line<'e> {
+    url: &'e str,
+    fetched_at: String,
+    status: u16,
+    headers: Headers,
+    body: &'e str,
+}
+
+#[derive(Serialize)]
+struct Headers {
+    #[serde(rename = "Content-Type")]
+    content_type: &'static str,
+}
+
+impl Corpus {
+    /// Appends the head of an archive to `out`.
+    pub fn write_archive_head(&self, format: ArchiveFormat, out: &mut Vec<u8>) {
+        if format == ArchiveFormat::Warc {
+            let block = b"software: portcullis synth\r\nformat: WARC File Format 1.0\r\n";
+            let mut random = self.stream(Purpose::Answers, u64::MAX);
+            let content = ("application/warc-fields", &block[..]);
+            write_warc_record("warcinfo", None, 0, content, &mut random, out);
+        }
+    }
+
+    /// Appends the response of a host to `out`: its file, at some time of June 2025.
+    pub fn write_archived(&self, host: u64, format: ArchiveFormat, out: &mut Vec<u8>) {
+        let (mut origin, mut robots) = (Vec::new(), Vec::new());
+        self.write_origin(host, &mut origin);
+        self.write_robots(host, &mut robots);
+        let url = format!("{}/robots.txt", String::from_utf8_lossy(&origin));
+        let mut random = self.stream(Purpose::Answers, host);
+        let second = random.below(30 * DAY);
+        match format {
+            ArchiveFormat::JsonLines => {
+                let line = Line {
+                    url: &url,
+                    fetched_at: time(second),
+                    status: 200,
+                    headers: Headers { content_type: CONTENT_TYPE },
+                    body: robots.utf8_chunks().next().map_or("", |chunk| chunk.valid()),
+                };
+                serde_json::to_writer(&mut *out, &line).expect(VECTOR_TAKES_ALL);
+                out.push(b'\n');
+            }
+            ArchiveFormat::Warc => {
+                let message = http_message(&robots, &mut random);
+                let content = ("application/http; msgtype=response", &message[..]);
+                write_warc_record("response", Some(&url), second, content, &mut random, out);
+            }
+        }
+    }
+}
+
+const HOUR: u64 = 60 * 60;
+const DAY: u64 = 24 * HOUR;
+
+/// Returns a second of June 2025. A single month needs no calendar.
+fn time(second: u64) -> String {
+    let (day, hour) = (second / DAY + 1, second % DAY / HOUR);
+    let (minute, second) = (second % HOUR / 60, second % 60);
+    format!("2025-06-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+fn write_warc_record(
+    kind: &str,
+    url: Option<&str>,
+    second: u64,
+    (content_type, block): (&str, &[u8]),
+    random: &mut SplitMix64,
+    out: &mut Vec<u8>,
+) {
+    // A UUID of version 4 (RFC 9562).
+    let (high, low) = (random.next_u64(), random.next_u64());
+    let mut head = format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\n\
+         WARC-Record-ID: <urn:uuid:{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}>\r\n",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xfff,
+        0x8000 | low >> 48 & 0x3fff,
+        low & 0xffff_ffff_ffff,
+    );
+    if let Some(url) = url {
+        let [open, close] = if random.chance(IN_ANGLE_BRACKETS) { ["<", ">"] } else { ["", ""] };
+        head += &format!("WARC-Target-URI: {open}{url}{close}\r\n");
+    }
+    head += &format!(
+        "WARC-Date: {}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+        time(second),
+        block.len(),
+    );
+    let mut encoder = GzEncoder::new(&mut *out, Compression::fast());
+    let record = [head.as_bytes(), block, b"\r\n\r\n"].concat();
+    encoder.write_all(&record).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL);
+}
+
+fn http_message(body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
+    let mut fields =
+        vec![("Content-Type", CONTENT_TYPE.to_owned()), ("Content-Length", body.len().to_string())];
+    if random.chance(WITH_CACHE_CONTROL) {
+        fields.push(("Cache-Control", format!("max-age={}", random.below(200_000))));
+    }
+    let lower_case = random.chance(LOWER_CASE_FIELDS);
+    let mut head = "HTTP/1.1 200 OK\r\n".to_owned();
+    for (name, value) in fields {
+        let name = if lower_case { name.to_ascii_lowercase() } else { name.to_owned() };
+        head += &format!("{name}: {value}\r\n");
+    }
+    [head.as_bytes(), b"\r\n", body].concat()
+}
