@@ -250,41 +250,6 @@ fn the_reach_of_robots_and_odd_files() {
     assert_eq!(number(&field("crawl-delay")["records"]), 2);
 }
 
-/// Samples are URLs, and not the records that hold them.
-#[test]
-fn samples_are_urls_in_every_format() {
-    let folder = Folder::new();
-    let url = "https://a.example/private/item-0";
-    let lists = [
-        (
-            "list.csv",
-            format!("url,type,text\n\"{url}\",\"text/html; charset=UTF-8\",\"a \"\"b\"\"\"\n"),
-        ),
-        ("list.tsv", format!("title\turl\ntext/html\t{url}\n")),
-        (
-            "list.jsonl",
-            format!("{{\"type\":\"text/html\",\"url\":\"{}\"}}\n", url.replace('/', "\\/")),
-        ),
-        (
-            "list.cdxj",
-            format!(
-                "example,a)/private 20260101000000 {{\"url\":\"{url}\",\"mime\":\"text/html\"}}\n"
-            ),
-        ),
-    ];
-    for (name, list) in lists {
-        folder.write(name, list);
-        let line =
-            format!("audit --robots robots -a ExampleBot {name} -o page.html --report r.json");
-        folder.ok(line);
-        let report = json(&folder.read("r.json"));
-        let samples = &report["rules"]["deciding"]["rows"][0]["samples"];
-        assert_eq!(strings(samples), [url], "{name}");
-        let page = String::from_utf8(folder.read("page.html")).unwrap();
-        assert!(!page.contains("text/html"), "{name}");
-    }
-}
-
 /// Hosts that share a file are one policy: it has the name of the host with the most URLs.
 #[test]
 fn a_shared_file_has_the_name_of_the_host_with_most_urls() {
@@ -314,77 +279,4 @@ fn a_shared_file_has_the_name_of_the_host_with_most_urls() {
     // Without URLs, the first by name.
     let report = audit(&folder, "--robots robots -a ExampleBot");
     assert_eq!(report["rules"]["never"]["rows"][0]["host"], "four.example");
-}
-
-#[test]
-fn one_file_for_every_url() {
-    let folder = Folder::new();
-    folder.write("one.txt", A_ROBOTS);
-    folder.write(
-        "list",
-        "https://x.example/private/1\nhttp://y.example:81/private/2\nhttps://z.example/\n",
-    );
-    let report = audit(&folder, "--robots one.txt -a ExampleBot list");
-    assert_eq!(report["source"]["kind"], "file");
-    let host = &report["hosts"]["most_affected"]["rows"][0];
-    assert_eq!((&host["host"], number(&host["urls"])), (&"*".into(), 3));
-    let rule = &report["rules"]["deciding"]["rows"][0];
-    assert_eq!(
-        (&rule["host"], number(&rule["urls"]), &rule["rule"]),
-        (&"*".into(), 2, &"/private/".into())
-    );
-}
-
-#[test]
-fn a_report_is_whole_or_not_there() {
-    let folder = Folder::new();
-    let failing = [
-        ("audit --robots robots -a X --report out.json no-list", "no-list"),
-        ("audit --robots robots -a X --report no/out.json", "no/out.json"),
-        ("audit --robots robots -a X", "--report"),
-    ];
-    for (line, word) in failing {
-        assert_fails(&folder.pipe(line, ""), &[word]);
-        assert_eq!(folder.names(), [""; 0], "{line}");
-    }
-    let line = "audit --robots robots -a X --report out.json.gz";
-    let output = folder.pipe(line, format!("{ALLOWED}\n"));
-    assert_status(&output, 0);
-    assert_stdout(&output, "");
-    assert_says(&output, &["1 records"]);
-    assert!(folder.read("out.json.gz").starts_with(b"\x1f\x8b"));
-}
-
-#[test]
-fn rules_that_can_never_decide() {
-    let folder = Folder::new();
-    let text = "User-agent: one\nUser-agent: two\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b\n\
-        Disallow: c\nDisallow:\nDisallow: /s\n\nUser-agent: one\nAllow: /s\n\n\
-        User-agent: three\nDisallow: x\n";
-    folder.write("robots/0.example", text);
-    let never = |agents: &str| -> Vec<String> {
-        let report = audit(&folder, &format!("--robots robots -a {agents}"));
-        let never = &report["rules"]["never"];
-        let rows = never["rows"].as_array().unwrap();
-        assert_eq!(number(&never["total"]), rows.len() as u64);
-        let causes = &report["rules"]["never_by_cause"];
-        let total = ["no-url", "shadowed", "equal"].map(|cause| number(&causes[cause]));
-        assert_eq!(total.iter().sum::<u64>(), rows.len() as u64);
-        let row = |row: &Value| {
-            let by = row["covered_by"].as_array().unwrap().iter().map(|by| number(&by["line"]));
-            let by: Vec<u64> = by.collect();
-            format!("{} {} {by:?} {:?}", row["line"], row["cause"].as_str().unwrap(), row["agents"])
-        };
-        rows.iter().map(|it| row(it).replace("Array ", "").replace("Number", "")).collect()
-    };
-    // `/s` is disallowed for two; one may fetch it.
-    let of_both = never("one,two");
-    assert_eq!(of_both.len(), 3, "{of_both:?}");
-    assert!(of_both[0].starts_with("3 shadowed [4]"), "{of_both:?}");
-    assert!(of_both[1].starts_with("6 equal [5]"), "{of_both:?}");
-    assert!(of_both[2].starts_with("7 no-url []"), "{of_both:?}");
-    let of_one = never("one");
-    assert_eq!(of_one.len(), 4, "{of_one:?}");
-    assert!(of_one[3].starts_with("9 shadowed [12]"), "{of_one:?}");
-    assert_eq!(never("nobody"), [""; 0]);
 }

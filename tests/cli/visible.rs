@@ -64,130 +64,118 @@ fn hostile() -> Folder {
     folder
 }
 
-/// Runs a command of these words. A word that begins with `@` is a hostile file name.
-fn run(folder: &Folder, words: &[&str]) -> Output {
-    let word = |word: &&str| match word.strip_prefix('@') {
+/// Command lines, in which `@NAME` is a hostile file name and HOSTILE is hostile text. Lines that read
+/// sets come after those that make them. LINT has each format, and is run in two dialects.
+const LINES: &str = "
+    compile -o @set @robots
+    compile -o @set @robots --json
+    compile -o @other @captures.jsonl
+    compile -o @other @captures.jsonl --json
+    compile -o @none @missing
+    compile -o @no/set @robots
+    compile -o @robots @robots
+    BotHOSTILE
+    --flag BotHOSTILE
+    check --robots @robots -a BotHOSTILE URL
+    check --robots @robots --user-agent BotHOSTILE URL
+    check --robots @robots -a Bot --dialect BotHOSTILE URL
+    check --robots @robots -a Bot --max-robots-size BotHOSTILE URL
+    check --robots @robots -a Bot --explain URL
+    check --robots @robots -a Bot --json URL HOSTILE
+    check --robots @file -a c --dialect google --explain URL
+    check --robots @file -a c --dialect google --json URL
+    check --robots @file -a Bot --explain HOSTILE
+    check --robots @missing -a Bot URL
+    check -p @missing -a Bot URL
+    check -p @file -a Bot URL
+    check -p @set -a Bot --dialect google URL
+    check -p @set -a Bot --explain URL
+    classify --robots @robots -a Bot --format jsonl @list
+    classify -p @set -a Bot --format jsonl @list --json
+    classify --robots @robots -a Bot @missing
+    classify --robots @robots -a Bot @robots
+    classify --robots @robots -a Bot -o @out
+    classify --robots @robots -a Bot -o @no/out.tsv
+    classify --robots @robots -a Bot -o out.tsv @list
+    filter --robots @robots -a Bot @missing
+    filter --robots @robots -a Bot -o @x --unknown @x @list
+    filter --robots @robots -a Bot -c @list
+    filter --robots @robots -a @missing -c @list
+    bench --robots @robots -a Bot --urls @missing
+    bench --robots @robots -a Bot --report @x --html @x --urls @list
+    synth --hosts 1 --urls 1 --out @file
+    merge -o @merged @set @other
+    merge -o @merged @set @other --json
+    merge -o @merged @set @file
+    verify @set
+    verify @file
+    verify @missing
+    inspect --verify @set
+    inspect @set --json
+    inspect @other
+    inspect @other --json
+    inspect @set a.example
+    inspect @set a.example --json
+    inspect @set z.example
+    inspect @set HOSTILE
+    inspect @missing
+    diff @set @other
+    diff @set @other -a Bot --format jsonl @list
+    diff @set @file
+    diff @file @second
+    diff @file @second --format jsonl
+    diff @file @missing
+    audit --robots @robots -a Bot --report - @list
+    audit --robots @robots -a Bot -o @page.html @list
+    audit -p @set -a Bot -o page.html @list
+    audit --robots @robots -a Bot -o page @missing
+    lint --explain BotHOSTILE
+    lint @missing
+    LINT --format human @file
+    LINT --format json @file
+    LINT --format sarif @file
+    LINT --format github @file
+    LINT --statistics @file
+    LINT -a BotHOSTILE @file
+";
+
+/// Runs a command line.
+fn run(folder: &Folder, line: &str) -> Output {
+    let word = |word: &str| match word.strip_prefix('@') {
         Some(of) => OsString::from(name(of)),
-        None => OsString::from(word),
+        None => {
+            word.replace("URL", "https://a.example/HOSTILEa").replace("HOSTILE", HOSTILE).into()
+        }
     };
     let mut command = folder.command("");
-    command.args(words.iter().map(word)).write_stdin("").output().unwrap()
+    command.args(line.split_whitespace().map(word)).write_stdin("").output().unwrap()
 }
 
 #[cfg(unix)]
 #[test]
 fn nothing_hostile_reaches_a_terminal() {
     let folder = hostile();
-    let url = format!("https://a.example/{HOSTILE}a");
-    let agent = format!("Bot{HOSTILE}");
-    let policies = ["--robots", "@robots", "-a", "Bot"];
-    let set = ["-p", "@set", "-a", "Bot"];
-    let with = |before: &[&'static str], policies: &[&'static str], after: &[&'static str]| {
-        [before, policies, after].concat()
-    };
-    let exact = |lines: &[Vec<&str>]| {
-        for words in lines {
-            let output = run(&folder, words);
-            assert_visible(&output.stdout, &format!("{words:?}"));
-            assert_visible(&output.stderr, &format!("{words:?}"));
-            assert!(!output.stdout.is_empty() || !output.stderr.is_empty(), "{words:?}");
+    for line in LINES.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let dialects = if line.starts_with("LINT") { &["rfc9309", "google"][..] } else { &[""] };
+        for dialect in dialects {
+            let line = line.replace("LINT", &format!("lint --dialect {dialect}"));
+            let output = run(&folder, &line);
+            assert_visible(&output.stdout, &line);
+            assert_visible(&output.stderr, &line);
+            assert!(!output.stdout.is_empty() || !output.stderr.is_empty(), "{line}");
         }
-    };
-    // Sets first: other commands read them.
-    exact(&[
-        vec!["compile", "-o", "@set", "@robots"],
-        vec!["compile", "-o", "@set", "@robots", "--json"],
-        vec!["compile", "-o", "@other", "@captures.jsonl"],
-        vec!["compile", "-o", "@other", "@captures.jsonl", "--json"],
-        vec!["compile", "-o", "@none", "@missing"],
-        vec!["compile", "-o", "@no/set", "@robots"],
-        vec!["compile", "-o", "@robots", "@robots"],
-    ]);
+    }
     assert!(exists(&folder.path(&name("set"))) && exists(&folder.path(&name("other"))));
-    exact(&[
-        vec![&agent],
-        vec!["--flag", &agent],
-        vec!["check", "--robots", "@robots", "-a", &agent, &url],
-        vec!["check", "--robots", "@robots", "--user-agent", &agent, &url],
-        vec!["check", "--robots", "@robots", "-a", "Bot", "--dialect", &agent, &url],
-        vec!["check", "--robots", "@robots", "-a", "Bot", "--max-robots-size", &agent, &url],
-        vec!["check", "--robots", "@robots", "-a", "Bot", "--explain", &url],
-        vec!["check", "--robots", "@robots", "-a", "Bot", "--json", &url, HOSTILE],
-        vec!["check", "--robots", "@file", "-a", "c", "--dialect", "google", "--explain", &url],
-        vec!["check", "--robots", "@file", "-a", "c", "--dialect", "google", "--json", &url],
-        vec!["check", "--robots", "@file", "-a", "Bot", "--explain", HOSTILE],
-        vec!["check", "--robots", "@missing", "-a", "Bot", &url],
-        vec!["check", "-p", "@missing", "-a", "Bot", &url],
-        vec!["check", "-p", "@file", "-a", "Bot", &url],
-        vec!["check", "-p", "@set", "-a", "Bot", "--dialect", "google", &url],
-        vec!["check", "-p", "@set", "-a", "Bot", "--explain", &url],
-    ]);
-    exact(&[
-        with(&["classify"], &policies, &["--format", "jsonl", "@list"]),
-        with(&["classify"], &set, &["--format", "jsonl", "@list", "--json"]),
-        with(&["classify"], &policies, &["@missing"]),
-        with(&["classify"], &policies, &["@robots"]),
-        with(&["classify"], &policies, &["-o", "@out"]),
-        with(&["classify"], &policies, &["-o", "@no/out.tsv"]),
-        with(&["classify"], &policies, &["-o", "out.tsv", "@list"]),
-        with(&["filter"], &policies, &["@missing"]),
-        with(&["filter"], &policies, &["-o", "@x", "--unknown", "@x", "@list"]),
-        with(&["filter"], &policies, &["-c", "@list"]),
-        with(&["bench"], &policies, &["@missing"]),
-        with(&["bench"], &policies, &["--report", "@x", "--html", "@x", "@list"]),
-        vec!["synth", "--hosts", "1", "--urls", "1", "--out", "@file"],
-        vec!["merge", "-o", "@merged", "@set", "@other"],
-        vec!["merge", "-o", "@merged", "@set", "@other", "--json"],
-        vec!["merge", "-o", "@merged", "@set", "@file"],
-        vec!["verify", "@set"],
-        vec!["verify", "@file"],
-        vec!["verify", "@missing"],
-    ]);
-    exact(&[
-        vec!["inspect", "@set"],
-        vec!["inspect", "@set", "--json"],
-        vec!["inspect", "@other"],
-        vec!["inspect", "@other", "--json"],
-        vec!["inspect", "@set", "a.example"],
-        vec!["inspect", "@set", "a.example", "--json"],
-        vec!["inspect", "@set", "z.example"],
-        vec!["inspect", "@set", HOSTILE],
-        vec!["inspect", "@missing"],
-        vec!["diff", "@set", "@other"],
-        vec!["diff", "@set", "@other", "-a", "Bot", "--format", "jsonl", "@list"],
-        vec!["diff", "@set", "@file"],
-        vec!["diff", "@file", "@second"],
-        vec!["diff", "@file", "@second", "--format", "jsonl"],
-        vec!["diff", "@file", "@missing"],
-    ]);
-    exact(&[
-        with(&["audit"], &policies, &["--report", "-", "@list"]),
-        with(&["audit"], &policies, &["-o", "@page.html", "@list"]),
-        with(&["audit"], &set, &["-o", "page.html", "@list"]),
-        with(&["audit"], &policies, &["-o", "page", "@missing"]),
-    ]);
     for page in [folder.read(&name("page.html")), folder.read("page.html")] {
         assert_visible(&page, "the page");
     }
     for dialect in ["rfc9309", "google"] {
-        for format in ["human", "json", "sarif", "github"] {
-            exact(&[vec!["lint", "--dialect", dialect, "--format", format, "@file"]]);
-        }
-        exact(&[
-            vec!["lint", "--dialect", dialect, "--statistics", "@file"],
-            vec!["lint", "--dialect", dialect, "-a", &agent, "@file"],
-            vec!["lint", "--explain", &agent],
-            vec!["lint", "@missing"],
-        ]);
-        let fixed = run(&folder, &["lint", "--fix", "--dialect", dialect, "@file"]);
+        let fixed = run(&folder, &format!("lint --fix --dialect {dialect} @file"));
         assert_visible(&fixed.stderr, "--fix");
         let headers = fixed.stdout.split(|&byte| byte == b'\n').take(2);
         headers.for_each(|line| assert_visible(line, "the header of a diff"));
-        assert!(
-            fixed.stdout.starts_with(b"--- \"a/file\\033[31m\\302\\233"),
-            "{}",
-            text(&fixed.stdout)
-        );
+        let file = b"--- \"a/file\\033[31m\\302\\233";
+        assert!(fixed.stdout.starts_with(file), "{}", text(&fixed.stdout));
     }
 }
 
