@@ -403,8 +403,8 @@ impl<'r> View<'r> {
             id: "deciding",
             title: "Rules that decide most",
             finding: html! {
-                (many(figures.asked, "rule")) " apply to these agents in the files of the URLs’ \
-                hosts; " (grouped(figures.deciding.total)) " decided a URL."
+                (grouped(figures.deciding.total)) " of " (many(figures.asked, "rule"))
+                " that apply to these agents in the files of the URLs’ hosts decided a URL."
             },
             meaning: "A file that several hosts share is counted once, with the host that has most \
                 of the URLs.",
@@ -495,8 +495,8 @@ impl<'r> View<'r> {
                     " of them."
                 }
                 @if self.report.records.invalid > 0 {
-                    " " (many(self.report.records.invalid, "record")) " are not URLs, "
-                    (grouped(invalid.empty)) " of them empty."
+                    " Records that are not URLs: " (grouped(self.report.records.invalid))
+                    ", of them empty: " (grouped(invalid.empty)) "."
                 }
             },
             meaning: "",
@@ -573,7 +573,7 @@ impl<'r> View<'r> {
             id: "robots",
             title: "Robots that files name",
             finding: html! {
-                (many(robots.naming_hosts, "host")) " name a robot. "
+                "The files of " (many(robots.naming_hosts, "host")) " name robots. The files of "
                 (many(robots.hosts_without_others, "host")) " have rules but no group for all \
                 robots, so robots that are not named may fetch everything there."
             },
@@ -611,8 +611,8 @@ impl<'r> View<'r> {
         let chart = "URLs by agent and use";
         let columns = ["agent", "use", "#y", "#n", "#not stated", "#no access"];
         let finding = html! {
-            (many(survey.usage.all.hosts, "host")) " say what pages may be used for; "
-            (many(usage.conflicts.total, "statement")) " have no effect."
+            "The files of " (many(survey.usage.all.hosts, "host")) " say what pages may be used \
+            for. Statements without effect: " (grouped(usage.conflicts.total)) "."
         };
         let body = html! {
             (bars(chart, "usage-table", &STATED, true, &charted))
@@ -684,8 +684,8 @@ impl<'r> View<'r> {
                 @match survey.problems.first() {
                     None => "The files have no problem.",
                     Some(first) => {
-                        (many(survey.problems.len() as u64, "kind")) " of problems occur; the most \
-                        common, " (first.kind.replace('-', " ")) ", is in "
+                        "Problems of " (many(survey.problems.len() as u64, "kind")) " occur; the \
+                        most common, " (first.kind.replace('-', " ")) ", is in "
                         (many(first.files, "file")) "."
                     }
                 }
