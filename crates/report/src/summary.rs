@@ -17,7 +17,7 @@ use portcullis_robots::json::write_json;
 use portcullis_robots::visible::visible;
 
 /// The task of a run, and its policies.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
     /// The name of the program.
     pub tool: &'static str,
@@ -101,7 +101,7 @@ impl Filtered {
 }
 
 /// The account of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Account {
     /// The description of the run.
     pub run: Run,
@@ -114,7 +114,7 @@ pub struct Account {
 }
 
 /// A run and its result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// The account of the run.
     pub account: Account,
@@ -380,118 +380,11 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::decision::Decision;
-    use portcullis_io::access::UnixSeconds;
-
-    fn summary() -> Summary {
-        let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-        let mut counts = Counts::new(2);
-        counts.add(20, &[allowed, Decision::UNKNOWN]);
-        counts.add(30, &[allowed, Decision::INVALID]);
-        Summary {
-            account: Account {
-                run: Run {
-                    tool: "portcullis",
-                    version: "0.1.0",
-                    set_hash: 0xab,
-                    origins: Some(7),
-                    dialect: "rfc9309",
-                    agents: vec!["One".into(), "Two".into()],
-                    agent_lists: vec![],
-                    unnamed_agents: vec![],
-                    judged_age: None,
-                    captured: None,
-                    left_out: 0,
-                    file_notes: Figures(vec![("looks-like-html", 0)]),
-                },
-                counts,
-                invalid: InvalidRecords::default(),
-                filtered: None,
-            },
-            loading: Duration::from_millis(250),
-            running: Duration::from_millis(500),
-            census: vec![],
-        }
-    }
-
-    fn json(summary: &Summary) -> serde_json::Value {
-        let mut out = Vec::new();
-        summary.write_json(&mut out).unwrap();
-        assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1);
-        serde_json::from_slice(&out).unwrap()
-    }
 
     #[test]
-    fn json_has_what_programs_need() {
-        let object = json(&summary());
-        assert_eq!(object["version"], "0.1.0");
-        assert_eq!(object["set_hash"], "00000000000000ab");
-        assert_eq!(object["dialect"], "rfc9309");
-        assert_eq!(object["agents"], serde_json::json!(["One", "Two"]));
-        assert_eq!(object["capture_dates"], serde_json::Value::Null);
-        assert_eq!(object["records"], 2);
-        assert_eq!(object["urls_per_second"], 4);
-        assert_eq!(object["bytes_per_second"], 100);
-        assert_eq!(object["seconds"], 0.5);
-        assert_eq!(object["load_seconds"], 0.25);
-        assert_eq!(object["per_agent"][0]["verdicts"]["allow"], 2);
-        assert_eq!(object["per_agent"][1]["reasons"]["bad-url"], 1);
-        assert_eq!(object["per_agent"][1]["reasons"]["rule"], 0);
-        assert_eq!(object["states"]["rules"], 2);
-        assert_eq!(object["unknown_hosts"]["hosts"], 0);
-        assert_eq!(object.get("ages"), None);
-        assert_eq!(object.get("kept"), None);
-        assert_eq!(object.get("census"), None);
-    }
-
-    #[test]
-    fn filters_and_stats_add_members() {
-        let object = json(&Summary {
-            census: vec![("rule sets", 5)],
-            account: Account {
-                filtered: Some(Filtered { kept: 2, unstated: None }),
-                run: Run {
-                    captured: Some((UnixSeconds(0), UnixSeconds(86_400)).into()),
-                    agent_lists: vec![AgentList {
-                        name: "@x".into(),
-                        source: "x.txt".into(),
-                        agents: 1,
-                        skipped: vec!["y z".into()],
-                    }],
-                    ..summary().account.run
-                },
-                ..summary().account
-            },
-            ..summary()
-        });
-        assert_eq!(object["agent_lists"][0]["skipped"][0], "y z");
-        assert_eq!(object["kept"], 2);
-        assert_eq!(object["census"]["rule sets"], 5);
-        assert_eq!(object["capture_dates"]["last"], "1970-01-02T00:00:00Z");
-    }
-
-    #[test]
-    fn text_has_the_same() {
-        let mut out = Vec::new();
-        summary().write_text(&mut out).unwrap();
-        let expected = "\
-portcullis 0.1.0, set 00000000000000ab, dialect rfc9309, 7 origins, capture dates not known
-2 records, 50 bytes in 0.500 s (and 0.250 s to load): 4 URL/s, 100 bytes/s
-One: allow 2 disallow 0 unknown 0 invalid 0 (no-rule 2)
-Two: allow 0 disallow 0 unknown 1 invalid 1 (no-policy 1, bad-url 1)
-URLs by the state of their origin: rules 2
-";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
-    }
-
-    #[test]
-    fn no_time_and_no_records() {
-        let account = Account { counts: Counts::new(2), ..summary().account };
-        let empty = Summary { account, running: Duration::ZERO, ..summary() };
-        let mut out = Vec::new();
-        empty.write_text(&mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("0 URL/s"), "{text}");
-        assert!(text.ends_with("invalid 0\n"), "{text}");
+    fn rates_are_relative_to_the_running_time() {
+        let summary = Summary { running: Duration::from_millis(500), ..Summary::default() };
+        assert_eq!([2, 50].map(|amount| summary.rate(amount)), [4, 100]);
+        assert_eq!(Summary::default().rate(9), 0, "no time passed");
     }
 }

@@ -16,7 +16,7 @@
 //! # How a set is read
 //!
 //! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel,
-//! parses each text once; a [`Reading`](policies::Reading) holds all that the text says about each
+//! parses each text once; a reading holds all that the text says about each
 //! agent and robot. A row for every host and agent is a reading and a host, so rows can be streamed
 //! in memory that does not grow with the hosts.
 //!

@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 use super::super::Code;
 use super::super::examination::{Examination, Reading, quoted};
 use super::super::findings::{Findings, insert, remove_line, remove_record, replace};
-use super::counted;
 use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
 use portcullis_dialect::id::LineNumber;
+use portcullis_robots::figures::counted;
 use portcullis_robots::policy::{Audience, robot_name, robot_named};
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
 
@@ -44,7 +44,7 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
         let span = examination.written(index(run[0]));
         let (rules, apply) = match run.len() {
             1 => ("the rule is".to_owned(), "applies"),
-            count => (format!("{} are", counted(count, "rule")), "apply"),
+            count => (format!("{} are", counted(count as u64, "rule")), "apply"),
         };
         if groups_before(&run[0]) == 0 {
             findings
@@ -276,7 +276,7 @@ fn separate_groups(findings: &mut Findings<'_, '_>) {
                 .related(span, "the first group that names it")
                 .effects(|reading| match groups(reading) {
                     0 | 1 => "follows the first group alone".into(),
-                    count => format!("merges the rules of {}", counted(count, "group")),
+                    count => format!("merges the rules of {}", counted(count as u64, "group")),
                 });
         }
     }

@@ -12,6 +12,7 @@ use super::findings::{Findings, replace, value_span};
 use super::{Code, LintConfig};
 use portcullis_dialect::dialect::Field;
 use portcullis_dialect::limits::CRAWL_DELAY_SECONDS_MAX;
+use portcullis_robots::figures::counted;
 use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span};
 use portcullis_robots::url::split;
 
@@ -28,12 +29,6 @@ pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     rules::check(findings, config);
     check_others(findings);
     usage::check(findings);
-}
-
-/// Returns "1 rule" or "2 rules".
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 fn check_file(findings: &mut Findings<'_, '_>) {
@@ -97,7 +92,7 @@ fn size(findings: &mut Findings<'_, '_>) {
 }
 
 fn rules_found(reading: &Reading<'_>) -> String {
-    format!("finds {} in the file", counted(reading.file.rules().len(), "rule"))
+    format!("finds {} in the file", counted(reading.file.rules().len() as u64, "rule"))
 }
 
 /// Checks sitemaps and crawl-delays.
