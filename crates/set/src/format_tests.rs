@@ -38,8 +38,10 @@ macro_rules! offsets {
     };
 }
 
-/// The words of each table whose rows are numbered by constants: its section, its number in the
-/// section, and whether these are all rows.
+/// A table: its section, its number in the section, what its rows say by their numbers, and the
+/// number of rows if these are all.
+type Table<'t> = (u32, usize, &'t [(usize, &'t str)], Option<usize>);
+
 #[test]
 fn tables_are_those_of_the_constants() {
     let words = |rows: &[(usize, &'static str)]| -> Vec<(usize, &'static str)> {
@@ -49,7 +51,7 @@ fn tables_are_those_of_the_constants() {
         status "status" capture_notes "odd" file_bytes "bytes of the file" others "`others`"
         input "input" span_seconds "newest"));
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [(u32, usize, &[(usize, &str)], Option<usize>); 14] = [
+    let rows: [Table<'_>; 14] = [
         (
             3,
             0,

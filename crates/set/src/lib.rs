@@ -8,7 +8,8 @@
 //! - [`PolicySet::open`] reads such a file.
 //!
 //! To query a set about URLs, make a [`Classifier`](crate::batch::Classifier) for the agents that
-//! matter, and a [`Session`](crate::batch::Session) for each thread. To inspect its content, use [`stats`]; to compare two sets, use [`Difference`].
+//! matter, and a [`Session`](crate::batch::Session) for each thread. To compare two sets, use
+//! [`Difference`]; `portcullis-survey` describes what one contains.
 //!
 //! Cost: opening reads a header; compiling parses each distinct file once. Every error says what to
 //! do: [`LoadError`], [`IngestError`], [`SetError`], and [`Damage`] wherever the bytes of a set are

@@ -236,7 +236,7 @@ impl<'t> ListReader<'t> {
         let mut is_of = |record: ListedRecord<'_>| {
             let field = record.role.field();
             // Other records are on lines of their own.
-            let is_later = std::mem::replace(&mut last, Some(record.line)) < Some(record.line);
+            let is_later = last.replace(record.line) < Some(record.line);
             let value_bytes = record.value().len();
             field_of(record.text, value_bytes, dialect, &mut line) == Some(field)
                 && (is_later || !are_others)
