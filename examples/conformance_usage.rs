@@ -4,10 +4,12 @@
 //!
 //! - `conformance_usage write ROBOTS OUT` copies a folder of files named by host. A third of the
 //!   copies get preferences, drawn from a fixed seed, because few files on the web have any yet.
-//! - `conformance_usage compare ROBOTS SET URLS` maps the set compiled from such a folder and
+//! - `conformance_usage compare ROBOTS SET URLS JSONL` maps the set compiled from such a folder and
 //!   decides every URL: in blocks, in random order, for all agents and labels at once and for
-//!   fewer, with every kind of vectors. Verdict, reason, rule, and for each label value, line and
-//!   source must equal the oracle's, and so must the licences. Exits with 1 if any of them differs.
+//!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
+//!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
+//!   each label value, line and source must equal the oracle's, and so must the licences. Exits
+//!   with 1 if any of them differs.
 
 #![allow(unsafe_code, reason = "maps a file that the caller names")]
 
@@ -31,19 +33,27 @@ use portcullis_testkit::{
     Agreement, Configuration, Engine, Judged, Oracle, Random, agree_in_shares,
 };
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The agents: a robot that many files name, and one that no file names.
 const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
 
+/// The most differences that are shown.
+const SHOWN_MAX: usize = 10;
+
 fn main() -> Result<ExitCode, Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match &words[..] {
         ["write", robots, out] => write(robots.as_ref(), out.as_ref()),
-        ["compare", robots, set, urls] => compare(robots.as_ref(), set.as_ref(), urls.as_ref()),
-        _ => Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS".into()),
+        ["compare", robots, set, urls, answers] => {
+            compare(robots.as_ref(), set.as_ref(), urls.as_ref(), answers.as_ref())
+        }
+        _ => {
+            Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS JSONL".into())
+        }
     }
 }
 
@@ -178,7 +188,48 @@ fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judgement> {
     judged
 }
 
-fn compare(robots: &Path, set: &Path, urls: &Path) -> Result<ExitCode, Failure> {
+/// The result of a comparison with the program.
+#[derive(Default)]
+struct Tally {
+    preferences: u64,
+    /// The number of preferences that are `y` or `n`.
+    stated: u64,
+    differences: u64,
+    shown: Vec<String>,
+}
+
+impl Tally {
+    /// Compares one answer. `got` and `expected` are shown if they differ.
+    fn compare<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        (url, agent): (&[u8], &str),
+        got: T,
+        expected: T,
+    ) {
+        if got != expected {
+            self.differences += 1;
+            if self.shown.len() < SHOWN_MAX {
+                let url = url.as_bstr();
+                self.shown.push(format!("{url} {agent}: {got:?}, expected {expected:?}"));
+            }
+        }
+    }
+
+    fn count(&mut self, preference: Preference) {
+        self.preferences += 1;
+        self.stated += u64::from(matches!(preference, Preference::Yes | Preference::No));
+    }
+
+    fn print(&self, who: &str) {
+        self.shown.iter().for_each(|difference| println!("differs: {difference}"));
+        println!(
+            "{who}: {} preferences compared, {} of them y or n; {} answers differ",
+            self.preferences, self.stated, self.differences
+        );
+    }
+}
+
+fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let list = std::fs::read(urls)?;
     let urls: Vec<&[u8]> = list.lines().collect();
@@ -200,11 +251,9 @@ fn compare(robots: &Path, set: &Path, urls: &Path) -> Result<ExitCode, Failure> 
     found.differences.iter().for_each(|it| println!("differs: {}", it.text));
     let (compared, differing) = (found.compared, found.differing);
     println!("mapped set, in blocks: {compared} answers compared; {differing} differ");
-    let stated = judged.judged.iter().flat_map(|it| &it.usage).flat_map(|usage| usage.stated);
-    let is_plain = |it: &Stated| matches!(it.preference, Preference::Yes | Preference::No);
-    let stated = stated.filter(is_plain).count();
-    println!("{stated} preferences are y or n");
-    let agrees = compared > 0 && differing == 0 && stated > 0;
+    let program = compare_program(&std::fs::read(answers)?, &urls, &judged.judged)?;
+    program.print("classify --usage");
+    let agrees = compared > 0 && differing == 0 && program.stated > 0 && program.differences == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -246,4 +295,36 @@ fn engines(set: &Arc<PolicySet>) -> Result<[Engine; 3], Failure> {
         engine(&[0], &[Label::Search, Label::TrainAi]),
         engine(&[1], &[Label::AiUse]),
     ])
+}
+
+/// Compares the program's JSON Lines about the first URLs.
+fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Result<Tally, Failure> {
+    let mut tally = Tally::default();
+    for (number, line) in answers.lines().enumerate() {
+        let got: Value = serde_json::from_slice(line)?;
+        let (url, agent) = (number / AGENTS.len(), number % AGENTS.len());
+        let (judged, url) = (&judged[url], urls[url]);
+        let Usage { access, stated } = judged.usage[agent];
+        let by_label = |value: &dyn Fn(Stated) -> Value| -> Value {
+            let member = |label: Label| (label.as_str().to_owned(), value(stated[label as usize]));
+            Label::ALL.into_iter().map(member).collect()
+        };
+        let licences = judged.licences(agent).iter().map(|it| String::from_utf8_lossy(it));
+        let expected = [
+            ("url", json!(String::from_utf8_lossy(url))),
+            ("agent", json!(AGENTS[agent])),
+            ("verdict", json!(access.verdict.as_str())),
+            ("reason", json!(access.reason.as_str())),
+            ("line", json!(access.line.map(|line| line.get()))),
+            ("usage", by_label(&|it| json!(it.preference.as_str()))),
+            ("usage_line", by_label(&|it| json!(it.line.map(|line| line.get())))),
+            ("usage_source", by_label(&|it| json!(it.source.map(|source| source.as_str())))),
+            ("licenses", json!(licences.collect::<Vec<_>>())),
+        ];
+        for (member, expected) in &expected {
+            tally.compare((url, AGENTS[agent]), (member, &got[*member]), (member, expected));
+        }
+        stated.iter().for_each(|it| tally.count(it.preference));
+    }
+    Ok(tally)
 }
