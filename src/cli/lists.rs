@@ -37,7 +37,7 @@ pub fn expand(arguments: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
     arguments.iter().try_for_each(|argument| found.add(argument))?;
     if found.hidden > 0 {
         let hidden = counted(found.hidden, "name");
-        say_plainly(format_args!("note: {hidden} that begin with . or _ left out of folders"));
+        say_plainly(format_args!("note: {hidden} with a leading . or _ left out of folders"));
     }
     Ok(found.inputs)
 }
