@@ -100,7 +100,8 @@ def test_one_file():
 
 def test_allowed_for_a_purpose(classifier, stated, program):
     for mode, unstated, label in itertools.product(["all", "any"], ["keep", "drop"], LABELS):
-        command = [program, "filter", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS), f"--{mode}"]
+        command = [program, "filter", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS)]
+        command += ["--any"] if mode == "any" else []
         command += ["--purpose", label, "--unstated", unstated, "--no-summary", stated / "urls.txt"]
         kept = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         allowed = classifier.allowed(URLS, mode=mode, purpose=label, unstated=unstated).to_pylist()
