@@ -62,6 +62,7 @@ fn changes_are_those_of_classify_on_each_set() {
         folder.ok(format!("{synth} --seed {seed} -o {name}"));
         folder.ok(format!("compile -o {name}.set {name}/robots.jsonl"));
     }
+    assert!(!assert_same(&folder, "diff one.set two.set -a One,Googlebot").is_empty());
     let tagged = |set: &str| {
         let line = format!("classify -p {set} -a One,Googlebot one/urls.txt two/urls.txt");
         String::from_utf8(folder.ok(&line).stdout).unwrap()
@@ -77,7 +78,7 @@ fn changes_are_those_of_classify_on_each_set() {
         }
     }
     let line = "diff one.set two.set -a One,Googlebot one/urls.txt two/urls.txt";
-    let output = String::from_utf8(folder.ok(line).stdout).unwrap();
+    let output = String::from_utf8(assert_same(&folder, line)).unwrap();
     let change = |line: &str| {
         let columns: Vec<&str> = line.splitn(6, '\t').collect();
         [columns[0], columns[1], columns[2], columns[5]].join("\t")
