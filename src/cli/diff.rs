@@ -7,23 +7,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::Label;
 use portcullis_io::access::DateSpan;
+use portcullis_io::input::Terminator;
 use portcullis_lint::analysis::{
     AgentRules, AnalysisLimits, Equivalence, Robot, equivalence, robots_named,
 };
-use portcullis_report::InvalidRecords;
-use portcullis_report::difference::files::{Answer, Compared, write_json, write_tsv};
-use portcullis_report::difference::origins;
-use portcullis_report::difference::urls::{self, JsonLines, Tsv, Turns, UrlCounts};
+use portcullis_report::difference::files::{self, Answer, Compared};
+use portcullis_report::difference::urls::{self, UrlCounts};
+use portcullis_report::difference::{Form, origins};
+use portcullis_report::{Figures, InvalidRecords};
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::visible;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::read_text;
 use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet, SetError};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{
@@ -52,7 +52,7 @@ struct Diff<'a> {
     labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
-    format: DiffFormat,
+    form: Form,
     output: Destination,
     summary: SummaryForm,
     started: Instant,
@@ -83,11 +83,17 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     if let Some(stream) = &mut stream {
         stream.chunks = questions.chunks();
     }
+    let form = match plan::format(args.format, &output, DiffFormat::NAMED)? {
+        DiffFormat::Tsv => {
+            Form::Tsv(stream.as_ref().map_or(Terminator::LineFeed, StreamPlan::terminator))
+        }
+        DiffFormat::Jsonl => Form::JsonLines,
+    };
     let diff = Diff {
         questions,
         labels,
         stream,
-        format: plan::format(args.format, &output, DiffFormat::NAMED)?,
+        form,
         output,
         summary: plan::summary_form(&args.run),
         started,
@@ -166,7 +172,8 @@ impl Diff<'_> {
             Some(stream) => {
                 let (counts, account) = self.urls(&agents, stream, old, new, &mut output)?;
                 rejects = account.output;
-                (Found::urls(&counts, account.invalid, &agents, &self.labels), counts.changed())
+                let changed = counts.changed();
+                (Found::Urls { counts, invalid: account.invalid }, changed)
             }
         };
         old.is_whole()?;
@@ -218,14 +225,10 @@ impl Diff<'_> {
                 .with_usage(&self.labels),
         };
         let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
-        let write = match self.format {
-            DiffFormat::Tsv => origins::write_tsv,
-            DiffFormat::Jsonl => origins::write_json,
-        };
         let mut changes = difference.changes();
         let mut bytes = Vec::new();
         for change in changes.by_ref() {
-            write(&change?, asked, &mut bytes);
+            origins::write(&change?, asked, self.form, &mut bytes);
             if bytes.len() >= WRITE_BYTES {
                 output.write(&bytes)?;
                 bytes.clear();
@@ -251,7 +254,7 @@ impl Diff<'_> {
         let (old, new) = (classifier(old)?, classifier(new)?);
         let scheme = self.questions.assumed_scheme.as_deref();
         let session = |classifier: &Arc<Classifier>| Session::new(Arc::clone(classifier), scheme);
-        let none = UrlCounts::new(agents.len(), self.labels.len());
+        let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
         let account = stream::run_with(
             stream,
@@ -261,16 +264,7 @@ impl Diff<'_> {
                 changed.bytes.clear();
                 changed.counts = none.clone();
                 let (Changed { bytes, counts }, sessions) = (changed, (old, new));
-                match self.format {
-                    DiffFormat::Tsv => {
-                        let usage = !self.labels.is_empty();
-                        let form = Tsv { terminator: stream.terminator(), usage };
-                        urls::write_chunk(piece, agents, sessions, &form, counts, bytes)?;
-                    }
-                    DiffFormat::Jsonl => {
-                        urls::write_chunk(piece, agents, sessions, &JsonLines, counts, bytes)?;
-                    }
-                }
+                urls::write_chunk(piece, agents, sessions, self.form, counts, bytes)?;
                 Ok(())
             },
             |_, changed| {
@@ -298,7 +292,9 @@ impl Diff<'_> {
             false => (self.questions.agents(dialect)?, None),
         };
         let mut output = Output::open(&self.output)?;
-        let mut answers = Answers::default();
+        let mut answers = [0; Answer::ALL.len()];
+        // The first agent with an unknown answer.
+        let mut limited = None;
         // Robots with the same groups have the same answer.
         let mut known: HashMap<[Vec<usize>; 2], Equivalence> = HashMap::new();
         for robot in agents.iter().map(Robot::Agent).chain(unnamed) {
@@ -312,12 +308,13 @@ impl Diff<'_> {
             };
             let compared = Compared { agent, old: &old, new: &new, equivalence };
             let mut bytes = Vec::new();
-            match self.format {
-                DiffFormat::Tsv => write_tsv(&compared, &mut bytes),
-                DiffFormat::Jsonl => write_json(&compared, &mut bytes),
-            }
+            files::write(&compared, self.form, &mut bytes);
             output.write(&bytes)?;
-            answers.add(agent, Answer::of(equivalence));
+            let answer = Answer::of(equivalence);
+            answers[answer as usize] += 1;
+            if answer == Answer::Unknown {
+                limited.get_or_insert_with(|| agent.to_owned());
+            }
         }
         output.finish()?;
         let file = |path: &Path, file: &RobotsTxt<'_>| FileObject {
@@ -331,41 +328,18 @@ impl Diff<'_> {
             dialect: dialect.name,
             old: file(old_path, &old),
             new: file(new_path, &new),
-            answers: &answers,
+            answers: Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]),
             seconds: self.started.elapsed().as_secs_f64(),
         };
         summary::show_object(self.summary, &summary, |text| summary.write_text(text));
-        match &answers.limited {
-            Some(first) if answers.different == 0 => bail!(
+        let is_different = answers[Answer::Different as usize] > 0;
+        match limited {
+            Some(first) if !is_different => bail!(
                 "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
                  comparison; compare smaller files, or compile policy sets and compare them on your \
                  URLs"
             ),
-            _ => Ok(self.status(answers.different > 0)),
-        }
-    }
-}
-
-/// The number of agents by answer.
-#[derive(Default, Serialize)]
-struct Answers {
-    equal: u64,
-    different: u64,
-    unknown: u64,
-    /// The first agent with an unknown answer.
-    #[serde(skip)]
-    limited: Option<String>,
-}
-
-impl Answers {
-    fn add(&mut self, agent: &str, answer: Answer) {
-        match answer {
-            Answer::Equal => self.equal += 1,
-            Answer::Different => self.different += 1,
-            Answer::Unknown => {
-                self.unknown += 1;
-                self.limited.get_or_insert_with(|| agent.to_owned());
-            }
+            _ => Ok(self.status(is_different)),
         }
     }
 }
@@ -380,16 +354,16 @@ struct FileObject {
 
 /// The comparison of two files, as the members of a JSON object.
 #[derive(Serialize)]
-struct FileSummary<'r> {
+struct FileSummary {
     version: &'static str,
     dialect: &'static str,
     old: FileObject,
     new: FileObject,
-    answers: &'r Answers,
+    answers: Figures,
     seconds: f64,
 }
 
-impl FileSummary<'_> {
+impl FileSummary {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let FileSummary { version, dialect, seconds, .. } = self;
         writeln!(out, "portcullis {version}, dialect {dialect}, {seconds:.3} s")?;
@@ -400,8 +374,9 @@ impl FileSummary<'_> {
             let (rules, notes) = (counted(*rules as u64, "rule"), counted(*notes as u64, "note"));
             writeln!(out, "{side}: {name}, {groups}, {rules}, {notes}")?;
         }
-        let Answers { equal, different, unknown, .. } = self.answers;
-        writeln!(out, "agents: {equal} equal, {different} different, {unknown} unknown")
+        let answers: Vec<String> =
+            self.answers.0.iter().map(|(answer, agents)| format!("{agents} {answer}")).collect();
+        writeln!(out, "agents: {}", answers.join(", "))
     }
 }
 
@@ -434,8 +409,15 @@ struct SetObject<'r> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Found<'r> {
-    Origins { changes: ChangeCounts, per_agent: Vec<AgentRulesChanged<'r>> },
-    Urls { records: u64, bytes: u64, per_agent: Vec<AgentVerdicts<'r>>, invalid: InvalidRecords },
+    Origins {
+        changes: ChangeCounts,
+        per_agent: Vec<AgentRulesChanged<'r>>,
+    },
+    Urls {
+        #[serde(flatten)]
+        counts: UrlCounts,
+        invalid: InvalidRecords,
+    },
 }
 
 #[derive(Serialize)]
@@ -443,61 +425,8 @@ struct AgentRulesChanged<'r> {
     agent: &'r str,
     rules: u64,
     /// The changes by compared label.
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    usage: Vec<(&'static str, u64)>,
-}
-
-#[derive(Serialize)]
-struct AgentVerdicts<'r> {
-    agent: &'r str,
-    unchanged: u64,
-    changed: u64,
-    /// The number of each change that occurs, such as `allow to disallow`.
-    #[serde(serialize_with = "as_map")]
-    verdicts: Vec<(String, u64)>,
-    /// The changes by compared label.
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    usage: Vec<(&'static str, LabelChanges)>,
-}
-
-#[derive(Serialize)]
-struct LabelChanges {
-    unchanged: u64,
-    changed: u64,
-    /// The number of each change that occurs, such as `n to y`.
-    #[serde(serialize_with = "as_map")]
-    preferences: Vec<(String, u64)>,
-}
-
-fn as_map<S: Serializer, K: Serialize, V: Serialize>(
-    entries: &[(K, V)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(entries.iter().map(|(name, value)| (name, value)))
-}
-
-/// Returns the number of each change that occurs, named by the old and the new value.
-fn turns(turns: &Turns, words: &[&str]) -> Vec<(String, u64)> {
-    let pairs = (0..words.len()).flat_map(|old| (0..words.len()).map(move |new| (old, new)));
-    let changed = pairs.filter(|&(old, new)| old != new && turns.from_to(old, new) > 0);
-    let named = |(old, new): (usize, usize)| {
-        (format!("{} to {}", words[old], words[new]), turns.from_to(old, new))
-    };
-    changed.map(named).collect()
-}
-
-fn write_turns(
-    name: &str,
-    [unchanged, changed]: [u64; 2],
-    turns: &[(String, u64)],
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let turns: Vec<String> = turns.iter().map(|(turn, count)| format!("{turn} {count}")).collect();
-    let list = match turns.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", turns.join(", ")),
-    };
-    writeln!(out, "{name}: unchanged {unchanged}, changed {changed}{list}")
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Figures>,
 }
 
 impl<'r> SetObject<'r> {
@@ -516,42 +445,16 @@ impl<'r> SetObject<'r> {
 impl<'r> Found<'r> {
     fn origins(counts: &ChangeCounts, agents: &'r [String], labels: &[Label]) -> Found<'r> {
         let usage = |agent: usize| {
-            let count = |label: &Label| counts.usage_by_agent[agent][*label as usize];
-            labels.iter().map(|label| (label.as_str(), count(label))).collect()
+            let count = |label: Label| counts.usage_by_agent[agent][label as usize];
+            Figures::of(labels.iter().copied(), Label::as_str, count)
         };
         let per_agent = agents.iter().zip(&counts.rules_by_agent).enumerate();
         let per_agent = per_agent.map(|(number, (agent, &rules))| AgentRulesChanged {
             agent,
             rules,
-            usage: usage(number),
+            usage: (!labels.is_empty()).then(|| usage(number)),
         });
         Found::Origins { changes: counts.clone(), per_agent: per_agent.collect() }
-    }
-
-    fn urls(
-        counts: &UrlCounts,
-        invalid: InvalidRecords,
-        agents: &'r [String],
-        labels: &[Label],
-    ) -> Found<'r> {
-        let label = |it: &Turns| LabelChanges {
-            unchanged: it.unchanged(),
-            changed: it.changed(),
-            preferences: turns(it, &Preference::ALL.map(Preference::as_str)),
-        };
-        let per_agent = agents.iter().zip(&counts.agents).map(|(agent, changes)| AgentVerdicts {
-            agent,
-            unchanged: changes.verdicts.unchanged(),
-            changed: changes.verdicts.changed(),
-            verdicts: turns(&changes.verdicts, &Verdict::ALL.map(Verdict::as_str)),
-            usage: labels
-                .iter()
-                .map(|it| it.as_str())
-                .zip(changes.labels.iter().map(label))
-                .collect(),
-        });
-        let UrlCounts { records, bytes, .. } = *counts;
-        Found::Urls { records, bytes, per_agent: per_agent.collect(), invalid }
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
@@ -566,20 +469,14 @@ impl<'r> Found<'r> {
                 )?;
                 for AgentRulesChanged { agent, rules, usage } in per_agent {
                     write!(out, "{}: rules {rules}", visible(agent))?;
-                    usage.iter().try_for_each(|(label, count)| write!(out, ", {label} {count}"))?;
+                    for (label, count) in usage.iter().flat_map(|usage| &usage.0) {
+                        write!(out, ", {label} {count}")?;
+                    }
                     writeln!(out)?;
                 }
             }
-            Found::Urls { records, bytes, per_agent, invalid } => {
-                writeln!(out, "{}, {}", counted(*records, "record"), counted(*bytes, "byte"))?;
-                for AgentVerdicts { agent, unchanged, changed, verdicts, usage } in per_agent {
-                    let agent = visible(agent).to_string();
-                    write_turns(&agent, [*unchanged, *changed], verdicts, out)?;
-                    for (label, LabelChanges { unchanged, changed, preferences }) in usage {
-                        let name = format!("{agent} {label}");
-                        write_turns(&name, [*unchanged, *changed], preferences, out)?;
-                    }
-                }
+            Found::Urls { counts, invalid } => {
+                counts.write_text(out)?;
                 invalid.write_text(out)?;
             }
         }

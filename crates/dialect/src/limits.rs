@@ -288,15 +288,15 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 
 /// Cached comparisons of policy pairs while two sets are compared: 65,536, about 3 MB.
 ///
-/// Source: our choice. Most shared files come from templates, of which there are fewer; an evicted
-/// pair is compared again.
+/// Source: our choice. Most shared files come from templates, of which there are fewer; if the cache
+/// is full, it is cleared.
 pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 
-/// Bytes of the usage preferences that changed between two policies, if the comparison is cached: at
-/// most 64 MB for all pairs. A longer result is computed for every pair of origins that has it.
+/// Bytes of the usage preferences in cached comparisons of policy pairs: 64 MB. One more comparison
+/// is kept, however long it is.
 ///
-/// Source: our choice. It has room for the changes of a template with a few groups and paths.
-pub const DIFFERENCE_PAIR_BYTES_KEPT: usize = 1024;
+/// Source: our choice. On average, it has room for the changes of a few groups and paths per pair.
+pub const DIFFERENCE_BYTES_KEPT: usize = 1024 * DIFFERENCE_PAIRS_KEPT;
 
 /// Records per block: 128.
 ///

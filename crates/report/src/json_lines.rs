@@ -209,6 +209,11 @@ impl<'a> Text<'a> {
     pub fn cut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
         Text { name, bytes: bytes.map(cut_to_show) }
     }
+
+    /// Returns the bytes; empty if there is no text.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_deref().unwrap_or_default()
+    }
 }
 
 impl Serialize for Text<'_> {

@@ -14,7 +14,7 @@
 use serde::Serialize;
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
-use super::{push_column, push_deciding, push_text};
+use super::{Form, push_column, push_deciding, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
 use portcullis_lint::analysis::{AgentRules, Equivalence, Example, Search};
@@ -79,8 +79,15 @@ fn decide<'a>(side: &'a AgentRules<'_>, example: &Example) -> (Decision, Option<
     (decision, decision.rule.map(|rule| side.rule(rule).value))
 }
 
-/// Appends the lines for a robot.
-pub fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
+/// Appends the lines or the object for a robot.
+pub fn write(compared: &Compared<'_>, form: Form, out: &mut Vec<u8>) {
+    match form {
+        Form::Tsv(_) => write_tsv(compared, out),
+        Form::JsonLines => write_json(compared, out),
+    }
+}
+
+fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
     if *compared.equivalence == Equivalence::Equal {
         push_column(compared.agent.as_bytes(), out);
         out.extend_from_slice(b"equal\n");
@@ -132,8 +139,7 @@ struct UnknownObject {
     bound: String,
 }
 
-/// Appends an object and LF for a robot.
-pub fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
+fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
     let turns = turns(compared.equivalence);
     let mut object = Object {
         agent: compared.agent,

@@ -14,8 +14,18 @@ pub mod urls;
 
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::push_percent_triplet;
+use portcullis_io::input::Terminator;
 use portcullis_robots::visible::{cut_to_show, is_hidden};
 use portcullis_set::batch::{FullDecision, StatedPlace};
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Tab-separated columns. Lines about URLs end with the terminator of the list.
+    Tsv(Terminator),
+    /// JSON Lines.
+    JsonLines,
+}
 
 /// Appends text and a TAB.
 fn push_column(text: &[u8], out: &mut Vec<u8>) {

@@ -15,11 +15,10 @@
 
 use serde::Serialize;
 
-use portcullis_robots::visible::cut_to_show;
 use portcullis_set::{Change, OriginChange, OriginState, UsageChange};
 
 use super::super::json_lines::{Text, write_object};
-use super::{push_column, push_text};
+use super::{Form, push_column, push_text};
 
 /// The agents and labels that were compared.
 #[derive(Clone, Copy, Debug)]
@@ -30,45 +29,6 @@ pub struct Asked<'a> {
     pub usage: bool,
 }
 
-/// Appends a line for a change.
-pub fn write_tsv(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
-    let state = |state: Option<OriginState>| state.map_or("-".to_owned(), |it| it.to_string());
-    push_column(change.kind.as_str().as_bytes(), out);
-    push_column(&change.origin, out);
-    let label = match &change.kind {
-        Change::Usage(UsageChange { label, before, after, .. }) => {
-            push_column(&cut_to_show(before), out);
-            push_text(&cut_to_show(after), out);
-            label.as_str()
-        }
-        kind => {
-            push_column(state(kind.before()).as_bytes(), out);
-            push_text(state(kind.after()).as_bytes(), out);
-            ""
-        }
-    };
-    if !asked.agents.is_empty() {
-        out.push(b'\t');
-        push_text(agents(change, asked).unwrap_or_default().join(",").as_bytes(), out);
-    }
-    if asked.usage {
-        out.push(b'\t');
-        out.extend_from_slice(label.as_bytes());
-    }
-    out.push(b'\n');
-}
-
-/// Returns the agents whose rules or preferences changed, or `None` if the change is of another
-/// kind.
-fn agents<'a>(change: &OriginChange, asked: Asked<'a>) -> Option<Vec<&'a str>> {
-    match &change.kind {
-        Change::Rules { agents } | Change::Usage(UsageChange { agents, .. }) => {
-            Some(agents.iter().map(|&agent| asked.agents[agent].as_str()).collect())
-        }
-        Change::Added { .. } | Change::Gone { .. } | Change::State { .. } => None,
-    }
-}
-
 #[derive(Serialize)]
 struct Object<'a> {
     change: &'static str,
@@ -76,6 +36,7 @@ struct Object<'a> {
     origin: Text<'a>,
     #[serde(flatten)]
     sides: Sides<'a>,
+    /// The agents whose rules or preferences changed.
     agents: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'static str>,
@@ -96,67 +57,47 @@ enum Sides<'a> {
     },
 }
 
-/// Appends an object and LF for a change.
-pub fn write_json(change: &OriginChange, asked: Asked<'_>, out: &mut Vec<u8>) {
-    let (sides, label) = match &change.kind {
+/// Appends a change.
+pub fn write(change: &OriginChange, asked: Asked<'_>, form: Form, out: &mut Vec<u8>) {
+    let OriginChange { origin, kind } = change;
+    let (sides, label) = match kind {
+        Change::State([old, new]) => (Sides::States { old: *old, new: *new }, None),
+        Change::Rules { .. } => {
+            let rules = Some(OriginState::RULES);
+            (Sides::States { old: rules, new: rules }, None)
+        }
         Change::Usage(UsageChange { label, before, after, .. }) => {
             let (old, new) = (Text::cut("old", Some(before)), Text::cut("new", Some(after)));
             (Sides::Statements { old, new }, Some(label.as_str()))
         }
-        kind => (Sides::States { old: kind.before(), new: kind.after() }, None),
     };
-    let object = Object {
-        change: change.kind.as_str(),
-        origin: Text::uncut("origin", Some(&change.origin)),
-        sides,
-        agents: agents(change, asked).filter(|_| !asked.agents.is_empty()),
-        label,
-    };
-    write_object(&object, out);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use portcullis_dialect::decision::{PolicyState, Verdict};
-    use portcullis_dialect::usage::Label;
-
-    fn written(kind: Change, agents: &[&str]) -> String {
-        let agents: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
-        let mut out = Vec::new();
-        let asked = Asked { agents: &agents, usage: matches!(kind, Change::Usage(_)) };
-        write_tsv(&OriginChange { origin: b"https://a.example".to_vec(), kind }, asked, &mut out);
-        String::from_utf8(out).expect("it is text")
+    let names = |agents: &[usize]| agents.iter().map(|&it| asked.agents[it].as_str()).collect();
+    let agents: Option<Vec<&str>> = kind.agents().filter(|_| !asked.agents.is_empty()).map(names);
+    let change = kind.as_str();
+    if form == Form::JsonLines {
+        let origin = Text::uncut("origin", Some(origin));
+        return write_object(&Object { change, origin, sides, agents, label }, out);
     }
-
-    const DOWN: OriginState =
-        OriginState { state: PolicyState::Unreachable, verdict: Some(Verdict::Disallow) };
-
-    #[test]
-    fn lines() {
-        let state = || Change::State { old: OriginState::RULES, new: DOWN };
-        let rules = || Change::Rules { agents: vec![0, 2] };
-        let usage = Change::Usage(UsageChange {
-            label: Label::TrainAi,
-            agents: vec![0],
-            before: b"?".into(),
-            after: b"/a\x01=n y".into(),
-        });
-        let cases = [
-            (
-                Change::Added { new: DOWN },
-                &[][..],
-                "added\thttps://a.example\t-\tunreachable disallow\n",
-            ),
-            (Change::Gone { old: OriginState::RULES }, &[], "gone\thttps://a.example\trules\t-\n"),
-            (state(), &[], "state\thttps://a.example\trules\tunreachable disallow\n"),
-            (state(), &["A"], "state\thttps://a.example\trules\tunreachable disallow\t\n"),
-            (Change::Rules { agents: vec![] }, &[], "rules\thttps://a.example\trules\trules\n"),
-            (usage, &["A"], "usage\thttps://a.example\t?\t/a%01=n y\tA\ttrain-ai\n"),
-            (rules(), &["A", "B", "C\td"], "rules\thttps://a.example\trules\trules\tA,C%09d\n"),
-        ];
-        for (change, agents, line) in cases {
-            assert_eq!(written(change, agents), line);
+    push_column(change.as_bytes(), out);
+    push_column(origin, out);
+    let state = |state: &Option<OriginState>| state.map_or("-".to_owned(), |it| it.to_string());
+    match &sides {
+        Sides::States { old, new } => {
+            push_column(state(old).as_bytes(), out);
+            push_text(state(new).as_bytes(), out);
+        }
+        Sides::Statements { old, new } => {
+            push_column(old.bytes(), out);
+            push_text(new.bytes(), out);
         }
     }
+    if !asked.agents.is_empty() {
+        out.push(b'\t');
+        push_text(agents.unwrap_or_default().join(",").as_bytes(), out);
+    }
+    if asked.usage {
+        out.push(b'\t');
+        out.extend_from_slice(label.unwrap_or_default().as_bytes());
+    }
+    out.push(b'\n');
 }

@@ -19,13 +19,13 @@
 //! Each set is read in its own dialect, so equal rules may still give different verdicts.
 //!
 //! Cost: both sets are read once, in the order of hosts. Files from one template often change
-//! alike, so the results for [`DIFFERENCE_PAIRS_KEPT`] pairs of policies are cached. Every read can
-//! fail with a [`Damage`]; iteration ends after it.
+//! alike, so the results for pairs of policies are cached, within [`DIFFERENCE_PAIRS_KEPT`] and
+//! [`DIFFERENCE_BYTES_KEPT`]. Every read can fail with a [`Damage`]; iteration ends after it.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_set::compile::{self, CompileConfig};
-//! use portcullis_set::{BlobPool, Change, Difference, PolicySet};
+//! use portcullis_set::{BlobPool, Difference, PolicySet};
 //!
 //! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
 //! let old = PolicySet::of_bytes("old", &empty)?.into();
@@ -34,9 +34,7 @@
 //! let mut changes = difference.changes();
 //! for change in changes.by_ref() {
 //!     let change = change?;
-//!     if let Change::Gone { old } = change.kind {
-//!         println!("{} was {old}", String::from_utf8_lossy(&change.origin));
-//!     }
+//!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.kind.as_str());
 //! }
 //! assert_eq!(changes.counts().changed(), 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,15 +45,14 @@ mod tests;
 mod usage;
 
 use std::cmp::Ordering;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::iter::Peekable;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::limits::{DIFFERENCE_PAIR_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
+use portcullis_dialect::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::bytes::seeded_hash;
 use portcullis_engine::pattern::{PathPattern, PatternList};
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 
@@ -86,23 +83,8 @@ pub struct OriginChange {
 /// How an origin changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Only the new set has it.
-    Added {
-        /// The new state.
-        new: OriginState,
-    },
-    /// Only the old set has it.
-    Gone {
-        /// The old state.
-        old: OriginState,
-    },
-    /// The state differs.
-    State {
-        /// The old state.
-        old: OriginState,
-        /// The new state.
-        new: OriginState,
-    },
+    /// The old and the new state differ. `None` for the set that does not have the origin.
+    State([Option<OriginState>; 2]),
     /// Both have a file with rules, and the rules differ.
     Rules {
         /// The agents with other rules, by position; empty if no agent was given.
@@ -140,29 +122,19 @@ impl Change {
     /// Returns the word used in output.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Change::Added { .. } => "added",
-            Change::Gone { .. } => "gone",
-            Change::State { .. } => "state",
+            Change::State([None, _]) => "added",
+            Change::State([_, None]) => "gone",
+            Change::State(_) => "state",
             Change::Rules { .. } => "rules",
             Change::Usage(_) => "usage",
         }
     }
 
-    /// Returns the old state; `None` if the origin was not known, or its preferences changed.
-    pub fn before(&self) -> Option<OriginState> {
+    /// Returns the agents with other rules or preferences, by position; `None` for other changes.
+    pub fn agents(&self) -> Option<&[usize]> {
         match self {
-            Change::Added { .. } | Change::Usage(_) => None,
-            Change::Gone { old } | Change::State { old, .. } => Some(*old),
-            Change::Rules { .. } => Some(OriginState::RULES),
-        }
-    }
-
-    /// Returns the new state; `None` if the origin is not known, or its preferences changed.
-    pub fn after(&self) -> Option<OriginState> {
-        match self {
-            Change::Gone { .. } | Change::Usage(_) => None,
-            Change::Added { new } | Change::State { new, .. } => Some(*new),
-            Change::Rules { .. } => Some(OriginState::RULES),
+            Change::State(_) => None,
+            Change::Rules { agents } | Change::Usage(UsageChange { agents, .. }) => Some(agents),
         }
     }
 }
@@ -203,9 +175,9 @@ impl ChangeCounts {
         self.unchanged += u64::from(kinds.is_empty());
         for kind in kinds {
             match kind {
-                Change::Added { .. } => self.added += 1,
-                Change::Gone { .. } => self.gone += 1,
-                Change::State { .. } => self.state += 1,
+                Change::State([None, _]) => self.added += 1,
+                Change::State([_, None]) => self.gone += 1,
+                Change::State(_) => self.state += 1,
                 Change::Rules { agents } => {
                     self.rules += 1;
                     agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
@@ -282,7 +254,7 @@ impl Difference {
             difference: self,
             old: hosts(&self.old),
             new: hosts(&self.new),
-            pairs: Pairs::new(),
+            pairs: Pairs::default(),
             waiting: VecDeque::new(),
             counts,
             failed: false,
@@ -317,14 +289,9 @@ impl Iterator for Changes<'_> {
             if let Some(change) = self.waiting.pop_front() {
                 return Some(Ok(change));
             }
-            match self.next_host() {
-                Ok(Some((old, new))) => {
-                    if let Err(damage) = self.compare_hosts(old.as_ref(), new.as_ref()) {
-                        self.failed = true;
-                        return Some(Err(damage));
-                    }
-                }
-                Ok(None) => return None,
+            match self.compare_next() {
+                Ok(true) => {}
+                Ok(false) => return None,
                 Err(damage) => {
                     self.failed = true;
                     return Some(Err(damage));
@@ -335,19 +302,16 @@ impl Iterator for Changes<'_> {
     }
 }
 
-/// A host in the old and in the new set; at least one of them has it.
-type HostPair<'d> = (Option<StoredHost<'d>>, Option<StoredHost<'d>>);
-
-impl<'d> Changes<'d> {
+impl Changes<'_> {
     /// Returns the counts of the origins compared so far.
     pub fn counts(&self) -> &ChangeCounts {
         &self.counts
     }
 
-    /// Returns the next host by key, in either set.
-    fn next_host(&mut self) -> Result<Option<HostPair<'d>>, Damage> {
+    /// Compares the origins of the next host by key. Returns `false` if there is none.
+    fn compare_next(&mut self) -> Result<bool, Damage> {
         let order = match (self.old.peek(), self.new.peek()) {
-            (None, None) => return Ok(None),
+            (None, None) => return Ok(false),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (Some(Ok(old)), Some(Ok(new))) => old.key().cmp(new.key()),
@@ -356,55 +320,39 @@ impl<'d> Changes<'d> {
         };
         let old = if order.is_le() { self.old.next().transpose()? } else { None };
         let new = if order.is_ge() { self.new.next().transpose()? } else { None };
-        Ok(Some((old, new)))
-    }
-
-    fn compare_hosts(
-        &mut self,
-        old: Option<&StoredHost<'d>>,
-        new: Option<&StoredHost<'d>>,
-    ) -> Result<(), Damage> {
         for https in [false, true] {
-            let policy = |host: Option<&StoredHost<'d>>| host.and_then(|host| host.policy(https));
-            let policies = (policy(old), policy(new));
-            if policies == (None, None) {
+            let policies = [&old, &new].map(|host| host.as_ref().and_then(|it| it.policy(https)));
+            if policies == [None, None] {
                 continue;
             }
             let kinds = self.compare(policies)?;
             self.counts.add(&kinds);
-            if let Some(host) = old.or(new) {
+            if let Some(host) = old.as_ref().or(new.as_ref()) {
                 let change = |kind| OriginChange { origin: host.origin(https), kind };
                 self.waiting.extend(kinds.into_iter().map(change));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn compare(
-        &mut self,
-        policies: (Option<PolicyNumber>, Option<PolicyNumber>),
-    ) -> Result<Vec<Change>, Damage> {
-        let Difference { old: old_set, new: new_set, .. } = self.difference;
-        Ok(match policies {
-            (None, None) => Vec::new(),
-            (Some(old), None) => vec![Change::Gone { old: state(old_set, old)? }],
-            (None, Some(new)) => vec![Change::Added { new: state(new_set, new)? }],
-            (Some(old), Some(new)) => {
-                let states = (state(old_set, old)?, state(new_set, new)?);
-                let is_rules = states == (OriginState::RULES, OriginState::RULES);
-                let are_files = states.0.verdict.is_none() && states.1.verdict.is_none();
-                let mut kinds = Vec::new();
-                if states.0 != states.1 {
-                    kinds.push(Change::State { old: states.0, new: states.1 });
-                }
-                if is_rules || (are_files && !self.difference.labels().is_empty()) {
-                    let changes = self.pairs.changes(self.difference, old, new)?.iter();
-                    let counts = |it: &&Change| is_rules || matches!(it, Change::Usage(_));
-                    kinds.extend(changes.filter(counts).cloned());
-                }
-                kinds
-            }
-        })
+    fn compare(&mut self, [old, new]: [Option<PolicyNumber>; 2]) -> Result<Vec<Change>, Damage> {
+        let difference = self.difference;
+        let state_of = |set, policy: Option<_>| policy.map(|it| state(set, it)).transpose();
+        let states = [state_of(&difference.old, old)?, state_of(&difference.new, new)?];
+        let mut kinds = Vec::new();
+        if states[0] != states[1] {
+            kinds.push(Change::State(states));
+        }
+        let has_rules = states == [Some(OriginState::RULES); 2];
+        let are_files = states.iter().flatten().all(|state| state.verdict.is_none());
+        if let (Some(old), Some(new)) = (old, new)
+            && (has_rules || (are_files && !difference.labels().is_empty()))
+        {
+            let changes = self.pairs.changes(difference, (old, new))?.iter();
+            let counts = |it: &&Change| has_rules || matches!(it, Change::Usage(_));
+            kinds.extend(changes.filter(counts).cloned());
+        }
+        Ok(kinds)
     }
 }
 
@@ -415,64 +363,40 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
     Ok(OriginState { state: outcome.state, verdict })
 }
 
-/// Cached comparisons of policies. Each pair has one place, and replaces the pair that was there.
+/// Cached comparisons of policies: for each pair, other rules and other preferences. Cleared when
+/// it is full.
+#[derive(Default)]
 struct Pairs {
-    kept: Vec<Option<Pair>>,
-    /// The last pair whose changes are too long to keep.
-    large: Option<Pair>,
+    kept: HashMap<(PolicyNumber, PolicyNumber), Box<[Change]>>,
+    /// The bytes of the kept preferences.
+    bytes: usize,
     scratches: [Vec<u8>; 2],
 }
 
-struct Pair {
-    old: PolicyNumber,
-    new: PolicyNumber,
-    /// Other rules and other preferences.
-    changes: Box<[Change]>,
-}
-
 impl Pairs {
-    fn new() -> Pairs {
-        Pairs {
-            kept: std::iter::repeat_with(|| None).take(DIFFERENCE_PAIRS_KEPT).collect(),
-            large: None,
-            scratches: [Vec::new(), Vec::new()],
-        }
-    }
-
     /// Returns the changes of rules and preferences from one file to another.
     fn changes(
         &mut self,
         difference: &Difference,
-        old: PolicyNumber,
-        new: PolicyNumber,
+        pair: (PolicyNumber, PolicyNumber),
     ) -> Result<&[Change], Damage> {
-        let place = place(old, new);
-        let is_it = |pair: &&Option<Pair>| {
-            pair.as_ref().is_some_and(|pair| (pair.old, pair.new) == (old, new))
-        };
-        if ![&self.kept[place], &self.large].iter().any(is_it) {
-            let agents = compare(difference, (old, new), &mut self.scratches)?;
+        if !self.kept.contains_key(&pair) {
+            let agents = compare(difference, pair, &mut self.scratches)?;
             let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
             let usage = match &difference.asked {
-                Some((asked_old, asked_new)) => usage::changes((asked_old, old), (asked_new, new))?,
+                Some((old, new)) => usage::changes((old, pair.0), (new, pair.1))?,
                 None => Vec::new(),
             };
-            let bytes: usize = usage.iter().map(UsageChange::bytes).sum();
+            if self.kept.len() >= DIFFERENCE_PAIRS_KEPT || self.bytes > DIFFERENCE_BYTES_KEPT {
+                self.kept.clear();
+                self.bytes = 0;
+            }
+            self.bytes += usage.iter().map(UsageChange::bytes).sum::<usize>();
             let changes = rules.into_iter().chain(usage.into_iter().map(Change::Usage)).collect();
-            let slot = match bytes > DIFFERENCE_PAIR_BYTES_KEPT {
-                true => &mut self.large,
-                false => &mut self.kept[place],
-            };
-            *slot = Some(Pair { old, new, changes });
+            self.kept.insert(pair, changes);
         }
-        let pair = [&self.kept[place], &self.large].into_iter().find(is_it);
-        Ok(pair.and_then(Option::as_ref).map_or(&[], |pair| &pair.changes))
+        Ok(&self.kept[&pair])
     }
-}
-
-fn place(old: PolicyNumber, new: PolicyNumber) -> usize {
-    let [old, new] = [old, new].map(|number| number.index().to_le_bytes());
-    seeded_hash([old, new].as_flattened()) as usize % DIFFERENCE_PAIRS_KEPT
 }
 
 fn compare(
