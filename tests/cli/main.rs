@@ -19,6 +19,7 @@ mod audit;
 mod bench;
 #[cfg(unix)]
 mod fault;
+mod golden;
 #[cfg(unix)]
 mod kill;
 #[cfg(unix)]

@@ -213,7 +213,7 @@ macro_rules! transcripts {
             for entry in fs::read_dir(project("tests/cli")).unwrap() {
                 let entry = entry.unwrap();
                 let name = entry.file_name().into_string().unwrap();
-                let others = ["docs", "files"];
+                let others = ["docs", "files", "golden"];
                 let is_run = [$(stringify!($name)),*].contains(&&*name);
                 assert!(is_run || others.contains(&&*name) || entry.path().is_file(), "{name}");
             }

@@ -1,7 +1,7 @@
 //! Outputs of `classify` and `filter` for every format of lists, byte for byte.
 //!
 //! Each list is longer than a chunk and has what its format allows: empty records, records that are
-//! no URLs, quotes, escapes, nulls, row groups. `tests/golden/FORMAT.txt` has the length and the hash
+//! no URLs, quotes, escapes, nulls, row groups. `golden/FORMAT.txt` has the length and the hash
 //! of each output, and of the plain list its first lines. One thread and three write the same bytes.
 //! With `GOLDEN=write` in the environment, a test replaces its file: do that when an output changes
 //! on purpose, and say why in the commit.
@@ -9,12 +9,9 @@
 //! The footer of a Parquet file names the set and the version, so it is compared as schema and
 //! metadata without these two.
 
-#![cfg(feature = "cli")]
-
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::Output;
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
@@ -24,8 +21,9 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Folder, gzip, project};
 
 /// The records of each list: enough for two chunks.
 const RECORDS: usize = 20_000;
@@ -169,12 +167,6 @@ fn rows() -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut encoder, bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
 const COLUMNS: &str = "--columns verdict,reason,line,rule,group,state";
 
 /// The command lines of a list: a name, the command and its flags, and the files that it writes
@@ -214,30 +206,13 @@ const ROW_RUNS: [(&str, &str, &[&str]); 3] = [
     ("parquet-bits", "classify -o out.parquet --columns bits,state", &["out.parquet"]),
 ];
 
-struct Folder(TempDir);
-
-impl Folder {
-    fn new(name: &str, list: &[u8]) -> Folder {
-        let folder = Folder(tempfile::tempdir().unwrap());
-        fs::write(folder.path("captures.jsonl"), captures()).unwrap();
-        fs::write(folder.path(name), list).unwrap();
-        folder.run("compile -o x.set captures.jsonl");
-        folder
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Runs a command line, and returns standard output and standard error.
-    fn run(&self, line: &str) -> [Vec<u8>; 2] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_portcullis"));
-        let command = command.current_dir(self.0.path()).args(line.split_whitespace());
-        let output = command.output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{line}: {error}");
-        [output.stdout, output.stderr]
-    }
+/// Returns a folder with the list and the set.
+fn folder_with(name: &str, list: &[u8]) -> Folder {
+    let folder = Folder::new();
+    folder.write("captures.jsonl", captures());
+    folder.write(name, list);
+    folder.ok("compile -o x.set captures.jsonl");
+    folder
 }
 
 /// Returns what identifies an output: its length and hash, of Parquet without the footer.
@@ -272,9 +247,9 @@ fn sample(bytes: &[u8]) -> String {
     bytes[..end].escape_ascii().to_string().replace("\\n", "\n").replace("\\\"", "\"")
 }
 
-/// Compares all outputs of a list with `tests/golden/FORMAT.txt`.
+/// Compares all outputs of a list with `golden/FORMAT.txt`.
 fn check(format: &str, name: &str, list: &[u8], flags: &str) {
-    let folder = Folder::new(name, list);
+    let folder = folder_with(name, list);
     let runs = RUNS.iter().chain(if name.ends_with(".parquet") { &ROW_RUNS[..] } else { &[] });
     let is_whole = ["lines", "csv", "jsonl", "parquet"].contains(&format);
     let runs = runs.filter(|(run, ..)| is_whole || FEW.contains(run));
@@ -284,10 +259,10 @@ fn check(format: &str, name: &str, list: &[u8], flags: &str) {
         for threads in [1, 3] {
             let line = line.replace("COLUMNS", COLUMNS);
             let line = format!("{line} -p x.set -a BadBot,Other --no-summary {flags} {name}");
-            let [stdout, stderr] = folder.run(&format!("{line} -j {threads}"));
+            let Output { stdout, stderr, .. } = folder.ok(format!("{line} -j {threads}"));
             let mut entry = format!("{run}: {}\n", fingerprint("", &stdout));
             for file in *files {
-                let bytes = fs::read(folder.path(file)).unwrap();
+                let bytes = folder.read(file);
                 writeln!(entry, "{run} {file}: {}", fingerprint(file, &bytes)).unwrap();
             }
             writeln!(entry, "{run} says: {}", stderr.escape_ascii()).unwrap();
@@ -302,7 +277,7 @@ fn check(format: &str, name: &str, list: &[u8], flags: &str) {
 }
 
 fn compare(format: &str, found: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{format}.txt"));
+    let path = project(&format!("tests/cli/golden/{format}.txt"));
     if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
         fs::write(&path, found).unwrap();
     }
@@ -373,16 +348,16 @@ fn many_agents() {
         .map(|it| format!("Bot-{}{}-of-a-family", letter(it / 26), letter(it % 26)))
         .collect();
     let agents = agents.join(",");
-    let folder = Folder::new("urls", lines.as_bytes());
-    fs::write(folder.path("x.parquet"), writer.into_inner().unwrap()).unwrap();
+    let folder = folder_with("urls", lines.as_bytes());
+    folder.write("x.parquet", writer.into_inner().unwrap());
     let mut found = String::new();
     for name in ["urls", "x.parquet"] {
         for format in ["tsv", "jsonl"] {
             let line = format!("classify -p x.set --no-summary --format {format} {name}");
             let [one, three] =
-                [1, 3].map(|threads| folder.run(&format!("{line} -a {agents} -j {threads}")));
-            assert!(one[0] == three[0], "{line}");
-            writeln!(found, "{name} {format}: {}", fingerprint("", &one[0])).unwrap();
+                [1, 3].map(|threads| folder.ok(format!("{line} -a {agents} -j {threads}")).stdout);
+            assert!(one == three, "{line}");
+            writeln!(found, "{name} {format}: {}", fingerprint("", &one)).unwrap();
         }
     }
     compare("many-agents", &found);
