@@ -34,9 +34,10 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let mut html = args.html.as_ref().map(Output::create).transpose()?;
     let plan = plan::policies(args.policies);
     let stream = StreamPlan {
-        inputs: lists::expand(&[args.urls.path().to_owned()])?,
+        inputs: lists::expand([args.urls.path()], true)?,
         lists: plan::reading(args.reading)?.into(),
         threads: 1,
+        notes: true,
         ..StreamPlan::default()
     };
     let policies = Engine::new(0)?.load(&plan, &questions)?;

@@ -101,7 +101,7 @@ impl Files {
             for list in values_of::<ListPath>(matches, id) {
                 files.add_input(list.path())?;
                 // A pattern or a folder that cannot be read is reported elsewhere.
-                let lists = lists::expand_quietly(&[list.path().to_owned()]);
+                let lists = lists::expand_quietly(list.path());
                 files.inputs.extend(lists.into_iter().map(|it| it.path));
             }
             let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);

@@ -27,28 +27,28 @@ pub struct Input {
     pub below: PathBuf,
 }
 
-/// Returns the lists that `arguments` name.
+/// Returns the lists that `arguments` name. With `notes`, shows how many names were left out.
 ///
 /// # Errors
 ///
 /// If a folder cannot be read or has no list, or no file matches a pattern.
-pub fn expand(arguments: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
+pub fn expand<'a>(
+    arguments: impl IntoIterator<Item = &'a Path>,
+    notes: bool,
+) -> anyhow::Result<Vec<Input>> {
     let mut found = Found::default();
-    arguments.iter().try_for_each(|argument| found.add(argument))?;
-    if found.hidden > 0 {
+    arguments.into_iter().try_for_each(|argument| found.add(argument))?;
+    if notes && found.hidden > 0 {
         let hidden = counted(found.hidden, "name");
         say_plainly(format_args!("note: {hidden} with a leading . or _ left out of folders"));
     }
     Ok(found.inputs)
 }
 
-/// Like [`expand`], but skips arguments that fail.
-pub fn expand_quietly(arguments: &[PathBuf]) -> Vec<Input> {
+/// Returns the lists that an argument names, as far as they can be read: [`expand`] reports failures.
+pub fn expand_quietly(argument: &Path) -> Vec<Input> {
     let mut found = Found::default();
-    for argument in arguments {
-        // `expand` reports failures.
-        let _ = found.add(argument);
-    }
+    let _ = found.add(argument);
     found.inputs
 }
 

@@ -139,6 +139,8 @@ pub struct StreamPlan {
     /// The number of threads; 0 means one per CPU.
     pub threads: usize,
     pub progress: bool,
+    /// Whether notes on the lists are shown. They never mix into `--json`.
+    pub notes: bool,
     /// Whether records go to standard output during the run.
     pub prints: bool,
 }
@@ -262,12 +264,13 @@ pub fn stream(
     );
     let config = self::reading(reading)?;
     Ok(StreamPlan {
-        inputs: lists::expand(&files.iter().map(|it| it.path().to_owned()).collect::<Vec<_>>())?,
+        inputs: lists::expand(files.iter().map(|list| list.path()), !run.json)?,
         lists: config.into(),
         chunks: ChunkConfig::default(),
         rejects,
         threads: run.threads.threads,
         progress: !run.no_progress,
+        notes: !run.json,
         prints,
     })
 }

@@ -13,7 +13,8 @@ use portcullis_robots::kind::FileKind;
 use portcullis_robots::visible::cut_to_show;
 
 use super::message::{counted, say_plainly};
-use super::output::{Output, OutputFailed, OutputFile};
+use super::output::{Output, OutputFailed};
+use super::plan::StreamPlan;
 
 /// Watches the records of a run, list by list.
 pub struct Watch {
@@ -31,6 +32,8 @@ pub struct Watch {
     all_records: u64,
     /// The first record of the current list that is neither empty nor a URL.
     first: Option<InvalidRecord>,
+    /// Whether notes on how lists are read are shown.
+    notes: bool,
     /// The last note on how a list is read.
     noted: String,
 }
@@ -45,10 +48,11 @@ pub struct Account {
 
 impl Watch {
     /// Opens the file for rejects, if there is one.
-    pub fn open(rejects: Option<&OutputFile>, assumes_scheme: bool) -> Result<Watch, OutputFailed> {
+    pub fn open(plan: &StreamPlan, assumes_scheme: bool) -> Result<Watch, OutputFailed> {
         Ok(Watch {
             assumes_scheme,
-            output: rejects.map(Output::create).transpose()?,
+            notes: plan.notes,
+            output: plan.rejects.as_ref().map(Output::create).transpose()?,
             invalid: InvalidRecords::default(),
             records: 0,
             urls: 0,
@@ -74,7 +78,7 @@ impl Watch {
     pub fn begin(&mut self, list: &List) {
         (self.records, self.urls, self.leading, self.first) = (0, 0, 0, None);
         let noted = list.note().unwrap_or_default();
-        if !noted.is_empty() && noted != self.noted {
+        if self.notes && !noted.is_empty() && noted != self.noted {
             say_plainly(format_args!("note: {}: {noted}", list.name()));
         }
         noted.clone_into(&mut self.noted);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
 use portcullis_dialect::limits::{PARQUET_TEXT_GROUP_BYTES, RECORD_BYTES_MAX};
-use portcullis_io::input::{ChunkConfig, InputError, Terminator};
+use portcullis_io::input::{ChunkConfig, InputError};
 use portcullis_io::list::{List, ListFormat};
 use portcullis_io::output::columns::{Field, no_collision};
 use portcullis_io::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
@@ -27,7 +27,6 @@ use super::stream::Part;
 /// How lists are cut for Parquet outputs: Parquet lists at row groups, and text into chunks that
 /// become row groups.
 pub const ROW_GROUPS: ChunkConfig = ChunkConfig {
-    terminator: Terminator::LineFeed,
     chunk_bytes: PARQUET_TEXT_GROUP_BYTES,
     record_bytes_max: RECORD_BYTES_MAX,
     by_row_group: true,

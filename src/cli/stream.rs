@@ -65,7 +65,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumes_scheme = questions.assumed_scheme.is_some();
-    let mut watch = Watch::open(plan.rejects.as_ref(), assumes_scheme)?;
+    let mut watch = Watch::open(plan, assumes_scheme)?;
     let keeps_all = watch.keeps_all();
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
@@ -73,7 +73,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let config = Config {
         threads: plan.threads,
         chunks: plan.chunks,
-        lists: Some(&plan.lists),
+        lists: Arc::clone(&plan.lists),
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
         progress: Some(progress.bytes_done()),
     };

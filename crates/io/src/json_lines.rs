@@ -44,11 +44,10 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::access::{Answer, CachingHeaders};
 use portcullis_engine::bytes::trim;
-use portcullis_robots::kind::BYTE_ORDER_MARK;
 
 use super::body::is_html;
-use super::json_path::{Walk, read};
-use super::list::FieldPath;
+use super::json_path::{Walk, numbers, read};
+use super::list::{FieldPath, ListConfig};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 use super::{
@@ -71,7 +70,8 @@ pub struct JsonLines {
 pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
     let members = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)).collect();
     let schema = Arc::new(Schema { members, fields: fields.clone() });
-    JsonLines { chunks: source.chunks(ChunkConfig::default()), schema, lines: 0 }
+    let lines = ListConfig::plain(Terminator::LineFeed);
+    JsonLines { chunks: source.chunks(ChunkConfig::default(), lines), schema, lines: 0 }
 }
 
 impl BatchReader for JsonLines {
@@ -102,12 +102,7 @@ impl Batch for Lines {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let mut bytes: &[u8] = &self.chunk;
-        if self.lines_before == 0 {
-            // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
-            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        }
-        for (index, record) in Records::new(bytes, Terminator::LineFeed).enumerate() {
+        for (index, record) in Records::new(&self.chunk, Terminator::LineFeed).enumerate() {
             if let Err(problem) = self.schema.read_line(record.text(), config, sink) {
                 let number = self.lines_before + index as u64 + 1;
                 sink.broken(BrokenRecord::senseless(format!("line {number}"), problem));
@@ -195,8 +190,9 @@ impl<'l> Walk<'l> for Line<'_, 'l> {
         self.record.add(field, rank, value)
     }
 
-    fn is_nested(&self, number: usize) -> bool {
-        matches!(self.members[number].field, CaptureField::Headers | CaptureField::Redirects)
+    fn nested(&self, paths: u64) -> Option<usize> {
+        let is_nested = |field| matches!(field, CaptureField::Headers | CaptureField::Redirects);
+        numbers(paths).find(|&number| is_nested(self.members[number].field))
     }
 
     fn read<D: Deserializer<'l>>(&mut self, number: usize, value: D) -> Result<(), D::Error> {

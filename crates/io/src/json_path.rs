@@ -99,9 +99,9 @@ pub(crate) trait Walk<'l> {
         Cow::Owned(text.as_bytes().to_vec())
     }
 
-    /// Whether [`Walk::read`] reads the value at a path.
-    fn is_nested(&self, _: usize) -> bool {
-        false
+    /// Returns the first of the paths in a set whose value [`Walk::read`] reads.
+    fn nested(&self, _: u64) -> Option<usize> {
+        None
     }
 
     /// Reads the value at a path with a shape of its own.
@@ -130,7 +130,7 @@ pub(crate) fn read<'l, R: serde_json::de::Read<'l>>(
 
 /// Returns the numbers in a set of paths.
 #[inline]
-fn numbers(mut paths: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn numbers(mut paths: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let number = (paths != 0).then(|| paths.trailing_zeros() as usize)?;
         paths &= paths - 1;
@@ -148,17 +148,28 @@ struct ValueAt<'w, W> {
 }
 
 impl<W> ValueAt<'_, W> {
+    #[inline(always)]
     fn set<'l, E: Error>(self, value: FieldValue<'l>) -> Result<(), E>
     where
         W: Walk<'l>,
     {
-        if self.ended == 0 {
-            return Ok(());
+        match self.ended {
+            0 => Ok(()),
+            one if one.is_power_of_two() => {
+                self.walk.value(one.trailing_zeros() as usize, value).map_err(E::custom)
+            }
+            _ => self.set_several(value),
         }
-        for number in numbers(self.ended & (self.ended - 1)) {
-            self.walk.value(number, value.clone()).map_err(E::custom)?;
-        }
-        self.walk.value(self.ended.trailing_zeros() as usize, value).map_err(E::custom)
+    }
+
+    #[cold]
+    fn set_several<'l, E: Error>(self, value: FieldValue<'l>) -> Result<(), E>
+    where
+        W: Walk<'l>,
+    {
+        numbers(self.ended)
+            .try_for_each(|number| self.walk.value(number, value.clone()))
+            .map_err(E::custom)
     }
 }
 
@@ -166,7 +177,7 @@ impl<'l, W: Walk<'l>> DeserializeSeed<'l> for ValueAt<'_, W> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
-        match numbers(self.ended).find(|&number| self.walk.is_nested(number)) {
+        match self.walk.nested(self.ended) {
             None => deserializer.deserialize_any(self),
             Some(number) => {
                 self.walk.read(number, deserializer)?;
@@ -204,6 +215,7 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
         self.set(FieldValue::Number(number))
     }
 
+    #[inline]
     fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
         self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
     }
@@ -218,11 +230,17 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
         self.set(FieldValue::Other("a list"))
     }
 
+    #[inline]
     fn visit_map<A: MapAccess<'l>>(self, mut members: A) -> Result<(), A::Error> {
         let (depth, mut seen) = (self.depth, 0);
-        while let Some((paths, ended)) =
-            members.next_key_seed(NameAt { depth, paths: self.paths, walk: &*self.walk })?
-        {
+        let name = |number| self.walk.path(number).names().get(depth).map_or(0, String::len);
+        let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
+        while let Some(paths) = members.next_key_seed(NameAt {
+            depth,
+            paths: self.paths,
+            lengths,
+            walk: &*self.walk,
+        })? {
             if paths == 0 {
                 members.next_value::<IgnoredAny>()?;
                 continue;
@@ -230,44 +248,50 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
             numbers(paths & seen).for_each(|number| self.walk.repeated(number));
             seen |= paths;
             let (depth, walk) = (depth + 1, &mut *self.walk);
+            let ends = |&number: &usize| walk.path(number).names().len() == depth;
+            let ended = numbers(paths).filter(ends).fold(0, |set, number| set | 1 << number);
             members.next_value_seed(ValueAt { depth, paths, ended, walk })?;
         }
         self.set(FieldValue::Other("an object"))
     }
 }
 
-/// Selects the paths that have a name at a depth, and those of them that end with it.
+/// Selects the paths that have a name at a depth.
 struct NameAt<'w, W> {
     depth: usize,
     paths: u64,
+    /// The [bits](length_bit) of the names that are looked for. Most names of a line have others.
+    lengths: u64,
     walk: &'w W,
 }
 
-impl<'l, W: Walk<'l>> DeserializeSeed<'l> for NameAt<'_, W> {
-    type Value = (u64, u64);
+#[inline]
+fn length_bit(length: usize) -> u64 {
+    1 << (length % u64::BITS as usize)
+}
 
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(u64, u64), D::Error> {
+impl<'l, W: Walk<'l>> DeserializeSeed<'l> for NameAt<'_, W> {
+    type Value = u64;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<u64, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
 impl<'l, W: Walk<'l>> Visitor<'l> for NameAt<'_, W> {
-    type Value = (u64, u64);
+    type Value = u64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")
     }
 
     #[inline]
-    fn visit_str<E: Error>(self, name: &str) -> Result<(u64, u64), E> {
-        let (mut paths, mut ended) = (0, 0);
-        for number in numbers(self.paths) {
-            let path = self.walk.path(number);
-            if path.has(self.depth, name) {
-                paths |= 1 << number;
-                ended |= u64::from(path.names().len() == self.depth + 1) << number;
-            }
+    fn visit_str<E: Error>(self, name: &str) -> Result<u64, E> {
+        if self.lengths & length_bit(name.len()) == 0 {
+            return Ok(0);
         }
-        Ok((paths, ended))
+        let has = |&number: &usize| self.walk.path(number).has(self.depth, name);
+        Ok(numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number))
     }
 }

@@ -18,7 +18,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
 
-use super::list::{URL_NAMES, two_columns};
+use super::list::UrlColumn;
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 
@@ -185,38 +185,11 @@ fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
     }
 }
 
-/// Finds the column with the URLs of a list. `given` is its name, or its number counted from 1; by
-/// default the first of the usual names that a column has, in any case. The error says what is
-/// wrong.
+/// Finds the column with the URLs of a list, as [`UrlColumn::find`]. The error says what is wrong.
 pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
-    let find = |is: &dyn Fn(&str) -> bool| -> Result<Option<usize>, String> {
-        let mut found = (0..).zip(schema.fields()).filter(|(_, field)| is(field.name()));
-        let Some((place, field)) = found.next() else { return Ok(None) };
-        match found.next() {
-            None => Ok(Some(place)),
-            Some((other, name)) => {
-                Err(two_columns([(place, field.name().as_str()), (other, name.name())]))
-            }
-        }
-    };
-    let place = match given {
-        Some(given) => {
-            let number = || given.parse::<usize>().ok()?.checked_sub(1);
-            let numbered = || number().filter(|&place| place < schema.fields().len());
-            find(&|name| name == given)?
-                .or_else(numbered)
-                .ok_or_else(|| format!("no column {given} (--column {given}); {}", names(schema)))?
-        }
-        None => {
-            let usual = |usual: &&str| find(&|name| name.eq_ignore_ascii_case(usual)).transpose();
-            URL_NAMES.iter().find_map(usual).unwrap_or_else(|| {
-                let (usual, names) = (URL_NAMES.join(", "), names(schema));
-                Err(format!(
-                    "no column for the URL ({usual}); name it with --column COLUMN; {names}"
-                ))
-            })?
-        }
-    };
+    let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
+    let found = UrlColumn::find(&names, given);
+    let place = found.ok_or_else(|| UrlColumn::missing(&names, given))?.only(&names)?;
     let field = schema.field(place);
     match holds_bytes(entries(field.data_type())) {
         true => Ok(place),

@@ -132,7 +132,7 @@ fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
     let path = Path::new(list.source().name());
     let source = Source::open(path, OpenConfig::default()).unwrap();
     let config = ChunkConfig { by_row_group: true, ..ChunkConfig::default() };
-    source.list(config, ListConfig::default()).map(Result::unwrap)
+    source.chunks(config, ListConfig::default()).map(Result::unwrap)
 }
 
 /// Encodes the added columns of a chunk.

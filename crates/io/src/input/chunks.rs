@@ -18,17 +18,14 @@ use std::sync::Arc;
 use portcullis_dialect::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
 use super::InputError;
-use super::records::Terminator;
 use super::source::{Content, Mapping};
 use super::stream::Stream;
 use crate::list::parquet::{ParquetList, Part, Parts};
-use crate::list::{Detected, Framing, List, ListConfig, Reading, detect};
+use crate::list::{Detected, Framing, List, ListConfig, detect};
 
 /// How an input is cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkConfig {
-    /// The terminator of records. LF by default.
-    pub terminator: Terminator,
     /// The most bytes in a chunk, unless one record is longer. 0 counts as 1. By default
     /// [`CHUNK_BYTES`].
     pub chunk_bytes: usize,
@@ -42,7 +39,6 @@ pub struct ChunkConfig {
 impl Default for ChunkConfig {
     fn default() -> ChunkConfig {
         ChunkConfig {
-            terminator: Terminator::default(),
             chunk_bytes: CHUNK_BYTES,
             record_bytes_max: RECORD_BYTES_MAX,
             by_row_group: false,
@@ -207,7 +203,10 @@ pub struct Chunks {
     file: Option<File>,
     /// The rows, which replace the content of a Parquet file.
     parts: Option<Parts>,
-    reading: Reading,
+    /// How the list is read.
+    lists: Arc<ListConfig>,
+    /// The list, once it is detected.
+    list: Option<Arc<List>>,
     is_first: bool,
     is_over: bool,
     /// The buffers of recycled chunks.
@@ -223,7 +222,7 @@ impl Chunks {
         content: Content,
         file: Option<File>,
         config: ChunkConfig,
-        reading: Reading,
+        lists: Arc<ListConfig>,
     ) -> Chunks {
         let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
         Chunks {
@@ -231,7 +230,8 @@ impl Chunks {
             content,
             file,
             parts: None,
-            reading,
+            lists,
+            list: None,
             is_first: true,
             is_over: false,
             spare: Vec::new(),
@@ -266,10 +266,10 @@ impl Chunks {
     /// Returns how the input is read. The first call detects the format and skips the bytes before
     /// the first record.
     fn list(&mut self) -> Result<Arc<List>, InputError> {
-        let config = match &self.reading {
-            Reading::Known(list) => return Ok(Arc::clone(list)),
-            Reading::Unseen(config) => Arc::clone(config),
-        };
+        if let Some(list) = &self.list {
+            return Ok(Arc::clone(list));
+        }
+        let config = Arc::clone(&self.lists);
         let mut wanted = self.config.wanted_bytes();
         let list = loop {
             let (name, first, is_whole) = match &mut self.content {
@@ -288,7 +288,7 @@ impl Chunks {
                 Detected::List(list) => break Arc::new(*list),
                 Detected::Parquet(list) => {
                     let list = self.open_parquet(*list, &config)?;
-                    self.reading = Reading::Known(Arc::clone(&list));
+                    self.list = Some(Arc::clone(&list));
                     return Ok(list);
                 }
                 Detected::More if first_bytes > self.config.record_bytes_max => {
@@ -310,7 +310,7 @@ impl Chunks {
             Content::Stream(stream) => stream.consume(head_bytes),
         }
         self.position += head_bytes as u64;
-        self.reading = Reading::Known(Arc::clone(&list));
+        self.list = Some(Arc::clone(&list));
         Ok(list)
     }
 
@@ -476,7 +476,7 @@ mod tests {
             (b"abcdefg\n", true, Cut::TooLong),
         ];
         for &(rest, is_last, expected) in cases {
-            let framing = Framing::Byte(Terminator::LineFeed);
+            let framing = Framing::Byte(crate::input::Terminator::LineFeed);
             assert_eq!(config.cut(framing, rest, is_last), expected, "{rest:?}, {is_last}");
         }
     }

@@ -17,10 +17,11 @@
 //!
 //! ```
 //! use portcullis_io::input::{ChunkConfig, OpenConfig, Records, Source, Terminator};
+//! use portcullis_io::list::ListConfig;
 //!
 //! let list: &[u8] = b"https://a.example/\r\nhttps://b.example/";
 //! let source = Source::from_reader("a list", list, OpenConfig::default());
-//! for chunk in source.chunks(ChunkConfig::default()) {
+//! for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
 //!     let mut records = Records::new(&chunk, Terminator::LineFeed);
 //!     let first = records.next().unwrap();

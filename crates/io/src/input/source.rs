@@ -27,7 +27,7 @@ use super::chunks::{ChunkConfig, Chunks};
 use super::records::Terminator;
 use super::stream::Stream;
 use crate::compression::Coding;
-use crate::list::{List, ListConfig, Reading};
+use crate::list::ListConfig;
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,10 @@ impl Default for OpenConfig {
 /// ```no_run
 /// use std::path::Path;
 /// use portcullis_io::input::{ChunkConfig, OpenConfig, Source};
+/// use portcullis_io::list::ListConfig;
 ///
 /// let source = Source::open(Path::new("urls.txt.gz"), OpenConfig::default())?;
-/// for chunk in source.chunks(ChunkConfig::default()) {
+/// for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
 ///     println!("{} bytes of whole lines", chunk?.len());
 /// }
 /// # Ok::<(), portcullis_io::input::InputError>(())
@@ -260,16 +261,10 @@ impl Source {
         Ok(&first[..first.len().min(bytes_max)])
     }
 
-    /// Returns the input in chunks of whole records, which end with [`ChunkConfig::terminator`].
-    pub fn chunks(self, config: ChunkConfig) -> Chunks {
-        let list = List::plain(self.name().to_owned(), config.terminator);
-        Chunks::new(self.content, self.file, config, Reading::Known(list.into()))
-    }
-
-    /// Returns a list of URLs in chunks of whole records. The format is detected with the first
-    /// chunk.
-    pub fn list(self, config: ChunkConfig, list: impl Into<Arc<ListConfig>>) -> Chunks {
-        Chunks::new(self.content, self.file, config, Reading::Unseen(list.into()))
+    /// Returns the input in chunks of whole records. The format is detected with the first chunk,
+    /// unless it is given.
+    pub fn chunks(self, config: ChunkConfig, lists: impl Into<Arc<ListConfig>>) -> Chunks {
+        Chunks::new(self.content, self.file, config, lists.into())
     }
 
     /// Returns the input as a stream, for formats that are not cut at line feeds. A mapping is

@@ -7,15 +7,12 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
+use crate::list::ListConfig;
 use crate::tests::{gzip, zstd as zstd_frame};
 
 /// Chunks so small that every record occurs at every position in a chunk.
-const SMALL: ChunkConfig = ChunkConfig {
-    terminator: Terminator::LineFeed,
-    chunk_bytes: 8,
-    record_bytes_max: 12,
-    by_row_group: false,
-};
+const SMALL: ChunkConfig =
+    ChunkConfig { chunk_bytes: 8, record_bytes_max: 12, by_row_group: false };
 
 /// A reader that returns one byte per read and is sometimes interrupted by a signal.
 struct Dribble<R> {
@@ -60,7 +57,16 @@ fn from_bytes(bytes: &[u8]) -> Source {
 
 /// Returns the chunks up to the end or an error, and the error.
 fn cut(source: Source, config: ChunkConfig) -> (Vec<Vec<u8>>, Option<InputError>) {
-    let mut chunks = source.chunks(config);
+    cut_at(source, config, Terminator::LineFeed)
+}
+
+/// Like [`cut`], for records with this terminator.
+fn cut_at(
+    source: Source,
+    config: ChunkConfig,
+    terminator: Terminator,
+) -> (Vec<Vec<u8>>, Option<InputError>) {
+    let mut chunks = source.chunks(config, ListConfig::plain(terminator));
     let mut whole = Vec::new();
     let mut failure = None;
     while let Some(chunk) = chunks.next() {
@@ -179,8 +185,7 @@ fn the_limits_themselves() {
 
 #[test]
 fn nul_data_is_not_cut_at_line_feeds() {
-    let config = ChunkConfig { terminator: Terminator::Nul, ..SMALL };
-    let (chunks, _) = cut(from_bytes(b"a\nb\nc\nd\0\ne\0f"), config);
+    let (chunks, _) = cut_at(from_bytes(b"a\nb\nc\nd\0\ne\0f"), SMALL, Terminator::Nul);
     assert_eq!(chunks, [&b"a\nb\nc\nd\0"[..8], b"\ne\0f"]);
 }
 
@@ -306,7 +311,8 @@ fn stored_bytes_add_up() {
             let source = Source::open(&write_file(&folder, "list", &stored), config).unwrap();
             assert_eq!(source.stored_bytes(), Some(stored.len() as u64));
             let small = ChunkConfig { chunk_bytes: 64, ..ChunkConfig::default() };
-            let sum: u64 = source.chunks(small).map(|chunk| chunk.unwrap().stored_bytes()).sum();
+            let chunks = source.chunks(small, ListConfig::default());
+            let sum: u64 = chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum();
             assert_eq!(sum, stored.len() as u64);
         }
     }
@@ -316,7 +322,7 @@ fn stored_bytes_add_up() {
 fn a_file_that_shrinks_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = write_file(&folder, "list", b"one\ntwo\n");
-    let mut chunks = open(&path).chunks(SMALL);
+    let mut chunks = open(&path).chunks(SMALL, ListConfig::plain(Terminator::LineFeed));
     // The page stays mapped, so no access faults. Its end would read as zeros.
     File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
     assert!(chunks.next().unwrap().is_ok());

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::delimited::{Columns, first_row};
 use super::framing::Framing;
-use super::{FieldPath, List, ListConfig, ListFormat, Place, URL_NAMES, crawl, two_columns};
+use super::url_column::listed;
+use super::{FieldPath, List, ListConfig, ListFormat, Place, URL_NAMES, UrlColumn, crawl};
 use crate::input::{InputError, Terminator};
-use portcullis_dialect::limits::{LIST_COLUMNS_MAX, LIST_FIELDS_SHOWN};
+use portcullis_dialect::limits::LIST_COLUMNS_MAX;
 use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
 
 /// The members of URLFrontier's items.
@@ -117,7 +118,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let is_headed = |delimiter: u8| {
         let fields = first_row(text, delimiter).0;
-        fields.len() > 1 && usual_column(&fields).is_some()
+        fields.len() > 1 && UrlColumn::find(&fields, None).is_some()
     };
     let is_tabbed = memchr::memchr(b'\t', line).is_some();
     match () {
@@ -136,12 +137,6 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
 fn is_json_array(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     text.starts_with(b"[") && FileKind::of_list(text) == FileKind::Json
-}
-
-/// Returns the number of the first column with a usual name.
-fn usual_column(names: &[Vec<u8>]) -> Option<usize> {
-    let is = |field: &[u8], name: &str| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-    URL_NAMES.iter().find_map(|name| names.iter().position(|field| is(field, name)))
 }
 
 /// Whether a field may be a URL and is not the name of a column.
@@ -171,8 +166,7 @@ struct FirstRow {
     delimiter: u8,
     row: Vec<Vec<u8>>,
     end: usize,
-    /// The column of the URL.
-    column: usize,
+    column: UrlColumn,
     is_header: bool,
 }
 
@@ -313,9 +307,7 @@ impl Look<'_> {
             }
         }
         if let Some(FirstRow { delimiter, row, end, column, is_header }) = found {
-            if is_header {
-                self.check_name(&row, column)?;
-            }
+            let column = column.only(&row).map_err(|problem| problem_with(self.name, problem))?;
             let place = Place::Column(Columns { delimiter, column, count: row.len() });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {
@@ -335,64 +327,27 @@ impl Look<'_> {
         let usual = DELIMITERS.iter().copied().max_by_key(|&it| first_row(self.text, it).0.len());
         let delimiter = if delimiters.len() == 1 { delimiters[0] } else { usual.unwrap_or(b',') };
         let (row, _) = first_row(self.text, delimiter);
-        let columns = listed(row.iter().map(|field| String::from_utf8_lossy(field)));
-        let wanted = match &self.config.column {
-            Some(column) => format!("no column `{column}`"),
-            None => format!("no column is called {}", URL_NAMES.join(", ")),
-        };
-        let problem = format!(
-            "{wanted}; its columns are {columns}; name the one with the URL with --column NAME or its \
-             number"
-        );
-        Err(problem_with(self.name, problem))
-    }
-
-    /// Checks that no other column has the name of the URL's. A column may also be given by its
-    /// number.
-    fn check_name(&self, header: &[Vec<u8>], column: usize) -> Result<(), InputError> {
-        let is_same = |name: &[u8]| match &self.config.column {
-            Some(wanted) => name.trim_ascii() == wanted.as_bytes(),
-            None => name.trim_ascii().eq_ignore_ascii_case(header[column].trim_ascii()),
-        };
-        let mut same = header.iter().enumerate().filter(|(_, name)| is_same(name));
-        let (Some(one), Some(other)) = (same.next(), same.next()) else { return Ok(()) };
-        let [one, other] =
-            [one, other].map(|(place, name)| (place, String::from_utf8_lossy(name.trim_ascii())));
-        let problem = two_columns([(one.0, &one.1), (other.0, &other.1)]);
-        Err(problem_with(self.name, problem))
+        Err(problem_with(self.name, UrlColumn::missing(&row, self.config.column.as_deref())))
     }
 
     /// Returns the column of the URL, and whether `row` is a header.
-    fn column(&self, row: &[Vec<u8>]) -> Option<(usize, bool)> {
-        if let Some(wanted) = &self.config.column {
-            let mut names = row.iter();
-            if let Some(column) = names.position(|name| name.trim_ascii() == wanted.as_bytes()) {
-                return Some((column, true));
-            }
-            let column = wanted.parse::<usize>().ok()?.checked_sub(1)?;
-            return row.get(column).map(|field| (column, !may_be_url(field)));
+    fn column(&self, row: &[Vec<u8>]) -> Option<(UrlColumn, bool)> {
+        let given = self.config.column.as_deref();
+        if let Some(column) = UrlColumn::find(row, given) {
+            let is_header = column.is_named || !may_be_url(&row[column.place]);
+            return Some((column, is_header));
         }
-        if let Some(column) = usual_column(row) {
-            return Some((column, true));
+        if given.is_some() {
+            return None;
         }
         // Without a header, the column is the only field with a URL.
         let is_url = |field: &Vec<u8>| memchr::memmem::find(field, b"://").is_some();
-        let column = row.iter().position(is_url)?;
-        (!row[column + 1..].iter().any(is_url)).then_some((column, false))
+        let place = row.iter().position(is_url)?;
+        let is_only = !row[place + 1..].iter().any(is_url);
+        is_only.then_some((UrlColumn::at(place), false))
     }
 }
 
 fn url_field() -> Place {
     Place::Fields(vec![FieldPath::usual("url")])
-}
-
-/// Formats the first few names in quotes.
-fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
-    let rest = names.len().saturating_sub(LIST_FIELDS_SHOWN);
-    let shown: Vec<String> =
-        names.take(LIST_FIELDS_SHOWN).map(|name| format!("`{}`", name.as_ref())).collect();
-    match rest {
-        0 => shown.join(", "),
-        rest => format!("{} and {rest} more", shown.join(", ")),
-    }
 }

@@ -31,7 +31,7 @@
 //! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
 //! let source = Source::from_reader("export", export, OpenConfig::default());
 //! let arena = Arena::new();
-//! for chunk in source.list(ChunkConfig::default(), ListConfig::default()) {
+//! for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
 //!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
 //!     Rows::new(&chunk, &arena, 0).read(1, |records| {
@@ -52,6 +52,7 @@ pub mod parquet;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod url_column;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub(crate) use framing::Framing;
 use parquet::ParquetList;
 use portcullis_dialect::words;
 pub use rows::Rows;
+pub(crate) use url_column::{URL_NAMES, UrlColumn};
 
 words! {
     /// A format of lists, with its name for command lines and for people.
@@ -134,6 +136,13 @@ pub struct ListConfig {
     pub column: Option<String>,
     /// The terminator of plain lines. With NUL, no format is detected.
     pub terminator: Terminator,
+}
+
+impl ListConfig {
+    /// Returns the config of plain records with this terminator. No format is detected.
+    pub fn plain(terminator: Terminator) -> ListConfig {
+        ListConfig { format: Some(ListFormat::Lines), terminator, ..ListConfig::default() }
+    }
 }
 
 words! {
@@ -314,22 +323,6 @@ impl List {
     }
 }
 
-/// Names of columns and members that hold a URL, in any case, in every format. The first that exists
-/// counts.
-pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
-
-/// Returns the problem of two columns, counted from 0, that could both be the one with the URL.
-pub(crate) fn two_columns([one, other]: [(usize, &str); 2]) -> String {
-    format!(
-        "the columns {} and {} are called `{}` and `{}`; name the one with the URL by its number with \
-         --column",
-        one.0 + 1,
-        other.0 + 1,
-        one.1,
-        other.1
-    )
-}
-
 /// The records of a chunk of text, in order. Concatenated, they are the chunk.
 struct TextRecords<'c> {
     list: &'c List,
@@ -406,12 +399,4 @@ impl<'c> TextRecords<'c> {
             Err(problem) => record.with_problem(problem),
         })
     }
-}
-
-/// A list before or after detection.
-#[derive(Clone, Debug)]
-pub(crate) enum Reading {
-    /// The format is not detected yet.
-    Unseen(Arc<ListConfig>),
-    Known(Arc<List>),
 }

@@ -226,11 +226,7 @@ where
 
     fn open(&mut self, source: Source) -> Input {
         self.totals.sources += 1;
-        let config = self.config.chunks;
-        let chunks = match self.config.lists {
-            Some(lists) => source.list(config, Arc::clone(lists)),
-            None => source.chunks(config),
-        };
+        let chunks = source.chunks(self.config.chunks, Arc::clone(&self.config.lists));
         if chunks.is_mapped() {
             return Input::Mapped(Box::new(chunks));
         }

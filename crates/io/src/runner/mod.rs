@@ -70,14 +70,14 @@ use events::EventLoop;
 use jobs::Workers;
 
 /// Settings of a batch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Config<'a> {
     /// The number of worker threads; 0, the default, means one per CPU.
     pub threads: usize,
     /// How inputs are split into chunks.
     pub chunks: ChunkConfig,
-    /// How the formats of the inputs are detected; `None` if all are plain lines.
-    pub lists: Option<&'a Arc<ListConfig>>,
+    /// How the inputs are read.
+    pub lists: Arc<ListConfig>,
     /// Whether inputs are opened ahead, one per thread. Only for regular files: a pipe may deliver
     /// nothing until an earlier one is read.
     pub open_ahead: bool,

@@ -9,18 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
-use crate::input::{OpenConfig, Terminator};
+use crate::input::OpenConfig;
 use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 
 /// Chunks of a few records, so that a short list has many.
-const SMALL: ChunkConfig = ChunkConfig {
-    terminator: Terminator::LineFeed,
-    chunk_bytes: 32,
-    record_bytes_max: 100,
-    by_row_group: false,
-};
+const SMALL: ChunkConfig =
+    ChunkConfig { chunk_bytes: 32, record_bytes_max: 100, by_row_group: false };
 
 fn mapped() -> OpenConfig {
     // SAFETY: the files are these tests' own, and nothing writes to them while they are read.

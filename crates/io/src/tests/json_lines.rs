@@ -402,7 +402,17 @@ fn a_file_that_is_cut_short_is_an_error() {
 
 /// After any damage to the bytes, every nonempty line is a capture or broken.
 #[test]
-fn flipped_bytes_lose_no_line() {
+fn damage_loses_no_line() {
+    damaged_lines(10_000);
+}
+
+#[test]
+#[ignore = "takes ten times as long"]
+fn more_damage_loses_no_line() {
+    damaged_lines(100_000);
+}
+
+fn damaged_lines(rounds: usize) {
     let lines = [
         r#"{"url":"https://a.example/robots.txt","status":200,"headers":{"Content-Type":"text/plain","Age":["1","2"]},"body":"User-agent: *\nDisallow: /\u00e9"}"#,
         r#"{"url":"https://b.example/robots.txt","status":200,"fetched_at":"2024-05-01T12:00:00Z","body_base64":"VXNlci1hZ2VudDogKgo=","truncated":false}"#,
@@ -411,7 +421,7 @@ fn flipped_bytes_lose_no_line() {
     ];
     let text = lines.join("\n").into_bytes();
     let mut random = portcullis_testkit::Random::new(2024);
-    for round in 0..100_000 {
+    for round in 0..rounds {
         let mut bytes = text.clone();
         for _ in 0..1 + random.below(3) {
             let at = random.below(bytes.len());

@@ -74,6 +74,17 @@ pub(crate) fn fields(names: &[&str]) -> FieldMap {
     FieldMap::new(names.iter().map(|name| name.parse().unwrap())).unwrap()
 }
 
+/// Returns copies of a file with one flipped bit each, which messages name: each `stride`th of three
+/// bits per byte. A stride that three does not divide takes all three in turn.
+fn flipped(whole: &[u8], stride: usize) -> impl Iterator<Item = (String, Vec<u8>)> {
+    let bits = (0..whole.len()).flat_map(|at| [(at, 0), (at, 4), (at, 7)]).step_by(stride);
+    bits.map(|(at, bit)| {
+        let mut bytes = whole.to_vec();
+        bytes[at] ^= 1 << bit;
+        (format!("byte {at}, bit {bit}"), bytes)
+    })
+}
+
 /// Reads all batches.
 #[track_caller]
 pub(crate) fn read_all(reader: &mut dyn BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
