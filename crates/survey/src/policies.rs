@@ -14,6 +14,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::automaton::Reach;
+use portcullis_lint::analysis::RuleStatus;
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::{AgentChain, Audience, Selection, reach};
 use portcullis_robots::syntax::RobotsTxt;
@@ -23,7 +24,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::origins::{Map, PolicyUse};
-use crate::rules::{Fate, fates};
+use crate::rules::never_deciding;
 use crate::text::Text;
 use crate::usage::{Conflict, UsageFigures, UsageReading, UsageSums, conflicts};
 
@@ -164,7 +165,7 @@ pub(crate) struct Policy {
     /// The rules of all classes.
     pub rules: RuleSpan,
     /// The rules that never decide, or for which a limit ended the search.
-    pub fates: Vec<(RuleID, Fate)>,
+    pub never: Vec<(RuleID, RuleStatus)>,
     pub conflicts: Vec<Conflict>,
 }
 
@@ -232,7 +233,7 @@ impl Reading {
             classes: vec![Class { agent: 0, rules: RuleSpan::default() }],
             applicable: 0,
             rules: RuleSpan::default(),
-            fates: Vec::new(),
+            never: Vec::new(),
             conflicts: Vec::new(),
         };
         let mut reading = match access.state {
@@ -317,7 +318,7 @@ impl Policy {
         self.applicable = rules.filter(|rule| !rule.value.is_empty()).count() as u64;
         self.rules = RuleSpan::of(file, &groups);
         let classes = self.classes.iter().filter(|class| class.rules.len > 0);
-        self.fates = fates(file, classes.map(|class| &agents[class.agent]), dialect);
+        self.never = never_deciding(file, classes.map(|class| &agents[class.agent]), dialect);
         self.conflicts = conflicts(file, agents, dialect);
     }
 }

@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::{AUDIT_ANALYSIS_POSITIONS_MAX, AUDIT_ANALYSIS_STATES_MAX};
-use portcullis_lint::analysis::{
-    AgentRules, AnalysisLimits, Robot, RuleStatus, Successor, never_deciding,
-};
+use portcullis_lint::analysis::{AgentRules, AnalysisLimits, Robot, RuleStatus, Successor};
 use portcullis_report::Figures;
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::{AgentChain, Selection};
@@ -38,11 +36,9 @@ pub(crate) fn figures(
     let rules_asked = policies().filter(|(_, urls)| **urls > 0).map(|(it, _)| it.applicable).sum();
     let deciding = deciding(audit, tally, findings, asked)?;
     let idle = rules_asked - deciding.total;
-    let fates = || audit.policies.iter().flat_map(|policy| &policy.fates);
-    let with = |cause: Cause| {
-        fates().filter(|(_, fate)| matches!(fate, Fate::Never(it, _) if *it == cause)).count()
-    };
-    let by_cause = Figures::of(Cause::ALL, Cause::as_str, |cause| with(cause) as u64);
+    let never = || audit.policies.iter().flat_map(|policy| &policy.never);
+    let with = |cause| never().filter(|(_, status)| cause_of(status) == cause).count() as u64;
+    let by_cause = Figures::of(Cause::ALL, Cause::as_str, |cause| with(Some(cause)));
     let total = by_cause.0.iter().map(|(_, rules)| rules).sum();
     Ok(RuleFigures {
         rules: policies().map(|(policy, _)| policy.applicable).sum(),
@@ -51,7 +47,7 @@ pub(crate) fn figures(
         idle: List { total: idle, rows: idle_rows(audit, tally, asked)? },
         never: List { total, rows: never_rows(audit, asked)? },
         never_by_cause: by_cause,
-        not_known: fates().filter(|(_, fate)| matches!(fate, Fate::NotKnown)).count() as u64,
+        not_known: with(None),
     })
 }
 
@@ -167,73 +163,40 @@ impl<'f> Described<'f> {
     }
 }
 
-/// The effect of a rule over all agents to which it applies.
-#[derive(Debug)]
-pub(crate) enum Fate {
-    Decides,
-    NotKnown,
-    Never(Cause, Vec<RuleID>),
-}
-
-/// Returns the fates of the rules with a pattern that apply to one of `agents`, each of which
-/// follows different groups, in order. Rules that decide are left out.
-pub(crate) fn fates<'a>(
+/// Returns the rules with a value that apply to one of `agents`, each of which follows different
+/// groups, and decide for none of them, or for which a limit ended the search.
+pub(crate) fn never_deciding<'a>(
     file: &RobotsTxt<'_>,
     agents: impl Iterator<Item = &'a AgentChain>,
     dialect: &'static Dialect,
-) -> Vec<(RuleID, Fate)> {
-    let mut fates: BTreeMap<RuleID, Fate> = BTreeMap::new();
-    for agent in agents {
-        let rules = AgentRules::new(file, Robot::Agent(agent), dialect);
-        for (rule, fate) in class_fates(file, &rules) {
-            // A rule that decides for one class counts as deciding.
-            match (fates.get(&rule), &fate) {
-                (Some(Fate::Decides), _) | (Some(_), Fate::Never(..)) => {}
-                _ => drop(fates.insert(rule, fate)),
-            }
-        }
-    }
-    fates.into_iter().filter(|(_, fate)| !matches!(fate, Fate::Decides)).collect()
-}
-
-/// Returns the fates of the rules with a pattern that one class follows.
-fn class_fates(file: &RobotsTxt<'_>, rules: &AgentRules<'_>) -> Vec<(RuleID, Fate)> {
+) -> Vec<(RuleID, RuleStatus)> {
     let limits = AnalysisLimits {
         positions_max: AUDIT_ANALYSIS_POSITIONS_MAX,
         states_max: AUDIT_ANALYSIS_STATES_MAX,
     };
-    let groups = &rules.selection().groups;
-    let mut found = never_deciding(rules.rules(), &limits).into_iter().peekable();
-    // A pattern that cannot match the start of a path is not among the ordered rules.
-    let mut ordered = rules.rules().ordered.rules.clone();
-    ordered.sort_unstable();
-    let fate = |rule: RuleID| {
-        let fate = match found.next_if(|found| found.rule == rule) {
-            Some(found) => Fate::of(found.status),
-            None if ordered.binary_search(&rule).is_ok() => Fate::Decides,
-            None => Fate::Never(Cause::NoUrl, Vec::new()),
-        };
-        (rule, fate)
-    };
-    let rules = groups.iter().flat_map(|&group| file.groups()[group].rule_ids());
-    rules.filter(|rule| !file.rules()[rule.index()].value.is_empty()).map(fate).collect()
-}
-
-impl Fate {
-    fn of(status: RuleStatus) -> Fate {
-        match status {
-            RuleStatus::Decides { .. } | RuleStatus::Redundant { .. } => Fate::Decides,
-            RuleStatus::Unknown(_) => Fate::NotKnown,
-            RuleStatus::NeverMatches => Fate::Never(Cause::NoUrl, Vec::new()),
-            RuleStatus::Equal { to } => Fate::Never(Cause::Equal, vec![to]),
-            RuleStatus::Shadowed { by } => {
-                let rule = |successor| match successor {
-                    Successor::Rule(rule) => Some(rule),
-                    Successor::RobotsTxt | Successor::NoRule => None,
-                };
-                Fate::Never(Cause::Shadowed, by.into_iter().filter_map(rule).collect())
+    let mut known: BTreeMap<RuleID, Option<RuleStatus>> = BTreeMap::new();
+    for agent in agents {
+        let rules = AgentRules::new(file, Robot::Agent(agent), dialect);
+        for (rule, status) in rules.never_deciding(&limits) {
+            let never = status.as_ref().is_some_and(|status| cause_of(status).is_some());
+            match known.get(&rule) {
+                // A rule that decides for one class counts as deciding.
+                Some(None) => {}
+                Some(Some(_)) if never => {}
+                _ => drop(known.insert(rule, status)),
             }
         }
+    }
+    known.into_iter().filter_map(|(rule, status)| Some((rule, status?))).collect()
+}
+
+/// Returns why a rule never decides; `None` if it may decide.
+fn cause_of(status: &RuleStatus) -> Option<Cause> {
+    match status {
+        RuleStatus::NeverMatches => Some(Cause::NoUrl),
+        RuleStatus::Equal { .. } => Some(Cause::Equal),
+        RuleStatus::Shadowed { .. } => Some(Cause::Shadowed),
+        RuleStatus::Decides { .. } | RuleStatus::Redundant { .. } | RuleStatus::Unknown(_) => None,
     }
 }
 
@@ -246,30 +209,36 @@ fn never_rows(audit: &Audit, asked: &Asked<'_>) -> Result<Vec<NeverRule>, Damage
     });
     let mut rows = Vec::new();
     for number in numbers {
-        let never = |(rule, fate): &(RuleID, Fate)| match fate {
-            Fate::Never(cause, by) => Some((*rule, *cause, by.clone())),
-            Fate::Decides | Fate::NotKnown => None,
-        };
-        let never = policies[number].fates.iter().filter_map(never);
+        let never = policies[number].never.iter();
+        let never = never.filter_map(|(rule, it)| Some((*rule, cause_of(it)?, it)));
         let never: Vec<_> = never.take(audit.top - rows.len()).collect();
         if never.is_empty() {
             continue;
         }
         audit.with_file(number, |file| {
             let described = Described::of(audit, number, asked, file);
-            rows.extend(never.into_iter().map(|(rule, cause, by)| NeverRule {
+            rows.extend(never.into_iter().map(|(rule, cause, status)| NeverRule {
                 row: described.row(rule),
                 urls: asked.urls[number],
                 cause,
-                covered_by: by.into_iter().map(|rule| covering(file, rule)).collect(),
+                covered_by: covering(file, status),
             }));
         })?;
     }
     Ok(rows)
 }
 
-fn covering(file: &RobotsTxt<'_>, rule: RuleID) -> CoveringRule {
-    let rule = &file.rules()[rule.index()];
-    let (line, verdict) = (rule.line.get(), rule.verdict.as_str());
-    CoveringRule { line, verdict, rule: Text::cut(rule.value) }
+fn covering(file: &RobotsTxt<'_>, status: &RuleStatus) -> Vec<CoveringRule> {
+    let rules = match status {
+        RuleStatus::Equal { to } => &[Successor::Rule(*to)][..],
+        RuleStatus::Shadowed { by } => by,
+        _ => &[],
+    };
+    let covering = |successor: &Successor| {
+        let Successor::Rule(rule) = successor else { return None };
+        let rule = &file.rules()[rule.index()];
+        let (line, verdict) = (rule.line.get(), rule.verdict.as_str());
+        Some(CoveringRule { line, verdict, rule: Text::cut(rule.value) })
+    };
+    rules.iter().filter_map(covering).collect()
 }

@@ -56,7 +56,7 @@ pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
 pub use file::{AgentRules, Robot, Rules, robots_named};
 pub use language::Example;
-pub use status::{RuleAndStatus, RuleStatus, Successor, never_deciding, statuses};
+pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

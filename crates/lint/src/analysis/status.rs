@@ -112,7 +112,7 @@ pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus>
 /// Returns the [`statuses`] of rules that never decide, or for which this is unknown, in file
 /// order. Cheaper than computing all statuses, because it does not determine whether the other
 /// rules are needed.
-pub fn never_deciding(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
+pub(super) fn never_deciding(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
     let mut analysis = Analysis::new(rules, limits);
     let mut found = Vec::new();
     for unit in 0..analysis.units.len() {
