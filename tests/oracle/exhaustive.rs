@@ -306,18 +306,20 @@ fn sequences_of_records() {
         .into_iter()
         .flat_map(|dialect| texts.chunks(4 * RECORDS_AT_ONCE).map(move |texts| (dialect, texts)))
         .collect();
-    shares.into_par_iter().for_each(|(dialect, texts)| {
+    let strategies = strategies();
+    shares.into_par_iter().enumerate().for_each(|(share, (dialect, texts))| {
         let mut world = World::new(dialect, None, &CHAINS);
         for (file, text) in texts.iter().enumerate() {
             world.add(text, ["/x", "/y"].map(|path| (origin(file) + path).into_bytes()));
         }
-        // Strategies differ in how they handle rules, and there is only one rule here.
-        for (form, configuration) in Form::ALL.into_iter().zip(strategies()) {
-            let engine = world.engine(&world.set(form), &configuration);
-            compared.fetch_add(world.agrees(&engine), Ordering::Relaxed);
-        }
+        // Forms and strategies take turns: they differ in how they handle rules, and there is only
+        // one rule here.
+        let form = Form::ALL[share % Form::ALL.len()];
+        let configuration = &strategies[share / Form::ALL.len() % strategies.len()];
+        let engine = world.engine(&world.set(form), configuration);
+        compared.fetch_add(world.agrees(&engine), Ordering::Relaxed);
     });
     let compared = compared.into_inner();
     println!("sequences of records: {compared} comparisons");
-    assert!(compared >= 6_000_000);
+    assert!(compared >= 2_000_000);
 }

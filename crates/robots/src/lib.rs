@@ -23,8 +23,8 @@
 //! assert!(agent.is_allowed("https://example.com/search/about"));
 //! ```
 
-#[cfg(feature = "serde")]
 pub mod figures;
+#[cfg(feature = "serde")]
 pub mod json;
 pub mod kind;
 pub mod policy;
