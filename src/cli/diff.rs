@@ -35,8 +35,7 @@ use super::mapped;
 use super::message::counted;
 use super::output::{Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
-use super::rejects::Account;
-use super::stream;
+use super::stream::{self, Account};
 use super::summary;
 
 /// The size at which collected lines are written, in bytes.

@@ -33,7 +33,6 @@ mod message;
 mod output;
 mod outputs;
 mod plan;
-mod rejects;
 mod rows;
 mod stream;
 mod summary;

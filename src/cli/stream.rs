@@ -13,21 +13,30 @@ use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
 use portcullis_io::input::Source;
-use portcullis_io::list::Rows;
+use portcullis_io::list::{List, Rows};
 pub use portcullis_io::runner::Part;
 use portcullis_io::runner::{self, Config};
-use portcullis_report::{Piece, Rejects};
+use portcullis_report::{InvalidRecord, InvalidRecords, Piece, Rejects, Watch};
 use portcullis_set::batch::{Classifier, Session};
 
 use super::mapped;
+use super::message::say_plainly;
+use super::output::{Output, OutputFailed};
 use super::plan::{QuestionPlan, StreamPlan};
-use super::rejects::{Account, Watch};
 
 /// The result for the records of a chunk.
 #[derive(Default)]
 struct Done<O> {
     output: O,
     rejects: Rejects,
+}
+
+/// The account of a run's records.
+pub struct Account {
+    /// The records that are not URLs.
+    pub invalid: InvalidRecords,
+    /// The file of rejects, to be completed with the other outputs.
+    pub output: Option<Output>,
 }
 
 /// Calls `work` for every piece of the lists and `sink` for every output, in input order.
@@ -65,8 +74,10 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumes_scheme = questions.assumed_scheme.is_some();
-    let mut watch = Watch::open(plan, assumes_scheme)?;
-    let keeps_all = watch.keeps_all();
+    let mut output = plan.rejects.as_ref().map(Output::create).transpose()?;
+    let keeps_all = output.is_some();
+    let mut watch = Watch::new(keeps_all, assumes_scheme);
+    let mut noted = String::new();
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
@@ -83,13 +94,34 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     };
     runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
         if part.is_first {
-            watch.begin(part.list);
+            watch.begin();
+            if plan.notes {
+                note(part.list, &mut noted);
+            }
         }
-        watch.see(part.list, &done.rejects, part.is_last)?;
+        watch.see(part.list, &done.rejects, part.is_last, |record| match &mut output {
+            Some(output) => Ok(write_reject(output, record)?),
+            None => anyhow::Ok(()),
+        })?;
         progress.draw(&mut bar, Some(watch.all_records()));
         sink(part, &mut done.output)
     })?;
-    Ok(watch.finish())
+    Ok(Account { invalid: watch.finish(), output })
+}
+
+/// Shows how a list is read if the format was detected and differs from what was `noted` last.
+fn note(list: &List, noted: &mut String) {
+    let new = list.note().unwrap_or_default();
+    if !new.is_empty() && new != noted {
+        say_plainly(format_args!("note: {}: {new}", list.name()));
+    }
+    new.clone_into(noted);
+}
+
+fn write_reject(output: &mut Output, record: &InvalidRecord) -> Result<(), OutputFailed> {
+    let mut line = Vec::new();
+    record.write_json(&mut line);
+    output.write(&line)
 }
 
 /// The time before the bar is shown.

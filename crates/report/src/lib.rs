@@ -48,6 +48,7 @@ pub mod page;
 mod rejects;
 mod summary;
 mod unknown;
+mod wrong_list;
 
 #[cfg(test)]
 mod parquet_tests;
@@ -56,7 +57,7 @@ mod tests;
 
 pub use counts::{AgentCounts, Counts, Figures};
 pub use explanation::clause;
-pub use rejects::{InvalidRecord, InvalidRecords, Reject, Rejects};
+pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
 pub use summary::{Account, AgentList, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 pub use unknown::Unknown;
 

@@ -1,22 +1,23 @@
 //! Records of a list that are not URLs: counts them by kind, keeps samples, and sets them aside.
 //!
 //! A thread notes them chunk by chunk in [`Rejects`]. Their places in the list are known only in
-//! input order. Cost: one counter per URL. A reject that is kept is copied, and its problem is
+//! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied, and its problem is
 //! found by parsing it again.
 
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::limits::REJECTS_SHOWN;
-use portcullis_io::input::Record;
-use portcullis_io::list::{List, Problem};
+use portcullis_dialect::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
+use portcullis_io::input::{InputError, Record};
+use portcullis_io::list::{List, ListFormat, Problem};
+use portcullis_robots::figures::counted;
 use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Session;
 use serde::Serialize;
 
-use super::Figures;
 use super::json_lines::write_object;
+use super::{Figures, wrong_list};
 
 /// The problem of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,25 +64,27 @@ impl Kind {
 
 /// A record that is not a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reject {
+struct Reject {
     /// The number of the record in the chunk, from 0.
-    pub record: u64,
-    /// The problem of the record.
-    pub problem: String,
-    /// Whether the record is empty.
-    pub is_empty: bool,
+    record: u64,
+    problem: String,
+    is_empty: bool,
     /// The text of the record. Cut for display unless all records are kept.
-    pub text: Vec<u8>,
+    text: Vec<u8>,
 }
 
 /// The records of a chunk that are not URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rejects {
     keeps_all: bool,
+    /// The number of records in the chunk.
     records: u64,
     kinds: [u64; Kind::COUNT],
+    /// The number of nonempty records before the first URL.
     leading: u64,
+    /// The record with an unclosed quoted field, which swallows the records after it.
     open_quote: Option<u64>,
+    /// The kept records, in order.
     found: Vec<Reject>,
 }
 
@@ -137,29 +140,9 @@ impl Rejects {
         self.found.push(Reject { record, problem, is_empty, text });
     }
 
-    /// Returns the number of records in the chunk.
-    pub fn records(&self) -> u64 {
-        self.records
-    }
-
-    /// Returns the number of nonempty records before the first URL.
-    pub fn leading(&self) -> u64 {
-        self.leading
-    }
-
     /// Returns the number of records in the chunk that are URLs.
-    pub fn urls(&self) -> u64 {
+    fn urls(&self) -> u64 {
         self.records - self.kinds.iter().sum::<u64>()
-    }
-
-    /// Returns the record with an unclosed quoted field, which swallows the records after it.
-    pub fn open_quote(&self) -> Option<u64> {
-        self.open_quote
-    }
-
-    /// Returns the kept records, in order.
-    pub fn found(&self) -> &[Reject] {
-        &self.found
     }
 }
 
@@ -190,7 +173,7 @@ pub struct InvalidRecord {
 
 impl InvalidRecord {
     /// Returns a reject with its place. `before` is the number of records before its chunk.
-    pub fn new(list: &List, before: u64, reject: &Reject) -> InvalidRecord {
+    fn new(list: &List, before: u64, reject: &Reject) -> InvalidRecord {
         let record = String::from_utf8_lossy(&reject.text).into_owned();
         let is_exact = record.as_bytes() == reject.text;
         InvalidRecord {
@@ -228,13 +211,156 @@ impl InvalidRecords {
     }
 
     /// Adds the counts of a chunk. The caller adds samples, because it knows their places.
-    pub fn add_counts(&mut self, rejects: &Rejects) {
+    fn add_counts(&mut self, rejects: &Rejects) {
         if self.kinds.0.is_empty() {
             self.kinds = Figures::of(Kind::all(), Kind::as_str, |_| 0);
         }
         for ((_, sum), count) in self.kinds.0.iter_mut().zip(rejects.kinds) {
             *sum += count;
         }
+    }
+}
+
+/// Watches the records of a run, list by list.
+///
+/// If none of the first [`RECORDS_WITHOUT_URL_MAX`] records of a list is a URL, the list is surely
+/// read in the wrong format. The error says what the list looks like and which flag to pass. Empty
+/// records do not count, so an empty list is not an error.
+#[derive(Debug, Default)]
+pub struct Watch {
+    keeps_all: bool,
+    assumes_scheme: bool,
+    invalid: InvalidRecords,
+    /// The number of records in the current list.
+    records: u64,
+    /// The number of URLs in the current list.
+    urls: u64,
+    /// The number of nonempty records before the first URL of the current list.
+    leading: u64,
+    /// The number of records in all lists so far.
+    all_records: u64,
+    /// The first record of the current list that is neither empty nor a URL.
+    first: Option<InvalidRecord>,
+}
+
+impl Watch {
+    /// Returns the watch of a run. With `keeps_all`, every reject is passed on, not only the first
+    /// few. With `assumes_scheme`, the advice is not to assume one.
+    pub fn new(keeps_all: bool, assumes_scheme: bool) -> Watch {
+        Watch { keeps_all, assumes_scheme, ..Watch::default() }
+    }
+
+    /// Returns the number of records in all lists so far.
+    pub fn all_records(&self) -> u64 {
+        self.all_records
+    }
+
+    /// Returns the records that are not URLs.
+    pub fn finish(self) -> InvalidRecords {
+        self.invalid
+    }
+
+    /// Begins a list.
+    pub fn begin(&mut self) {
+        (self.records, self.urls, self.leading, self.first) = (0, 0, 0, None);
+    }
+
+    /// Adds the rejects of a chunk, and passes them to `write` if all are kept. `is_last` marks the
+    /// last chunk of the list.
+    ///
+    /// # Errors
+    ///
+    /// If the list begins with too many records that are not URLs, or an unclosed quoted field runs
+    /// to its end; the error of `write`.
+    pub fn see<E: From<InputError>>(
+        &mut self,
+        list: &List,
+        rejects: &Rejects,
+        is_last: bool,
+        mut write: impl FnMut(&InvalidRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
+        if let Some(record) = rejects.open_quote {
+            return Err(wrong(format!(
+                "{}: a quoted field is not closed, so every row behind it is part of it; close it, or \
+                 pass --input-format lines if quotes mean nothing",
+                list.place(self.records + record)
+            ))
+            .into());
+        }
+        for reject in &rejects.found {
+            self.keep(list, reject, &mut write)?;
+        }
+        self.invalid.add_counts(rejects);
+        self.records += rejects.records;
+        self.all_records += rejects.records;
+        self.leading += if self.urls == 0 { rejects.leading } else { 0 };
+        self.urls += rejects.urls();
+        let has_none = is_last && self.urls == 0;
+        match &self.first {
+            Some(first) if has_none || self.leading >= RECORDS_WITHOUT_URL_MAX => {
+                Err(wrong(self.without_urls(list, first)).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn keep<E>(
+        &mut self,
+        list: &List,
+        reject: &Reject,
+        write: &mut impl FnMut(&InvalidRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let is_sample = self.invalid.samples.len() < REJECTS_SHOWN && !reject.is_empty;
+        let is_first = self.first.is_none() && !reject.is_empty;
+        let is_shown = is_sample || is_first;
+        if !is_shown && !self.keeps_all {
+            return Ok(());
+        }
+        let mut record = InvalidRecord::new(list, self.records, reject);
+        if self.keeps_all {
+            write(&record)?;
+        }
+        if !is_shown {
+            return Ok(());
+        }
+        let shown = cut_to_show(record.record.as_bytes()).into_owned();
+        record.record = String::from_utf8_lossy(&shown).into_owned();
+        if is_sample {
+            self.invalid.samples.push(record.clone());
+        }
+        if is_first {
+            self.first = Some(record);
+        }
+        Ok(())
+    }
+
+    /// Returns the problem of the current list if it has no URL.
+    fn without_urls(&self, list: &List, first: &InvalidRecord) -> String {
+        let records = match self.leading {
+            1 => "its only record is not a URL".to_owned(),
+            records => {
+                let records = counted(records.min(RECORDS_WITHOUT_URL_MAX), "record");
+                format!("none of the first {records} is a URL")
+            }
+        };
+        let InvalidRecord { place, problem, record, .. } = first;
+        let record = shortened(record);
+        let advice = wrong_list::advice(list, first, self.assumes_scheme);
+        let problem = match list.format() {
+            ListFormat::Lines => String::new(),
+            _ => format!(", {problem}"),
+        };
+        format!("{records} ({place}: `{record}`{problem}); {advice}")
+    }
+}
+
+/// Returns the beginning of a text for a message.
+fn shortened(text: &str) -> String {
+    const CHARACTERS_MAX: usize = 80;
+    match text.char_indices().nth(CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -265,20 +391,20 @@ mod tests {
     #[test]
     fn records_are_counted_by_kind() {
         let found = rejects(b"a\n\nx:\nd\n \r\nu\n", true);
-        assert_eq!((found.records(), found.urls(), found.leading()), (6, 3, 0));
+        assert_eq!((found.records, found.urls(), found.leading), (6, 3, 0));
         let places: Vec<(u64, bool)> =
-            found.found().iter().map(|reject| (reject.record, reject.is_empty)).collect();
+            found.found.iter().map(|reject| (reject.record, reject.is_empty)).collect();
         assert_eq!(places, [(1, true), (2, false), (4, true)]);
-        assert_eq!(found.found()[1].text, b"x:");
-        assert!(found.found()[0].problem.starts_with("empty record"));
+        assert_eq!(found.found[1].text, b"x:");
+        assert!(found.found[0].problem.starts_with("empty record"));
     }
 
     #[test]
     fn the_first_few_are_samples() {
         let found = rejects(&b"\nx:\n".repeat(9), false);
-        assert_eq!((found.records(), found.leading(), found.urls()), (18, 9, 0));
-        assert_eq!(found.found().len(), REJECTS_SHOWN);
-        assert!(found.found().iter().all(|reject| !reject.is_empty));
+        assert_eq!((found.records, found.leading, found.urls()), (18, 9, 0));
+        assert_eq!(found.found.len(), REJECTS_SHOWN);
+        assert!(found.found.iter().all(|reject| !reject.is_empty));
         let mut sum = InvalidRecords::default();
         sum.add_counts(&found);
         sum.add_counts(&found);

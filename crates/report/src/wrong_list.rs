@@ -1,0 +1,97 @@
+//! What a list without URLs looks like, and which flag to pass.
+
+use portcullis_io::list::{List, ListFormat};
+use portcullis_robots::kind::FileKind;
+
+use super::InvalidRecord;
+
+/// Returns what the list looks like and what to try.
+pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
+    match list.format() {
+        ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
+        _ if !assumes_scheme && first.problem.starts_with("no scheme") => {
+            "try --assume-scheme https, or name the place of the URL with --column or --field"
+                .into()
+        }
+        ListFormat::JsonLines | ListFormat::Cdxj => {
+            "name the field with the URL with --field, or the format with --input-format".into()
+        }
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
+            "name the column with the URL with --column, or the format with --input-format".into()
+        }
+        ListFormat::HeritrixJournal | ListFormat::CrawlLog | ListFormat::NutchDump => format!(
+            "it does not look like {}; name its format with --input-format",
+            list.format().describe()
+        ),
+    }
+}
+
+/// Returns what a list of plain lines looks like if its first record is `text`, and what to try.
+fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
+    let trimmed = text.trim();
+    let has = |part: &str| text.to_ascii_lowercase().contains(part);
+    // The number of the first field with a URL.
+    let column = |delimiter: char| {
+        let mut fields = text.split(delimiter);
+        fields.position(|field| field.contains("://")).map(|column| column + 1)
+    };
+    match FileKind::of(text.as_bytes()) {
+        FileKind::Html if has("<urlset") || has("<sitemapindex") || has("<?xml") => {
+            return "it looks like XML; if it is a sitemap, extract its <loc> elements".into();
+        }
+        FileKind::Html => return "it looks like HTML; extract its links first".into(),
+        _ => {}
+    }
+    if ["user-agent", "disallow", "allow", "sitemap"].iter().any(|field| {
+        let line = trimmed.to_ascii_lowercase();
+        line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'))
+    }) {
+        return format!("it looks like a robots.txt; use --robots {name}");
+    }
+    if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
+        return "it looks like binary data; decompress or export it first".into();
+    }
+    if text.contains('\t') {
+        let number = column('\t').map_or("NAME".to_owned(), |column| column.to_string());
+        return format!("it looks like TSV; try --input-format tsv --column {number}");
+    }
+    if text.contains(',') {
+        let number = column(',').map_or("NAME".to_owned(), |column| column.to_string());
+        return format!("it looks like CSV; try --input-format csv --column {number}");
+    }
+    if trimmed.starts_with('/') && !trimmed.starts_with("//") {
+        return "it looks like paths; prefix each with its https://HOST".into();
+    }
+    let is_bare = trimmed.contains('.') || trimmed.starts_with("//");
+    if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
+        return "it looks like URLs without a scheme; try --assume-scheme https".into();
+    }
+    "pass a list with one URL per line, or name its format with --input-format".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_look_like_what_they_are() {
+        for (text, advice) in [
+            ("example.com/x", "--assume-scheme https"),
+            ("//example.com/x", "--assume-scheme https"),
+            ("/a/b.html", "https://HOST"),
+            ("<!doctype html>", "HTML"),
+            ("<urlset>", "sitemap"),
+            ("User-agent: *", "--robots list"),
+            ("1\thttps://a.example/", "--input-format tsv --column 2"),
+            ("https://a.example/,1", "--input-format csv --column 1"),
+            ("a,b", "--column NAME"),
+            ("\0\0", "binary"),
+            ("nothing", "--input-format"),
+            ("me@example.com", "--input-format"),
+        ] {
+            let found = looks_like("list", text, false);
+            assert!(found.contains(advice), "{text}: {found}");
+        }
+        assert!(!looks_like("list", "example.com/x", true).contains("--assume-scheme"));
+    }
+}
