@@ -456,6 +456,7 @@ impl std::iter::FusedIterator for Chunks {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Terminator;
 
     #[test]
     fn cuts() {
@@ -476,7 +477,7 @@ mod tests {
             (b"abcdefg\n", true, Cut::TooLong),
         ];
         for &(rest, is_last, expected) in cases {
-            let framing = Framing::Byte(crate::input::Terminator::LineFeed);
+            let framing = Framing::Byte(Terminator::LineFeed);
             assert_eq!(config.cut(framing, rest, is_last), expected, "{rest:?}, {is_last}");
         }
     }
