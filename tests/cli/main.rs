@@ -1,6 +1,6 @@
 //! The contract of the command line: statuses, formats and messages.
 //!
-//! Most of it is told by [transcripts](transcript): pages that show commands and what they print.
+//! [Transcripts](transcript) state most of it: pages that show commands and what they print.
 //! Add a new flag or a fixed bug there, under the behaviour that it belongs to. Rust tests what a
 //! page cannot: threads, signals, closed pipes, terminals, Parquet, and every kind of file for every
 //! flag.

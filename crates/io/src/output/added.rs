@@ -1,7 +1,7 @@
 //! The values of the added columns, column by column.
 //!
-//! Whoever decides the records appends the values of a block, in any order of columns; the writers
-//! read them row by row, or a column at once. A word is one byte, its number among
+//! The caller decides the records of a block and appends their values, in any order of columns.
+//! Writers read the values row by row, or a column at once. A word is one byte, its number among
 //! [`FieldKind::words`](super::columns::FieldKind::words).
 
 use portcullis_dialect::decision::{Decision, Verdict};

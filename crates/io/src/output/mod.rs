@@ -2,8 +2,8 @@
 //!
 //! [`columns`] defines the columns that a run adds, and [`Added`] holds their values for a block of
 //! records. [`TextRows`] writes them as text: [`tsv`] and [`csv`]. [`parquet`] writes them beside the
-//! columns of a Parquet file, or copies the rows that are kept. Whoever decides the records fills
-//! [`Added`]; no code here decides a URL.
+//! columns of a Parquet file, or copies the rows that are kept. The caller decides the records and
+//! fills [`Added`]; no code here decides a URL.
 //!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
 //! then have it.

@@ -407,7 +407,7 @@ fn damage_loses_no_line() {
 }
 
 #[test]
-#[ignore = "takes ten times as long"]
+#[ignore = "takes ten times as long; scripts/check --full runs it"]
 fn more_damage_loses_no_line() {
     damaged_lines(100_000);
 }

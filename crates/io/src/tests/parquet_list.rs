@@ -295,7 +295,7 @@ fn flipped_bytes_never_end_the_process() {
 }
 
 #[test]
-#[ignore = "takes five times as long"]
+#[ignore = "takes five times as long; scripts/check --full runs it"]
 fn every_flipped_byte_never_ends_the_process() {
     survives_flipped_bytes(1);
 }
