@@ -128,6 +128,10 @@ words! {
         Expired = 10 => "expired",
         /// The policy was captured after the time for which the decision is made.
         NotYet = 11 => "not-yet",
+        /// The time for which the decision is made is before the first capture of the origin.
+        BeforeFirst = 12 => "before-first",
+        /// The record has no time, or one that cannot be read, and the decision depends on it.
+        NoTime = 13 => "no-time",
     }
 }
 
@@ -179,6 +183,11 @@ impl Decision {
     pub const EXPIRED: Decision = Decision::without_rule(Verdict::Unknown, Reason::Expired);
     /// The policy of the URL's origin was captured later than the time that is asked about.
     pub const NOT_YET: Decision = Decision::without_rule(Verdict::Unknown, Reason::NotYet);
+    /// The time that is asked about is before the first capture of the URL's origin.
+    pub const BEFORE_FIRST: Decision =
+        Decision::without_rule(Verdict::Unknown, Reason::BeforeFirst);
+    /// The record has no time that could be asked about.
+    pub const NO_TIME: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoTime);
     /// The dialect always allows the URL of robots.txt itself.
     pub const ROBOTS_TXT: Decision = Decision::without_rule(Verdict::Allow, Reason::RobotsTxt);
 }

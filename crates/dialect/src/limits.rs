@@ -200,6 +200,17 @@ pub const LINT_FILES_PER_THREAD_MAX: usize = 8;
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
 pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
+/// Seconds since 1970 at which timelines end. Captures from then on are in no timeline.
+///
+/// Source: our choice. A moment's time has 40 bits in a set, so that a moment takes 16 bytes; no
+/// time that can be asked about, up to the end of the year 9999, has more.
+pub const TIMELINE_SECONDS_END: u64 = 1 << 40;
+
+/// Inputs of a set with history.
+///
+/// Source: our choice. The input of a moment has the 24 bits beside its time.
+pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
+
 /// Bytes of all automata of one thread: 64 MiB. Past it they are all cleared.
 ///
 /// Source: our choice. With 32,711 real files, a list of 370,000 URLs needs less than 4 MiB; a

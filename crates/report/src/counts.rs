@@ -52,7 +52,8 @@ pub struct Counts {
 }
 
 /// The reasons that do not determine the state of the origin.
-const STATELESS: [Reason; 3] = [Reason::RobotsTxt, Reason::Expired, Reason::NotYet];
+const STATELESS: [Reason; 5] =
+    [Reason::RobotsTxt, Reason::Expired, Reason::NotYet, Reason::BeforeFirst, Reason::NoTime];
 
 impl Counts {
     /// Returns counts of zero for this number of agents.

@@ -33,7 +33,9 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
         Reason::Unavailable => clauses.unavailable,
         Reason::Unreachable | Reason::Deferred => clauses.unreachable,
         Reason::NoPolicy => clauses.scope,
-        Reason::Expired | Reason::NotYet => "RFC 9309, section 2.4: caching",
+        Reason::Expired | Reason::NotYet | Reason::BeforeFirst | Reason::NoTime => {
+            "RFC 9309, section 2.4: caching"
+        }
         Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
     }
 }

@@ -1,6 +1,7 @@
 //! The layout of the sections of a set, as defined by `FORMAT.md`: constants shared by writing and
 //! reading.
 
+use portcullis_dialect::limits::{TIMELINE_INPUTS_MAX, TIMELINE_SECONDS_END};
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -40,6 +41,38 @@ pub(super) struct CaptureRow {
     pub input: U32,
     pub span_seconds: U32,
 }
+
+/// A moment of a timeline.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct MomentRow {
+    /// When it begins, and the input of its capture in the lowest [`INPUT_BITS`](MomentRow::INPUT_BITS).
+    pub since_and_input: U64,
+    pub policy: U32,
+    /// The number of its capture, whose times count back from when the moment begins.
+    pub capture: U32,
+}
+
+impl MomentRow {
+    pub const INPUT_BITS: u32 = 24;
+
+    pub fn new(since: u64, input: u32, policy: u32, capture: u32) -> MomentRow {
+        let since_and_input = (since << MomentRow::INPUT_BITS | u64::from(input)).into();
+        MomentRow { since_and_input, policy: policy.into(), capture: capture.into() }
+    }
+
+    #[inline]
+    pub fn since(&self) -> u64 {
+        self.since_and_input.get() >> MomentRow::INPUT_BITS
+    }
+
+    pub fn input(&self) -> u32 {
+        self.since_and_input.get() as u32 & ((1 << MomentRow::INPUT_BITS) - 1)
+    }
+}
+
+const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() + MomentRow::INPUT_BITS == u64::BITS);
+const _: () = assert!(TIMELINE_INPUTS_MAX == 1 << MomentRow::INPUT_BITS);
 
 /// An outage, with the number of its capture.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

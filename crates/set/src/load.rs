@@ -264,7 +264,7 @@ impl PolicySet {
                 Place::Other => key_with_scheme(scheme, host.as_bytes()).into(),
                 Place::Http | Place::Https => host.as_bytes().into(),
             };
-            let new = HostStanding { key: key.clone(), http: None, https: None };
+            let new = HostStanding { key: key.clone(), ..HostStanding::default() };
             let host = hosts.entry(key).or_insert(new);
             let standing = if place == Place::Https { &mut host.https } else { &mut host.http };
             standing.get_or_insert_with(|| {
@@ -317,7 +317,8 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
 fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
     let mut pool = BlobPool::default();
     let standing = standing_of(text, config, &mut pool);
-    let host = HostStanding { key: EVERY_HOST.into(), http: Some(standing), https: Some(standing) };
+    let (http, https) = (Some(standing), Some(standing));
+    let host = HostStanding { key: EVERY_HOST.into(), http, https, timelines: None };
     Ok(of_hosts(name, vec![host], pool, config)?.speaking_for_everything())
 }
 

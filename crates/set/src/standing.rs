@@ -10,7 +10,7 @@ use super::pool::{BlobID, BlobPool};
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostStanding {
     /// The key of the host, as returned by [`host_key`](portcullis_robots::url::host_key). For
     /// any scheme other than http and https, the scheme precedes it (`ftp://host`) and the policy
@@ -20,6 +20,38 @@ pub struct HostStanding {
     pub http: Option<Standing>,
     /// The standing of the https origin.
     pub https: Option<Standing>,
+    /// The histories of both origins, http before https; `None` if only the newest captures were
+    /// kept.
+    pub timelines: Option<Box<[Timeline; 2]>>,
+}
+
+/// The history of an origin: moments in order of time, each with another standing than the one
+/// before. Empty if the origin is not known.
+pub type Timeline = Vec<Moment>;
+
+/// The standing of an origin from one time on, until the next moment of its timeline.
+///
+/// Each capture begins a moment, because it renews the age of the policy, and so does an outage that
+/// becomes long. A *period* is a sequence of moments with the same policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// When the moment begins; 0 for a capture without a date, which is older than all others.
+    pub since: UnixSeconds,
+    /// The standing as of that time.
+    pub standing: Standing,
+}
+
+impl Moment {
+    /// Returns the moment that a standing from a single capture begins, or from captures of one
+    /// chain of redirects.
+    pub(super) fn of(standing: Standing) -> Moment {
+        Moment { since: moment_begins_at(&standing.facts), standing }
+    }
+}
+
+/// Returns when the moment begins that a capture begins.
+pub(super) fn moment_begins_at(facts: &CaptureFacts) -> UnixSeconds {
+    facts.dates().map_or(UnixSeconds(0), |dates| dates.last)
 }
 
 /// The standing of one origin: its content and capture.
@@ -93,9 +125,15 @@ impl CaptureFacts {
 }
 
 impl HostStanding {
+    /// Returns the standings of both origins, and then those of their timelines.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Standing> {
+        let moments = self.timelines.iter().flat_map(|it| it.iter().flatten());
+        [&self.http, &self.https].into_iter().flatten().chain(moments.map(|it| &it.standing))
+    }
+
     /// Returns everything that a set stores about the origin, to compare hosts of two pools.
     pub(super) fn stored_form<'p>(&'p self, pool: &'p BlobPool) -> impl PartialEq {
-        let standing = |it: &Standing| {
+        let standing = move |it: &Standing| {
             let content = match it.content {
                 Content::File { extract, others } => Ok((pool.get(extract), pool.get(others))),
                 Content::Access(outcome) => Err(outcome),
@@ -103,6 +141,9 @@ impl HostStanding {
             let facts = CaptureFacts { expires_at: None, ..it.facts };
             (content, it.facts.serves_seconds(), facts)
         };
-        (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing))
+        let moment = move |it: &Moment| (it.since, standing(&it.standing));
+        let timelines = self.timelines.as_deref().into_iter().flatten();
+        let moments: Vec<Vec<_>> = timelines.map(|it| it.iter().map(moment).collect()).collect();
+        (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing), moments)
     }
 }

@@ -768,6 +768,8 @@ fn meaning(reason: Reason) -> &'static str {
         Reason::BadUrl => "the record is not a URL.",
         Reason::Expired => "the robots.txt was captured too long ago.",
         Reason::NotYet => "the robots.txt was captured after the time asked about.",
+        Reason::BeforeFirst => "the time asked about is before the first capture.",
+        Reason::NoTime => "the record has no time that can be read.",
     }
 }
 

@@ -218,9 +218,7 @@ impl DistinctPolicies {
     fn of(hosts: &[HostStanding], pool: &BlobPool) -> DistinctPolicies {
         let mut distinct =
             DistinctPolicies { of_blob: vec![NONE; pool.places()], ..DistinctPolicies::default() };
-        for standing in hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten() {
-            distinct.add(standing);
-        }
+        hosts.iter().flat_map(HostStanding::all).for_each(|standing| distinct.add(standing));
         distinct
     }
 
@@ -318,10 +316,10 @@ impl Sections {
     }
 
     /// Returns all sections but the strings.
-    fn each<'s>(&'s self, config: &'s CompileConfig) -> [(SectionKind, Cow<'s, [u8]>); 17] {
+    fn each<'s>(&'s self, config: &'s CompileConfig) -> Vec<(SectionKind, Cow<'s, [u8]>)> {
         let Sections { policies, hosts, .. } = self;
         let rule_sets = &policies.rule_sets;
-        [
+        let mut sections: Vec<(SectionKind, Cow<'s, [u8]>)> = vec![
             (SectionKind::PROVENANCE, config.provenance.as_bytes().into()),
             (SectionKind::SLOTS, hosts.slots.lines.as_bytes().into()),
             (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
@@ -339,7 +337,12 @@ impl Sections {
             (SectionKind::USAGE_INDEX, policies.usage_index.as_bytes().into()),
             (SectionKind::USAGE, policies.usage.as_bytes().into()),
             (SectionKind::USAGE_RECORDS, policies.texts.usage.as_bytes().into()),
-        ]
+        ];
+        if let Some(timelines) = &hosts.timelines {
+            sections.push((SectionKind::TIMELINES, timelines.starts.as_bytes().into()));
+            sections.push((SectionKind::MOMENTS, timelines.moments.as_bytes().into()));
+        }
+        sections
     }
 
     /// Returns the approximate size of all sections, in bytes.

@@ -47,7 +47,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
             }
         };
         if hosts.last().is_none_or(|host| *host.key != *key.as_bytes()) {
-            hosts.push(HostStanding { key: key.as_bytes().into(), http: None, https: None });
+            hosts.push(HostStanding { key: key.as_bytes().into(), ..HostStanding::default() });
         }
         let host = hosts.last_mut().expect("it is there now");
         let standing = Some(Standing { content, facts: CaptureFacts::default() });
@@ -337,7 +337,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
         let outcome = AccessOutcome { state: PolicyState::Unavailable, verdict: Verdict::Allow };
         let standing =
             Standing { content: Content::Access(outcome), facts: CaptureFacts::default() };
-        HostStanding { key: key.as_bytes().into(), http: Some(standing), https: None }
+        HostStanding { key: key.as_bytes().into(), http: Some(standing), ..HostStanding::default() }
     };
     let set = |keys: &[&str]| {
         let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();

@@ -6,6 +6,10 @@
 //! *history* of a set stores the remaining resources, and the targets of redirects that are not the
 //! robots.txt of an origin. `FORMAT.md`, section 21, defines it byte by byte.
 //!
+//! If all captures were kept, they follow from an origin's timeline in the same way, or are all in
+//! the history. A part without timelines that is merged with one that has them counts as the few
+//! captures that it has.
+//!
 //! Cost of a merge: one look-up per resource, and one copy of each distinct blob. A history may be
 //! any bytes: [`check`] finds every problem before a merge reads it.
 
@@ -18,10 +22,11 @@ use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{ListReader, NoteSet, RobotsTxt};
 
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
+use super::super::standing::{CaptureFacts, Content, HostStanding, Moment, Standing};
 use super::newest::{Failures, Held, Known, Newest, Position, Target, Targets};
 use super::place::{self, Place, Slot};
-use super::settle::settle;
+use super::settle::{Tracks, settle};
+use super::tracks::Track;
 use super::{Ingested, InputReport, OutageConfig};
 
 /// A source of a merge.
@@ -58,7 +63,9 @@ pub fn merge<'p>(
     dialect: &'static Dialect,
     outages: OutageConfig,
 ) -> Ingested {
-    let mut merger = Merger::new(dialect);
+    let parts: Vec<Part<'p>> = parts.into_iter().collect();
+    let has_history = |part: &Part<'p>| part.hosts.iter().any(|host| host.timelines.is_some());
+    let mut merger = Merger::new(dialect, parts.iter().any(has_history));
     parts.into_iter().for_each(|part| merger.add(part));
     merger.finish(outages)
 }
@@ -72,9 +79,9 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Begins a merge of parts of `dialect`.
-    pub fn new(dialect: &'static Dialect) -> Merger {
-        Merger { newest: Newest::new(&dialect.access), inputs: Vec::new() }
+    /// Begins a merge of parts of `dialect`. `has_history` says whether any of them has timelines.
+    pub fn new(dialect: &'static Dialect, has_history: bool) -> Merger {
+        Merger { newest: Newest::new(&dialect.access, has_history), inputs: Vec::new() }
     }
 
     /// Joins the next part.
@@ -91,8 +98,9 @@ impl Merger {
         let intern = |bytes: &[u8], pool: &mut BlobPool| pool.intern(bytes, BlobPool::hash(bytes));
         let rules = newest.rules;
         let taken = resources(part.hosts, part.history, rules, |key, slot, resource| {
-            let Resource { newest: newest_of, file, mut failures } = resource;
-            for known in [Some(newest_of), file].into_iter().flatten() {
+            let Resource { earlier, newest: newest_of, file, mut failures } = resource;
+            let others = file.into_iter().chain(earlier);
+            for known in std::iter::once(newest_of).chain(others) {
                 let pool = &mut newest.pool;
                 let held = known.held.map(|bytes| match *bytes {
                     PartBytes::Kept(bytes) => intern(bytes, pool),
@@ -102,12 +110,15 @@ impl Merger {
                         pool.hold(copy);
                         copy
                     }
-                    PartBytes::Served => unreachable!("a resource names the bytes that are served"),
+                    PartBytes::Served(_) => {
+                        unreachable!("a resource names the bytes that are served")
+                    }
                 });
                 // A set that reports no input counts as one input.
                 let input = first_input + known.facts.input.min(last_input);
                 let facts = CaptureFacts { input, ..known.facts };
                 let known = Known { facts, position: known.position, held };
+                failures.add(Failures::of(&known, rules));
                 newest.take(key, slot, known, std::mem::take(&mut failures));
             }
         });
@@ -126,6 +137,8 @@ impl Merger {
 const HTTPS: u8 = 1;
 const HAS_FILE: u8 = 2;
 const HAS_FAILURES: u8 = 4;
+/// All captures follow, oldest first, and nothing else.
+const HAS_ALL: u8 = 8;
 
 /// The kinds of content of a capture.
 const NOTHING: u8 = 0;
@@ -133,6 +146,8 @@ const LOCATION: u8 = 1;
 /// The file that the set serves for this origin.
 const SERVED: u8 = 2;
 const FILE: u8 = 3;
+/// The file that the set serves at a moment of this origin.
+const SERVED_AT: u8 = 4;
 
 /// Positions that replace those in the input, which are not stored: a file is older than the newest
 /// capture.
@@ -146,13 +161,16 @@ enum PartBytes<'p> {
     Pooled(BlobID),
     /// In the history.
     Kept(&'p [u8]),
-    /// Those of the file that the set serves. Replaced as soon as that file is looked up.
-    Served,
+    /// Those of the file that the set serves, or served at the moment with this position. Replaced
+    /// as soon as that file is looked up.
+    Served(Option<u32>),
 }
 
 /// The captures of one resource in a part.
 #[derive(Debug)]
 struct Resource<'p> {
+    /// All other captures, oldest first, if the part has all.
+    earlier: Vec<Known<PartBytes<'p>>>,
     newest: Known<PartBytes<'p>>,
     file: Option<Known<PartBytes<'p>>>,
     failures: Failures,
@@ -173,6 +191,13 @@ fn plain<'p>(standing: &Standing) -> Known<PartBytes<'p>> {
     Known { facts, position: OF_NEWEST, held: pooled(standing.content) }
 }
 
+/// Returns the captures that a timeline comes from, for an origin without history. A moment at the
+/// date of no capture is that of an outage that became long.
+fn plain_captures<'p>(timeline: &[Moment]) -> impl Iterator<Item = Known<PartBytes<'p>>> {
+    let is_capture = |moment: &&Moment| Moment::of(moment.standing).since == moment.since;
+    timeline.iter().filter(is_capture).map(|moment| plain(&moment.standing))
+}
+
 /// Writes a history, resource by resource.
 pub(super) struct HistoryWriter<'n> {
     pool: &'n BlobPool,
@@ -191,42 +216,55 @@ impl<'n> HistoryWriter<'n> {
         self.out
     }
 
-    /// Appends the captures of a host that do not follow from `standings`. Hosts come in the order
-    /// of their keys.
+    /// Appends the captures of a host that do not follow from its standings. `tracks` are all
+    /// captures, if they were kept. Hosts come in the order of their keys.
     pub(super) fn push_host(
         &mut self,
         key: &[u8],
         targets: &Targets,
-        standings: [&Option<Standing>; 2],
+        tracks: Option<&Tracks>,
+        host: &HostStanding,
     ) {
-        for (slot, standing) in Slot::BOTH.into_iter().zip(standings) {
+        for (slot, standing) in Slot::BOTH.into_iter().zip([&host.http, &host.https]) {
             let Some(target) = &targets[slot as usize] else { continue };
-            if standing.is_none_or(|standing| !self.is_plain(target, &standing)) {
-                self.push(key, slot, target, standing.map(|standing| standing.content));
+            let served = Served::of(host, slot);
+            if let Some(track) = tracks.and_then(|tracks| tracks[slot as usize].as_ref()) {
+                if !is_plain_track(track, served.timeline) {
+                    self.push_track(key, slot, track, served);
+                }
+            } else if standing.is_none_or(|standing| !self.is_plain(target, &standing)) {
+                self.push(key, slot, target, served);
             }
         }
     }
 
+    fn push_track(&mut self, key: &[u8], slot: Slot, track: &Track, served: Served<'_>) {
+        self.push_key(key, slot, HAS_ALL);
+        push_varint(&mut self.out, track.captures().len() as u32);
+        track.captures().for_each(|known| self.push_capture(known, served));
+    }
+
+    fn push_key(&mut self, key: &[u8], slot: Slot, flags: u8) {
+        push_varint(&mut self.out, key.len() as u32);
+        self.out.extend_from_slice(key);
+        self.out.push(flags | if slot == Slot::Https { HTTPS } else { 0 });
+    }
+
     fn is_plain(&self, target: &Target, standing: &Standing) -> bool {
         let plain = plain(standing);
-        let Target { newest, file, failures } = target;
+        let Target { newest, file, failures, .. } = target;
         file.is_none()
             && plain.facts == newest.facts
             && plain.held == newest.held.map(|&blob| PartBytes::Pooled(blob))
             && *failures == Failures::of(&plain, self.rules)
     }
 
-    fn push(&mut self, key: &[u8], slot: Slot, target: &Target, served: Option<Content>) {
-        let Target { newest, file, failures } = target;
+    fn push(&mut self, key: &[u8], slot: Slot, target: &Target, served: Served<'_>) {
+        let Target { newest, file, failures, .. } = target;
         let has_failures = *failures != Failures::of(newest, self.rules);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
-        push_varint(&mut self.out, key.len() as u32);
-        self.out.extend_from_slice(key);
-        self.out.push(
-            flag(HTTPS, slot == Slot::Https)
-                | flag(HAS_FILE, file.is_some())
-                | flag(HAS_FAILURES, has_failures),
-        );
+        let flags = flag(HAS_FILE, file.is_some()) | flag(HAS_FAILURES, has_failures);
+        self.push_key(key, slot, flags);
         self.push_capture(newest, served);
         if let Some(file) = file {
             self.push_capture(file, served);
@@ -238,7 +276,7 @@ impl<'n> HistoryWriter<'n> {
         }
     }
 
-    fn push_capture(&mut self, known: &Known<BlobID>, served: Option<Content>) {
+    fn push_capture(&mut self, known: &Known<BlobID>, served: Served<'_>) {
         let Known { facts, held, .. } = known;
         let out = &mut self.out;
         push_time(out, facts.captured_at);
@@ -255,13 +293,18 @@ impl<'n> HistoryWriter<'n> {
                 out.push(LOCATION);
                 self.push_blob(location);
             }
-            Held::File { extract, others } if served == Some(Content::File { extract, others }) => {
-                out.push(SERVED);
-            }
             Held::File { extract, others } => {
-                out.push(FILE);
-                self.push_blob(extract);
-                self.push_blob(others);
+                let content = Content::File { extract, others };
+                if served.content == Some(content) {
+                    out.push(SERVED);
+                } else if let Some(moment) = served.position(content, facts.captured_at) {
+                    out.push(SERVED_AT);
+                    push_varint(out, moment);
+                } else {
+                    out.push(FILE);
+                    self.push_blob(extract);
+                    self.push_blob(others);
+                }
             }
         }
     }
@@ -275,6 +318,50 @@ impl<'n> HistoryWriter<'n> {
             push_varint(&mut self.out, bytes.len() as u32);
             self.out.extend_from_slice(bytes);
         }
+    }
+}
+
+/// Returns whether all captures of an origin follow from its timeline.
+fn is_plain_track(track: &Track, timeline: &[Moment]) -> bool {
+    let pooled =
+        |known: &Known<BlobID>| (known.facts, known.held.map(|&blob| PartBytes::Pooled(blob)));
+    track.captures().map(pooled).eq(plain_captures(timeline).map(|it| (it.facts, it.held)))
+}
+
+/// What the set serves for an origin, to which its captures refer.
+#[derive(Clone, Copy)]
+struct Served<'h> {
+    content: Option<Content>,
+    timeline: &'h [Moment],
+}
+
+impl<'h> Served<'h> {
+    const NOTHING: Served<'static> = Served { content: None, timeline: &[] };
+
+    fn of(host: &'h HostStanding, slot: Slot) -> Served<'h> {
+        let standing = [&host.http, &host.https][slot as usize];
+        let timelines = host.timelines.as_ref();
+        Served {
+            content: standing.map(|standing| standing.content),
+            timeline: timelines.map_or(&[], |timelines| &timelines[slot as usize]),
+        }
+    }
+
+    /// Returns the position of the moment that a capture at `date` begins, if it serves `content`.
+    fn position(&self, content: Content, date: Option<UnixSeconds>) -> Option<u32> {
+        let date = date.unwrap_or(UnixSeconds(0));
+        let position = self.timeline.binary_search_by_key(&date, |moment| moment.since).ok()?;
+        let is_same = self.timeline[position].standing.content == content;
+        is_same.then_some(position as u32)
+    }
+
+    /// Returns the content to which a capture refers.
+    fn get(&self, moment: Option<u32>) -> Option<Content> {
+        let content = match moment {
+            Some(moment) => Some(self.timeline.get(moment as usize)?.standing.content),
+            None => self.content,
+        };
+        content.filter(|content| matches!(content, Content::File { .. }))
     }
 }
 
@@ -300,8 +387,8 @@ pub(crate) fn check(
     dialect: &Dialect,
 ) -> Result<(), Problem> {
     let (mut is_known, mut is_of_files) = (true, true);
-    resources(hosts, history, &dialect.access, |_, _, Resource { newest, file, .. }| {
-        for known in [Some(&newest), file.as_ref()].into_iter().flatten() {
+    resources(hosts, history, &dialect.access, |_, _, Resource { earlier, newest, file, .. }| {
+        for known in std::iter::once(&newest).chain(&file).chain(&earlier) {
             is_known &= inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs);
             // What the set serves was checked when it was read.
             is_of_files &= match known.held {
@@ -338,8 +425,9 @@ fn resources<'p>(
     let mut reader = Reader { rest: history, blobs: Vec::new(), rules, last: None };
     let mut next = reader.next()?;
     let mut take = |(key, slot): (&'p [u8], Slot), resource: Resource<'p>| {
-        let is_consistent = |known: &Known<_>| known.is_consistent(rules);
-        if !is_consistent(&resource.newest) || !resource.file.as_ref().is_none_or(is_consistent) {
+        let Resource { earlier, newest, file, .. } = &resource;
+        let mut all = std::iter::once(newest).chain(file).chain(earlier);
+        if !all.all(|known| known.is_consistent(rules)) {
             return Err("an answer has what it cannot have");
         }
         take(key, slot, resource);
@@ -347,42 +435,50 @@ fn resources<'p>(
     };
     let origins = hosts.iter().flat_map(|host| {
         let both = Slot::BOTH.into_iter().zip([&host.http, &host.https]);
-        both.filter_map(|(slot, it)| Some(((&*host.key, slot), Some(it.as_ref()?))))
+        both.filter_map(move |(slot, it)| Some(((&*host.key, slot), Some((host, it.as_ref()?)))))
     });
     // After the last origin, every remaining resource is taken.
     let end = ((&[][..], Slot::Http), None);
-    for (origin, standing) in origins.chain([end]) {
-        let is_before = |at: &(&[u8], Slot)| standing.is_none() || *at < origin;
+    for (origin, known) in origins.chain([end]) {
+        let is_before = |at: &(&[u8], Slot)| known.is_none() || *at < origin;
         while let Some((at, kept)) = next.take_if(|(at, _)| is_before(at)) {
             let is_filed = Place::of_url(at.0).is_ok_and(|it| (&*it.key, it.slot) == at);
             if !is_filed || place::is_origin(at.0) {
                 return Err("a key is neither an origin of the set nor another resource");
             }
-            take(at, kept.with_served(None)?)?;
+            take(at, kept.with_served(Served::NOTHING)?)?;
             next = reader.next()?;
         }
-        let Some(standing) = standing else { break };
+        let Some((host, standing)) = known else { break };
+        let served = Served::of(host, origin.1);
         if let Some((_, kept)) = next.take_if(|(at, _)| *at == origin) {
-            take(origin, kept.with_served(Some(standing.content))?)?;
+            take(origin, kept.with_served(served)?)?;
             next = reader.next()?;
         } else {
-            let newest = plain(standing);
-            let failures = Failures::of(&newest, rules);
-            take(origin, Resource { newest, file: None, failures })?;
+            take(origin, Resource::plain(standing, served.timeline, rules))?;
         }
     }
     Ok(())
 }
 
 impl<'p> Resource<'p> {
-    /// Returns the resource with the bytes of the file that the set serves, if a capture refers to
+    /// Returns the resource of an origin whose captures follow from its standing and timeline.
+    fn plain(standing: &Standing, timeline: &[Moment], rules: &AccessRules) -> Resource<'p> {
+        let mut earlier: Vec<_> = plain_captures(timeline).collect();
+        let newest = earlier.pop().unwrap_or_else(|| plain(standing));
+        let failures = Failures::of(&newest, rules);
+        Resource { earlier, newest, file: None, failures }
+    }
+
+    /// Returns the resource with the bytes of the files that the set serves, if captures refer to
     /// them.
-    fn with_served(mut self, served: Option<Content>) -> Result<Resource<'p>, Problem> {
-        for known in [Some(&mut self.newest), self.file.as_mut()].into_iter().flatten() {
-            if matches!(known.held, Held::File { extract: PartBytes::Served, .. }) {
-                let file = served.filter(|content| matches!(content, Content::File { .. }));
+    fn with_served(mut self, served: Served<'_>) -> Result<Resource<'p>, Problem> {
+        let Resource { earlier, newest, file, .. } = &mut self;
+        for known in std::iter::once(newest).chain(file).chain(earlier) {
+            if let Held::File { extract: PartBytes::Served(moment), .. } = known.held {
+                let content = served.get(moment);
                 known.held =
-                    pooled(file.ok_or("a capture has the file of an origin that has none")?);
+                    pooled(content.ok_or("a capture has the file of an origin that has none")?);
             }
         }
         if self.file.as_ref().is_some_and(|file| !file.is_file() || self.newest.is_file()) {
@@ -420,10 +516,13 @@ impl<'p> Reader<'p, '_> {
         let bytes = self.number()?;
         let key = self.bytes(bytes)?;
         let flags = self.byte()?;
+        let slot = if flags & HTTPS == 0 { Slot::Http } else { Slot::Https };
+        if flags & !HTTPS == HAS_ALL {
+            return Some(((key, slot), self.all()?));
+        }
         if flags & !(HTTPS | HAS_FILE | HAS_FAILURES) != 0 {
             return None;
         }
-        let slot = if flags & HTTPS == 0 { Slot::Http } else { Slot::Https };
         let newest = self.capture(OF_NEWEST)?;
         let file = match flags & HAS_FILE {
             0 => None,
@@ -433,7 +532,18 @@ impl<'p> Reader<'p, '_> {
             0 => Failures::of(&newest, self.rules),
             _ => self.failures()?,
         };
-        Some(((key, slot), Resource { newest, file, failures }))
+        Some(((key, slot), Resource { earlier: Vec::new(), newest, file, failures }))
+    }
+
+    /// Reads all captures of a resource. Their order replaces their positions.
+    fn all(&mut self) -> Option<Resource<'p>> {
+        let mut captures = Vec::new();
+        for index in 0..self.number()? {
+            captures.push(self.capture(Position { piece: 0, index })?);
+        }
+        let newest = captures.pop()?;
+        let failures = Failures::of(&newest, self.rules);
+        Some(Resource { earlier: captures, newest, file: None, failures })
     }
 
     fn failures(&mut self) -> Option<Failures> {
@@ -468,10 +578,15 @@ impl<'p> Reader<'p, '_> {
             input: self.number()?,
             outage: None,
         };
+        let served = |moment| {
+            let bytes = PartBytes::Served(moment);
+            Held::File { extract: bytes, others: bytes }
+        };
         let held = match self.byte()? {
             NOTHING => Held::Nothing,
             LOCATION => Held::Location(PartBytes::Kept(self.blob()?)),
-            SERVED => Held::File { extract: PartBytes::Served, others: PartBytes::Served },
+            SERVED => served(None),
+            SERVED_AT => served(Some(self.number()?)),
             FILE => {
                 let (extract, others) = (self.blob()?, self.blob()?);
                 Held::File { extract: PartBytes::Kept(extract), others: PartBytes::Kept(others) }

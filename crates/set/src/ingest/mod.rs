@@ -55,6 +55,7 @@ mod read;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod tracks;
 
 use std::path::PathBuf;
 
@@ -159,6 +160,8 @@ pub struct IngestConfig {
     pub strictness: Strictness,
     /// How outages are judged.
     pub outages: OutageConfig,
+    /// Whether the history of each origin is kept, and not its newest captures alone.
+    pub history: bool,
 }
 
 /// The time as of which origins are settled, and how outages are judged.
@@ -190,6 +193,7 @@ impl IngestConfig {
             capture: CaptureConfig::default(),
             strictness: Strictness::default(),
             outages: OutageConfig::default(),
+            history: false,
         }
     }
 }

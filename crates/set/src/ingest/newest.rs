@@ -71,7 +71,7 @@ impl<B> Known<B> {
     ///
     /// † Of two captures in one second a failure counts as the later one, in any order: if it was,
     /// RFC 9309, section 2.3.1.4, disallows everything.
-    fn rank(&self, rules: &AccessRules) -> (Option<UnixSeconds>, bool, u32, Position) {
+    pub(super) fn rank(&self, rules: &AccessRules) -> (Option<UnixSeconds>, bool, u32, Position) {
         let CaptureFacts { captured_at, input, .. } = self.facts;
         let fails = captured_at.is_some()
             && matches!(self.state(rules), Some(PolicyState::Unreachable | PolicyState::Deferred));
@@ -98,7 +98,7 @@ impl<B> Known<B> {
     }
 
     /// Returns whether the server failed, so that the capture may be part of an outage.
-    fn is_failure(&self, rules: &AccessRules) -> bool {
+    pub(super) fn is_failure(&self, rules: &AccessRules) -> bool {
         self.state(rules) == Some(PolicyState::Unreachable)
     }
 
@@ -142,7 +142,7 @@ impl Failures {
         }
     }
 
-    fn add(&mut self, other: Failures) {
+    pub(super) fn add(&mut self, other: Failures) {
         self.answered_at = self.answered_at.max(other.answered_at);
         self.dates.extend(other.dates);
         while self.dates.first().is_some_and(|&date| Some(date) < self.answered_at) {
@@ -158,9 +158,16 @@ pub(super) struct Target {
     /// The newest file, if the newest capture has none.
     pub(super) file: Option<Box<Known<BlobID>>>,
     pub(super) failures: Failures,
+    /// All other captures, if they are kept ([`Newest::keeps_all`]).
+    pub(super) earlier: Vec<Known<BlobID>>,
 }
 
 impl Target {
+    /// Returns all captures, in no order.
+    pub(super) fn captures(&self) -> impl Iterator<Item = &Known<BlobID>> {
+        [Some(&self.newest), self.file.as_deref()].into_iter().flatten().chain(&self.earlier)
+    }
+
     /// Returns the newest captured file.
     pub(super) fn newest_file(&self) -> Option<&Known<BlobID>> {
         if self.newest.is_file() { Some(&self.newest) } else { self.file.as_deref() }
@@ -188,9 +195,7 @@ impl Target {
 
     /// Releases the blobs that the captures hold.
     pub(super) fn release(&self, pool: &mut BlobPool) {
-        for known in [Some(&self.newest), self.file.as_deref()].into_iter().flatten() {
-            release(known, pool);
-        }
+        self.captures().for_each(|known| release(known, pool));
     }
 }
 
@@ -207,11 +212,13 @@ pub(super) struct Newest {
     pub(super) targets: HashMap<Box<[u8]>, Targets, foldhash::fast::RandomState>,
     pub(super) pool: BlobPool,
     pub(super) rules: &'static AccessRules,
+    /// Whether captures that cannot be the newest any more are kept, for the history of origins.
+    pub(super) keeps_all: bool,
 }
 
 impl Newest {
-    pub(super) fn new(rules: &'static AccessRules) -> Newest {
-        Newest { targets: HashMap::default(), pool: BlobPool::default(), rules }
+    pub(super) fn new(rules: &'static AccessRules, keeps_all: bool) -> Newest {
+        Newest { targets: HashMap::default(), pool: BlobPool::default(), rules, keeps_all }
     }
 
     /// Adds a capture, whose blobs are held for it, and the failures that are known with it.
@@ -228,12 +235,15 @@ impl Newest {
         };
         let slot = &mut targets[slot as usize];
         let Some(target) = slot else {
-            *slot = Some(Box::new(Target { newest: known, file: None, failures }));
+            let (file, earlier) = (None, Vec::new());
+            *slot = Some(Box::new(Target { newest: known, file, failures, earlier }));
             return;
         };
         target.failures.add(failures);
-        for known in target.offer(known, self.rules).into_iter().flatten() {
-            release(&known, &mut self.pool);
+        let replaced = target.offer(known, self.rules).into_iter().flatten();
+        match self.keeps_all {
+            true => target.earlier.extend(replaced),
+            false => replaced.for_each(|known| release(&known, &mut self.pool)),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn read_all(
 ) -> (Newest, Vec<InputReport>) {
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
-    let ingested = (Newest::new(&config.dialect.access), reports.collect());
+    let ingested = (Newest::new(&config.dialect.access, config.history), reports.collect());
     let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
     let reading = Reading { open, config, observer, ingested, parsed };
     rayon::scope(|scope| {

@@ -17,12 +17,17 @@
 //! first of them: each is used again as long as the policy is. An answer without a date leaves the
 //! policy without one.
 //!
-//! Cost: one sort of the keys, and one binary search per redirect, on all threads. Nothing can fail.
+//! With history, each origin is settled once more at each time at which its standing may change: at
+//! each capture on the way, and when an outage becomes long.
+//!
+//! Cost: one sort of the keys, and one binary search per redirect and time, on all threads. Nothing
+//! can fail.
 
 use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
+use portcullis_dialect::limits::{LONG_UNREACHABLE_SECONDS, TIMELINE_SECONDS_END};
 use portcullis_io::access::{
     Access, Answer, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve,
     serving,
@@ -31,38 +36,57 @@ use portcullis_io::{CaptureNote, location};
 use portcullis_robots::syntax::{ListReader, ListedRecord, NoteKind, RecordKind, Role};
 
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{CaptureFacts, Content, HostStanding, Standing};
+use super::super::standing::{CaptureFacts, Content, HostStanding, Moment, Standing, Timeline};
 use super::history::HistoryWriter;
-use super::newest::{Held, Known, Newest, Target, Targets};
+use super::newest::{Held, Known, Newest, Targets};
 use super::place::{self, Place, Slot};
+use super::tracks::{Track, View};
 use super::{Ingested, InputReport, OutageConfig};
 
 /// The number of hosts that one thread counts before it looks for other work.
 const HOSTS_AT_ONCE: usize = 4_096;
 
-/// Settles the standing of each captured origin. The hosts are sorted by key, and the pool holds
-/// only what their standings need.
+/// Settles the standing of each captured origin, and its history if all captures were kept. The
+/// hosts are sorted by key, and the pool holds only what their standings need.
 pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Ingested {
-    let Newest { targets, mut pool, rules } = newest;
+    let Newest { targets, mut pool, rules, keeps_all } = newest;
     let mut captured: Vec<(Box<[u8]>, Targets)> = targets.into_iter().collect();
     captured.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    let (as_of, long_outage) = (outages.time(), outages.long_outage);
-    let resolver = Resolver { captured: &captured, pool: &pool, rules, as_of, long_outage };
-    // The keys move to the hosts when the captures are released.
-    let host = |(key, targets): &(Box<[u8]>, Targets)| {
-        let [http, https] = Slot::BOTH.map(|slot| {
-            let target = targets[slot as usize].as_deref().filter(|_| place::is_origin(key))?;
-            Some(resolver.standing(key, slot, target))
-        });
-        HostStanding { key: Box::default(), http, https }
+    let tracks_of = |(_, targets): &(Box<[u8]>, Targets)| {
+        Slot::BOTH.map(|slot| Some(Track::of(targets[slot as usize].as_deref()?, rules)))
     };
-    let mut hosts: Vec<HostStanding> = captured.par_iter().map(host).collect();
+    let tracks: Option<Vec<Tracks>> =
+        keeps_all.then(|| captured.par_iter().map(tracks_of).collect());
+    let (as_of, long_outage) = (outages.time(), outages.long_outage);
+    let tracks_of_all = tracks.as_deref();
+    let resolver = Resolver {
+        captured: &captured,
+        tracks: tracks_of_all,
+        pool: &pool,
+        rules,
+        as_of,
+        long_outage,
+    };
+    // The keys move to the hosts when the captures are released.
+    let host = |index: usize| {
+        let (key, targets) = &captured[index];
+        let is_known = |slot: Slot| targets[slot as usize].is_some() && place::is_origin(key);
+        let [http, https] =
+            Slot::BOTH.map(|slot| is_known(slot).then(|| resolver.standing(index, slot)));
+        let timeline = |slot: Slot| match is_known(slot) {
+            true => resolver.timeline(index, slot),
+            false => Timeline::new(),
+        };
+        let timelines = keeps_all.then(|| Box::new(Slot::BOTH.map(timeline)));
+        HostStanding { key: Box::default(), http, https, timelines }
+    };
+    let mut hosts: Vec<HostStanding> = (0..captured.len()).into_par_iter().map(host).collect();
     let mut history = HistoryWriter::new(&pool, rules);
-    for ((key, targets), host) in captured.iter().zip(&hosts) {
-        history.push_host(key, targets, [&host.http, &host.https]);
+    for (index, ((key, targets), host)) in captured.iter().zip(&hosts).enumerate() {
+        history.push_host(key, targets, tracks.as_ref().map(|tracks| &tracks[index]), host);
     }
     let history = history.finish();
-    for standing in hosts.iter().flat_map(standings) {
+    for standing in hosts.iter().flat_map(HostStanding::all) {
         if let Content::File { extract, others } = standing.content {
             pool.hold(extract);
             pool.hold(others);
@@ -82,10 +106,15 @@ pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> 
     [&host.http, &host.https].into_iter().flatten()
 }
 
+/// The captures of the resources under one key, by [`Slot`].
+pub(super) type Tracks = [Option<Track>; 2];
+
 /// Settles the standing of an origin.
 struct Resolver<'n> {
     /// All resources, sorted by key.
     captured: &'n [(Box<[u8]>, Targets)],
+    /// Their captures in order of time, if all were kept.
+    tracks: Option<&'n [Tracks]>,
     pool: &'n BlobPool,
     rules: &'static AccessRules,
     /// The time for which outages are judged; if `None`, each at its last captured failure.
@@ -93,9 +122,23 @@ struct Resolver<'n> {
     long_outage: LongOutage,
 }
 
+/// The time as of which an origin is settled; `None` after all captures. Collects when the result
+/// may change.
+struct Clock {
+    at: Option<UnixSeconds>,
+    next: Option<UnixSeconds>,
+}
+
+impl Clock {
+    fn change_at(&mut self, time: Option<UnixSeconds>) {
+        let later = time.filter(|&time| Some(time) > self.at);
+        self.next = self.next.into_iter().chain(later).min();
+    }
+}
+
 /// A capture on the way along redirects, and how it was reached.
 struct Step<'n> {
-    target: &'n Target,
+    view: View<'n>,
     /// The number of redirects followed so far, including those within the capture.
     followed: u32,
     /// The newest file of all targets so far.
@@ -135,49 +178,87 @@ impl Received {
 }
 
 impl<'n> Resolver<'n> {
-    /// Returns the standing of the origin at `slot` under `key`, whose own captures are `first`.
-    fn standing(&self, key: &[u8], slot: Slot, first: &'n Target) -> Standing {
+    /// Returns the standing of an origin that was captured: that at `slot` under the key at `index`.
+    fn standing(&self, index: usize, slot: Slot) -> Standing {
+        let mut clock = Clock { at: None, next: None };
+        self.standing_at(index, slot, &mut clock).expect("the origin was captured")
+    }
+
+    /// Returns the history of an origin. The tracks must be there.
+    fn timeline(&self, index: usize, slot: Slot) -> Timeline {
+        let mut moments = Timeline::new();
+        let begin = |tracks: &[Tracks]| tracks[index][slot as usize].as_ref()?.begin();
+        let mut next = self.tracks.and_then(begin);
+        while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
+            let mut clock = Clock { at: Some(since), next: None };
+            if let Some(standing) = self.standing_at(index, slot, &mut clock)
+                && moments.last().is_none_or(|last| last.standing != standing)
+            {
+                moments.push(Moment { since, standing });
+            }
+            next = clock.next;
+        }
+        moments.shrink_to_fit();
+        moments
+    }
+
+    /// Returns the standing of the origin at `slot` under the key at `index` at the time of `clock`;
+    /// `None` before its first capture.
+    fn standing_at(&self, index: usize, slot: Slot, clock: &mut Clock) -> Option<Standing> {
         let rules = self.rules;
-        let (followed, copy) = (redirects_within(first), first.newest_file());
+        let first = self.view(index, slot, clock)?;
+        let (followed, copy) = (redirects_within(first), first.file);
         let received = Received::of(first.newest.facts);
-        let mut step = Step { target: first, followed, copy, received };
+        let mut step = Step { view: first, followed, copy, received };
         let mut url = None;
         let standing = loop {
-            let newest = &step.target.newest;
+            let newest = step.view.newest;
             match resolve(newest.answer(), step.followed, rules) {
                 Access::File => break step.file(newest),
                 Access::NotModified => break step.confirmed(rules),
-                Access::Outcome(outcome) => break self.failed(&step, outcome),
+                Access::Outcome(outcome) => break self.failed(&step, outcome, clock),
                 Access::Follow => {}
             }
-            let base = url.unwrap_or_else(|| place::robots_txt_url(key, slot));
+            let base = url.unwrap_or_else(|| place::robots_txt_url(&self.captured[index].0, slot));
             let Some((next_url, place)) = self.location(newest, &base) else {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
-            let Some(target) = self.find(&place) else {
+            let Some(view) = self.find(&place, clock) else {
                 break step.without_end(CaptureNote::RedirectTargetMissing, rules);
             };
-            let followed = step.followed.saturating_add(1).saturating_add(redirects_within(target));
-            let copy = step.copy.into_iter().chain(target.newest_file());
+            let followed = step.followed.saturating_add(1).saturating_add(redirects_within(view));
+            let copy = step.copy.into_iter().chain(view.file);
             let copy = copy.max_by_key(|file| file.facts.captured_at);
-            let received = step.received.and(Received::of(target.newest.facts));
-            step = Step { target, followed, copy, received };
+            let received = step.received.and(Received::of(view.newest.facts));
+            step = Step { view, followed, copy, received };
             url = Some(next_url);
         };
         let facts = step.received.apply_to(standing.facts);
         let input = first.newest.facts.input;
-        Standing { facts: CaptureFacts { input, ..facts }, ..standing }
+        Some(Standing { facts: CaptureFacts { input, ..facts }, ..standing })
+    }
+
+    /// Returns the captures of the resource at `slot` under the key at `index` that count at the
+    /// time of `clock`; `None` if there are none.
+    fn view(&self, index: usize, slot: Slot, clock: &mut Clock) -> Option<View<'n>> {
+        let Some(tracks) = self.tracks else {
+            return Some(self.captured[index].1[slot as usize].as_deref()?.view());
+        };
+        let track = tracks[index][slot as usize].as_ref()?;
+        clock.change_at(clock.at.and_then(|at| track.next_after(at)));
+        track.view(clock.at)
     }
 
     /// Returns the standing for `outcome` of the last answer, which may be part of a long outage.
-    fn failed(&self, step: &Step<'_>, outcome: AccessOutcome) -> Standing {
+    fn failed(&self, step: &Step<'_>, outcome: AccessOutcome, clock: &mut Clock) -> Standing {
         let mut standing = step.outcome(outcome, self.rules);
-        let as_of = self.as_of.or(step.target.newest.facts.captured_at);
-        let since = step.target.failures.dates.first().copied();
+        let View { newest, failing_since: since, .. } = step.view;
+        let as_of = clock.at.or(self.as_of).or(newest.facts.captured_at);
         let (Some(since), Some(as_of), PolicyState::Unreachable) = (since, as_of, outcome.state)
         else {
             return standing;
         };
+        clock.change_at(Some(since.after(LONG_UNREACHABLE_SECONDS + 1)));
         let outage = Outage { first_failure: since, outcome };
         let serving = serving(&outage, as_of, step.copy.is_some(), self.long_outage, self.rules);
         let facts = &mut standing.facts;
@@ -212,9 +293,9 @@ impl<'n> Resolver<'n> {
         Some((url, place))
     }
 
-    fn find(&self, place: &Place) -> Option<&'n Target> {
-        let at = self.captured.binary_search_by(|(key, _)| (**key).cmp(&place.key)).ok()?;
-        self.captured[at].1[place.slot as usize].as_deref()
+    fn find(&self, place: &Place, clock: &mut Clock) -> Option<View<'n>> {
+        let index = self.captured.binary_search_by(|(key, _)| (**key).cmp(&place.key)).ok()?;
+        self.view(index, place.slot, clock)
     }
 }
 
@@ -232,17 +313,17 @@ impl Step<'_> {
 
     /// Returns the standing for the file that the newest capture confirms.
     fn confirmed(&self, rules: &AccessRules) -> Standing {
-        let Some(file) = self.target.newest_file() else {
+        let Some(file) = self.view.file else {
             return self.outcome(rules.other_status, rules);
         };
-        let CaptureFacts { status, capture_notes, .. } = self.target.newest.facts;
+        let CaptureFacts { status, capture_notes, .. } = self.view.newest.facts;
         let Standing { content, facts } = self.file(file);
         let capture_notes = facts.capture_notes.union(capture_notes);
         Standing { content, facts: CaptureFacts { status, capture_notes, ..facts } }
     }
 
     fn outcome(&self, outcome: AccessOutcome, rules: &AccessRules) -> Standing {
-        let newest = &self.target.newest;
+        let newest = self.view.newest;
         let mut facts = self.facts(newest);
         let redirects_max = u32::from(rules.redirects_max);
         let leads_on = matches!(newest.answer(), Answer::Status(300..=303 | 305..=399));
@@ -265,8 +346,8 @@ impl Step<'_> {
     }
 }
 
-fn redirects_within(target: &Target) -> u32 {
-    u32::from(target.newest.facts.redirects_followed)
+fn redirects_within(view: View<'_>) -> u32 {
+    u32::from(view.newest.facts.redirects_followed)
 }
 
 /// Counts of origins.

@@ -55,7 +55,7 @@ pub(crate) fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
 /// A host of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredHost<'s> {
-    set: &'s PolicySet,
+    pub(super) set: &'s PolicySet,
     key: &'s [u8],
     policies: [u32; 2],
     pub(crate) captures: [u32; 2],
@@ -333,6 +333,12 @@ impl StoredCapture<'_> {
 }
 
 impl PolicySet {
+    #[inline]
+    pub(super) fn prefetch_capture(&self, index: u32) {
+        let words = size_of::<CaptureRow>() / size_of::<U32>();
+        self.prefetch(self.sections.captures, u64::from(index) * words as u64);
+    }
+
     pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
         let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];

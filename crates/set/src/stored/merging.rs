@@ -126,7 +126,7 @@ impl MergeSettings {
         sets: &[&PolicySet],
         mut joined: impl FnMut(&PolicySet),
     ) -> Result<(Ingested, CompileConfig), Damage> {
-        let mut merger = Merger::new(self.dialect);
+        let mut merger = Merger::new(self.dialect, sets.iter().any(|set| set.has_history()));
         for set in sets {
             let standings = set.standings()?;
             set.is_whole()?;

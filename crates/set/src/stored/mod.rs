@@ -22,6 +22,7 @@ mod rule_set;
 mod standings;
 #[cfg(test)]
 mod tests;
+mod timelines;
 mod tokens;
 mod usage;
 mod verify;
@@ -51,6 +52,7 @@ pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use rule_set::ordered;
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
+pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub(crate) use tokens::{AgentTokens, CompiledFor};
 pub(crate) use usage::{Column, columns};
 pub use verify::Verified;
@@ -92,6 +94,8 @@ struct Sections {
     usage_index: Section,
     usage: Section,
     usage_records: Section,
+    timelines: Option<Section>,
+    moments: Option<Section>,
     strings: Strings,
 }
 
@@ -179,8 +183,13 @@ impl PolicySet {
             usage_index: file.required(SectionKind::USAGE_INDEX)?,
             usage: file.required(SectionKind::USAGE)?,
             usage_records: file.required(SectionKind::USAGE_RECORDS)?,
+            timelines: file.section(SectionKind::TIMELINES),
+            moments: file.section(SectionKind::MOMENTS),
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
+        if sections.timelines.is_some() != sections.moments.is_some() {
+            return Err(file.malformed_header("it has timelines without moments").into());
+        }
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
         Ok(PolicySet {

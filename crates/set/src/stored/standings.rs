@@ -11,11 +11,12 @@ use portcullis_robots::syntax::{ListReader, ListWriter, RobotsTxt, Role};
 
 use super::super::file::Damage;
 use super::super::ingest::check_history;
+use super::super::standing::{Moment, Timeline};
 use super::super::{
     BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
     Provenance, Standing,
 };
-use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost};
+use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
 
 /// What a set knows about each origin, in memory.
 #[derive(Debug)]
@@ -99,7 +100,21 @@ struct Reading<'s> {
 impl Reading<'_> {
     fn host(&mut self, host: &StoredHost<'_>) -> Result<HostStanding, Damage> {
         let mut standing = |https| self.standing(host, https);
-        Ok(HostStanding { http: standing(false)?, https: standing(true)?, key: host.key().into() })
+        let (http, https) = (standing(false)?, standing(true)?);
+        let timelines = match self.set.has_history() {
+            true => Some(Box::new([self.timeline(host, false)?, self.timeline(host, true)?])),
+            false => None,
+        };
+        Ok(HostStanding { key: host.key().into(), http, https, timelines })
+    }
+
+    fn timeline(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Timeline, Damage> {
+        let Some(timeline) = host.timeline(https)? else { return Ok(Timeline::new()) };
+        let moment = |moment: Result<StoredMoment<'_>, Damage>| {
+            let StoredMoment { since, policy, capture } = moment?;
+            Ok(Moment { since, standing: self.standing_of(policy, &capture)? })
+        };
+        timeline.moments()?.map(moment).collect()
     }
 
     fn standing(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Option<Standing>, Damage> {
@@ -109,11 +124,21 @@ impl Reading<'_> {
         let capture = host.capture(https)?.ok_or_else(|| {
             set.malformed(set.sections.hosts, 0, "a host has a policy without a capture")
         })?;
+        self.standing_of(position, &capture).map(Some)
+    }
+
+    /// Returns the standing of an origin with this policy and capture.
+    fn standing_of(
+        &mut self,
+        position: PolicyNumber,
+        capture: &StoredCapture<'_>,
+    ) -> Result<Standing, Damage> {
+        let set = self.set;
         let outcome = set.policy(position)?.access()?;
         let content = match outcome.state {
             PolicyState::Rules | PolicyState::NoRules => Content::File {
                 extract: self.extract(position, outcome.state)?,
-                others: self.others(&capture)?,
+                others: self.others(capture)?,
             },
             _ => Content::Access(outcome),
         };
@@ -125,7 +150,7 @@ impl Reading<'_> {
             Some(_) => capture.facts.input,
             None => 0,
         };
-        Ok(Some(Standing { content, facts: CaptureFacts { input, ..capture.facts } }))
+        Ok(Standing { content, facts: CaptureFacts { input, ..capture.facts } })
     }
 
     /// Returns the extract of a policy's file, with one more reference.

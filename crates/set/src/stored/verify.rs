@@ -119,7 +119,7 @@ impl PolicySet {
         let again = to_vec(&standings.hosts, &standings.pool, &config).map_err(failed)?;
         let again = PolicySet::of_bytes(self.name(), again).expect("what was compiled is a set");
         for section in again.file.sections() {
-            let own = self.file.required(section.kind()).expect("required when it was opened");
+            let own = self.file.required(section.kind())?;
             let bytes = self.file.bytes(own, 0, own.bytes())?;
             let expected = again.file.bytes(*section, 0, section.bytes())?;
             if bytes != expected {

@@ -2,12 +2,13 @@
 
 mod runs;
 mod settled;
+mod timelines;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use crate::{Content, HostStanding, Standing, Strictness};
+use crate::{BlobPool, Content, HostStanding, Standing, Strictness};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
 use portcullis_io::access::{Answer, CachingHeaders, UnixSeconds};
@@ -224,24 +225,28 @@ impl Ingested {
         said
     }
 
-    /// Returns every origin with its standing, independent of the numbers of blobs.
     fn all(&self) -> Vec<String> {
-        let text = |id| String::from_utf8_lossy(self.pool.get(id)).into_owned();
-        let tell = |standing: &Option<Standing>| match standing {
-            None => "nothing".into(),
-            Some(Standing { content: Content::File { extract, others }, facts }) => {
-                format!("{:?} {:?} {facts:?}", text(*extract), text(*others))
-            }
-            Some(Standing { content: Content::Access(outcome), facts }) => {
-                format!("{outcome:?} {facts:?}")
-            }
-        };
-        let host = |host: &HostStanding| {
-            let key = String::from_utf8_lossy(&host.key);
-            format!("{key}: {}; {}", tell(&host.http), tell(&host.https))
-        };
-        self.hosts.iter().map(host).collect()
+        texts(&self.hosts, &self.pool)
     }
+}
+
+/// Returns every origin with its standing, independent of the numbers of blobs.
+fn texts<'h>(hosts: impl IntoIterator<Item = &'h HostStanding>, pool: &BlobPool) -> Vec<String> {
+    let text = |id| String::from_utf8_lossy(pool.get(id)).into_owned();
+    let tell = |standing: &Option<Standing>| match standing {
+        None => "nothing".into(),
+        Some(Standing { content: Content::File { extract, others }, facts }) => {
+            format!("{:?} {:?} {facts:?}", text(*extract), text(*others))
+        }
+        Some(Standing { content: Content::Access(outcome), facts }) => {
+            format!("{outcome:?} {facts:?}")
+        }
+    };
+    let host = |host: &HostStanding| {
+        let key = String::from_utf8_lossy(&host.key);
+        format!("{key}: {}; {}", tell(&host.http), tell(&host.https))
+    };
+    hosts.into_iter().map(host).collect()
 }
 
 fn said(outcome: AccessOutcome) -> String {

@@ -1,0 +1,100 @@
+//! All captures of a resource in order of time: those that count at a given time.
+//!
+//! A standing as of a time follows from the captures up to then. These are a prefix of a resource's
+//! captures in the order of their ranks, so the newest capture, the newest file and the begin of an
+//! outage are stored for each prefix.
+//!
+//! Cost: one sort per resource, then one binary search per question. Nothing here can fail.
+
+use portcullis_dialect::dialect::AccessRules;
+use portcullis_io::access::UnixSeconds;
+
+use super::super::pool::BlobID;
+use super::newest::{Known, Target};
+
+/// The captures of one resource that count at some time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'n> {
+    pub(super) newest: &'n Known<BlobID>,
+    /// The newest file, which may be the newest capture.
+    pub(super) file: Option<&'n Known<BlobID>>,
+    /// The date of the first failure since the last answer, if one has a date.
+    pub(super) failing_since: Option<UnixSeconds>,
+}
+
+impl Target {
+    /// Returns what counts after all captures.
+    pub(super) fn view(&self) -> View<'_> {
+        let failing_since = self.failures.dates.first().copied();
+        View { newest: &self.newest, file: self.newest_file(), failing_since }
+    }
+}
+
+/// The captures of one resource, oldest first.
+#[derive(Debug)]
+pub(super) struct Track {
+    entries: Vec<Entry>,
+}
+
+/// A capture, and what counts directly after it.
+#[derive(Debug)]
+struct Entry {
+    known: Known<BlobID>,
+    /// The position of the newest file.
+    file: Option<u32>,
+    failing_since: Option<UnixSeconds>,
+}
+
+impl Track {
+    pub(super) fn of(target: &Target, rules: &AccessRules) -> Track {
+        let mut captures: Vec<Known<BlobID>> = target.captures().copied().collect();
+        captures.sort_by_key(|known| known.rank(rules));
+        let mut entries: Vec<Entry> = Vec::with_capacity(captures.len());
+        let (mut file, mut failing_since, mut last_failure) = (None, None, None);
+        for known in captures {
+            if known.is_file() {
+                file = Some(entries.len() as u32);
+            }
+            match known.facts.captured_at {
+                Some(date) if known.is_failure(rules) => {
+                    failing_since = failing_since.or(Some(date));
+                    last_failure = Some(date);
+                }
+                // A failure in the second of an answer is later than it.
+                Some(date) => failing_since = last_failure.filter(|&failure| failure == date),
+                None => {}
+            }
+            entries.push(Entry { known, file, failing_since });
+        }
+        Track { entries }
+    }
+
+    /// Returns the captures, oldest first.
+    pub(super) fn captures(&self) -> impl ExactSizeIterator<Item = &Known<BlobID>> {
+        self.entries.iter().map(|entry| &entry.known)
+    }
+
+    /// Returns what counts at a time; `None` before the first capture. Without a time, all captures
+    /// count.
+    pub(super) fn view(&self, at: Option<UnixSeconds>) -> Option<View<'_>> {
+        let count = at.map_or(self.entries.len(), |at| self.count_until(at));
+        let Entry { known, file, failing_since } = self.entries[..count].last()?;
+        let file = file.map(|file| &self.entries[file as usize].known);
+        Some(View { newest: known, file, failing_since: *failing_since })
+    }
+
+    /// Returns the date of the first capture after a time.
+    pub(super) fn next_after(&self, at: UnixSeconds) -> Option<UnixSeconds> {
+        self.entries.get(self.count_until(at))?.known.facts.captured_at
+    }
+
+    /// Returns the time from which the resource is known: that of the first capture, or the begin of
+    /// all times if it has no date.
+    pub(super) fn begin(&self) -> Option<UnixSeconds> {
+        self.entries.first().map(|it| it.known.facts.captured_at.unwrap_or(UnixSeconds(0)))
+    }
+
+    fn count_until(&self, at: UnixSeconds) -> usize {
+        self.entries.partition_point(|entry| entry.known.facts.captured_at <= Some(at))
+    }
+}
