@@ -72,7 +72,7 @@ fn explain(
     let classifier = Arc::clone(session.classifier());
     let name = classifier.agents()[agent].name();
     let dialect = classifier.dialect();
-    let (explained, problem) = match session.explain(url, agent)? {
+    let (explained, problem) = match session.explain(url, agent, None)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };

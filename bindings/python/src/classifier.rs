@@ -361,7 +361,7 @@ fn labels(names: &[String]) -> PyResult<Vec<Label>> {
 
 fn explain(url: &[u8], agent: usize, session: &mut Session) -> Result<Vec<u8>, Damage> {
     session.classify(&[url])?;
-    let (explained, problem) = match session.explain(url, agent)? {
+    let (explained, problem) = match session.explain(url, agent, None)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };

@@ -127,7 +127,7 @@ impl Rejects {
         }
         let problem = match kind {
             Kind::Without(problem) => problem.describe().to_owned(),
-            Kind::Empty | Kind::NotAUrl => match session.explain(record.url(), 0) {
+            Kind::Empty | Kind::NotAUrl => match session.explain(record.url(), 0, None) {
                 Ok(Err(problem)) => problem.to_string(),
                 _ => "not a URL".to_owned(),
             },

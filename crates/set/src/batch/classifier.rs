@@ -15,17 +15,18 @@ use portcullis_dialect::usage::Label;
 use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Source, Start, Starts, Table};
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
-use portcullis_io::access::KnownOutage;
+use portcullis_io::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
 use super::freshness::Freshness;
 use super::session::Lookups;
+use super::times::BeforeFirst;
 use super::usage::UsageQuestions;
 use crate::stored::{
-    AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules, StoredHost,
-    key_with_scheme, ordered, place,
+    AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules, StoredCapture,
+    StoredHost, key_with_scheme, ordered, place,
 };
 use crate::{Damage, PolicySet};
 
@@ -44,6 +45,7 @@ pub struct Classifier {
     pub(super) usage: Option<UsageQuestions>,
     /// How the age of captures is compared; `None` to ignore it.
     pub(super) freshness: Option<Freshness>,
+    pub(super) before_first: BeforeFirst,
 }
 
 /// An error that prevents queries of a set.
@@ -107,7 +109,8 @@ impl Classifier {
         let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
         let settings = Settings { limits, ..Settings::default() };
-        Ok(Classifier { set, agents, tokens, settings, starts, usage: None, freshness: None })
+        let (usage, freshness, before_first) = (None, None, BeforeFirst::Unknown);
+        Ok(Classifier { set, agents, tokens, settings, starts, usage, freshness, before_first })
     }
 
     /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
@@ -173,8 +176,8 @@ impl Classifier {
         self.usage.as_ref().map_or(&[], |usage| &usage.labels)
     }
 
-    /// Explains the decision for `agent` on `record`, which gets `assumed_scheme` if it has none.
-    /// `None` if no policy is known. Costs as much as trying every rule of the file.
+    /// Explains the decision for `agent` on `record`, which gets `assumed_scheme` if it has none, as
+    /// of a time or after all captures. `None` if no policy is known. Costs as much as trying every rule of the file.
     ///
     /// # Errors
     ///
@@ -188,6 +191,7 @@ impl Classifier {
         record: &[u8],
         assumed_scheme: Option<&[u8]>,
         agent: usize,
+        at: Option<UnixSeconds>,
     ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
         let dialect = self.dialect();
         let url = match split_assuming(record, dialect.paths.path_start, assumed_scheme) {
@@ -201,7 +205,7 @@ impl Classifier {
         };
         let mut scratch = Vec::new();
         let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
-        let Some((policy, capture)) = self.set.origin(url.scheme, key)? else {
+        let Some((policy, capture)) = self.origin_at(url.scheme, key, at)? else {
             return Ok(Ok(None));
         };
         let explanation = self.set.policy(policy)?.with_file(|file, extract| {
@@ -209,6 +213,24 @@ impl Classifier {
         })?;
         let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
         Ok(Ok(Some(Explained { explanation, outage, file_notes })))
+    }
+
+    /// Returns the policy of an origin and its capture, as of a time or after all captures.
+    fn origin_at(
+        &self,
+        scheme: &[u8],
+        key: &[u8],
+        at: Option<UnixSeconds>,
+    ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
+        let Some(at) = at else { return self.set.origin(scheme, key) };
+        let Some(timeline) = self.set.timeline_of(scheme, key)? else { return Ok(None) };
+        let oldest = || match self.before_first {
+            BeforeFirst::Oldest => Ok((timeline.len()? > 0).then_some(0)),
+            BeforeFirst::Unknown => Ok(None),
+        };
+        let index = timeline.index_at(at)?.map_or_else(oldest, |index| Ok(Some(index)))?;
+        let moment = index.map(|index| timeline.moment(index)).transpose()?;
+        Ok(moment.map(|moment| (moment.policy, moment.capture)))
     }
 
     /// Finds the policies of a block of origins. Calls `found` with the index of each origin, in
@@ -297,7 +319,10 @@ impl Classifier {
 
     /// Checks that the policy with this number exists.
     #[inline]
-    fn known(&self, number: Option<PolicyNumber>) -> Result<Option<PolicyNumber>, Damage> {
+    pub(super) fn known(
+        &self,
+        number: Option<PolicyNumber>,
+    ) -> Result<Option<PolicyNumber>, Damage> {
         match number {
             Some(number) if number.0 >= self.set.policy_count() => {
                 Err(self.set.malformed_host("a host has a policy that is not there"))

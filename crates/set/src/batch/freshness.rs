@@ -53,11 +53,19 @@ pub struct AgeCounts {
     pub undated: u64,
     /// The capture, or one that leads to it, was made after the time that is asked about.
     pub not_yet: u64,
+    /// The time is before the first capture, which decided nevertheless
+    /// ([`BeforeFirst::Oldest`](super::BeforeFirst::Oldest)). Also counted by age.
+    pub before_first: u64,
 }
 
 impl Freshness {
     pub(super) fn age(&self, facts: &CaptureFacts) -> Age {
-        if facts.dates().is_some_and(|dates| dates.last > self.as_of) {
+        self.age_at(facts, self.as_of)
+    }
+
+    /// Returns the age at a time, which replaces [`as_of`](Freshness::as_of).
+    pub(super) fn age_at(&self, facts: &CaptureFacts, as_of: UnixSeconds) -> Age {
+        if facts.dates().is_some_and(|dates| dates.last > as_of) {
             return Age::NotYet;
         }
         let expires_at = match self.seconds_max {
@@ -65,7 +73,7 @@ impl Freshness {
             None => facts.expires_at,
         };
         match expires_at {
-            Some(time) if self.as_of < time => Age::Fresh,
+            Some(time) if as_of < time => Age::Fresh,
             Some(_) => Age::Expired,
             None => Age::Undated,
         }
@@ -88,6 +96,7 @@ impl AgeCounts {
         self.expired += other.expired;
         self.undated += other.undated;
         self.not_yet += other.not_yet;
+        self.before_first += other.before_first;
     }
 }
 

@@ -14,12 +14,14 @@ mod deciding;
 mod freshness;
 mod pieces;
 mod session;
+mod times;
 mod usage;
 
 pub use classifier::{AskError, Classifier, Explained};
 pub use deciding::FullDecision;
 pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;
+pub use times::{BeforeFirst, InForce, Times};
 pub use usage::{Licenses, StatedPlace};
 
 pub use portcullis_engine::vectors::Vectors;

@@ -10,7 +10,10 @@ use portcullis_robots::url::{BadUrl, ComparedPaths};
 use super::classifier::{Classifier, Explained, SchemeAndKey};
 use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
+use super::times::{Found, Times};
 use super::usage::{Licenses, StatedPlace, UsageMemory};
+use portcullis_io::access::UnixSeconds;
+
 use crate::Damage;
 use crate::stored::{HostPosition, PolicyNumber, Search, place};
 
@@ -52,6 +55,8 @@ pub struct Session {
     pub(super) rule: Vec<u8>,
     pub(super) group: Vec<u8>,
     ages: AgeCounts,
+    /// What was found for each record of a block with times; empty without times.
+    pub(super) found: Vec<Found>,
 }
 
 /// The searches for the hosts of a block.
@@ -77,6 +82,7 @@ impl Session {
             rule: Vec::new(),
             group: Vec::new(),
             ages: AgeCounts::default(),
+            found: Vec::new(),
         }
     }
 
@@ -102,6 +108,33 @@ impl Session {
     /// shorter.
     #[inline]
     pub fn classify<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
+        self.classify_at(records, Times::Now)
+    }
+
+    /// Like [`Session::classify`], as of a time for each record: by the policy that was in force
+    /// then. An origin that had not been captured by then is unknown, unless
+    /// [`Classifier::with_before_first`] says otherwise. Ages are those at the time of the record.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::classify`].
+    ///
+    /// # Panics
+    ///
+    /// If there are times and the set has no history
+    /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
+    /// records differ.
+    #[inline]
+    pub fn classify_at<R: AsRef<[u8]>>(
+        &mut self,
+        records: &[R],
+        times: Times<'_>,
+    ) -> Result<&[Decision], Damage> {
+        let has_times = !matches!(times, Times::Now);
+        assert!(!has_times || self.classifier.set.has_history(), "the set has no history");
+        if let Times::Each(times) = times {
+            assert_eq!(times.len(), records.len(), "one time per record");
+        }
         let Session { classifier, pieces, lookups, policies, .. } = self;
         let scheme = self.assumed_scheme.as_deref();
         pieces.fill(records, &classifier.dialect().paths, scheme, classifier.settings.vectors);
@@ -118,10 +151,17 @@ impl Session {
         classifier.find(&origins, lookups, found)?;
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
-        let Session { policies, block, unresolved, usage, ages, .. } = self;
+        let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
+        let Session { policies, block, unresolved, usage, ages, found, .. } = self;
+        found.clear();
+        if has_times {
+            classifier.find_moments(times, hosts, policies, found)?;
+        }
         classifier.decide(policies, paths, block, unresolved)?;
-        if let Some(freshness) = &classifier.freshness {
-            let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
+        if has_times {
+            classifier.withdraw_undecided(found, block.answers_mut());
+            ages.merge(classifier.judge_moments(found, block.answers_mut())?);
+        } else if let Some(freshness) = &classifier.freshness {
             let judged = classifier.judge_ages(freshness, policies, hosts, block.answers_mut());
             ages.merge(judged?);
         }
@@ -242,8 +282,8 @@ impl Session {
         })
     }
 
-    /// Explains the decision for `agent` on `record`, which need not be of the last block; see
-    /// [`Classifier::explain`].
+    /// Explains the decision for `agent` on `record`, which need not be of the last block, as of a
+    /// time or after all captures; see [`Classifier::explain`].
     ///
     /// # Errors
     ///
@@ -256,8 +296,9 @@ impl Session {
         &self,
         record: &[u8],
         agent: usize,
+        at: Option<UnixSeconds>,
     ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
-        self.classifier.explain(record, self.assumed_scheme(), agent)
+        self.classifier.explain(record, self.assumed_scheme(), agent, at)
     }
 
     /// Returns the number of records by age of their capture since the last call.

@@ -14,7 +14,7 @@ use super::super::CaptureFacts;
 use super::super::file::Damage;
 use super::super::layout::{CaptureRow, LINE_SLOTS, NONE, OutageRow, SlotLine, host, line_of};
 use super::super::load::EVERY_HOST;
-use super::{PolicyNumber, PolicySet};
+use super::{PolicyNumber, PolicySet, StoredTimeline};
 
 /// The position of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,6 +105,20 @@ impl PolicySet {
         let place = place(scheme);
         let Some(policy) = host.policy(place == Place::Https) else { return Ok(None) };
         Ok(Some((policy, host.capture_of_policy(place)?)))
+    }
+
+    /// Returns the timeline of an origin; `None` if the origin is unknown, or the set has no history.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn timeline_of(
+        &self,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<Option<StoredTimeline<'_>>, Damage> {
+        let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
+        host.timeline(place(scheme) == Place::Https)
     }
 
     /// Returns the host whose policy applies to every URL, if the set has one.

@@ -141,6 +141,11 @@ impl<'s> StoredTimeline<'s> {
         Ok(self.rows.partition_point(|row| row.since() <= time.0).checked_sub(1))
     }
 
+    /// Returns the policy after all captures.
+    pub(crate) fn newest_policy(&self) -> PolicyNumber {
+        PolicyNumber(self.policy)
+    }
+
     /// Prefetches what a search reads first.
     #[inline]
     pub(crate) fn prefetch(&self) {

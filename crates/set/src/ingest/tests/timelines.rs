@@ -1,10 +1,15 @@
 //! Histories, by their definition: the standing as of a time is that of the captures up to then.
 
 use super::*;
+use crate::batch::{BeforeFirst, Classifier, InForce, Session, Times};
 use crate::compile::{CompileConfig, to_vec};
 use crate::standing::Timeline;
+use crate::stored::Period;
 use crate::{OutageConfig, Part, PolicySet, merge};
+use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::LongOutage;
+use portcullis_robots::policy::AgentChain;
 use portcullis_testkit::Random;
 
 const HOSTS: usize = 5;
@@ -31,11 +36,15 @@ fn random_capture(random: &mut Random) -> Made {
         11 => format!("200 /{path} +2 max-age=7"),
         _ => format!("200 /{path}"),
     };
-    match random.below(8) {
+    let mut capture = match random.below(8) {
         0 => made(&format!("https://h{host}.example/folder/{to}.txt {date} {rest}")),
         1 | 2 => made(&format!("*h{host}.example {date} {rest}")),
         _ => made(&format!("h{host} {date} {rest}")),
+    };
+    if capture.answer == Answer::Status(200) && random.one_in(2) {
+        capture.body += "Content-Usage: train-ai=n\nUser-agent: b\nAllow: /0\nDisallow: /1\n";
     }
+    capture
 }
 
 fn random_inputs(random: &mut Random) -> Vec<(Pieces, bool)> {
@@ -107,6 +116,100 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
             }
         }
     }
+}
+
+/// Everything that a session says of a record.
+type Answers = (Vec<String>, Vec<Preference>, Option<PolicyState>);
+
+/// Returns the answers on each record of the last block.
+fn answers_on(session: &mut Session, records: usize) -> Vec<Answers> {
+    let agents = session.classifier().agents().len();
+    let labels = session.classifier().labels().len();
+    let preferences = session.preferences().to_vec();
+    let answers = |record: usize| {
+        let full = |agent| format!("{:?}", session.full_decision(record, agent).unwrap());
+        let decisions = (0..agents).map(full).collect();
+        let preferences = &preferences[record * agents * labels..(record + 1) * agents * labels];
+        (decisions, preferences.to_vec(), session.state(record).unwrap())
+    };
+    (0..records).map(answers).collect()
+}
+
+fn session(set: PolicySet, dialect: &'static Dialect) -> Session {
+    let agents = ["a", "b"].map(|name| AgentChain::parse(name, dialect).unwrap());
+    let classifier = Classifier::new(set, agents.into()).unwrap();
+    Session::new(classifier.with_usage(&[Label::TrainAi]), None)
+}
+
+#[test]
+fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
+    let mut urls: Vec<String> = vec!["no URL".into(), "https://other.example/".into()];
+    for host in 0..HOSTS {
+        let paths = (0..4).flat_map(|path| ["http", "https"].map(|scheme| (scheme, path)));
+        urls.extend(paths.map(|(scheme, path)| format!("{scheme}://h{host}.example/{path}")));
+    }
+    for (seed, dialect) in (100..120).zip(Dialect::ALL.into_iter().cycle()) {
+        let random = &mut Random::new(seed);
+        let inputs = random_inputs(random);
+        let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
+        let mut asked = session(set_of(&all, dialect), dialect);
+        let mut expected: Vec<(UnixSeconds, Vec<Answers>)> = Vec::new();
+        for time in times(&inputs) {
+            let outages = OutageConfig { as_of: Some(time), ..OutageConfig::default() };
+            let config = IngestConfig { outages, ..config(dialect) };
+            // Before the first capture of all there is no set.
+            let Ok(until) = ingest_pieces(&inputs, &config, 1) else { continue };
+            let mut session = session(set_of(&until, dialect), dialect);
+            session.classify(&urls).unwrap();
+            let mut answers = answers_on(&mut session, urls.len());
+            for (url, (decisions, ..)) in urls.iter().zip(&mut answers) {
+                if Origin::of_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
+                    for decision in decisions {
+                        *decision = decision.replace("NoPolicy", "BeforeFirst");
+                    }
+                }
+            }
+            asked.classify_at(&urls, Times::At(time)).unwrap();
+            assert_eq!(answers_on(&mut asked, urls.len()), answers, "{seed} {time:?}");
+            expected.push((time, answers));
+        }
+        let picked: Vec<&(UnixSeconds, Vec<Answers>)> =
+            urls.iter().map(|_| random.pick(&expected)).collect();
+        let times: Vec<_> = picked.iter().map(|(time, _)| Some(*time)).collect();
+        asked.classify_at(&urls, Times::Each(&times)).unwrap();
+        let found = answers_on(&mut asked, urls.len());
+        for (url, (found, (_, expected))) in found.iter().zip(picked).enumerate() {
+            assert_eq!(*found, expected[url], "{seed} {}", urls[url]);
+        }
+    }
+}
+
+#[test]
+fn a_record_without_time_or_before_the_first_capture_is_unknown() {
+    let piece = ["a 10 200 /10", "a 20 200 /20"].map(|line| Record::Capture(made(line))).to_vec();
+    let config = history(config(&RFC_9309));
+    let all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
+    let agents = || vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let classifier = || Classifier::new(set_of(&all, &RFC_9309), agents()).unwrap();
+    let records = ["https://a.example/10", "https://a.example/10", "https://b.example/", "no URL"];
+    let mut session = Session::new(classifier(), None);
+    let time = |seconds| Some(UnixSeconds(seconds));
+    let times = [time(9), None, None, None];
+    let reasons = |session: &mut Session, times: &[_]| {
+        let decisions = session.classify_at(&records, Times::Each(times)).unwrap();
+        decisions.iter().map(|it| it.reason).collect::<Vec<_>>()
+    };
+    let expected = [Reason::BeforeFirst, Reason::NoTime, Reason::NoTime, Reason::BadUrl];
+    assert_eq!(reasons(&mut session, &times), expected);
+    assert_eq!(session.in_force(0).unwrap(), None);
+    let mut session = Session::new(classifier().with_before_first(BeforeFirst::Oldest), None);
+    let times = [time(9), time(19), time(9), time(20)];
+    let expected = [Reason::Rule, Reason::Rule, Reason::NoPolicy, Reason::BadUrl];
+    assert_eq!(reasons(&mut session, &times), expected);
+    assert_eq!(session.take_ages().before_first, 1);
+    let period = Period { since: UnixSeconds(10), until: time(20) };
+    let in_force = InForce { captured_at: time(10), period };
+    assert_eq!(session.in_force(1).unwrap(), Some(in_force));
 }
 
 #[test]

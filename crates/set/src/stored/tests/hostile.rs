@@ -49,7 +49,7 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
         for agent in 0..names.len() {
             let full = session.full_decision(record, agent)?;
             asked.origins.push([full.rule, full.group].map(|bytes| bytes.map(Into::into)));
-            asked.explanations.push(session.explain(url.as_bytes(), agent)?.unwrap());
+            asked.explanations.push(session.explain(url.as_bytes(), agent, None)?.unwrap());
             let licenses = session.licenses(record, agent)?;
             asked.licenses.push(licenses.collect::<Result<_, _>>()?);
             for label in 0..session.classifier().labels().len() {
