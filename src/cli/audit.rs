@@ -71,7 +71,7 @@ impl Plan {
         let form = plan::summary_form(&args.run);
         let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
         Ok(Plan {
-            questions: QuestionPlan { usage: true, ..questions },
+            questions: QuestionPlan { usage: true, all_robots: true, ..questions },
             policies,
             stream: plan::stream(args.input, args.rejects, &args.run, false)?,
             summary: SummaryPlan { form, census: false },

@@ -55,7 +55,10 @@ impl Engine {
                     usage: questions.usage,
                     dialect,
                     robots_bytes_max: *bytes_max,
-                    agents: Some(questions.agents(dialect)?.into()),
+                    agents: match questions.all_robots {
+                        true => None,
+                        false => Some(questions.agents(dialect)?.into()),
+                    },
                     strictness: *strictness,
                 };
                 let loaded = self.install(|| PolicySet::load(path, &config))?;

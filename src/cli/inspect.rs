@@ -7,7 +7,7 @@
 use anyhow::Context;
 use portcullis_robots::figures::counted;
 use portcullis_set::{PolicySet, Provenance};
-use portcullis_survey::{HostDetail, HostQuery, Storage, Survey, tables};
+use portcullis_survey::{HostDetail, HostQuery, Survey, tables};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -115,28 +115,32 @@ struct SurveyObject<'s> {
     bytes: u64,
     #[serde(flatten)]
     survey: &'s Survey,
-    #[serde(flatten)]
-    storage: &'s Storage<'s>,
+    policies: u64,
+    rule_sets: u64,
+    sections: serde_json::Map<String, Value>,
     provenance: Value,
 }
 
 fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
-    let (survey, storage) = Survey::with_storage(set, args.top.top.unwrap_or(TOP))?;
+    let survey = Survey::of(set, args.top.top.unwrap_or(TOP))?;
     let provenance = set.provenance()?;
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())
     })?;
     if !args.json {
         let provenance = Provenance::read(provenance);
-        return Ok(tables::survey(set, &survey, &storage, provenance.as_ref()).into_bytes());
+        return Ok(tables::survey(set, &survey, provenance.as_ref()).into_bytes());
     }
+    let sections = set.section_bytes().map(|(name, bytes)| (name.replace(' ', "-"), bytes.into()));
     Ok(to_json_line(&SurveyObject {
         version: env!("CARGO_PKG_VERSION"),
         set: SetObject::new(set),
         robots_bytes_max: set.robots_bytes_max(),
         bytes: set.bytes(),
         survey: &survey,
-        storage: &storage,
+        policies: set.counts().policies,
+        rule_sets: set.counts().rule_sets,
+        sections: sections.collect(),
         provenance: object,
     })?)
 }

@@ -64,6 +64,8 @@ pub struct QuestionPlan {
     pub freshness: Option<Freshness>,
     /// Whether usage preferences are asked about.
     pub usage: bool,
+    /// Whether all robots that files name are asked about, and not the agents alone.
+    pub all_robots: bool,
 }
 
 impl QuestionPlan {

@@ -113,25 +113,8 @@ fn rules_are_those_of_classify() {
         assert_eq!(row["verdict"], expected.verdict, "{row}");
         assert_eq!(row["rule"], expected.rule, "{row}");
         assert_eq!(strings(&row["samples"]), expected.samples, "{row}");
-        let speaks = |agent: &usize| expected.by_agent[*agent] > 0;
-        let agents = numbers(&row["agents"]);
-        let deciding = (0..expected.by_agent.len()).filter(speaks);
-        assert!(deciding.into_iter().all(|agent| agents.contains(&(agent as u64))), "{row}");
     }
     assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(&row["urls"]))));
-
-    let idle = &report["rules"]["idle"];
-    let rows = idle["rows"].as_array().unwrap();
-    assert_eq!(number(&idle["total"]), rows.len() as u64);
-    assert!(!rows.is_empty());
-    for row in rows {
-        let policy = policy_key(&folder, row["host"].as_str().unwrap());
-        assert_eq!(number(&row["urls"]), recount.policies[&policy], "{row}");
-        let key = (policy, number(&row["line"]));
-        assert!(!recount.rules.contains_key(&key), "{row} decided something");
-    }
-    let asked = number(&report["rules"]["asked"]);
-    assert_eq!(asked, number(&deciding["total"]) + number(&idle["total"]));
 }
 
 #[test]
@@ -172,12 +155,9 @@ fn threads_and_cuts_change_no_byte() {
         assert!(report(5, top) == expected, "-n {top}");
     }
     let (short, long) = (json(&report(2, 3)), json(&report(2, 50)));
-    for (part, list) in [
-        ("hosts", "most_affected"),
-        ("rules", "deciding"),
-        ("rules", "idle"),
-        ("unknown", "worth_fetching"),
-    ] {
+    for (part, list) in
+        [("hosts", "most_affected"), ("rules", "deciding"), ("unknown", "worth_fetching")]
+    {
         let (short, long) = (&short[part][list], &long[part][list]);
         assert_eq!(short["total"], long["total"], "{part} {list}");
         assert_eq!(short["rows"].as_array().unwrap()[..], long["rows"].as_array().unwrap()[..3]);
@@ -197,8 +177,6 @@ fn a_set_and_a_folder_give_the_same_report() {
     }
     for report in [&mut of_folder, &mut of_set] {
         report["source"] = Value::Null;
-        // A folder has no list of inputs.
-        report["survey"]["origins_by_input"] = Value::Null;
     }
     for (member, expected) in of_folder.as_object().unwrap() {
         assert_eq!(&of_set[member], expected, "{member}");
@@ -254,29 +232,17 @@ fn the_reach_of_robots_and_odd_files() {
 #[test]
 fn a_shared_file_has_the_name_of_the_host_with_most_urls() {
     let folder = Folder::new();
-    let text = "User-agent: *\nDisallow: /x\nDisallow: /y\nAllow: /y\n\
-        Content-Usage: train-ai=y\nContent-Usage: train-ai=n\n";
     for host in ["one", "two", "three", "four"] {
-        folder.write(&format!("robots/{host}.example"), text);
+        folder.write(&format!("robots/{host}.example"), "User-agent: *\nDisallow: /x\n");
     }
     let list = "https://one.example/x\nhttps://two.example/x\nhttp://two.example/z\n\
         https://three.example/x\nhttps://three.example/x\nhttp://three.example/z\n";
     folder.write("list", list);
     let line = "--robots robots -a ExampleBot list";
-    let report = audit(&folder, line);
-    let rules = &report["rules"];
-    let lists =
-        [&rules["deciding"], &rules["idle"], &rules["never"], &report["usage"]["conflicts"]];
-    for list in lists {
-        let row = &list["rows"][0];
-        assert_eq!((&row["host"], number(&row["hosts"])), (&"three.example".into(), 4), "{row}");
-    }
+    let row = &audit(&folder, line)["rules"]["deciding"]["rows"][0];
+    assert_eq!((&row["host"], number(&row["hosts"])), (&"three.example".into(), 4), "{row}");
     folder.ok(format!("audit {line} -o page.html"));
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     assert_contains(&page, &["three.example and 3 others · Disallow: /x (line 2)"]);
-    let cells = page.matches("<code>three.example</code> and 3 others</td>").count();
-    assert_eq!(cells, lists.len());
-    // Without URLs, the first by name.
-    let report = audit(&folder, "--robots robots -a ExampleBot");
-    assert_eq!(report["rules"]["never"]["rows"][0]["host"], "four.example");
+    assert_eq!(page.matches("<code>three.example</code> and 3 others</td>").count(), 1);
 }

@@ -24,7 +24,7 @@ fn audit_agrees_with_classify() {
     let usage = &report["usage"];
     let line = format!("classify {flags} --usage train-ai,ai-use,search --no-summary urls");
     let lines = String::from_utf8(folder.ok(line).stdout).unwrap();
-    for (number, row) in usage["urls"].as_array().unwrap().iter().enumerate() {
+    for (number, row) in usage.as_array().unwrap().iter().enumerate() {
         let column = number / 3 * 4 + 1 + number % 3;
         for (member, value) in [("y", "y"), ("n", "n"), ("unstated", "?"), ("no_access", "-")] {
             let counted =
@@ -32,23 +32,7 @@ fn audit_agrees_with_classify() {
             assert_eq!(row[member], counted, "{row} {member}");
         }
     }
-    assert_eq!(usage["urls"][0]["n"], 2);
-    assert_eq!(usage["by_conflict"], json!({"no-access": 1, "overruled": 1, "other-group": 4}));
-    let rows = usage["conflicts"]["rows"].as_array().unwrap();
-    let row = |row: &Value| {
-        let names = ["host", "label", "kind"].map(|member| row[member].as_str().unwrap());
-        format!("{} {} {}", names.join(" "), row["line"], row["agents"])
-    };
-    let rows: Vec<String> = rows.iter().map(row).collect();
-    let expected = [
-        "a.example search other-group 3 [1]",
-        "a.example train-ai other-group 3 [1]",
-        "a.example ai-use other-group 5 [1]",
-        "b.example train-ai overruled 3 [1]",
-        "b.example train-ai other-group 3 [0]",
-        "b.example search no-access 7 [0]",
-    ];
-    assert_eq!(rows, expected);
+    assert_eq!(usage[0]["n"], 2);
     let survey = &report["survey"]["usage"];
     assert_eq!((&survey["hosts"], &survey["sources"]["license"]["hosts"]), (&json!(2), &json!(2)));
     let license = &survey["most_common_licenses"][0];
@@ -57,6 +41,5 @@ fn audit_agrees_with_classify() {
         (&json!("https://l.example/all"), &json!(2))
     );
     let page = String::from_utf8(folder.read("page.html")).unwrap();
-    let words = ["id=\"usage\"", "Bot · train-ai", "Statements without effect", "Licences"];
-    assert_contains(&page, &words);
+    assert_contains(&page, &["id=\"usage\"", "Bot · train-ai", "Licences"]);
 }

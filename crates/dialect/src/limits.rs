@@ -493,15 +493,3 @@ pub const ANALYSIS_POSITIONS_MAX: u64 = 16 * 1024 * 1024;
 ///
 /// Source: our choice, as for [`ANALYSIS_POSITIONS_MAX`].
 pub const ANALYSIS_STATES_MAX: usize = 1024 * 1024;
-
-/// Pattern positions visited by an audit to find the rules of one agent and file that never decide:
-/// 1 Mi. Rules past the limit are counted as unknown.
-///
-/// Source: our choice, a sixteenth of [`ANALYSIS_POSITIONS_MAX`], because an audit analyses every
-/// file.
-pub const AUDIT_ANALYSIS_POSITIONS_MAX: u64 = 1024 * 1024;
-
-/// States visited for the same purpose: 64 Ki.
-///
-/// Source: our choice, as for [`AUDIT_ANALYSIS_POSITIONS_MAX`].
-pub const AUDIT_ANALYSIS_STATES_MAX: usize = 64 * 1024;

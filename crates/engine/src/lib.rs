@@ -25,7 +25,8 @@
 //! | [`ruleset`] | a rule set as bytes: built, checked, viewed in place |
 //! | [`strategy`] | the steps that decide a path, in their order, with their reasons |
 //! | `filter` | steps 1 to 3: the prefilter and its candidates |
-//! | [`automaton`] | step 4: regex-automata's lazy DFA; and what a rule set allows of all paths |
+//! | [`automaton`] | step 4: regex-automata's lazy DFA; and an automaton for questions about all paths |
+//! | `reach` | how much of a site a rule set allows |
 //! | [`scan`] | step 5: all patterns in one pass; and one pattern alone |
 //! | [`cache`] | what a thread keeps between paths |
 //! | [`block`] | many questions at once, about many rule sets |
@@ -57,6 +58,7 @@ mod limits;
 mod outcome;
 pub mod pattern;
 pub mod plain;
+mod reach;
 pub mod ruleset;
 pub mod scan;
 mod shared;
@@ -70,6 +72,7 @@ pub mod vectors;
 pub use cache::{Cache, Caches};
 pub use limits::Limits;
 pub use outcome::{Outcome, outcomes};
+pub use reach::Reach;
 pub use ruleset::{Line, MalformedRuleSet, RuleSet, RuleSetBuf};
 pub use scan::matches as pattern_matches;
 pub use shared::SharedRuleSet;

@@ -200,7 +200,7 @@ impl Counts {
     }
 }
 
-/// Counts by name, in order. In JSON, an object; as text, a list without zeros.
+/// Counts or other figures by name, in order. In JSON, an object; as text, a list without zeros.
 ///
 /// ```
 /// use portcullis_report::Figures;
@@ -209,22 +209,29 @@ impl Counts {
 /// assert_eq!(figures.to_string(), "a 1, bb 2");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures(pub Vec<(&'static str, u64)>);
+pub struct Figures<F = u64>(pub Vec<(&'static str, F)>);
 
-impl Figures {
-    /// Returns the count of each item under its name.
+impl<F> Figures<F> {
+    /// Returns the figure of each item under its name.
     pub fn of<T: Copy>(
         items: impl IntoIterator<Item = T>,
         name: impl Fn(T) -> &'static str,
-        figure: impl Fn(T) -> u64,
-    ) -> Figures {
+        figure: impl Fn(T) -> F,
+    ) -> Figures<F> {
         Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
     }
 }
 
-impl Serialize for Figures {
+impl Figures {
+    /// Returns the count with this name; 0 if there is none.
+    pub fn get(&self, name: &str) -> u64 {
+        self.0.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
+    }
+}
+
+impl<F: Serialize> Serialize for Figures<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
+        serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
     }
 }
 

@@ -6,22 +6,20 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
+use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_report::{AgentCounts, Counts, Figures, Unknown as UnknownOrigins};
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::counting::{Findings, OriginCounts, Tally, Worker};
 use crate::policies::Policy;
 use crate::report::{
-    AgentVerdicts, ConflictKind, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
-    REPORT_FORMAT, RecordFigures, Report, Unknown, UnknownOrigin, UsageConflict, UsageRow,
-    UsageVerdicts,
+    AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
+    REPORT_FORMAT, RecordFigures, Report, RuleFigures, Unknown, UnknownOrigin, UsageRow,
 };
-use crate::rules;
 use crate::survey::Survey;
 use crate::text::Text;
 
@@ -119,15 +117,6 @@ impl Audit {
         self.set.malformed_host("the policy or the rules of a host are missing")
     }
 
-    /// Calls `with` for the user-agent lines and rules of a policy.
-    pub(crate) fn with_file<T>(
-        &self,
-        policy: usize,
-        with: impl FnOnce(&RobotsTxt<'_>) -> T,
-    ) -> Result<T, Damage> {
-        self.set.policy(self.policies[policy].number)?.with_file(|file, _| with(file))
-    }
-
     /// Returns the decisions that workers counted, once they are dropped.
     pub fn counts(&self) -> Counts {
         self.tally().counts.clone()
@@ -155,8 +144,8 @@ impl Audit {
             verdicts: agents.iter().zip(counts).map(verdicts).collect(),
             states: self.states(&asked, findings.unknown.urls()),
             hosts: self.hosts(tally),
-            rules: rules::figures(self, tally, findings, &asked)?,
-            usage: self.usage(tally, &asked),
+            rules: self.rules(tally, findings, &asked)?,
+            usage: self.usage(tally),
             unknown: unknown(&findings.unknown, self.top),
             invalid: InvalidFigures {
                 empty: tally.empty,
@@ -242,7 +231,7 @@ impl Audit {
         }
     }
 
-    fn usage(&self, tally: &Tally, asked: &Asked<'_>) -> UsageVerdicts {
+    fn usage(&self, tally: &Tally) -> Vec<UsageRow> {
         let agents = self.classifier.agents().iter();
         let of_agent = agents.flat_map(|agent| Label::ALL.map(|label| (agent, label)));
         let row = |((agent, label), counts): ((&AgentChain, Label), &[u64; 4])| {
@@ -256,32 +245,60 @@ impl Audit {
                 no_access: of(Preference::NoAccess),
             }
         };
-        let mut conflicts = Vec::new();
-        let mut by_conflict = [0; ConflictKind::ALL.len()];
-        for (policy, &host) in self.policies.iter().zip(&asked.hosts) {
-            let kinds: HashSet<_> = policy.conflicts.iter().map(|it| (it.label, it.kind)).collect();
-            kinds.into_iter().for_each(|(_, kind)| by_conflict[kind as usize] += policy.hosts);
-            conflicts.extend(policy.conflicts.iter().map(|it| (policy.hosts, host, it)));
-        }
-        let total = conflicts.len() as u64;
-        let rows = largest(conflicts, self.top, |&(hosts, host, it)| {
-            (hosts, Reverse((host, it.line, it.label.as_str(), it.kind)))
+        of_agent.zip(&tally.usage).map(row).collect()
+    }
+
+    /// Returns the rules that decided URLs, and how many could have.
+    fn rules(
+        &self,
+        tally: &Tally,
+        findings: &Findings,
+        asked: &Asked<'_>,
+    ) -> Result<RuleFigures, Damage> {
+        let policies = &self.policies;
+        let asked_of = policies.iter().zip(&asked.urls).filter(|(_, urls)| **urls > 0);
+        let counted = tally.rules.iter().copied().enumerate().filter(|&(_, urls)| urls > 0);
+        let total = counted.clone().count() as u64;
+        // A policy without counters starts where the next policy starts, which comes after it.
+        let policy_of =
+            |counter| policies.partition_point(|policy| policy.rules.base <= counter) - 1;
+        // The counters of a policy are in the order of its rules, and so in the order of lines.
+        let most = largest(counted, self.top, |&(counter, urls)| {
+            (urls, Reverse((asked.hosts[policy_of(counter)], counter)))
         });
-        let conflict = |(hosts, host, it): (u64, &[u8], &crate::usage::Conflict)| UsageConflict {
-            host: Text::cut(host),
-            hosts,
-            label: it.label.as_str(),
-            kind: it.kind,
-            line: it.line.get(),
-            agents: it.agents.clone(),
+        let row = |(counter, urls): (usize, u64)| {
+            let number = policy_of(counter);
+            let policy = &policies[number];
+            let rule = RuleID((counter - policy.rules.base) as u32 + policy.rules.first);
+            let decided = |class: &u32| {
+                let counter = policy.classes[*class as usize].rules.counter(rule);
+                counter.map_or(0, |it| tally.class_rules[it])
+            };
+            let samples = findings.samples.get(&counter).into_iter().flatten();
+            self.set.policy(policy.number)?.with_file(|file, _| {
+                let groups = file.groups();
+                // A group without rules starts where the next group starts.
+                let group = groups.iter().rfind(|group| group.rules.contains(&rule.0));
+                let name = group.and_then(|group| file.user_agents_of(group).first());
+                let found = &file.rules()[rule.index()];
+                DecidingRule {
+                    host: Text::cut(asked.hosts[number]),
+                    hosts: policy.hosts,
+                    line: found.line.get(),
+                    verdict: found.verdict.as_str(),
+                    rule: Text::cut(found.value),
+                    group: name.map(|line| Text::cut(line.value)).unwrap_or_default(),
+                    urls,
+                    by_agent: policy.class_of.iter().map(decided).collect(),
+                    samples: samples.map(|url| Text::from(&url[..])).collect(),
+                }
+            })
         };
-        UsageVerdicts {
-            urls: of_agent.zip(&tally.usage).map(row).collect(),
-            conflicts: List { total, rows: rows.into_iter().map(conflict).collect() },
-            by_conflict: Figures::of(ConflictKind::ALL, ConflictKind::as_str, |kind| {
-                by_conflict[kind as usize]
-            }),
-        }
+        Ok(RuleFigures {
+            rules: policies.iter().map(|policy| policy.applicable).sum(),
+            asked: asked_of.map(|(policy, _)| policy.applicable).sum(),
+            deciding: List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? },
+        })
     }
 }
 

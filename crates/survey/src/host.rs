@@ -7,17 +7,16 @@ use base64::prelude::BASE64_STANDARD;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
-use portcullis_engine::automaton::Reach;
+use portcullis_engine::Reach;
 use portcullis_io::access::UnixSeconds;
-use portcullis_robots::policy::{Audience, reach};
+use portcullis_robots::policy::Audience;
 use portcullis_robots::syntax::{RecordKind, RobotsTxt, UsageKind};
 use portcullis_robots::url::{BadUrl, Origin};
-use portcullis_set::stored::{DocumentRecord, StoredCapture, StoredPolicy};
+use portcullis_set::stored::{DocumentRecord, Reaches, StoredCapture, StoredPolicy, StoredRuleSet};
 use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use crate::storage::RuleSetFigures;
 use crate::text::Text;
 use crate::usage::HostUsage;
 
@@ -112,9 +111,8 @@ pub struct HostRobot {
     /// How much of a site they allow; `None` if a limit ended the search.
     #[serde(rename = "is_left")]
     pub reach: Option<Reach>,
-    /// The rule set of these groups.
-    #[serde(flatten)]
-    pub rules: RuleSetFigures,
+    /// The number of patterns; `None` if they are too many to be stored.
+    pub patterns: Option<usize>,
 }
 
 /// A group of a file.
@@ -257,7 +255,7 @@ impl HostPolicy {
             verdict: (!by_rules).then_some(outcome.verdict),
             capture: HostCapture { facts, input_name },
             robots: match by_rules {
-                true => robots(set, policy, file, &audience)?,
+                true => robots(set, policy, &audience)?,
                 false => Vec::new(),
             },
             usage: HostUsage::of(file, set.dialect()),
@@ -313,16 +311,20 @@ fn groups(file: &RobotsTxt<'_>, audience: &Audience) -> Vec<HostGroup> {
 fn robots(
     set: &PolicySet,
     policy: &StoredPolicy<'_>,
-    file: &RobotsTxt<'_>,
     audience: &Audience,
 ) -> Result<Vec<HostRobot>, Damage> {
     let differ = || set.malformed_host("a policy names other robots than its records do");
+    let reaches = Reaches::new(set);
     let robot = |name: Option<&[u8]>, groups: &[usize], entry: u32| {
+        let number = policy.rule_set(entry)?;
         Ok(HostRobot {
             name: name.map(Text::from),
             groups: groups.iter().map(|group| group + 1).collect(),
-            reach: reach(file, groups, set.dialect()),
-            rules: RuleSetFigures::of(&set.rule_set(policy.rule_set(entry)?)?),
+            reach: reaches.of(number)?,
+            patterns: match set.rule_set(number)? {
+                StoredRuleSet::Compiled(rules) => Some(rules.len()),
+                StoredRuleSet::OfGroups => None,
+            },
         })
     };
     let mut robots = Vec::new();

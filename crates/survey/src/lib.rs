@@ -4,8 +4,8 @@
 //! There is one model. [`Survey`] describes what a set holds: origins and how they were captured,
 //! the robots that files name and what they may fetch, usage preferences, problems. With agents, it
 //! also counts what each of them may fetch. [`Audit`] counts the decisions on a list of URLs in one
-//! pass, and its [`Report`] holds these counts beside the survey. [`Storage`] describes how a set
-//! stores its rules, and [`HostDetail`] shows one host in full.
+//! pass, and its [`Report`] holds these counts beside the survey. [`HostDetail`] shows one host in
+//! full.
 //!
 //! All of them serialise to the JSON that the commands print. [`tables`] shows surveys and hosts on
 //! a terminal, [`page`] shows a report in a browser. To write every record with its verdict, use
@@ -15,19 +15,17 @@
 //!
 //! # How a set is read
 //!
-//! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel,
-//! parses each text once; a reading holds all that the text says about each
-//! agent and robot. A row for every host and agent is a reading and a host, so rows can be streamed
-//! in memory that does not grow with the hosts.
+//! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel, reads
+//! what each says about every agent and robot from the stored rule sets; see
+//! [`Reaches`](portcullis_set::stored::Reaches). No text is parsed, except for usage preferences.
 //!
 //! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and returns findings
 //! that depend on the order of the input as [`ChunkFindings`]. [`Findings`] merges them in input
 //! order, so the report is the same for any number of threads.
 //!
-//! Cost: some microseconds per distinct policy, and for an audit an automaton for the rules of each
-//! agent. An audit adds a host lookup and a few additions to each URL. Memory does not depend on the
-//! number of URLs: two counters per rule in each thread, a few counters per host that occurs, and
-//! the origins without a policy up to a limit.
+//! Cost: some microseconds per distinct rule set. An audit adds a host lookup and a few additions to
+//! each URL. Memory does not depend on the number of URLs: two counters per rule in each thread, a
+//! few counters per host that occurs, and the origins without a policy up to a limit.
 //!
 //! The only error is a damaged set, with the [`Damage`] that names the place. A figure that a limit
 //! left open is counted as not known.
@@ -58,8 +56,7 @@
 //!
 //! let report = audit.report(&findings)?;
 //! assert_eq!(report.verdicts[0].disallow, 1);
-//! assert_eq!(report.rules.deciding.rows[0].row.rule.to_string(), "/a");
-//! assert_eq!(report.rules.idle.rows[0].row.rule.to_string(), "/b");
+//! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
 //! assert_eq!(report.survey.robots.others.by_host.part, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -71,8 +68,6 @@ mod origins;
 pub mod page;
 mod policies;
 mod report;
-mod rules;
-mod storage;
 mod survey;
 pub mod tables;
 #[cfg(test)]
@@ -89,11 +84,9 @@ pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRob
 pub use origins::{FieldFigures, NoteFigures, OriginFigures, OtherRecords};
 pub use policies::{AgentFigures, ReachFigures, RobotFigures, RobotRow};
 pub use report::{
-    AgentVerdicts, Cause, ConflictKind, DecidingRule, HostFigures, HostRow, IdleRule,
-    InvalidFigures, List, NeverRule, PolicyFacts, RecordFigures, Report, RuleFigures, RuleRow,
-    Unknown, UsageConflict, UsageRow, UsageVerdicts,
+    AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
+    RecordFigures, Report, RuleFigures, Unknown, UsageRow,
 };
-pub use storage::{PolicyFigures, RuleSetFigures, SharedRuleSet, Storage};
 pub use survey::Survey;
-pub use text::{Named, Text};
+pub use text::Text;
 pub use usage::{HostUsage, UsageFigures};

@@ -9,17 +9,16 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::limits::AUDIT_SAMPLES;
 use portcullis_io::CaptureNote;
-use portcullis_io::access::{DateSpan, UnixSeconds};
+use portcullis_io::access::DateSpan;
+use portcullis_report::Figures;
 use portcullis_robots::figures::largest;
 use portcullis_robots::syntax::{Content, NoteKind, records};
 use portcullis_set::stored::{PolicyNumber, StoredHost};
-use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
+use portcullis_set::{CaptureFacts, Damage, PolicySet};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::text::{Named, Text};
-
-const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
+use crate::text::Text;
 
 /// The number of lists of records that one task reads.
 const LISTS_PER_TASK: usize = 256;
@@ -40,40 +39,19 @@ pub struct OriginFigures {
     /// The bytes of the captured files, as far as they were kept.
     pub file_bytes: u64,
     /// Origins by state.
-    pub states: Named<u64>,
+    pub states: Figures,
     /// Origins by the status of the last response; 0 if there was none.
     pub statuses: BTreeMap<u16, u64>,
-    /// Origins by the number of redirects that were followed.
-    pub redirects_followed: BTreeMap<u8, u64>,
     /// Origins by note on the response.
-    pub capture_notes: Named<u64>,
+    pub capture_notes: Figures,
     /// Origins by note on the file.
-    pub file_notes: Named<u64>,
+    pub file_notes: Figures,
     /// The number of origins in an outage.
     pub in_outage: u64,
     /// When the oldest and the newest policy were captured, if any has a date.
     pub capture_dates: Option<DateSpan>,
     /// The number of origins whose capture has no date.
     pub undated: u64,
-    /// Origins by the month of their capture (`2024-05`).
-    pub capture_months: BTreeMap<String, u64>,
-    /// When the first and the last policy expire, if any expiry is known.
-    pub expiry_dates: Option<DateSpan>,
-    /// The number of origins whose policy has no known expiry.
-    pub without_expiry: u64,
-    /// Origins by the input that holds their capture.
-    pub origins_by_input: Vec<InputOrigins>,
-}
-
-/// The origins whose capture an input holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InputOrigins {
-    /// The input's position among those of the set.
-    pub input: u32,
-    /// The input's name, if the set stores it.
-    pub name: Option<String>,
-    /// The number of origins.
-    pub origins: u64,
 }
 
 /// A kind of problem in files.
@@ -95,16 +73,13 @@ pub(crate) struct PolicyUse<'s> {
     pub origins: u64,
     /// A host counts once if its policy applies to http and https.
     pub hosts: u64,
-    /// The bytes of the longest of their files.
-    pub file_bytes: u32,
     /// The key of the first host by name.
     pub host: &'s [u8],
 }
 
 impl PolicyUse<'_> {
     /// The use of a policy that no host has.
-    pub const NONE: PolicyUse<'static> =
-        PolicyUse { origins: 0, hosts: 0, file_bytes: 0, host: b"" };
+    pub const NONE: PolicyUse<'static> = PolicyUse { origins: 0, hosts: 0, host: b"" };
 }
 
 /// The origins and captures that use a list of other records.
@@ -130,8 +105,6 @@ struct Counts {
     states: [u64; PolicyState::ALL.len()],
     capture_notes: [u64; CaptureNote::ALL.len()],
     file_notes: [u64; NoteKind::ALL.len()],
-    inputs: BTreeMap<u32, u64>,
-    days: Map<u64, u64>,
 }
 
 impl<'s> HostPass<'s> {
@@ -152,25 +125,11 @@ impl<'s> HostPass<'s> {
         let origins = &mut pass.origins;
         // A set stores no origin without a policy.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        origins.states = Named::of(states, PolicyState::as_str, |it| counts.states[it as usize]);
+        origins.states = Figures::of(states, PolicyState::as_str, |it| counts.states[it as usize]);
         let answers = |note: CaptureNote| counts.capture_notes[note as usize];
-        origins.capture_notes = Named::of(CaptureNote::ALL, CaptureNote::as_str, answers);
+        origins.capture_notes = Figures::of(CaptureNote::ALL, CaptureNote::as_str, answers);
         let files = |kind: NoteKind| counts.file_notes[kind as usize];
-        origins.file_notes = Named::of(NoteKind::ALL, NoteKind::as_str, files);
-        for (day, count) in counts.days.drain() {
-            let date = UnixSeconds(day * SECONDS_PER_DAY).to_rfc3339();
-            // "2024-05" of "2024-05-06T…".
-            let month = date.rsplitn(2, '-').last().unwrap_or(&date).to_owned();
-            *origins.capture_months.entry(month).or_default() += count;
-        }
-        let names = Provenance::read(set.provenance()?)
-            .map_or_else(Vec::new, |provenance| provenance.inputs().map(|it| it.name).collect());
-        let input = |(&input, &origins): (&u32, &u64)| InputOrigins {
-            input,
-            name: names.get(input as usize).cloned(),
-            origins,
-        };
-        origins.origins_by_input = counts.inputs.iter().map(input).collect();
+        origins.file_notes = Figures::of(NoteKind::ALL, NoteKind::as_str, files);
         Ok(pass)
     }
 
@@ -196,11 +155,10 @@ impl<'s> HostPass<'s> {
                     self.add_problem(kind, host);
                 }
             }
-            let new = PolicyUse { origins: 0, hosts: 0, file_bytes: 0, host: host.key() };
+            let new = PolicyUse { host: host.key(), ..PolicyUse::NONE };
             let used = self.uses.entry(position).or_insert(new);
             used.origins += 1;
             used.hosts += u64::from(!(https && host.policy(false) == Some(position)));
-            used.file_bytes = used.file_bytes.max(capture.facts.file_bytes);
             if let Some(list) = capture.others() {
                 let used = self.others.entry(list).or_default();
                 used.origins += 1;
@@ -229,19 +187,8 @@ impl<'s> HostPass<'s> {
             origins.file_bytes += u64::from(facts.file_bytes);
         }
         *origins.statuses.entry(facts.status).or_default() += 1;
-        *origins.redirects_followed.entry(facts.redirects_followed).or_default() += 1;
-        *counts.inputs.entry(facts.input).or_default() += 1;
         origins.capture_dates = DateSpan::over(origins.capture_dates, facts.dates());
-        match facts.captured_at {
-            Some(time) => *counts.days.entry(time.0 / SECONDS_PER_DAY).or_default() += 1,
-            None => origins.undated += 1,
-        }
-        match facts.expires_at {
-            Some(time) => {
-                origins.expiry_dates = DateSpan::over(origins.expiry_dates, Some(time.into()));
-            }
-            None => origins.without_expiry += 1,
-        }
+        origins.undated += u64::from(facts.captured_at.is_none());
     }
 }
 

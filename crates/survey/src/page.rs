@@ -27,7 +27,7 @@ use portcullis_robots::figures::{bytes, grouped, plural, share};
 use portcullis_robots::visible::cut_characters;
 
 use crate::policies::AgentFigures;
-use crate::report::{AgentVerdicts, Cause, ConflictKind, List, Report, RuleRow, UsageRow};
+use crate::report::{AgentVerdicts, List, Report, UsageRow};
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
@@ -74,14 +74,11 @@ pub fn audit(report: &Report) -> String {
 }
 
 /// Returns the lengths of the lists.
-fn lists(report: &Report) -> [usize; 8] {
-    let Report { hosts, rules, usage, unknown, survey, .. } = report;
+fn lists(report: &Report) -> [usize; 5] {
+    let Report { hosts, rules, unknown, survey, .. } = report;
     [
         hosts.most_affected.rows.len(),
         rules.deciding.rows.len(),
-        rules.idle.rows.len(),
-        rules.never.rows.len(),
-        usage.conflicts.rows.len(),
         unknown.worth_fetching.rows.len(),
         survey.robots.most_named.len(),
         survey.usage.most_common_licenses.len(),
@@ -122,10 +119,10 @@ impl<'r> View<'r> {
         let Report { records, agents, inputs, source, version, .. } = self.report;
         let about_urls: &[fn(Self) -> Section] = match records.records {
             0 => &[],
-            _ => &[View::verdicts, View::hosts, View::deciding, View::idle, View::unknown],
+            _ => &[View::verdicts, View::hosts, View::deciding, View::unknown],
         };
-        let about_files: [fn(Self) -> Section; 5] =
-            [View::never, View::reach, View::robots, View::usage, View::problems];
+        let about_files: [fn(Self) -> Section; 4] =
+            [View::reach, View::robots, View::usage, View::problems];
         let sections = about_urls.iter().chain(&about_files).map(|section| section(self));
         let mut sections: Vec<Section> = sections.collect();
         sections.insert(0, self.summary(&sections));
@@ -264,23 +261,18 @@ impl<'r> View<'r> {
     /// Returns the table of reasons. Reasons that do not occur have no column.
     fn reasons(self) -> Markup {
         let rows = &self.report.verdicts;
-        let occurs = |it: &Reason| {
-            rows.iter()
-                .any(|row| row.reasons.0.iter().any(|(name, n)| *name == it.as_str() && *n > 0))
-        };
+        let occurs = |it: &Reason| rows.iter().any(|row| row.reasons.get(it.as_str()) > 0);
         let reasons: Vec<Reason> = Reason::ALL.into_iter().filter(occurs).collect();
         let heads: Vec<String> = reasons.iter().map(|it| format!("#{}", it.as_str())).collect();
         let columns: Vec<&str> =
             std::iter::once("agent").chain(heads.iter().map(String::as_str)).collect();
         let row = |row: &AgentVerdicts| {
-            let of = |it: &Reason| row.reasons.0.iter().find(|found| found.0 == it.as_str());
-            let counts = reasons.iter().map(|it| count(of(it).map_or(0, |found| found.1)));
+            let counts = reasons.iter().map(|it| count(row.reasons.get(it.as_str())));
             std::iter::once(agent_name(&row.agent)).chain(counts).collect()
         };
         html! {
             h3 { "Why" }
             (table("reasons-table", "URLs by agent and reason", &columns, rows.iter().map(row)))
-            ul.words { @for it in reasons { li { code { (it.as_str()) } ": " (meaning(it)) } } }
         }
     }
 
@@ -359,51 +351,42 @@ impl<'r> View<'r> {
         }
     }
 
-    /// Returns a table of rules: the rule, its host, a count of URLs, the line and the group, and
-    /// one column more.
-    fn rules<R>(
-        self,
-        (id, title, urls, last): (&str, &str, &str, &str),
-        List { total, rows }: &'r List<R>,
-        row: impl Fn(&R) -> (&RuleRow, u64, Markup),
-    ) -> Markup {
-        let cells = |it: &R| {
-            let (row, urls, last) = row(it);
-            let RuleRow { verdict, rule, host, hosts, line, group, .. } = row;
-            vec![
-                html! { span class={ "is-" (verdict) } { (field(verdict)) ":" } " " (code(rule)) },
-                html! { (code(host)) (others(*hosts)) },
-                count(urls),
-                count((*line).into()),
-                code(group),
-                last,
-            ]
-        };
-        let caption = self.caption(title, rows, *total);
-        let columns = ["rule", "host", urls, "#line", "group", last];
-        table(id, &caption, &columns, self.rows(rows).iter().map(cells))
-    }
-
     fn deciding(self) -> Section {
         let figures = &self.report.rules;
+        let List { total, rows: all } = &figures.deciding;
+        let rows = self.rows(all);
         let bar = |it: &crate::DecidingRule| {
-            let RuleRow { host, hosts, verdict, rule, line, .. } = &it.row;
-            let host = host.to_string();
-            let (host, others) = (cut_characters(&host, HOST_CHARACTERS), others(*hosts));
-            let is_allow = *verdict == "allow";
+            let host = it.host.to_string();
+            let host = cut_characters(&host, HOST_CHARACTERS);
+            let (others, field, is_allow) =
+                (others(it.hosts), field(it.verdict), it.verdict == "allow");
             Bar {
-                label: format!("{host}{others} · {}: {rule} (line {line})", field(verdict)),
+                label: format!("{host}{others} · {field}: {} (line {})", it.rule, it.line),
                 figure: grouped(it.urls),
                 values: if is_allow { vec![it.urls, 0] } else { vec![0, it.urls] },
             }
         };
-        let names = ("deciding-table", "Rules by URLs decided", "#URLs", "decides for; first URLs");
-        let charted: Vec<Bar> = self.rows(&figures.deciding.rows).iter().map(bar).collect();
+        let row = |it: &crate::DecidingRule| {
+            let decides = (0..it.by_agent.len()).filter(|&agent| it.by_agent[agent] > 0);
+            vec![
+                html! {
+                    span class={ "is-" (it.verdict) } { (field(it.verdict)) ":" } " " (code(&it.rule))
+                },
+                html! { (code(&it.host)) (others(it.hosts)) },
+                count(it.urls),
+                count(it.line.into()),
+                code(&it.group),
+                html! { (self.agents(decides)) "; " (folded(it.samples.iter().map(code), 1)) },
+            ]
+        };
+        let columns = ["rule", "host", "#URLs", "#line", "group", "decides for; first URLs"];
+        let caption = self.caption("Rules by URLs decided", all, *total);
+        let charted: Vec<Bar> = rows.iter().map(bar).collect();
         Section {
             id: "deciding",
             title: "Rules that decide most",
             finding: html! {
-                (grouped(figures.deciding.total)) " of " (many(figures.asked, "rule"))
+                (grouped(*total)) " of " (many(figures.asked, "rule"))
                 " that apply to these agents in the files of the URLs’ hosts decided a URL."
             },
             meaning: "A file that several hosts share is counted once, with the host that has most \
@@ -412,66 +395,8 @@ impl<'r> View<'r> {
                 lines has the most effect. Disallow: / closes a whole host.",
             body: html! {
                 (bars("URLs decided, by rule", "deciding-table", &RULES, false, &charted))
-                (self.rules(names, &figures.deciding, |it| {
-                    let decides = (0..it.by_agent.len()).filter(|&agent| it.by_agent[agent] > 0);
-                    let last = html! {
-                        (self.agents(decides)) "; " (folded(it.samples.iter().map(code), 1))
-                    };
-                    (&it.row, it.urls, last)
-                }))
+                (table("deciding-table", &caption, &columns, rows.iter().map(row)))
             },
-        }
-    }
-
-    fn idle(self) -> Section {
-        let figures = &self.report.rules;
-        let names = ("idle-table", "Rules that decided nothing", "#URLs checked", "applies to");
-        Section {
-            id: "idle",
-            title: "Rules that decided nothing",
-            finding: html! {
-                (many(figures.idle.total, "rule")) " (" (share(figures.idle.total, figures.asked))
-                " of those that apply) decided none of these URLs."
-            },
-            meaning: "Most are fine and match other URLs. If a rule was meant for URLs of this \
-                list, its pattern has a mistake.",
-            advice: "",
-            body: self.rules(names, &figures.idle, |it| {
-                (&it.row, it.urls, self.agents(it.row.agents.iter().copied()))
-            }),
-        }
-    }
-
-    fn never(self) -> Section {
-        let figures = &self.report.rules;
-        let names = ("never-table", "Rules that can never decide", "#URLs checked", "why");
-        let finding = html! {
-            @if figures.never.total > 0 {
-                (many(figures.never.total, "rule")) " can never decide a URL for any of the agents."
-            }
-            @if figures.not_known > 0 {
-                " For " (many(figures.not_known, "rule")) " the search hit a limit."
-            }
-        };
-        Section {
-            id: "never",
-            title: "Rules that can never decide",
-            finding,
-            meaning: "No URL matches them, other rules win wherever they match, or an equal rule \
-                comes first.",
-            advice: "If the file is yours: remove the rule, or fix it if it was meant to have an \
-                effect. Removing it changes no verdict.",
-            body: self.rules(names, &figures.never, |it| {
-                let by = it.covered_by.iter().map(|by| {
-                    html! { "line " (by.line) ", " (field(by.verdict)) ": " (code(&by.rule)) }
-                });
-                let why = match it.cause {
-                    Cause::NoUrl => "no URL matches",
-                    Cause::Shadowed => "other rules win: ",
-                    Cause::Equal => "equals another rule: ",
-                };
-                (&it.row, it.urls, html! { (why) (folded(by, 3)) })
-            }),
         }
     }
 
@@ -599,7 +524,7 @@ impl<'r> View<'r> {
             values: vec![row.y, row.n, row.unstated, row.no_access],
         };
         // If there are many agents, the ones with the most preferences against a use come first.
-        let mut charted: Vec<&UsageRow> = usage.urls.iter().collect();
+        let mut charted: Vec<&UsageRow> = usage.iter().collect();
         if agents.len() > AGENT_COLUMNS_MAX {
             charted.sort_by_key(|row| Reverse(row.n));
         }
@@ -612,12 +537,11 @@ impl<'r> View<'r> {
         let columns = ["agent", "use", "#y", "#n", "#not stated", "#no access"];
         let finding = html! {
             "The files of " (many(survey.usage.all.hosts, "host")) " say what pages may be used \
-            for. Statements without effect: " (grouped(usage.conflicts.total)) "."
+            for."
         };
         let body = html! {
             (bars(chart, "usage-table", &STATED, true, &charted))
-            (table("usage-table", chart, &columns, usage.urls.iter().map(row)))
-            (self.conflicts())
+            (table("usage-table", chart, &columns, usage.iter().map(row)))
             (self.licenses())
         };
         Section {
@@ -631,27 +555,6 @@ impl<'r> View<'r> {
                 filter --purpose has no default for it.",
             body,
         }
-    }
-
-    fn conflicts(self) -> Markup {
-        let List { total, rows } = &self.report.usage.conflicts;
-        let row = |row: &crate::UsageConflict| {
-            let why = match row.kind {
-                ConflictKind::NoAccess => "y, and the agent may fetch nothing",
-                ConflictKind::Overruled => "y, and n for the same paths",
-                ConflictKind::OtherGroup => "holds for other robots; the agent has its own group",
-            };
-            vec![
-                html! { (code(&row.host)) (others(row.hosts)) },
-                code(row.label),
-                html! { (why) },
-                count(row.line.into()),
-                self.agents(row.agents.iter().copied()),
-            ]
-        };
-        let caption = self.caption("Statements without effect", rows, *total);
-        let columns = ["host", "use", "why", "#line", "agents"];
-        table("conflicts-table", &caption, &columns, self.rows(rows).iter().map(row))
     }
 
     fn licenses(self) -> Markup {
@@ -724,12 +627,10 @@ impl<'r> View<'r> {
             ("Read of each file", html! { (limit) }),
         ];
         let row = |state: PolicyState| {
-            let urls = states.0.iter().find(|it| it.0 == state.as_str()).map_or(0, |it| it.1);
-            let origins = survey.origins.states.0.iter().find(|it| it.0 == state.as_str());
-            let origins = origins.map_or(0, |it| it.1);
-            vec![code(state.as_str()), html! { (state_words(state)) }, count(origins), count(urls)]
+            let counts = [&survey.origins.states, states].map(|it| count(it.get(state.as_str())));
+            std::iter::once(code(state.as_str())).chain(counts).collect()
         };
-        let columns = ["state", "what it means", "#origins", "#URLs"];
+        let columns = ["state", "#origins", "#URLs"];
         Section {
             id: "account",
             title: "What was read",
@@ -751,35 +652,5 @@ impl<'r> View<'r> {
                     PolicyState::ALL.into_iter().map(row)))
             },
         }
-    }
-}
-
-fn meaning(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Rule => "a rule matches and decides.",
-        Reason::NoRule => "a group applies to the agent, and none of its rules matches: allowed.",
-        Reason::NoGroup => "the file has rules, but no group for the agent: allowed.",
-        Reason::NoRules => "the file was read and has no rules: allowed.",
-        Reason::RobotsTxt => "robots.txt may always be fetched.",
-        Reason::Unavailable => "the server answered that there is no robots.txt.",
-        Reason::Unreachable => "the server or the network failed when robots.txt was fetched.",
-        Reason::Deferred => "the server asked to come back later.",
-        Reason::NoPolicy => "no robots.txt of the origin is known.",
-        Reason::BadUrl => "the record is not a URL.",
-        Reason::Expired => "the robots.txt was captured too long ago.",
-        Reason::NotYet => "the robots.txt was captured after the time asked about.",
-        Reason::BeforeFirst => "the time asked about is before the first capture.",
-        Reason::NoTime => "the record has no time that can be read.",
-    }
-}
-
-fn state_words(state: PolicyState) -> &'static str {
-    match state {
-        PolicyState::Rules => "The file was read and has rules.",
-        PolicyState::NoRules => "The file was read and has no rules: everything is allowed.",
-        PolicyState::Unavailable => "The server answered that there is no file.",
-        PolicyState::Unreachable => "The server or the network failed.",
-        PolicyState::Deferred => "The server asked to come back later.",
-        PolicyState::Unknown => "Nothing is known. This does not mean allowed.",
     }
 }

@@ -1,5 +1,5 @@
-//! One pass over the policies: each text is parsed once, and a [`Reading`] holds what it says about
-//! each agent and robot.
+//! One pass over the policies: what each says about each agent and robot, read from the stored rule
+//! sets.
 //!
 //! Agents that follow the same groups of a file get the same decisions from it, so an audit counts
 //! them once, as a *class*. Most files have one or two classes, whatever the number of agents. The
@@ -9,24 +9,19 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::id::RuleID;
-use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_engine::automaton::Reach;
-use portcullis_lint::analysis::RuleStatus;
+use portcullis_engine::Reach;
 use portcullis_robots::figures::largest;
-use portcullis_robots::policy::{AgentChain, Audience, Selection, reach};
-use portcullis_robots::syntax::RobotsTxt;
-use portcullis_set::stored::{PolicyNumber, StoredPolicy};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::stored::{AgentTokens, Applied, AppliedGroups, PolicyNumber, Reaches};
 use portcullis_set::{Damage, PolicySet};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::origins::{Map, PolicyUse};
-use crate::rules::never_deciding;
 use crate::text::Text;
-use crate::usage::{Conflict, UsageFigures, UsageReading, UsageSums, conflicts};
+use crate::usage::{UsageFigures, UsageReading, UsageSums};
 
 /// The number of policies that are read before their readings are summed. Bounds the memory for
 /// readings.
@@ -117,16 +112,7 @@ pub struct AgentFigures {
     pub hosts: AddressCounts,
 }
 
-/// How much of a text is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Depth {
-    /// What the figures need.
-    Figures,
-    /// Also the fate of each rule, and the statements without effect.
-    Rules,
-}
-
-/// How a text addresses an agent.
+/// How a policy addresses an agent.
 #[derive(Clone, Copy)]
 enum Addressed {
     ByName,
@@ -134,18 +120,17 @@ enum Addressed {
     NotAtAll,
 }
 
-/// What a text says about each agent and robot.
-pub(crate) struct Reading {
-    /// How the text addresses each agent, and how much the agent may fetch.
+/// What a policy says about each agent and robot.
+struct Reading {
+    /// How the policy addresses each agent, and how much the agent may fetch.
     agents: Vec<(Addressed, KnownReach)>,
-    /// The robots that the text names, in lower case.
-    robots: Vec<(Vec<u8>, KnownReach)>,
-    /// How much robots may fetch that the text does not name. `None` if no group applies to them.
+    /// The robots that the file names, by number.
+    robots: Vec<(u32, KnownReach)>,
+    /// How much robots may fetch that the file does not name. `None` if no group applies to them.
     default: Option<KnownReach>,
     has_rules: bool,
     usage: UsageReading,
-    /// For [`Depth::Rules`].
-    policy: Option<Policy>,
+    policy: Policy,
 }
 
 /// What an audit keeps of a policy.
@@ -153,20 +138,16 @@ pub(crate) struct Reading {
 pub(crate) struct Policy {
     pub number: PolicyNumber,
     pub state: PolicyState,
-    pub origins: u64,
     pub hosts: u64,
     /// The key of the first host by name.
     pub first_host: Box<[u8]>,
     /// The position of each agent's class.
     pub class_of: Vec<u32>,
     pub classes: Vec<Class>,
-    /// The number of rules with a pattern that apply to some class.
+    /// The number of rules that apply to some class.
     pub applicable: u64,
     /// The rules of all classes.
     pub rules: RuleSpan,
-    /// The rules that never decide, or for which a limit ended the search.
-    pub never: Vec<(RuleID, RuleStatus)>,
-    pub conflicts: Vec<Conflict>,
 }
 
 /// Agents that follow the same groups of a policy.
@@ -195,11 +176,6 @@ impl RuleSpan {
         (offset < self.len).then(|| self.base + offset as usize)
     }
 
-    /// Returns the counters of all rules in the span.
-    pub fn counters(&self) -> Range<usize> {
-        self.base..self.base + self.len as usize
-    }
-
     /// Places the counters after the `used` ones.
     pub fn place(&mut self, used: &mut usize) {
         self.base = *used;
@@ -207,149 +183,114 @@ impl RuleSpan {
     }
 
     /// Returns the span from the first to the last rule of groups, which are in file order.
-    fn of(file: &RobotsTxt<'_>, groups: &[usize]) -> RuleSpan {
-        let rules = groups.iter().map(|&group| &file.groups()[group].rules);
-        let mut rules = rules.filter(|rules| !rules.is_empty());
+    fn of(groups: &[Range<u32>]) -> RuleSpan {
+        let mut rules = groups.iter().filter(|rules| !rules.is_empty());
         let Some(first) = rules.next() else { return RuleSpan::default() };
         let end = rules.next_back().unwrap_or(first).end;
-        RuleSpan { first: first.start, len: end - first.start, base: 0 }
+        RuleSpan { first: first.start, len: end.saturating_sub(first.start), base: 0 }
     }
 }
 
-impl Reading {
-    fn of(
-        policy: &StoredPolicy<'_>,
-        used: PolicyUse<'_>,
-        (agents, dialect, depth): (&[AgentChain], &'static Dialect, Depth),
-    ) -> Result<Reading, Damage> {
-        let access = policy.access()?;
-        let mut kept = Policy {
-            number: policy.number(),
-            state: access.state,
-            origins: used.origins,
-            hosts: used.hosts,
-            first_host: used.host.into(),
-            class_of: vec![0; agents.len()],
-            classes: vec![Class { agent: 0, rules: RuleSpan::default() }],
-            applicable: 0,
-            rules: RuleSpan::default(),
-            never: Vec::new(),
-            conflicts: Vec::new(),
-        };
-        let mut reading = match access.state {
-            PolicyState::Rules | PolicyState::NoRules => policy.with_file(|file, _| {
-                if depth == Depth::Rules {
-                    kept.read(file, agents, dialect);
-                }
-                Reading::of_file(file, agents, dialect)
-            })?,
-            _ => {
-                let reach = match access.verdict {
-                    Verdict::Disallow => Reach::Nothing,
-                    _ => Reach::Everything,
-                };
-                Reading {
-                    agents: vec![(Addressed::NotAtAll, Some(reach)); agents.len()],
-                    robots: Vec::new(),
-                    default: None,
-                    has_rules: false,
-                    usage: UsageReading::default(),
-                    policy: None,
-                }
-            }
-        };
-        reading.policy = (depth == Depth::Rules).then_some(kept);
-        Ok(reading)
-    }
+/// What is asked of every policy.
+struct Asked<'s> {
+    set: &'s PolicySet,
+    reaches: Reaches<'s>,
+    agents: Vec<AgentTokens>,
+}
 
-    fn of_file(file: &RobotsTxt<'_>, agents: &[AgentChain], dialect: &Dialect) -> Reading {
-        let has_rules = !file.rules().is_empty();
-        let usage = UsageReading::of(file);
-        let mut known: Map<Vec<usize>, KnownReach> = Map::default();
-        // The number of patterns in all combinations of groups so far.
-        let mut patterns = 0;
-        let mut reach = |groups: &[usize]| {
-            if let Some(&known) = known.get(groups) {
-                return known;
-            }
-            let rules = groups.iter().map(|&group| file.groups()[group].rules.len());
-            patterns += rules.sum::<usize>();
-            let found = (patterns <= POLICY_PATTERNS_MAX).then(|| reach(file, groups, dialect));
-            *known.entry(groups.to_vec()).or_insert(found.flatten())
-        };
-        let agents = agents.iter().map(|agent| {
-            let Selection { groups, token } = Selection::of(file, agent, dialect);
-            match token {
-                Some(_) => (Addressed::ByName, reach(&groups)),
-                None if groups.is_empty() => (Addressed::NotAtAll, Some(Reach::Everything)),
-                None => (Addressed::ByDefault, reach(&groups)),
-            }
-        });
-        let agents = agents.collect();
-        if !has_rules {
-            let (robots, default) = (Vec::new(), None);
-            return Reading { agents, robots, default, has_rules, usage, policy: None };
+impl<'s> Asked<'s> {
+    fn read(&self, number: PolicyNumber, used: PolicyUse<'_>) -> Result<Reading, Damage> {
+        let policy = self.set.policy(number)?;
+        let state = policy.state()?;
+        let has_rules = state == PolicyState::Rules;
+        let reach = |entry| self.reaches.of(policy.rule_set(entry)?);
+        let robot = |(name, entry)| Ok((name, reach(entry)?));
+        let applied: Vec<Applied<'_>> = self
+            .agents
+            .iter()
+            .map(|agent| self.reaches.applied(&policy, agent))
+            .collect::<Result<_, _>>()?;
+        Ok(Reading {
+            agents: applied.iter().map(|it| (Addressed::of(it), it.reach)).collect(),
+            robots: policy.robots()?.into_iter().map(robot).collect::<Result<_, Damage>>()?,
+            default: policy.default_entry().map(reach).transpose()?,
+            has_rules,
+            usage: match policy.has_usage()? {
+                true => policy.with_file(|file, _| UsageReading::of(file))?,
+                false => UsageReading::default(),
+            },
+            policy: Policy::of(number, state, used, &applied)?,
+        })
+    }
+}
+
+impl Addressed {
+    fn of(applied: &Applied<'_>) -> Addressed {
+        match &applied.groups {
+            Some(groups) if groups.is_named() => Addressed::ByName,
+            Some(_) => Addressed::ByDefault,
+            None => Addressed::NotAtAll,
         }
-        let audience = Audience::of(file, dialect);
-        let groups = &audience.default_groups;
-        let default = (!groups.is_empty()).then(|| reach(groups));
-        let robots = audience.robots.into_iter().map(|it| (it.name, reach(&it.groups)));
-        let robots = robots.collect();
-        Reading { agents, robots, default, has_rules, usage, policy: None }
     }
 }
 
 impl Policy {
-    /// Finds the classes of `agents` in the policy's file, and what has no effect for them.
-    fn read(&mut self, file: &RobotsTxt<'_>, agents: &[AgentChain], dialect: &'static Dialect) {
-        let mut distinct: Vec<Vec<usize>> = Vec::new();
-        self.classes.clear();
-        for (agent, chain) in agents.iter().enumerate() {
-            let groups = Selection::of(file, chain, dialect).groups;
-            let known = distinct.iter().position(|other| *other == groups);
-            self.class_of[agent] = known.unwrap_or(distinct.len()) as u32;
+    /// Finds the classes of agents with these groups, and their rules.
+    fn of(
+        number: PolicyNumber,
+        state: PolicyState,
+        used: PolicyUse<'_>,
+        applied: &[Applied<'_>],
+    ) -> Result<Policy, Damage> {
+        let (mut classes, mut class_of) = (Vec::new(), Vec::new());
+        let mut entries: Vec<Option<u32>> = Vec::new();
+        let mut groups: Vec<Range<u32>> = Vec::new();
+        for (agent, Applied { groups: own, .. }) in applied.iter().enumerate() {
+            let entry = own.as_ref().map(AppliedGroups::entry);
+            let known = entries.iter().position(|other| *other == entry);
+            class_of.push(known.unwrap_or(entries.len()) as u32);
             if known.is_none() {
-                self.classes.push(Class { agent, rules: RuleSpan::of(file, &groups) });
-                distinct.push(groups);
+                let own = own.as_ref().map_or(Ok(Vec::new()), AppliedGroups::rules)?;
+                classes.push(Class { agent, rules: RuleSpan::of(&own) });
+                groups.extend(own);
+                entries.push(entry);
             }
         }
-        let groups = sorted_union(&distinct);
-        let rules = groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
-        self.applicable = rules.filter(|rule| !rule.value.is_empty()).count() as u64;
-        self.rules = RuleSpan::of(file, &groups);
-        let classes = self.classes.iter().filter(|class| class.rules.len > 0);
-        self.never = never_deciding(file, classes.map(|class| &agents[class.agent]), dialect);
-        self.conflicts = conflicts(file, agents, dialect);
+        groups.sort_unstable_by_key(|rules| (rules.start, rules.end));
+        groups.dedup();
+        Ok(Policy {
+            number,
+            state,
+            hosts: used.hosts,
+            first_host: used.host.into(),
+            class_of,
+            classes,
+            applicable: groups.iter().map(|rules| rules.len() as u64).sum(),
+            rules: RuleSpan::of(&groups),
+        })
     }
 }
 
-/// Returns the members of all lists, ascending and without duplicates.
-pub(crate) fn sorted_union(lists: &[Vec<usize>]) -> Vec<usize> {
-    let mut union: Vec<usize> = lists.iter().flatten().copied().collect();
-    union.sort_unstable();
-    union.dedup();
-    union
-}
-
 /// The sums over all policies.
-pub(crate) struct Sums {
+pub(crate) struct Sums<'s> {
     robots: RobotFigures,
-    named: Map<Vec<u8>, ReachFigures>,
+    /// The names of robots, and the policies that name each.
+    named: Vec<(&'s [u8], ReachFigures)>,
     agents: Vec<(AddressCounts, AddressCounts)>,
     usage: UsageSums,
 }
 
-impl Sums {
-    /// Reads all policies of `set`. Returns what an audit keeps of them for [`Depth::Rules`].
+impl<'s> Sums<'s> {
+    /// Reads all policies of `set`, and returns what an audit keeps of them.
     pub fn of(
-        set: &PolicySet,
+        set: &'s PolicySet,
         uses: &Map<PolicyNumber, PolicyUse<'_>>,
         agents: &[AgentChain],
-        depth: Depth,
-    ) -> Result<(Sums, Vec<Policy>), Damage> {
+    ) -> Result<(Sums<'s>, Vec<Policy>), Damage> {
+        let names = set.robot_names()?.into_iter();
         let mut sums = Sums {
             robots: RobotFigures::default(),
-            named: Map::default(),
+            named: names.map(|name| (name, ReachFigures::default())).collect(),
             agents: vec![Default::default(); agents.len()],
             usage: UsageSums::default(),
         };
@@ -357,16 +298,14 @@ impl Sums {
         let numbers = set.policies().map(|policy| Ok(policy?.number()));
         let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
         let used = |number: &PolicyNumber| uses.get(number).copied().unwrap_or(PolicyUse::NONE);
-        let context = (agents, set.dialect(), depth);
+        let agents = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
+        let asked = Asked { set, reaches: Reaches::new(set), agents };
         for numbers in numbers.chunks(POLICIES_AT_ONCE) {
-            let read =
-                |number: &PolicyNumber| Reading::of(&set.policy(*number)?, used(number), context);
+            let read = |number: &PolicyNumber| asked.read(*number, used(number));
             let read: Vec<Result<Reading, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {
-                let mut reading = reading?;
-                policies.extend(reading.policy.take());
-                sums.add(reading, used(number));
+                policies.push(sums.add(set, reading?, used(number))?);
             }
         }
         let is_there = |number: &PolicyNumber| number.index() < numbers.len();
@@ -376,7 +315,12 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, reading: Reading, used: PolicyUse<'_>) {
+    fn add(
+        &mut self,
+        set: &PolicySet,
+        reading: Reading,
+        used: PolicyUse<'_>,
+    ) -> Result<Policy, Damage> {
         for ((origins, hosts), (addressed, reach)) in self.agents.iter_mut().zip(reading.agents) {
             origins.add(used.origins, addressed, reach);
             hosts.add(used.hosts, addressed, reach);
@@ -396,9 +340,11 @@ impl Sums {
             None => {}
         }
         for (name, reach) in reading.robots {
-            self.named.entry(name).or_default().add(used, reach);
+            let named = self.named.get_mut(name as usize);
+            named.ok_or_else(|| set.malformed_host("a robot has no name"))?.1.add(used, reach);
         }
         self.usage.add(reading.usage, used);
+        Ok(reading.policy)
     }
 
     /// Returns the figures. Lists have at most `top` rows.
@@ -407,10 +353,9 @@ impl Sums {
         agents: &[AgentChain],
         top: usize,
     ) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {
-        let names = self.named.len() as u64;
-        let named =
-            self.named.into_iter().map(|(name, count)| RobotRow { name: Text(name), count });
-        // The name makes the order total; the iteration order of a map is random.
+        let named = self.named.into_iter().filter(|(_, count)| count.policies > 0);
+        let names = named.clone().count() as u64;
+        let named = named.map(|(name, count)| RobotRow { name: name.into(), count });
         let most_named = largest(named, top, |it| {
             (it.count.policies, it.count.origins, Reverse(it.name.clone()))
         });
@@ -475,7 +420,7 @@ mod tests {
         let agents: Vec<AgentChain> =
             agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap()).collect();
         let set = PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
-        Survey::with_policies(&set.into(), &agents, 9).unwrap().1.remove(0)
+        Survey::with_policies(&set, &agents, 9).unwrap().1.remove(0)
     }
 
     fn spans(policy: &Policy) -> Vec<(usize, u32, u32)> {
@@ -488,15 +433,14 @@ mod tests {
         let policy = policy(&["c", "other", "C", "else"]);
         assert_eq!(policy.class_of, [0, 1, 0, 1]);
         assert_eq!(spans(&policy), [(0, 1, 3), (1, 0, 0)]);
-        // An empty pattern never decides.
-        assert_eq!(policy.applicable, 2);
+        assert_eq!(policy.applicable, 3);
     }
 
     #[test]
     fn classes_have_their_own_counters() {
         let mut policy = policy(&["a", "b"]);
         assert_eq!(spans(&policy), [(0, 0, 5), (1, 1, 4)]);
-        assert_eq!((policy.rules.len, policy.applicable), (5, 4));
+        assert_eq!((policy.rules.len, policy.applicable), (5, 5));
         let mut used = 0;
         policy.classes.iter_mut().for_each(|class| class.rules.place(&mut used));
         assert_eq!((policy.classes[1].rules.base, used), (5, 9));

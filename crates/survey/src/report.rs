@@ -8,7 +8,6 @@
 //! by host, then by line. A rule is counted once per policy, for any number of hosts that share the
 //! policy.
 
-use portcullis_dialect::words;
 use portcullis_io::access::DateSpan;
 use portcullis_report::Figures;
 use serde::Serialize;
@@ -17,7 +16,7 @@ use crate::survey::Survey;
 use crate::text::Text;
 
 /// The version of the report's format. Incompatible changes increase it.
-pub(crate) const REPORT_FORMAT: u32 = 2;
+pub(crate) const REPORT_FORMAT: u32 = 3;
 
 /// The report of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,8 +34,8 @@ pub struct Report {
     pub states: Figures,
     pub hosts: HostFigures,
     pub rules: RuleFigures,
-    /// What pages may be used for.
-    pub usage: UsageVerdicts,
+    /// What pages may be used for: a row for each agent and label.
+    pub usage: Vec<UsageRow>,
     pub unknown: Unknown,
     pub invalid: InvalidFigures,
     /// What the set holds, independent of the URLs.
@@ -135,24 +134,15 @@ pub struct HostRow {
 pub struct RuleFigures {
     /// The number of rules in all policies.
     pub rules: u64,
-    /// The number of rules in policies with URLs in the list: `deciding.total + idle.total`.
+    /// The number of rules in policies with URLs in the list.
     pub asked: u64,
     /// The rules that decided a URL, ordered by the number of URLs.
     pub deciding: List<DecidingRule>,
-    /// The rules in the same policies that decided no URL, ordered by the number of URLs of their
-    /// policies.
-    pub idle: List<IdleRule>,
-    /// The rules that can never decide for any agent, ordered by the number of URLs of their
-    /// policies, then by the number of origins.
-    pub never: List<NeverRule>,
-    pub never_by_cause: Figures,
-    /// The number of rules for which the search hit a limit.
-    pub not_known: u64,
 }
 
-/// A rule and its place.
+/// A rule that decided URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RuleRow {
+pub struct DecidingRule {
     /// A host with the rule: of the hosts that share its policy, the one with the most URLs in the
     /// list, or else the first by name. `*` if one file applies to every URL.
     pub host: Text,
@@ -165,77 +155,12 @@ pub struct RuleRow {
     pub rule: Text,
     /// The value of the first user-agent line of the group.
     pub group: Text,
-    /// The positions of the agents to which the rule applies.
-    pub agents: Vec<usize>,
-}
-
-/// A rule that decided URLs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct DecidingRule {
-    #[serde(flatten)]
-    pub row: RuleRow,
     /// The number of URLs that the rule decided for some agent.
     pub urls: u64,
     /// The number of URLs that the rule decided, by agent.
     pub by_agent: Vec<u64>,
     /// The first of these URLs, in input order.
     pub samples: Vec<Text>,
-}
-
-/// A rule that decided no URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct IdleRule {
-    #[serde(flatten)]
-    pub row: RuleRow,
-    /// The number of URLs that were checked against the rule's policy.
-    pub urls: u64,
-}
-
-/// A rule that can never decide.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NeverRule {
-    #[serde(flatten)]
-    pub row: RuleRow,
-    /// The number of URLs that were checked against the rule's policy.
-    pub urls: u64,
-    pub cause: Cause,
-    /// The rules that win wherever this rule matches, or the equal rule. Empty if no URL matches,
-    /// or if the rule only matches the URL of robots.txt, which the dialect always allows.
-    pub covered_by: Vec<CoveringRule>,
-}
-
-words! {
-    /// Why a rule never decides.
-    #[derive(Default)]
-    pub enum Cause {
-        /// No URL matches the pattern.
-        #[default]
-        NoUrl => "no-url",
-        /// Other rules win wherever the rule matches.
-        Shadowed => "shadowed",
-        /// An earlier rule gives the same verdict on the same URLs.
-        Equal => "equal",
-    }
-}
-
-/// A rule that prevents another rule from deciding.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CoveringRule {
-    pub line: u32,
-    /// `allow` or `disallow`.
-    pub verdict: &'static str,
-    pub rule: Text,
-}
-
-/// What the pages of the URLs may be used for, and statements that have no effect.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct UsageVerdicts {
-    /// A row for each agent and label.
-    pub urls: Vec<UsageRow>,
-    /// The statements without effect, ordered by the number of hosts.
-    pub conflicts: List<UsageConflict>,
-    /// The number of hosts by kind of conflict. A host counts once for each label.
-    pub by_conflict: Figures,
 }
 
 /// The preferences about one use of the URLs for one agent. The counts add up to
@@ -250,36 +175,6 @@ pub struct UsageRow {
     pub unstated: u64,
     /// The number of records that are disallowed, unknown or invalid, which have no preference.
     pub no_access: u64,
-}
-
-/// A statement about a use that conflicts with another record of the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct UsageConflict {
-    /// A host with the file, chosen as [`RuleRow::host`].
-    pub host: Text,
-    /// The number of hosts that share the file's policy.
-    pub hosts: u64,
-    pub label: &'static str,
-    pub kind: ConflictKind,
-    /// The line of the statement that has no effect.
-    pub line: u32,
-    /// The positions of the agents that are concerned.
-    pub agents: Vec<usize>,
-}
-
-words! {
-    /// Why a statement has no effect.
-    #[derive(Default)]
-    pub enum ConflictKind {
-        /// The use is `y`, but the agent may not fetch any URL.
-        #[default]
-        NoAccess => "no-access",
-        /// Another statement says `n`: for the same path, or for every path in the other field.
-        Overruled => "overruled",
-        /// The statement applies to robots that no group names. The agent follows its own group,
-        /// which has no statement.
-        OtherGroup => "other-group",
-    }
 }
 
 /// Origins of URLs without a known policy, as candidates to fetch next.

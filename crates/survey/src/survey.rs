@@ -1,14 +1,11 @@
 //! What a set holds, computed in one pass over its hosts and one over its policies.
 
-use std::sync::Arc;
-
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::origins::{HostPass, NoteFigures, OriginFigures, OtherRecords};
-use crate::policies::{AgentFigures, Depth, Policy, RobotFigures, Sums};
-use crate::storage::Storage;
+use crate::policies::{AgentFigures, Policy, RobotFigures, Sums};
 use crate::usage::UsageFigures;
 
 /// What a set holds, independent of any list of URLs.
@@ -36,40 +33,26 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Surveys `set` and how it stores its rules. Lists have at most `top` rows. Runs on the
-    /// calling thread's rayon pool.
+    /// Surveys `set`. Lists have at most `top` rows. Runs on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
     /// The first damage.
-    pub fn with_storage(set: &PolicySet, top: usize) -> Result<(Survey, Storage<'_>), Damage> {
-        let pass = HostPass::of(set)?;
-        let storage = Storage::of(set, &pass.uses, top)?;
-        let (survey, _) = read(set, pass, &[], Depth::Figures, top)?;
-        Ok((survey, storage))
+    pub fn of(set: &PolicySet, top: usize) -> Result<Survey, Damage> {
+        Survey::with_policies(set, &[], top).map(|(survey, _)| survey)
     }
 
     /// Surveys `set` for `agents`, and keeps of each policy what an audit needs.
     pub(crate) fn with_policies(
-        set: &Arc<PolicySet>,
+        set: &PolicySet,
         agents: &[AgentChain],
         top: usize,
     ) -> Result<(Survey, Vec<Policy>), Damage> {
-        read(set, HostPass::of(set)?, agents, Depth::Rules, top)
+        let HostPass { hosts, origins, problems, uses, others } = HostPass::of(set)?;
+        let other_records = OtherRecords::of(set, &others, top)?;
+        let (sums, policies) = Sums::of(set, &uses, agents)?;
+        let (robots, reach, usage) = sums.figures(agents, top);
+        let survey = Survey { hosts, origins, problems, other_records, usage, robots, reach };
+        Ok((survey, policies))
     }
-}
-
-fn read(
-    set: &PolicySet,
-    pass: HostPass<'_>,
-    agents: &[AgentChain],
-    depth: Depth,
-    top: usize,
-) -> Result<(Survey, Vec<Policy>), Damage> {
-    let other_records = OtherRecords::of(set, &pass.others, top)?;
-    let (sums, policies) = Sums::of(set, &pass.uses, agents, depth)?;
-    let (robots, reach, usage) = sums.figures(agents, top);
-    let HostPass { hosts, origins, problems, .. } = pass;
-    let survey = Survey { hosts, origins, problems, other_records, usage, robots, reach };
-    Ok((survey, policies))
 }

@@ -8,8 +8,9 @@ use std::fmt::{Display, Write as _};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::TABLE_CELL_CHARACTERS_MAX;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_engine::automaton::Reach;
+use portcullis_engine::Reach;
 use portcullis_io::access::{DateSpan, UnixSeconds};
+use portcullis_report::Figures;
 use portcullis_robots::figures::{counted, share};
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::{cut_characters, visible};
@@ -18,9 +19,7 @@ use portcullis_set::{InputReport, PolicySet, Provenance};
 use crate::host::{HostDetail, HostGroup, HostPolicy};
 use crate::origins::{FieldFigures, OriginFigures};
 use crate::policies::{ReachFigures, RobotFigures};
-use crate::storage::{PolicyFigures, RuleSets, SharedRuleSet, Storage, Tier};
 use crate::survey::Survey;
-use crate::text::Named;
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
 /// Builds the text for people. Writing to a string cannot fail.
@@ -51,21 +50,12 @@ fn row(name: impl Into<String>, numbers: &[u64]) -> Vec<String> {
     std::iter::once(name.into()).chain(numbers.iter().map(u64::to_string)).collect()
 }
 
-fn name_or(name: Option<&[u8]>, otherwise: &str) -> String {
-    name.map_or_else(|| otherwise.to_owned(), |name| visible(name).to_string())
+fn named(counts: &Figures) -> impl Iterator<Item = (String, u64)> {
+    counts.0.iter().map(|(name, count)| ((*name).to_owned(), *count))
 }
 
-fn named(counts: &Named<u64>) -> impl Iterator<Item = (String, u64)> {
-    counts.0.iter().map(|(name, count)| (name.to_string(), *count))
-}
-
-/// Shows what a set holds, and how it stores its rules.
-pub fn survey(
-    set: &PolicySet,
-    survey: &Survey,
-    storage: &Storage<'_>,
-    provenance: Option<&Provenance<'_>>,
-) -> String {
+/// Shows what a set holds.
+pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'_>>) -> String {
     let mut text = Text::default();
     let origins = &survey.origins;
     let limit = match set.robots_bytes_max() {
@@ -79,17 +69,24 @@ pub fn survey(
         set.dialect().name,
         counted(set.bytes(), "byte")
     ));
+    let counts = set.counts();
     text.line(format_args!(
         "{}, {}, {} with {} of files, {}, {}",
         counted(survey.hosts, "host"),
         counted(origins.origins, "origin"),
         counted(origins.captures, "capture"),
         counted(origins.file_bytes, "byte"),
-        counted(storage.policies.policies, "policy"),
-        counted(storage.rule_sets.rule_sets, "rule set")
+        counted(counts.policies, "policy"),
+        counted(counts.rule_sets, "rule set")
     ));
-    text.line(dates("captured", origins.capture_dates, origins.undated));
-    text.line(dates("expire", origins.expiry_dates, origins.without_expiry));
+    let undated = match origins.undated {
+        0 => String::new(),
+        undated => format!("; of {} unknown", counted(undated, "origin")),
+    };
+    match origins.capture_dates {
+        Some(dates) => text.line(format_args!("captured: {dates}{undated}")),
+        None => text.line("captured: no dates"),
+    }
     if origins.in_outage > 0 {
         let as_of = provenance.and_then(|it| it.outages().time());
         let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
@@ -109,30 +106,13 @@ pub fn survey(
     );
     push_usage(&mut text, &survey.usage);
     push_robots(&mut text, &survey.robots);
-    push_rule_sets(&mut text, &storage.rule_sets);
-    push_sharing(&mut text, "origins that share a policy", "policies", &storage.policies.sharing);
-    for (title, list) in [
-        ("most shared policy", &storage.policies.most_shared),
-        ("largest policy", &storage.policies.largest),
-        ("most expensive policy", &storage.policies.most_expensive),
-    ] {
-        push_policies(&mut text, title, list);
-    }
+    let sections = || set.section_bytes();
+    let in_sections: u64 = sections().map(|(_, bytes)| bytes).sum();
+    let rest = ("(header, checksums, padding)".to_owned(), set.bytes().saturating_sub(in_sections));
     let section =
         |(name, bytes): (String, u64)| vec![name, bytes.to_string(), share(bytes, set.bytes())];
-    let sections = named(&storage.sections).map(|(name, bytes)| (name.replace('-', " "), bytes));
-    let rest = ("(header, checksums, padding)".to_owned(), storage.bytes_outside_sections);
-    text.table(&["section", "bytes"], sections.chain([rest]).map(section));
+    text.table(&["section", "bytes"], sections().chain([rest]).map(section));
     text.0
-}
-
-fn dates(what: &str, dates: Option<DateSpan>, without: u64) -> String {
-    let Some(dates) = dates else { return format!("{what}: no dates") };
-    let rest = match without {
-        0 => String::new(),
-        origins => format!("; of {origins} origins unknown"),
-    };
-    format!("{what}: {dates}{rest}")
 }
 
 fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]) {
@@ -143,22 +123,14 @@ fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]
         code => (code.to_string(), count),
     };
     text.origins("status", all, origins.statuses.iter().map(status));
-    let redirects = origins.redirects_followed.iter();
-    text.origins("redirects followed", all, redirects.map(|(it, &count)| (it.to_string(), count)));
     text.origins("note on the answer", all, named(&origins.capture_notes));
     text.origins("note on the file", all, named(&origins.file_notes));
-    let months = origins.capture_months.iter();
-    text.origins("capture month", all, months.map(|(month, &count)| (month.clone(), count)));
-    let input = |(position, input): (u32, &InputReport)| {
-        let counted = origins.origins_by_input.iter().find(|it| it.input == position);
+    let input = |input: &InputReport| {
         let format = input.format.map_or("-", |format| format.as_str());
-        let mut row = vec![input.name.clone(), format.to_owned()];
-        let counts = [input.captures, input.broken, counted.map_or(0, |it| it.origins)];
-        row.extend(counts.map(|count| count.to_string()));
-        row
+        let counts = [input.captures, input.broken].map(|count| count.to_string());
+        [input.name.clone(), format.to_owned()].into_iter().chain(counts).collect()
     };
-    let columns = ["input", "format", "captures", "broken", "origins"];
-    text.table(&columns, (0..).zip(inputs).map(input));
+    text.table(&["input", "format", "captures", "broken"], inputs.iter().map(input));
     for input in inputs {
         if let Some(failure) = &input.failure {
             text.line(format_args!(
@@ -205,77 +177,6 @@ fn push_robots(text: &mut Text, robots: &RobotFigures) {
     ));
 }
 
-fn push_rule_sets(text: &mut Text, stats: &RuleSets<'_>) {
-    let strategies = stats.strategies.0.iter().map(|(name, count)| {
-        row(name.clone(), &[count.rule_sets, count.uses, count.patterns, count.bytes])
-    });
-    text.table(&["strategy", "rule sets", "in policies", "patterns", "bytes"], strategies);
-    push_sharing(text, "policies that share a rule set", "rule sets", &stats.sharing);
-    for (title, list) in [
-        ("most shared rule set", &stats.most_shared),
-        ("largest rule set", &stats.largest),
-        ("rule set with most patterns", &stats.most_patterns),
-        ("rule set of groups", &stats.of_groups),
-    ] {
-        let item = |item: &SharedRuleSet<'_>| {
-            let name = format!("{} for {}", name_or(item.host, "-"), name_or(item.robot, "*"));
-            let figures = &item.figures;
-            let numbers = [item.policies, item.origins, figures.patterns.into(), figures.bytes];
-            let mut row = row(name, &numbers);
-            row.push(figures.strategy.as_str().to_owned());
-            row
-        };
-        let columns = [title, "policies", "origins", "patterns", "bytes", "strategy"];
-        text.table(&columns, list.iter().map(item));
-    }
-}
-
-fn push_policies(text: &mut Text, title: &str, list: &[PolicyFigures<'_>]) {
-    let columns = [
-        title,
-        "origins",
-        "file bytes",
-        "extract bytes",
-        "records",
-        "robots",
-        "rule sets",
-        "patterns",
-        "unordered",
-        "rule set bytes",
-        "state",
-    ];
-    let policy = |it: &PolicyFigures<'_>| {
-        let mut row = row(
-            name_or(it.host, "-"),
-            &[
-                it.origins,
-                it.file_bytes,
-                it.extract_bytes,
-                it.records,
-                it.robots,
-                it.rule_sets,
-                it.patterns,
-                it.unordered,
-                it.rule_set_bytes,
-            ],
-        );
-        row.push(it.state.to_string());
-        row
-    };
-    text.table(&columns, list.iter().map(policy));
-}
-
-fn push_sharing(text: &mut Text, title: &str, things: &str, tiers: &[Tier]) {
-    let tier = |tier: &Tier| {
-        let name = match tier.from == tier.to {
-            true => tier.from.to_string(),
-            false => format!("{} to {}", tier.from, tier.to),
-        };
-        row(name, &[tier.things, tier.uses])
-    };
-    text.table(&[title, things, "uses"], tiers.iter().map(tier));
-}
-
 /// Shows the policies of one host.
 pub fn host(detail: &HostDetail) -> String {
     let mut text = Text::default();
@@ -301,17 +202,14 @@ fn push_host_policy(text: &mut Text, policy: &HostPolicy) {
     }
     let robots = policy.robots.iter().map(|robot| {
         let groups: Vec<String> = robot.groups.iter().map(usize::to_string).collect();
-        let rules = &robot.rules;
         vec![
             robot.name.as_ref().map_or_else(|| "(any other)".to_owned(), ToString::to_string),
             robot.reach.map_or("unknown", Reach::as_str).to_owned(),
             groups.join("+"),
-            rules.patterns.to_string(),
-            rules.bytes.to_string(),
-            rules.strategy.as_str().to_owned(),
+            robot.patterns.map_or_else(|| "-".to_owned(), |it| it.to_string()),
         ]
     });
-    text.table(&["robot", "allowed", "groups", "patterns", "bytes", "strategy"], robots);
+    text.table(&["robot", "allowed", "groups", "patterns"], robots);
     push_host_usage(text, &policy.usage);
     push_listing(text, policy);
 }

@@ -3,26 +3,25 @@
 
 mod pages;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
-use portcullis_engine::automaton::Reach;
+use portcullis_engine::Reach;
 use portcullis_io::CaptureNote;
-use portcullis_io::access::{DateSpan, UnixSeconds};
-use portcullis_robots::policy::{AgentChain, Audience, OrderedRules};
+use portcullis_robots::policy::{AgentChain, Audience, Selection};
 use portcullis_robots::syntax::{ListReader, NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::stored::Reaches;
 use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 
 use crate::origins::field_name;
-use crate::storage::sharing;
-use crate::{HostDetail, HostQuery, ReachFigures, Storage, Survey};
+use crate::{HostDetail, HostQuery, ReachFigures, Survey};
 
 /// More than any list has.
 const ALL: usize = usize::MAX;
@@ -73,14 +72,6 @@ fn archive(dialect: &'static Dialect) -> (Ingested, PolicySet) {
     (ingested, set)
 }
 
-fn survey(set: &PolicySet, top: usize) -> Survey {
-    Survey::with_storage(set, top).unwrap().0
-}
-
-fn storage(set: &PolicySet) -> Storage<'_> {
-    Survey::with_storage(set, ALL).unwrap().1
-}
-
 fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
     ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
 }
@@ -101,85 +92,42 @@ fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
 #[test]
 fn origins_are_those_that_were_ingested() {
     let (ingested, set) = archive(&RFC_9309);
-    let stats = survey(&set, 3);
+    let stats = Survey::of(&set, 3).unwrap();
     assert_eq!(stats.hosts, ingested.counts.hosts);
     assert_eq!(stats.origins.origins, ingested.counts.origins);
     for state in PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown) {
-        assert_eq!(stats.origins.states[state.as_str()], ingested.counts.in_state(state));
+        assert_eq!(stats.origins.states.get(state.as_str()), ingested.counts.in_state(state));
     }
     for note in CaptureNote::ALL {
         let counted = ingested.counts.with_capture_note(note);
-        assert_eq!(stats.origins.capture_notes[note.as_str()], counted);
+        assert_eq!(stats.origins.capture_notes.get(note.as_str()), counted);
     }
     for kind in NoteKind::ALL {
         let counted = ingested.counts.with_file_note(kind);
-        assert_eq!(stats.origins.file_notes[kind.as_str()], counted);
+        assert_eq!(stats.origins.file_notes.get(kind.as_str()), counted);
     }
     assert_eq!(stats.origins.in_outage, ingested.counts.in_outage);
     assert_eq!(stats.origins.capture_dates, ingested.counts.captured);
     let mut statuses = BTreeMap::new();
-    let mut months = BTreeMap::new();
     let (mut undated, mut file_bytes) = (0, 0);
-    let mut expires: Vec<UnixSeconds> = Vec::new();
     for host in &ingested.hosts {
         for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
             let Some(Standing { facts, .. }) = standing else { continue };
             *statuses.entry(facts.status).or_insert(0) += 1;
-            match facts.captured_at {
-                Some(time) => *months.entry(time.to_rfc3339()[..7].to_owned()).or_insert(0) += 1,
-                None => undated += 1,
-            }
-            expires.extend(facts.expires_at);
+            undated += u64::from(facts.captured_at.is_none());
             file_bytes += if first { u64::from(facts.file_bytes) } else { 0 };
         }
     }
-    assert_eq!(stats.origins.statuses, statuses);
-    assert_eq!((&stats.origins.capture_months, stats.origins.undated), (&months, undated));
+    assert_eq!((stats.origins.statuses, stats.origins.undated), (statuses, undated));
     assert_eq!(stats.origins.file_bytes, file_bytes);
-    let expected = expires.iter().min().copied().zip(expires.iter().max().copied());
-    assert_eq!(stats.origins.expiry_dates, expected.map(DateSpan::from));
-    assert_eq!(stats.origins.without_expiry, ingested.counts.origins - expires.len() as u64);
-    assert_eq!(stats.origins.origins_by_input.len(), 1);
-    assert_eq!(stats.origins.origins_by_input[0].origins, ingested.counts.origins);
     assert_eq!(stats.origins.captures, set.counts().captures);
-    let stats = storage(&set);
-    let sections: u64 = stats.sections.0.iter().map(|it| it.1).sum();
-    assert_eq!(sections + stats.bytes_outside_sections, set.bytes());
-}
-
-#[test]
-fn policies_are_shared_as_often_as_they_were_ingested() {
-    let (ingested, set) = archive(&RFC_9309);
-    let stats = storage(&set).policies;
-    let expected = policies(&ingested);
-    assert_eq!(stats.policies, expected.len() as u64);
-    let mut origins: Vec<u64> = expected.values().copied().collect();
-    origins.sort_unstable_by_key(|&origins| std::cmp::Reverse(origins));
-    assert_eq!(stats.most_shared.iter().map(|it| it.origins).collect::<Vec<_>>(), origins);
-    assert_eq!(stats.sharing.iter().map(|tier| tier.things).sum::<u64>(), stats.policies);
-    assert_eq!(stats.sharing.iter().map(|tier| tier.uses).sum::<u64>(), ingested.counts.origins);
-    // Compare the sizes of files as a multiset, and check their order.
-    let mut sizes: Vec<(u64, u64)> = expected
-        .keys()
-        .map(|(extract, _)| {
-            let file = RobotsTxt::read_extract(extract).unwrap();
-            ((file.rules().len() + file.user_agents().len()) as u64, extract.len() as u64)
-        })
-        .collect();
-    let mut found: Vec<(u64, u64)> =
-        stats.largest.iter().map(|it| (it.records, it.extract_bytes)).collect();
-    assert!(found.is_sorted_by_key(|&(records, _)| std::cmp::Reverse(records)));
-    sizes.sort_unstable();
-    found.sort_unstable();
-    assert_eq!(found, sizes);
-    assert_eq!(stats.records, sizes.iter().map(|it| it.0).sum::<u64>());
 }
 
 #[test]
 fn robots_are_those_that_files_name() {
     for dialect in [&RFC_9309, &GOOGLE] {
         let (ingested, set) = archive(dialect);
-        let stats = survey(&set, ALL).robots;
+        let stats = Survey::of(&set, ALL).unwrap().robots;
         let mut named: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
         let (mut others, mut without) = ((0, 0), (0, 0));
         for ((extract, _), &origins) in &policies(&ingested) {
@@ -215,45 +163,42 @@ fn robots_are_those_that_files_name() {
 }
 
 #[test]
-fn rule_sets_are_those_that_files_have() {
-    let (ingested, set) = archive(&RFC_9309);
-    let stats = storage(&set).rule_sets;
-    let mut uses: HashMap<_, u64> = HashMap::new();
-    for (extract, _) in policies(&ingested).keys() {
-        let file = RobotsTxt::read_extract(extract).unwrap();
-        if file.rules().is_empty() {
-            continue;
+fn applied_groups_are_those_that_the_file_selects() {
+    for dialect in [&RFC_9309, &GOOGLE] {
+        let (_, set) = archive(dialect);
+        let reaches = Reaches::new(&set);
+        let mut seen = BTreeSet::new();
+        for name in ["Googlebot", "a", "B", "Nobody", "AhrefsBot+SemrushBot"] {
+            let agent = AgentChain::parse(name, dialect).unwrap();
+            let tokens = set.tokens_of(&agent).unwrap();
+            for policy in set.policies().map(Result::unwrap) {
+                let applied = reaches.applied(&policy, &tokens).unwrap();
+                let check = |file: &RobotsTxt<'_>, _: &[u8]| {
+                    let Selection { groups, token } = Selection::of(file, &agent, dialect);
+                    let Some(found) = applied.groups else {
+                        assert!(groups.is_empty() || file.rules().is_empty());
+                        return;
+                    };
+                    assert_eq!(found.is_named(), token.is_some());
+                    let groups: Vec<_> = groups.iter().map(|&at| &file.groups()[at]).collect();
+                    let rules: Vec<_> = groups.iter().map(|group| group.rules.clone()).collect();
+                    assert_eq!(found.rules().unwrap(), rules);
+                    let name = found.name().unwrap();
+                    let lines = file.user_agents_of(groups[0]);
+                    assert!(lines.iter().any(|line| line.value == name));
+                    seen.insert((found.is_named(), applied.reach));
+                };
+                policy.with_file(check).unwrap();
+            }
         }
-        let audience = Audience::of(&file, &RFC_9309);
-        let groups = audience.robots.into_iter().map(|robot| robot.groups);
-        let groups = groups.chain([audience.default_groups]).filter(|groups| !groups.is_empty());
-        let rules = groups.map(|groups| OrderedRules::distinct(&file, &groups, &RFC_9309.paths));
-        let distinct: HashSet<_> = rules.map(|rules| (rules.patterns, rules.verdicts)).collect();
-        distinct.into_iter().for_each(|rules| *uses.entry(rules).or_default() += 1);
+        assert!(seen.len() >= 6, "{seen:?}");
     }
-    assert_eq!(stats.rule_sets, uses.len() as u64);
-    assert_eq!(stats.rule_sets, set.counts().rule_sets);
-    let of_groups = stats.strategies["groups"].rule_sets;
-    assert_eq!(of_groups, set.counts().rule_sets_of_groups);
-    assert_eq!(stats.of_groups.len() as u64, of_groups);
-    let mut expected: Vec<(u64, u64)> =
-        uses.iter().map(|((patterns, _), &uses)| (uses, patterns.len() as u64)).collect();
-    let mut found: Vec<(u64, u64)> = stats
-        .most_shared
-        .iter()
-        .map(|item| (item.policies, item.figures.patterns.into()))
-        .collect();
-    assert!(found.is_sorted_by_key(|&(policies, _)| std::cmp::Reverse(policies)));
-    expected.sort_unstable();
-    found.sort_unstable();
-    assert_eq!(found, expected);
-    assert_eq!(stats.sharing.iter().map(|tier| tier.uses).sum::<u64>(), uses.values().sum::<u64>());
 }
 
 #[test]
 fn other_records_are_counted_by_field() {
     let (ingested, set) = archive(&RFC_9309);
-    let stats = survey(&set, ALL).other_records;
+    let stats = Survey::of(&set, ALL).unwrap().other_records;
     let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
     for host in &ingested.hosts {
         for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
@@ -366,13 +311,13 @@ fn damage_never_changes_a_count() {
     let ingested = ingested(60, &RFC_9309);
     let whole = bytes(&ingested, &RFC_9309);
     let set = PolicySet::of_bytes("whole", whole.clone()).unwrap();
-    let expected = Survey::with_storage(&set, ALL).unwrap();
+    let expected = Survey::of(&set, ALL).unwrap();
     let mut damaged = 0;
     for block in 1..whole.len() / SET_BLOCK_BYTES {
         let mut bytes = whole.clone();
         bytes[block * SET_BLOCK_BYTES + block % SET_BLOCK_BYTES] ^= 0x10;
         let set = PolicySet::of_bytes("damaged", bytes).unwrap();
-        match Survey::with_storage(&set, ALL) {
+        match Survey::of(&set, ALL) {
             Ok(stats) => assert_eq!(stats, expected, "block {block}"),
             Err(_) => damaged += 1,
         }
@@ -394,21 +339,4 @@ fn every_record_that_parsing_gives_has_a_field() {
             }
         }
     }
-}
-
-#[test]
-fn tiers_are_powers_of_ten() {
-    let tiers = sharing([1, 1, 2, 10, 11, 100, 1_000, 5_000, 0, u64::MAX]);
-    let counts: Vec<_> = tiers.iter().map(|tier| (tier.from, tier.to, tier.things)).collect();
-    let expected = [
-        (0, 0, 1),
-        (1, 1, 2),
-        (2, 10, 2),
-        (11, 100, 2),
-        (101, 1_000, 1),
-        (1_001, 10_000, 1),
-        (10_000_000_000_000_000_001, u64::MAX, 1),
-    ];
-    assert_eq!(counts, expected);
-    assert_eq!(tiers[2].uses, 12);
 }

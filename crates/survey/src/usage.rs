@@ -1,24 +1,20 @@
-//! Usage preferences: what files state, statements that have no effect, and the records that hold
-//! for the robots of one file.
+//! Usage preferences: what files state, and the records that hold for the robots of one file.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::INSPECT_USAGE_LINES_MAX;
-use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS, UsageSource};
-use portcullis_engine::automaton::Reach;
+use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS};
+use portcullis_report::Figures;
 use portcullis_robots::figures::largest;
-use portcullis_robots::policy::{
-    AgentChain, Audience, Selection, UsageGroups, reach, refusal_of_every_path,
-};
+use portcullis_robots::policy::{Audience, UsageGroups};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 use serde::Serialize;
 
 use crate::origins::{Map, PolicyUse};
-use crate::report::ConflictKind;
-use crate::text::{Named, Text};
+use crate::text::Text;
 
 /// The values that a statement can give a label.
 const STATED: [Preference; 2] = [Preference::Yes, Preference::No];
@@ -55,9 +51,9 @@ pub struct UsageFigures {
     pub all: UsageCount,
     /// By kind of record: `content-usage`, `content-signal` and `license`. A License that is no
     /// absolute URI is in none.
-    pub sources: Named<UsageCount>,
+    pub sources: Figures<UsageCount>,
     /// By label, then by preference: `y` or `n`.
-    pub labels: Named<Named<UsageCount>>,
+    pub labels: Figures<Figures<UsageCount>>,
     /// The number of distinct licences.
     pub licenses: u64,
     /// The licences that most origins have.
@@ -128,10 +124,10 @@ impl UsageSums {
     }
 
     pub fn figures(self, top: usize) -> UsageFigures {
-        let sources = USAGE_FIELDS.iter().map(|it| it.text.into()).zip(self.sources);
+        let sources = USAGE_FIELDS.iter().map(|it| it.text).zip(self.sources);
         let labels = Label::ALL.into_iter().zip(self.labels).map(|(label, counts)| {
-            let stated = STATED.into_iter().map(|it| it.as_str().into()).zip(counts);
-            (label.as_str().into(), Named(stated.collect()))
+            let stated = STATED.into_iter().map(|it| it.as_str()).zip(counts);
+            (label.as_str(), Figures(stated.collect()))
         });
         let licenses = self.licenses.len() as u64;
         let counted = self.licenses.into_iter();
@@ -142,114 +138,12 @@ impl UsageSums {
         });
         UsageFigures {
             all: self.all,
-            sources: Named(sources.collect()),
-            labels: Named(labels.collect()),
+            sources: Figures(sources.collect()),
+            labels: Figures(labels.collect()),
             licenses,
             most_common_licenses,
         }
     }
-}
-
-/// A statement of a file that has no effect for some agents.
-#[derive(Debug)]
-pub(crate) struct Conflict {
-    pub label: Label,
-    pub kind: ConflictKind,
-    pub line: LineNumber,
-    /// The positions of the agents, ascending.
-    pub agents: Vec<usize>,
-}
-
-/// Agents that follow the same groups of a file.
-struct Class {
-    groups: Vec<usize>,
-    /// Whether the groups name the agents.
-    is_named: bool,
-    agents: Vec<usize>,
-}
-
-/// Returns the statements of a file that have no effect for some of `agents`.
-pub(crate) fn conflicts(
-    file: &RobotsTxt<'_>,
-    agents: &[AgentChain],
-    dialect: &Dialect,
-) -> Vec<Conflict> {
-    if file.usage_records().is_empty() {
-        return Vec::new();
-    }
-    let groups = UsageGroups::new(file);
-    let mut classes: Vec<Class> = Vec::new();
-    for (agent, chain) in agents.iter().enumerate() {
-        let Selection { groups, token } = Selection::among_groups(groups.file(), chain, dialect);
-        match classes.iter_mut().find(|class| class.groups == groups) {
-            Some(class) => class.agents.push(agent),
-            None => classes.push(Class { groups, is_named: token.is_some(), agents: vec![agent] }),
-        }
-    }
-    let default = groups.in_force(&Selection::among_groups(groups.file(), None, dialect).groups);
-    let default = statements(file, &default);
-    let mut found = BTreeMap::new();
-    for class in &classes {
-        let own = statements(file, &groups.in_force(&class.groups));
-        let states_y = own.iter().any(|(_, it)| it.preferences.contains(&Preference::Yes));
-        // The search runs only if a statement could conflict with its result.
-        let is_closed = states_y && {
-            let groups = Selection::of(file, &agents[class.agents[0]], dialect).groups;
-            reach(file, &groups, dialect) == Some(Reach::Nothing)
-        };
-        for label in Label::ALL {
-            without_effect(label, class.is_named, is_closed, &own, &default, |kind, line| {
-                let agents: &mut Vec<usize> = found.entry((line, label, kind)).or_default();
-                agents.extend(&class.agents);
-            });
-        }
-    }
-    let conflict = |((line, label, kind), mut agents): (_, Vec<usize>)| {
-        agents.sort_unstable();
-        Conflict { label, kind, line, agents }
-    };
-    found.into_iter().map(conflict).collect()
-}
-
-/// Calls `add` for each statement about a label that has no effect for agents with their `own`
-/// statements.
-fn without_effect(
-    label: Label,
-    is_named: bool,
-    is_closed: bool,
-    own: &[(LineNumber, Statement<'_>)],
-    default: &[(LineNumber, Statement<'_>)],
-    mut add: impl FnMut(ConflictKind, LineNumber),
-) {
-    let stating =
-        |preference: Preference| own.iter().filter(move |(_, it)| it.of_label(label) == preference);
-    let refuses_all = UsageSource::ALL.map(|it| refusal_of_every_path(own, it, label).is_some());
-    let refused: BTreeSet<Option<&[u8]>> = stating(Preference::No).map(|(_, it)| it.path).collect();
-    let is_refused = |it: &Statement<'_>| {
-        let mut others = UsageSource::ALL.into_iter().filter(|&source| source != it.source);
-        refused.contains(&it.path) || others.any(|source| refuses_all[source as usize])
-    };
-    for (line, it) in stating(Preference::Yes) {
-        match is_closed {
-            true => add(ConflictKind::NoAccess, *line),
-            false if is_refused(it) => add(ConflictKind::Overruled, *line),
-            false => {}
-        }
-    }
-    let states =
-        |(_, it): &&(LineNumber, Statement<'_>)| it.of_label(label) != Preference::Unstated;
-    if is_named
-        && !own.iter().any(|it| states(&it))
-        && let Some((line, _)) = default.iter().find(states)
-    {
-        add(ConflictKind::OtherGroup, *line);
-    }
-}
-
-/// Returns the statements in the given usage records of a file, with their lines.
-fn statements<'t>(file: &RobotsTxt<'t>, records: &[u32]) -> Vec<(LineNumber, Statement<'t>)> {
-    let records = records.iter().map(|&number| &file.usage_records()[number as usize]);
-    records.filter_map(|record| Some((record.line, Statement::of(record)?))).collect()
 }
 
 /// The usage records that hold for some robots.
@@ -265,7 +159,7 @@ pub struct HostUsage {
     #[serde(skip_serializing_if = "is_zero")]
     pub lines_omitted: usize,
     /// The values that the records give each label on some path, `y` and `n`; empty if none.
-    pub stated: Named<Vec<&'static str>>,
+    pub stated: Figures<Vec<&'static str>>,
     /// The number of licences among the records.
     pub licenses: usize,
 }
@@ -316,7 +210,7 @@ impl HostUsage {
         HostUsage {
             lines: records[..listed].iter().map(|(line, _)| *line).collect(),
             lines_omitted: records.len() - listed,
-            stated: Named::of(Label::ALL, Label::as_str, stated),
+            stated: Figures::of(Label::ALL, Label::as_str, stated),
             licenses: records.len() - statements().count(),
             ..HostUsage::default()
         }

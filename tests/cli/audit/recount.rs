@@ -17,8 +17,6 @@ pub struct Recount {
     pub hosts: BTreeMap<String, CountedHost>,
     /// By policy and line.
     pub rules: BTreeMap<(String, u64), CountedRule>,
-    /// URLs by policy.
-    pub policies: BTreeMap<String, u64>,
     /// URLs by origin.
     pub unknown: BTreeMap<String, u64>,
 }
@@ -49,14 +47,8 @@ impl Recount {
         assert_status(&output, 0);
         let lines = output.stdout.split_inclusive(|&byte| byte == b'\n');
         let objects: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
-        let agents = objects.iter().position(|object| object["agent"] != objects[0]["agent"]);
-        let agents = match agents {
-            Some(1) => {
-                objects.iter().skip(1).position(|it| it["agent"] == objects[0]["agent"]).unwrap()
-                    + 1
-            }
-            _ => 1,
-        };
+        let same_record = |one: &&Value| one["agent"] == objects[0]["agent"];
+        let agents = objects.len() / objects.iter().filter(same_record).count();
         let mut recount = Recount::default();
         let mut keys = BTreeMap::new();
         for decisions in objects.chunks(agents) {
@@ -90,7 +82,6 @@ impl Recount {
         let counted = self.hosts.entry(host.to_owned()).or_default();
         counted.urls += 1;
         counted.by_agent.resize(decisions.len(), 0);
-        *self.policies.entry(key.clone()).or_default() += 1;
         let mut lines = Vec::new();
         for (agent, decision) in decisions.iter().enumerate() {
             counted.by_agent[agent] += u64::from(decision["verdict"] == "disallow");

@@ -9,7 +9,7 @@
 //! An automaton that decides paths drops every pattern after the best one, because a decision needs
 //! only one outcome. Analyses differ in two ways: the second-best rule may count, because it takes
 //! over if a rule is removed; or only the verdict counts, because it is what two rule sets have in
-//! common. [`reach`] asks for the verdict; `portcullis-lint` compares files and judges rules.
+//! common. [`RuleSet::reach`](crate::RuleSet::reach) asks for the verdict; `portcullis-lint` compares files and judges rules.
 //!
 //! Cost: a search may visit exponentially many states, so callers bound [`Machine::work`].
 //!
@@ -25,15 +25,11 @@
 //! assert!(!machine.allows_at_end(state) && machine.is_settled(state));
 //! ```
 
-use std::collections::HashSet;
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use portcullis_dialect::words;
-
-use crate::outcome::Outcome;
-use crate::pattern::{PathPattern, PatternList};
+use crate::pattern::PathPattern;
 
 /// A position in a list of patterns.
 type Position = u32;
@@ -395,104 +391,5 @@ impl Patterns {
             }
         }
         best
-    }
-}
-
-words! {
-    /// How much of a site a rule set allows.
-    pub enum Reach {
-        /// No path is disallowed.
-        Everything => "everything",
-        /// Some paths are allowed and some are not.
-        Part => "part",
-        /// Every path is disallowed.
-        Nothing => "nothing",
-    }
-}
-
-/// Returns how much of a site the patterns allow, by exploring states until both verdicts are found;
-/// `None` if that takes more [work](Machine::work) than `work_max`.
-///
-/// # Panics
-///
-/// If there are not as many outcomes as patterns.
-pub fn reach(patterns: &PatternList, outcomes: &[Outcome], work_max: u64) -> Option<Reach> {
-    assert_eq!(patterns.len(), outcomes.len(), "one outcome for each pattern");
-    let owner = |outcome: &Outcome| Owner {
-        rule: outcome.number(),
-        allows: outcome.allows(),
-        counts: false,
-    };
-    let owned = patterns.iter().zip(outcomes.iter().map(owner));
-    let mut machine = Machine::new(Question::Verdict, owned);
-    let start = machine.walk(b"/");
-    let mut seen = HashSet::from([start]);
-    let mut states = vec![start];
-    let (mut allows, mut disallows) = (false, false);
-    while let Some(state) = states.pop() {
-        match machine.allows_at_end(state) {
-            true => allows = true,
-            false => disallows = true,
-        }
-        if allows && disallows {
-            return Some(Reach::Part);
-        }
-        let named: Vec<u8> = machine.named(state).collect();
-        // One representative of all other bytes.
-        let other = (0..=u8::MAX).find(|byte| named.binary_search(byte).is_err());
-        for byte in named.into_iter().chain(other) {
-            let next = machine.step(state, byte);
-            if seen.insert(next) {
-                states.push(next);
-            }
-        }
-        if machine.work() > work_max {
-            return None;
-        }
-    }
-    Some(if disallows { Reach::Nothing } else { Reach::Everything })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Patterns in order of precedence, each with whether it allows.
-    const CASES: &[(&[(&str, bool)], Reach)] = &[
-        (&[], Reach::Everything),
-        (&[("/", false)], Reach::Nothing),
-        (&[("*", false)], Reach::Nothing),
-        (&[("/abc", false), ("/", false)], Reach::Nothing),
-        (&[("/*.png$", false), ("/", false)], Reach::Nothing),
-        (&[("/abc", true), ("/", false)], Reach::Part),
-        (&[("/$", true), ("/", false)], Reach::Part),
-        (&[("/a", false)], Reach::Part),
-        (&[("*x", false)], Reach::Part),
-        (&[("/a*b$", false)], Reach::Part),
-        (&[("/$", false)], Reach::Part),
-        (&[("/a", true), ("/b*c", true)], Reach::Everything),
-        (&[("/", true), ("/", false)], Reach::Everything),
-        (&[("/*a", true), ("/", true)], Reach::Everything),
-        (&[("a", false)], Reach::Everything),
-    ];
-
-    #[test]
-    fn reach_of_small_rule_sets() {
-        for (patterns, expected) in CASES {
-            let mut list = PatternList::new();
-            patterns.iter().for_each(|(text, _)| list.push(text.as_bytes(), true));
-            let outcomes = (1..).zip(*patterns).map(|(at, &(_, allows))| Outcome::new(at, allows));
-            let outcomes: Vec<Outcome> = outcomes.collect();
-            assert_eq!(reach(&list, &outcomes, 1_000), Some(*expected), "{patterns:?}");
-        }
-    }
-
-    #[test]
-    fn reach_is_bounded() {
-        let mut list = PatternList::new();
-        list.push(b"/a*b*c*d", true);
-        let outcomes = [Outcome::new(1, true)];
-        assert_eq!(reach(&list, &outcomes, 3), None);
-        assert_eq!(reach(&list, &outcomes, 1_000), Some(Reach::Everything));
     }
 }

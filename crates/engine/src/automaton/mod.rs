@@ -11,7 +11,7 @@
 //! - Rule sets with more than [`Limits::dfa_pattern_bytes_max`] bytes of patterns are always
 //!   scanned.
 //!
-//! [`reach`] and [`Machine`] answer for all paths at once. `DESIGN.md` has the measurements.
+//! [`Machine`] answers for all paths at once. `DESIGN.md` has the measurements.
 
 mod machine;
 mod regex;
@@ -24,7 +24,7 @@ use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
 
-pub use machine::{Best, Machine, NO_PATTERN, Owner, Question, Reach, State, reach};
+pub use machine::{Best, Machine, NO_PATTERN, Owner, Question, State};
 pub use regex::{RegexCache, RegexEngine, RegexError};
 
 /// The automaton of one rule set, as far as one thread has built it.

@@ -51,7 +51,8 @@ pub(super) fn push_text(pattern: &PathPattern<'_>, units: &mut Vec<U16>) {
 pub struct PatternText<'w> {
     /// The bytes with their stars, as in a rule in normal form.
     pub bytes: &'w [u8],
-    has_stars: bool,
+    /// Whether each `*` is a star.
+    pub(crate) has_stars: bool,
     /// Whether the pattern has to match to the end of the path (`$`).
     pub is_anchored: bool,
 }

@@ -32,6 +32,6 @@ pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,
 };
-pub use rules::{OrderedRules, reach, reach_of_rules};
+pub use rules::OrderedRules;
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, refusal_of_every_path, stated};

@@ -1,15 +1,12 @@
-//! Rules in order of precedence, and how much of a site they allow.
+//! Rules in order of precedence.
 
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
 use crate::syntax::{RobotsTxt, Rule};
-use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
-use portcullis_dialect::{Dialect, PathRules, Precedence, RuleID, Verdict};
-use portcullis_engine::automaton::{self, Reach};
-use portcullis_engine::pattern::{PathPattern, PatternList, index_page_text, normal_text};
-use portcullis_engine::{outcomes, pattern_matches};
+use portcullis_dialect::{PathRules, Precedence, RuleID, Verdict};
+use portcullis_engine::pattern::{PatternList, index_page_text, normal_text};
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
@@ -167,125 +164,10 @@ fn sort(entries: &mut [Entry], precedence: Precedence) {
     }
 }
 
-/// Returns how much of a site the rules of `groups` allow, or `None` if that takes more than
-/// [`REACH_POSITIONS_MAX`].
-///
-/// Nearly always one disallowed and one allowed path are enough. Candidates are made from the
-/// patterns, with `-` for each star. An automaton is built only if no example is found and no rule
-/// that matches every path explains why.
-pub fn reach(file: &RobotsTxt<'_>, groups: &[usize], dialect: &Dialect) -> Option<Reach> {
-    let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
-    let disallows = |rule: &&Rule<'_>| rule.verdict == Verdict::Disallow && !rule.value.is_empty();
-    match rules().find(disallows) {
-        None => Some(Reach::Everything),
-        Some(rule) if rule.value == b"/" && rules().count() == 1 => Some(Reach::Nothing),
-        Some(_) => reach_of_rules(OrderedRules::new(file, groups, &dialect.paths)),
-    }
-}
-
-/// Like [`reach`], for rules in order of precedence.
-pub fn reach_of_rules(rules: OrderedRules) -> Option<Reach> {
-    let mut path = Vec::new();
-    let mut example = |verdict: Verdict| {
-        let verdicts = rules.patterns.iter().zip(&rules.verdicts);
-        let mut patterns = verdicts.filter(|(_, other)| **other == verdict);
-        patterns.by_ref().take(REACH_EXAMPLES_MAX).any(|(pattern, _)| {
-            write_path(&pattern, &mut path);
-            decide(&rules, &path) == verdict
-        })
-    };
-    let disallows_some = example(Verdict::Disallow);
-    // First a path that no pattern targets, then the paths of allowing rules.
-    let allows_some = decide(&rules, b"/-") == Verdict::Allow || example(Verdict::Allow);
-    match (disallows_some, allows_some) {
-        (true, true) => Some(Reach::Part),
-        (true, false) if disallows_all(&rules) => Some(Reach::Nothing),
-        _ => of_automaton(&rules),
-    }
-}
-
-/// Returns the verdict on a path.
-fn decide(rules: &OrderedRules, path: &[u8]) -> Verdict {
-    let best = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
-    best.map_or(Verdict::Allow, |best| rules.verdicts[best])
-}
-
-/// Writes a path that `pattern` matches.
-fn write_path(pattern: &PathPattern<'_>, path: &mut Vec<u8>) {
-    path.clear();
-    let mut from = 0;
-    for star in pattern.stars() {
-        path.extend_from_slice(&pattern.bytes[from..star]);
-        path.push(b'-');
-        from = star;
-    }
-    path.extend_from_slice(&pattern.bytes[from..]);
-    if path.first() != Some(&b'/') {
-        path.insert(0, b'/');
-    }
-}
-
-/// Returns whether a rule that matches every path disallows, and no rule before it allows.
-fn disallows_all(rules: &OrderedRules) -> bool {
-    let matches_all = |pattern: &PathPattern<'_>| {
-        let stars = pattern.stars().len();
-        match pattern.bytes {
-            b"" => stars > 0,
-            // Stars on either side have no effect, unless the pattern is anchored and has no final
-            // star.
-            b"/" => !pattern.anchored || pattern.stars().any(|star| star == 1),
-            _ => false,
-        }
-    };
-    let first = rules.patterns.iter().position(|pattern| matches_all(&pattern));
-    first.is_some_and(|first| {
-        rules.verdicts[..=first].iter().all(|&verdict| verdict == Verdict::Disallow)
-    })
-}
-
-fn of_automaton(rules: &OrderedRules) -> Option<Reach> {
-    automaton::reach(&rules.patterns, &outcomes(&rules.verdicts), REACH_POSITIONS_MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
-
-    fn of(rules: &str, dialect: &Dialect) -> Option<Reach> {
-        let text = format!("User-agent: *\n{rules}\n");
-        let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
-        let groups: Vec<usize> = (0..file.groups().len()).collect();
-        reach(&file, &groups, dialect)
-    }
-
-    #[test]
-    fn reach_of_small_files() {
-        let cases = [
-            ("", Reach::Everything),
-            ("Disallow:", Reach::Everything),
-            ("Allow: /", Reach::Everything),
-            ("Disallow: /", Reach::Nothing),
-            ("Disallow: /\nDisallow: /a", Reach::Nothing),
-            ("Disallow: /\nAllow: /a", Reach::Part),
-            ("Disallow: /*\nAllow: /", Reach::Nothing),
-            ("Disallow: *", Reach::Nothing),
-            ("Disallow: *$", Reach::Nothing),
-            ("Disallow: /*$", Reach::Nothing),
-            ("Disallow: */", Reach::Nothing),
-            ("Disallow: */$", Reach::Part),
-            ("Disallow: /$", Reach::Part),
-            ("Disallow: /a\nAllow: /a", Reach::Everything),
-            ("Disallow: /a/b\nAllow: /a/b\nAllow: /a/b/c", Reach::Everything),
-            ("Disallow: /a\nDisallow: /a/b\nAllow: /a", Reach::Part),
-            ("Disallow: /%4*1", Reach::Part),
-            ("Disallow: a", Reach::Everything),
-        ];
-        for (rules, expected) in cases {
-            assert_eq!(of(rules, &RFC_9309), Some(expected), "{rules}");
-        }
-        assert_eq!(of("Allow: /a\nDisallow: /", &ORIGINAL_1994), Some(Reach::Nothing));
-    }
+    use portcullis_dialect::{Dialect, GOOGLE, RFC_9309};
 
     #[test]
     fn distinct_rules_leave_out_repeated_patterns() {
@@ -308,22 +190,5 @@ mod tests {
         // The second pattern of line 4 is that of line 6.
         assert_eq!(lines(&GOOGLE, OrderedRules::new), [4, 7, 8, 9, 4, 6, 3, 5, 2]);
         assert_eq!(lines(&GOOGLE, OrderedRules::distinct), [4, 7, 9, 4, 3]);
-    }
-
-    #[test]
-    fn automata_agree() {
-        let texts = ["/", "/*", "*", "/a", "/*a", "/a$", "*/", "/$", "*$", "/a*"];
-        let rules =
-            texts.iter().flat_map(|text| [format!("Allow: {text}"), format!("Disallow: {text}")]);
-        let rules: Vec<String> = rules.collect();
-        for one in &rules {
-            for other in &rules {
-                let text = format!("User-agent: *\n{one}\n{other}\n");
-                let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
-                let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
-                let expected = of_automaton(&ordered);
-                assert_eq!(reach(&file, &[0], &RFC_9309), expected, "{one}, {other}");
-            }
-        }
     }
 }

@@ -14,6 +14,7 @@
 
 #![allow(unsafe_code, reason = "maps set files")]
 
+mod applied;
 mod document;
 mod hosts;
 mod merging;
@@ -42,6 +43,7 @@ use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SlotLine, count};
 use super::strings::Strings;
 
+pub use applied::{Applied, AppliedGroups, Reaches};
 pub(crate) use document::RecordList;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
 pub use hosts::{HostPosition, StoredCapture, StoredHost};
@@ -53,7 +55,8 @@ pub(crate) use rule_set::ordered;
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
 pub use standings::Standings;
 pub use timelines::{Period, StoredMoment, StoredTimeline};
-pub(crate) use tokens::{AgentTokens, CompiledFor};
+pub use tokens::AgentTokens;
+pub(crate) use tokens::CompiledFor;
 pub(crate) use usage::{Column, columns};
 pub use verify::Verified;
 

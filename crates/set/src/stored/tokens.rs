@@ -42,10 +42,10 @@ impl CompiledFor {
 
 /// An agent, as numbers of names in one set.
 #[derive(Clone, Debug)]
-pub(crate) struct AgentTokens {
+pub struct AgentTokens {
     /// For each token of the chain that the set names: its position in the chain, and the numbers
     /// of the names that it matches, ascending.
-    pub chain: Vec<(u32, Vec<u32>)>,
+    pub(crate) chain: Vec<(u32, Vec<u32>)>,
 }
 
 impl AgentTokens {
@@ -53,7 +53,7 @@ impl AgentTokens {
     /// chain that is one of `names`, which ascend. `naming` returns the entry and the record of a name
     /// by its index. If several names match the token, the first record counts.
     #[inline]
-    pub fn first_named(
+    pub(crate) fn first_named(
         &self,
         names: &[U32],
         naming: impl Fn(usize) -> Result<(u32, u32), Damage>,
@@ -152,7 +152,11 @@ impl PolicySet {
     }
 
     /// Returns the names that an agent matches.
-    pub(crate) fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
+    ///
+    /// # Errors
+    ///
+    /// If the names are damaged.
+    pub fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
         let names = self.names()?;
         let mut chain = Vec::new();
         for (position, token) in (0..).zip(agent.tokens()) {

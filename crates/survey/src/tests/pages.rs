@@ -7,8 +7,7 @@ use portcullis_dialect::decision::Reason;
 use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
 
 use crate::report::{
-    AgentVerdicts, Cause, CoveringRule, DecidingRule, HostRow, IdleRule, List, NeverRule,
-    RecordFigures, Report, RuleRow, UnknownOrigin, UsageConflict, UsageRow,
+    AgentVerdicts, DecidingRule, HostRow, List, RecordFigures, Report, UnknownOrigin, UsageRow,
 };
 use crate::{AgentFigures, NoteFigures, RobotRow, Text, page};
 
@@ -43,17 +42,7 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     }
     let bytes = |index| Text(text(index).into_bytes());
     let by_agent = |index: usize| (0..agents).map(|it| (index * it) as u64).collect::<Vec<_>>();
-    let row = |index: usize| RuleRow {
-        host: bytes(index),
-        hosts: 3,
-        line: 7,
-        verdict: ["allow", "disallow"][index % 2],
-        rule: bytes(index + 1),
-        group: bytes(index + 2),
-        agents: (0..agents).collect(),
-    };
     let samples = |index: usize| (0..3).map(|it| bytes(index + it)).collect::<Vec<_>>();
-    let covering = |it| CoveringRule { line: 3, verdict: "allow", rule: bytes(it) };
     let mut report = Report {
         inputs: vec![text(0)],
         agents: (0..agents).map(&text).collect(),
@@ -84,25 +73,18 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         by_agent: by_agent(index),
     });
     report.rules.deciding = list(rows, |index| DecidingRule {
-        row: row(index),
+        host: bytes(index),
+        hosts: 3,
+        line: 7,
+        verdict: ["allow", "disallow"][index % 2],
+        rule: bytes(index + 1),
+        group: bytes(index + 2),
         urls: 4_000,
         by_agent: by_agent(index),
         samples: samples(index),
     });
-    report.rules.idle = list(rows, |index| IdleRule { row: row(index), urls: 5 });
-    report.rules.never = list(rows, |index| NeverRule {
-        row: row(index),
-        urls: 5,
-        cause: Cause::ALL[index % 3],
-        covered_by: (0..9).map(covering).collect(),
-    });
     let usage = |index| UsageRow { agent: text(index / 3), y: 1, n: 2, ..UsageRow::default() };
-    report.usage.urls = (0..agents * 3).map(usage).collect();
-    report.usage.conflicts = list(rows, |index| UsageConflict {
-        host: bytes(index),
-        agents: (0..agents).collect(),
-        ..UsageConflict::default()
-    });
+    report.usage = (0..agents * 3).map(usage).collect();
     report.unknown.urls = 99_000;
     report.unknown.worth_fetching =
         list(rows, |index| UnknownOrigin { origin: bytes(index), urls: 9 });
@@ -203,7 +185,7 @@ fn words_and_figures() {
     some.records = RecordFigures::default();
     let html = page::audit(&some);
     assert!(html.contains("The list of URLs is empty"));
-    assert!(html.contains("id=\"never\"") && !html.contains("id=\"deciding\""));
+    assert!(html.contains("id=\"reach\"") && !html.contains("id=\"deciding\""));
 }
 
 #[test]

@@ -1,0 +1,191 @@
+//! How much of a site a rule set allows: everything, a part, or nothing.
+//!
+//! Nearly always one disallowed and one allowed path are enough. Candidates are made from the
+//! patterns, with `-` for each star. The automaton of all paths is searched only if no example is
+//! found and no pattern that matches every path explains why.
+
+use std::collections::HashSet;
+
+use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
+use portcullis_dialect::words;
+
+use crate::automaton::{Machine, Owner, Question};
+use crate::outcome::Outcome;
+use crate::ruleset::RuleSet;
+use crate::ruleset::texts::PatternText;
+use crate::strategy::Settings;
+
+words! {
+    /// How much of a site a rule set allows.
+    pub enum Reach {
+        /// No path is disallowed.
+        Everything => "everything",
+        /// Some paths are allowed and some are not.
+        Part => "part",
+        /// Every path is disallowed.
+        Nothing => "nothing",
+    }
+}
+
+impl RuleSet<'_> {
+    /// Returns how much of a site the rule set allows; `None` if the search takes more than
+    /// [`REACH_POSITIONS_MAX`].
+    pub fn reach(&self) -> Option<Reach> {
+        let settings = Settings::default();
+        let allows = |path: &[u8]| match self.decide_at_once(path, &settings) {
+            Some(outcome) => outcome.pattern().is_none() || outcome.allows(),
+            None => self.entries().find(|(_, text)| text.matches(path)).is_none_or(|it| it.0),
+        };
+        let mut path = Vec::new();
+        let mut example = |verdict: bool| {
+            let entries = self.entries().filter(|(allows, _)| *allows == verdict);
+            entries.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
+                write_path(&pattern, &mut path);
+                allows(&path) == verdict
+            })
+        };
+        let disallows_some = example(false);
+        // First a path that no pattern targets, then the paths of allowing patterns.
+        let allows_some = allows(b"/-") || example(true);
+        match (disallows_some, allows_some) {
+            (true, true) => Some(Reach::Part),
+            (true, false) if self.disallows_all() => Some(Reach::Nothing),
+            _ => self.search(REACH_POSITIONS_MAX),
+        }
+    }
+
+    /// Returns whether each pattern allows, and its text, in order of precedence.
+    fn entries(&self) -> impl Iterator<Item = (bool, PatternText<'_>)> {
+        let entries = (0..self.len()).map_while(|index| self.get(index));
+        entries.map(|(outcome, text)| (outcome.allows(), text))
+    }
+
+    /// Returns whether a pattern that matches every path disallows, and no pattern before it allows.
+    fn disallows_all(&self) -> bool {
+        let mut disallowing = self.entries().take_while(|(allows, _)| !allows);
+        disallowing.any(|(_, text)| match text.bytes {
+            // A final star is not stored.
+            b"" | b"/" => !text.is_anchored,
+            b"*/" => !text.is_anchored && text.has_stars,
+            _ => false,
+        })
+    }
+
+    /// Explores the states of the automaton until both verdicts are found; `None` if that takes more
+    /// [work](Machine::work) than `work_max`.
+    fn search(&self, work_max: u64) -> Option<Reach> {
+        let (patterns, outcomes) = self.to_list();
+        let owner = |outcome: Outcome| Owner {
+            rule: outcome.number(),
+            allows: outcome.allows(),
+            counts: false,
+        };
+        let owned = patterns.iter().zip(outcomes.into_iter().map(owner));
+        let mut machine = Machine::new(Question::Verdict, owned);
+        let start = machine.walk(b"/");
+        let mut seen = HashSet::from([start]);
+        let mut states = vec![start];
+        let (mut allows, mut disallows) = (false, false);
+        while let Some(state) = states.pop() {
+            match machine.allows_at_end(state) {
+                true => allows = true,
+                false => disallows = true,
+            }
+            if allows && disallows {
+                return Some(Reach::Part);
+            }
+            let named: Vec<u8> = machine.named(state).collect();
+            // One representative of all other bytes.
+            let other = (0..=u8::MAX).find(|byte| named.binary_search(byte).is_err());
+            for byte in named.into_iter().chain(other) {
+                let next = machine.step(state, byte);
+                if seen.insert(next) {
+                    states.push(next);
+                }
+            }
+            if machine.work() > work_max {
+                return None;
+            }
+        }
+        Some(if disallows { Reach::Nothing } else { Reach::Everything })
+    }
+}
+
+/// Writes a path that `pattern` matches.
+fn write_path(pattern: &PatternText<'_>, path: &mut Vec<u8>) {
+    path.clear();
+    path.extend(pattern.bytes.iter().map(|byte| if *byte == b'*' { b'-' } else { *byte }));
+    if path.first() != Some(&b'/') {
+        path.insert(0, b'/');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::PatternList;
+    use crate::ruleset::RuleSetBuf;
+    use portcullis_dialect::Verdict;
+
+    /// Returns the rule set of patterns in order of precedence, each with whether it allows.
+    fn rules(patterns: &[(&str, bool)], wildcards: bool) -> RuleSetBuf {
+        let mut list = PatternList::new();
+        patterns.iter().for_each(|(text, _)| list.push(text.as_bytes(), wildcards));
+        let verdict = |allows: bool| if allows { Verdict::Allow } else { Verdict::Disallow };
+        let verdicts: Vec<Verdict> = patterns.iter().map(|&(_, allows)| verdict(allows)).collect();
+        RuleSetBuf::new(&list, &verdicts)
+    }
+
+    #[test]
+    fn reach_of_small_rule_sets() {
+        const CASES: &[(&[(&str, bool)], Reach)] = &[
+            (&[], Reach::Everything),
+            (&[("/", false)], Reach::Nothing),
+            (&[("*", false)], Reach::Nothing),
+            (&[("/*$", false)], Reach::Nothing),
+            (&[("*/", false)], Reach::Nothing),
+            (&[("*/$", false)], Reach::Part),
+            (&[("/abc", false), ("/", false)], Reach::Nothing),
+            (&[("/*.png$", false), ("/", false)], Reach::Nothing),
+            (&[("/abc", true), ("/", false)], Reach::Part),
+            (&[("/$", true), ("/", false)], Reach::Part),
+            (&[("/a", false)], Reach::Part),
+            (&[("*x", false)], Reach::Part),
+            (&[("/a*b$", false)], Reach::Part),
+            (&[("/$", false)], Reach::Part),
+            (&[("/%4*1", false)], Reach::Part),
+            (&[("/a", true), ("/b*c", true)], Reach::Everything),
+            (&[("/", true), ("/", false)], Reach::Everything),
+            (&[("/*a", true), ("/", true)], Reach::Everything),
+            (&[("/a/b/c", true), ("/a/b", true), ("/a/b", false)], Reach::Everything),
+            (&[("/a", true), ("/a/b", false)], Reach::Everything),
+            (&[("a", false)], Reach::Everything),
+        ];
+        for (patterns, expected) in CASES {
+            let rules = rules(patterns, true);
+            assert_eq!(rules.as_rule_set().reach(), Some(*expected), "{patterns:?}");
+        }
+        assert_eq!(rules(&[("*/", false)], false).as_rule_set().reach(), Some(Reach::Everything));
+    }
+
+    #[test]
+    fn the_search_is_bounded() {
+        let rules = rules(&[("/a*b*c*d", true)], true);
+        assert_eq!(rules.as_rule_set().search(3), None);
+        assert_eq!(rules.as_rule_set().search(1_000), Some(Reach::Everything));
+    }
+
+    #[test]
+    fn examples_agree_with_the_search() {
+        let texts = ["/", "/*", "*", "/a", "/*a", "/a$", "*/", "/$", "*$", "/a*"];
+        let patterns: Vec<(&str, bool)> =
+            texts.iter().flat_map(|text| [(*text, true), (*text, false)]).collect();
+        for one in &patterns {
+            for other in &patterns {
+                let rules = rules(&[*one, *other], true);
+                let found = rules.as_rule_set().reach();
+                assert_eq!(found, rules.as_rule_set().search(u64::MAX), "{one:?}, {other:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a policy says to an agent as a whole: how much of a site, by which groups and rules.
+//!
+//! Everything is read from the stored rule sets; no text is parsed. A rule set is searched once,
+//! for all policies and agents that share it, when it is first asked for.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_engine::{Reach, RuleSetBuf};
+
+use super::super::file::Damage;
+use super::super::layout::{NONE, policy};
+use super::policy::{Selected, SelectedRules};
+use super::tokens::AgentTokens;
+use super::{PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet, ordered};
+
+/// How much each rule set of a set allows. Threads share it.
+#[derive(Debug)]
+pub struct Reaches<'s> {
+    set: &'s PolicySet,
+    /// By the number of the rule set.
+    known: Vec<OnceLock<Option<Reach>>>,
+}
+
+/// What a policy says to an agent as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Applied<'s> {
+    /// How much of the site the agent may fetch; `None` if a limit ended the search.
+    pub reach: Option<Reach>,
+    /// The groups that apply; `None` if none does, or if there is no file with rules.
+    pub groups: Option<AppliedGroups<'s>>,
+}
+
+/// The groups of a policy that apply to an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct AppliedGroups<'s> {
+    policy: StoredPolicy<'s>,
+    rules: SelectedRules,
+}
+
+impl<'s> Reaches<'s> {
+    /// Returns the rule sets of `set`, none of them searched.
+    pub fn new(set: &'s PolicySet) -> Reaches<'s> {
+        Reaches { set, known: vec![OnceLock::new(); set.rule_set_count() as usize] }
+    }
+
+    /// Returns how much a rule set allows; `None` if a limit ended the search, or the rule set is
+    /// too large to be stored.
+    ///
+    /// # Errors
+    ///
+    /// If the rule set is damaged.
+    pub fn of(&self, number: RuleSetNumber) -> Result<Option<Reach>, Damage> {
+        self.find(number, None)
+    }
+
+    /// Returns what `policy` says to `agent`. A rule set that is too large to be stored is built.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn applied(
+        &self,
+        policy: &StoredPolicy<'s>,
+        agent: &AgentTokens,
+    ) -> Result<Applied<'s>, Damage> {
+        let groups = policy.applied_groups(agent)?;
+        let reach = match &groups {
+            Some(AppliedGroups { rules, .. }) => self.find(rules.rule_set, Some(rules))?,
+            None => match policy.access()? {
+                AccessOutcome { state, verdict: Verdict::Disallow }
+                    if state != PolicyState::Rules =>
+                {
+                    Some(Reach::Nothing)
+                }
+                _ => Some(Reach::Everything),
+            },
+        };
+        Ok(Applied { reach, groups })
+    }
+
+    /// Like [`Reaches::of`]. Builds a rule set that is not stored if its `rules` are given.
+    fn find(
+        &self,
+        number: RuleSetNumber,
+        rules: Option<&SelectedRules>,
+    ) -> Result<Option<Reach>, Damage> {
+        let known = self.known.get(number.index());
+        let known = known.ok_or_else(|| self.set.malformed_host("a rule set is missing"))?;
+        if let Some(reach) = known.get() {
+            return Ok(*reach);
+        }
+        let reach = match (self.set.rule_set(number)?, rules) {
+            (StoredRuleSet::Compiled(stored), _) => stored.reach(),
+            (StoredRuleSet::OfGroups, None) => return Ok(None),
+            (StoredRuleSet::OfGroups, Some(rules)) => {
+                let (rules, _) = ordered(self.set, rules)?;
+                RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().reach()
+            }
+        };
+        Ok(*known.get_or_init(|| reach))
+    }
+}
+
+impl<'s> StoredPolicy<'s> {
+    /// Returns the groups that apply to an agent; `None` if none does, or if there is no file with
+    /// rules.
+    pub fn applied_groups(&self, agent: &AgentTokens) -> Result<Option<AppliedGroups<'s>>, Damage> {
+        Ok(match self.select(agent)? {
+            Selected::Fixed(_) => None,
+            Selected::Rules(rules) => Some(AppliedGroups { policy: *self, rules }),
+        })
+    }
+}
+
+impl AppliedGroups<'_> {
+    /// Returns the number of this combination of groups in its policy. Agents with the same number
+    /// get the same decisions.
+    pub fn entry(&self) -> u32 {
+        self.rules.entry
+    }
+
+    /// Returns whether the groups name the agent. Otherwise they are the groups for all robots.
+    pub fn is_named(&self) -> bool {
+        self.rules.token != NONE
+    }
+
+    /// Returns the value of the user-agent line that selects the first group.
+    pub fn name(&self) -> Result<Vec<u8>, Damage> {
+        let mut text = Vec::new();
+        let start = self.policy.record_list()?.read(self.rules.naming_line, &mut text)?;
+        Ok(text.split_off(start))
+    }
+
+    /// Returns the numbers of the rules of each group, in file order.
+    pub fn rules(&self) -> Result<Vec<Range<u32>>, Damage> {
+        let records = self.policy.record_list()?;
+        let (groups, _) =
+            self.policy.groups(self.rules.entry)?.as_chunks::<{ policy::GROUP_WORDS }>();
+        let rules = |[first, start]: &[zerocopy::little_endian::U32; policy::GROUP_WORDS]| {
+            let (first, start) = (first.get(), start.get());
+            let mut end = start;
+            while end < records.len() && !records.is_user_agent(end)? {
+                end += 1;
+            }
+            let malformed = || self.policy.malformed("a group has more rules than there can be");
+            let last = first.checked_add(end - start).ok_or_else(malformed)?;
+            Ok(first..last)
+        };
+        groups.iter().map(rules).collect()
+    }
+}
