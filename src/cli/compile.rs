@@ -47,6 +47,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
             as_of: args.outages.as_of,
             long_outage: args.outages.long_outage.unwrap_or_default(),
         },
+        history: args.history,
         ..IngestConfig::new(dialect, args.text.bytes_max())
     };
     let target = Target { output: &output, dialect, summary: plan::summary_form(&args.run) };
@@ -213,6 +214,13 @@ fn show_problems(inputs: &[InputReport]) {
     if later > 0 {
         show(format!("{} after --as-of left out", counted(later, "capture")));
     }
+    let undated: u64 = inputs.iter().map(|input| input.undated).sum();
+    if undated > 0 {
+        let captures = counted(undated, "capture");
+        show(format!(
+            "{captures} without a date; older than all others (--strict makes this an error)"
+        ));
+    }
     let assumed: u64 = inputs.iter().map(|input| input.status_assumed).sum();
     if assumed > 0 {
         let captures = counted(assumed, "capture");
@@ -251,6 +259,8 @@ struct Summary<'r> {
     capture_notes: Figures,
     file_notes: Figures,
     in_outage: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    periods: Option<u64>,
     as_of: Option<String>,
     policies: u64,
     rule_sets: u64,
@@ -296,6 +306,7 @@ impl<'r> Summary<'r> {
                 counts.with_file_note(kind)
             }),
             in_outage: counts.in_outage,
+            periods: ingested.has_history().then_some(counts.periods),
             as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,
@@ -336,6 +347,9 @@ impl<'r> Summary<'r> {
         let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;
         writeln!(out, "redirected {}", self.redirected)?;
+        if let Some(periods) = self.periods {
+            writeln!(out, "history: {}", counted(periods, "period"))?;
+        }
         for (of, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
             if figures.0.iter().any(|&(_, figure)| figure > 0) {
                 writeln!(out, "notes on {of}: {figures}")?;

@@ -127,8 +127,18 @@ impl CaptureFacts {
 impl HostStanding {
     /// Returns the standings of both origins, and then those of their timelines.
     pub(super) fn all(&self) -> impl Iterator<Item = &Standing> {
-        let moments = self.timelines.iter().flat_map(|it| it.iter().flatten());
-        [&self.http, &self.https].into_iter().flatten().chain(moments.map(|it| &it.standing))
+        let moments = self.timelines().flatten().map(|moment| &moment.standing);
+        [&self.http, &self.https].into_iter().flatten().chain(moments)
+    }
+
+    /// Returns whether the history was kept.
+    pub(super) fn has_history(&self) -> bool {
+        self.timelines.is_some()
+    }
+
+    /// Returns the timelines of both origins, if the history was kept.
+    pub(super) fn timelines(&self) -> impl Iterator<Item = &Timeline> {
+        self.timelines.as_deref().into_iter().flatten()
     }
 
     /// Returns everything that a set stores about the origin, to compare hosts of two pools.
@@ -142,8 +152,8 @@ impl HostStanding {
             (content, it.facts.serves_seconds(), facts)
         };
         let moment = move |it: &Moment| (it.since, standing(&it.standing));
-        let timelines = self.timelines.as_deref().into_iter().flatten();
-        let moments: Vec<Vec<_>> = timelines.map(|it| it.iter().map(moment).collect()).collect();
+        let moments: Vec<Vec<_>> =
+            self.timelines().map(|it| it.iter().map(moment).collect()).collect();
         (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing), moments)
     }
 }

@@ -88,7 +88,7 @@ impl HostSections {
             captures: Vec::new(),
             outages: Vec::new(),
             others: Vec::new(),
-            timelines: hosts.iter().any(|host| host.timelines.is_some()).then(Timelines::default),
+            timelines: hosts.iter().any(HostStanding::has_history).then(Timelines::default),
             counts: HostCounts::default(),
         };
         for host in hosts {

@@ -64,7 +64,7 @@ pub fn merge<'p>(
     outages: OutageConfig,
 ) -> Ingested {
     let parts: Vec<Part<'p>> = parts.into_iter().collect();
-    let has_history = |part: &Part<'p>| part.hosts.iter().any(|host| host.timelines.is_some());
+    let has_history = |part: &Part<'p>| part.hosts.iter().any(HostStanding::has_history);
     let mut merger = Merger::new(dialect, parts.iter().any(has_history));
     parts.into_iter().for_each(|part| merger.add(part));
     merger.finish(outages)

@@ -123,6 +123,10 @@ pub struct InputReport {
     /// The number of captures without a status, for which 200 was assumed.
     #[serde(skip_serializing_if = "provenance::is_none")]
     pub status_assumed: u64,
+    /// The number of captures without a date, which count as older than all others; 0 unless the
+    /// history is kept.
+    #[serde(skip_serializing_if = "provenance::is_none")]
+    pub undated: u64,
     /// The dates of the oldest and the newest capture that was not left out, if any has one.
     #[serde(rename = "capture_dates")]
     pub captured: Option<DateSpan>,
@@ -140,9 +144,10 @@ impl InputReport {
         self.failure.is_none() && self.unreadable == 0
     }
 
-    /// Returns whether every record was read and counts, and no status was assumed.
+    /// Returns whether every record was read and counts, and no status or date was assumed.
     pub fn is_whole(&self) -> bool {
-        self.failure.is_none() && self.broken + self.status_assumed + self.later == 0
+        let assumed = self.status_assumed + self.undated;
+        self.failure.is_none() && self.broken + self.later + assumed == 0
     }
 }
 
@@ -214,6 +219,13 @@ pub struct Ingested {
     pub outages: OutageConfig,
     /// Counts.
     pub counts: StandingCounts,
+}
+
+impl Ingested {
+    /// Returns whether the history of origins was kept.
+    pub fn has_history(&self) -> bool {
+        self.hosts.iter().any(HostStanding::has_history)
+    }
 }
 
 /// An error of ingesting.
@@ -297,7 +309,11 @@ fn describe_strict(inputs: &[InputReport]) -> String {
             "{captures} after --as-of; choose a later time, or drop --strict to leave them out"
         ))
     };
-    assumed.or_else(later).unwrap_or_default()
+    let undated = || {
+        let captures = describe_count(inputs, |input| input.undated)?;
+        Some(format!("{captures} without a date; drop --strict to count them as the oldest"))
+    };
+    assumed.or_else(later).or_else(undated).unwrap_or_default()
 }
 
 /// Returns the first input with such captures, and how many all inputs have; `None` for none.

@@ -139,6 +139,10 @@ impl OpenReport {
             |known: &Known<Blob>| known.facts.capture_notes.contains(CaptureNote::StatusAssumed);
         report.status_assumed +=
             digest.captures.iter().filter(|(_, known)| is_assumed(known)).count() as u64;
+        if digest.config.history {
+            let dates = digest.captures.iter().map(|(_, known)| known.facts.captured_at);
+            report.undated += dates.filter(Option::is_none).count() as u64;
+        }
         for date in digest.captures.iter().filter_map(|(_, known)| known.facts.captured_at) {
             report.captured = DateSpan::over(report.captured, Some(date.into()));
         }

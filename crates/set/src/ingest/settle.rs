@@ -361,6 +361,9 @@ pub struct StandingCounts {
     pub redirected: u64,
     /// The number of origins in an outage.
     pub in_outage: u64,
+    /// The number of periods of all origins: times in which the policy stays the same. 0 unless the
+    /// history was kept.
+    pub periods: u64,
     /// The dates of the oldest and the newest capture that counts, if any has one.
     pub captured: Option<DateSpan>,
     states: [u64; PolicyState::ALL.len()],
@@ -384,6 +387,7 @@ impl StandingCounts {
                 };
                 counts.add_origin(state, &standing.facts);
             }
+            counts.periods = hosts.iter().flat_map(HostStanding::timelines).map(periods).sum();
             counts
         };
         let parts = hosts.par_chunks(HOSTS_AT_ONCE).map(count);
@@ -424,12 +428,22 @@ impl StandingCounts {
         self.origins += other.origins;
         self.redirected += other.redirected;
         self.in_outage += other.in_outage;
+        self.periods += other.periods;
         self.captured = DateSpan::over(self.captured, other.captured);
         add(&mut self.states, &other.states);
         add(&mut self.capture_notes, &other.capture_notes);
         add(&mut self.file_notes, &other.file_notes);
         self
     }
+}
+
+/// Returns the number of periods of a timeline. Other records of a file do not change its policy.
+fn periods(timeline: &Timeline) -> u64 {
+    let policy = |moment: &Moment| match moment.standing.content {
+        Content::File { extract, .. } => Ok(extract),
+        Content::Access(outcome) => Err(outcome),
+    };
+    timeline.chunk_by(|one, next| policy(one) == policy(next)).count() as u64
 }
 
 /// Returns for each blob whether it is the extract of some host and has a rule.
