@@ -42,8 +42,12 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     policies.set.is_whole()?;
     name_sources(plan, &mut report);
     outputs.write(&report, account.output)?;
-    let (counts, invalid) = (audit.counts(), account.invalid);
-    let outcome = summary::Outcome { counts, invalid, filtered: None };
+    let outcome = summary::Outcome {
+        counts: audit.counts(),
+        invalid: account.invalid,
+        notes: account.notes,
+        filtered: None,
+    };
     summary::write(&plan.summary, &policies, &plan.questions, outcome, &clock);
     Ok(ExitStatus::Done)
 }

@@ -9,7 +9,7 @@ use super::args::BenchArgs;
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
 use super::lists;
-use super::message::say;
+use super::message::{Notes, say};
 use super::output::{Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryForm};
 use super::stream;
@@ -34,10 +34,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     let mut html = args.html.as_ref().map(Output::create).transpose()?;
     let plan = plan::policies(args.policies);
     let stream = StreamPlan {
-        inputs: lists::expand([args.urls.path()], true)?,
+        inputs: lists::expand([args.urls.path()], &mut Notes::default())?,
         lists: plan::reading(args.reading)?.into(),
         threads: 1,
-        notes: true,
         ..StreamPlan::default()
     };
     let policies = Engine::new(0)?.load(&plan, &questions)?;

@@ -116,7 +116,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut complete = output.complete()?;
     complete.extend(account.output.map(Output::complete).transpose()?);
     CompleteOutput::publish_all(complete)?;
-    let outcome = summary::Outcome { counts, invalid: account.invalid, filtered: None };
+    let stream::Account { invalid, notes, .. } = account;
+    let outcome = summary::Outcome { counts, invalid, notes, filtered: None };
     summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(ExitStatus::Done)
 }

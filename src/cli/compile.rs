@@ -12,6 +12,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::{CaptureConfig, CaptureNote, FieldMap};
 use portcullis_report::Figures;
+use portcullis_robots::figures::seconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
@@ -341,8 +342,10 @@ impl<'r> Summary<'r> {
         )?;
         writeln!(
             out,
-            "{:.3} s to ingest, {:.3} s to compile: {} origins/s",
-            self.ingest_seconds, self.compile_seconds, self.origins_per_second
+            "{} to ingest, {} to compile: {} origins/s",
+            seconds(self.ingest_seconds),
+            seconds(self.compile_seconds),
+            self.origins_per_second
         )?;
         let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;

@@ -17,6 +17,7 @@ use portcullis_report::difference::files::{self, Answer, Compared};
 use portcullis_report::difference::urls::{self, UrlCounts};
 use portcullis_report::difference::{Form, origins};
 use portcullis_report::{Figures, InvalidRecords};
+use portcullis_robots::figures;
 use portcullis_robots::kind::FileKind;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::visible;
@@ -170,9 +171,10 @@ impl Diff<'_> {
             }
             Some(stream) => {
                 let (counts, account) = self.urls(&agents, stream, old, new, &mut output)?;
-                rejects = account.output;
                 let changed = counts.changed();
-                (Found::Urls { counts, invalid: account.invalid }, changed)
+                let Account { invalid, notes, output } = account;
+                rejects = output;
+                (Found::Urls { counts, invalid, notes }, changed)
             }
         };
         old.is_whole()?;
@@ -365,7 +367,7 @@ struct FileSummary {
 impl FileSummary {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let FileSummary { version, dialect, seconds, .. } = self;
-        writeln!(out, "portcullis {version}, dialect {dialect}, {seconds:.3} s")?;
+        writeln!(out, "portcullis {version}, dialect {dialect}, {}", figures::seconds(*seconds))?;
         for (side, file) in [("old", &self.old), ("new", &self.new)] {
             let FileObject { name, groups, rules, notes } = file;
             let name = visible(name);
@@ -416,6 +418,7 @@ enum Found<'r> {
         #[serde(flatten)]
         counts: UrlCounts,
         invalid: InvalidRecords,
+        notes: Vec<String>,
     },
 }
 
@@ -474,7 +477,7 @@ impl<'r> Found<'r> {
                     writeln!(out)?;
                 }
             }
-            Found::Urls { counts, invalid } => {
+            Found::Urls { counts, invalid, .. } => {
                 counts.write_text(out)?;
                 invalid.write_text(out)?;
             }
@@ -505,7 +508,7 @@ impl<'r> SetSummary<'r> {
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "portcullis {}, {:.3} s", self.version, self.seconds)?;
+        writeln!(out, "portcullis {}, {}", self.version, figures::seconds(self.seconds))?;
         for (side, set) in [("old", &self.old), ("new", &self.new)] {
             let captured = summary::captured(set.capture_dates);
             let SetObject { set_hash, dialect, origins, .. } = set;

@@ -113,7 +113,8 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     complete.extend(account.output.map(Output::complete).transpose()?);
     CompleteOutput::publish_all(complete)?;
     let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
-    let outcome = summary::Outcome { counts, invalid: account.invalid, filtered };
+    let stream::Account { invalid, notes, .. } = account;
+    let outcome = summary::Outcome { counts, invalid, notes, filtered };
     summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(if args.fail.fail && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
 }

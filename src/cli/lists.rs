@@ -14,7 +14,7 @@ use portcullis_io::input::system_text;
 use portcullis_io::list::ListFormat;
 use walkdir::WalkDir;
 
-use super::message::{counted, say_plainly};
+use super::message::{Notes, counted};
 use super::output::{OutputFile, OutputFolder};
 
 /// A list to read.
@@ -27,20 +27,20 @@ pub struct Input {
     pub below: PathBuf,
 }
 
-/// Returns the lists that `arguments` name. With `notes`, shows how many names were left out.
+/// Returns the lists that `arguments` name. Adds a note if names were left out.
 ///
 /// # Errors
 ///
 /// If a folder cannot be read or has no list, or no file matches a pattern.
 pub fn expand<'a>(
     arguments: impl IntoIterator<Item = &'a Path>,
-    notes: bool,
+    notes: &mut Notes,
 ) -> anyhow::Result<Vec<Input>> {
     let mut found = Found::default();
     arguments.into_iter().try_for_each(|argument| found.add(argument))?;
-    if notes && found.hidden > 0 {
+    if found.hidden > 0 {
         let hidden = counted(found.hidden, "name");
-        say_plainly(format_args!("note: {hidden} with a leading . or _ left out of folders"));
+        notes.add(format!("{hidden} with a leading . or _ left out of folders"));
     }
     Ok(found.inputs)
 }

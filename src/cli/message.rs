@@ -20,6 +20,22 @@ pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
+/// Notes on how lists are read. They are shown at once, or kept for a JSON summary.
+#[derive(Clone, Default)]
+pub struct Notes {
+    pub are_kept: bool,
+    pub kept: Vec<String>,
+}
+
+impl Notes {
+    pub fn add(&mut self, note: String) {
+        match self.are_kept {
+            true => self.kept.push(note),
+            false => say_plainly(format_args!("note: {note}")),
+        }
+    }
+}
+
 /// Returns a usage error with the hidden characters of its arguments escaped.
 pub fn shown(mut error: clap::Error) -> clap::Error {
     let text = |text: &String| visible(text).to_string();

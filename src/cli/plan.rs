@@ -27,6 +27,7 @@ use super::args::{
 };
 use super::files::Files;
 use super::lists::{self, Input};
+use super::message::Notes;
 use super::output::{Destination, OutputFile, OutputFolder, is_standard_output};
 use super::outputs::Destinations;
 
@@ -141,8 +142,8 @@ pub struct StreamPlan {
     /// The number of threads; 0 means one per CPU.
     pub threads: usize,
     pub progress: bool,
-    /// Whether notes on the lists are shown. They never mix into `--json`.
-    pub notes: bool,
+    /// The notes on the lists so far.
+    pub notes: Notes,
     /// Whether records go to standard output during the run.
     pub prints: bool,
 }
@@ -265,14 +266,15 @@ pub fn stream(
         "--rejects cannot go to standard output; name a file"
     );
     let config = self::reading(reading)?;
+    let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
     Ok(StreamPlan {
-        inputs: lists::expand(files.iter().map(|list| list.path()), !run.json)?,
+        inputs: lists::expand(files.iter().map(|list| list.path()), &mut notes)?,
         lists: config.into(),
         chunks: ChunkConfig::default(),
         rejects,
         threads: run.threads.threads,
         progress: !run.no_progress,
-        notes: !run.json,
+        notes,
         prints,
     })
 }

@@ -20,7 +20,7 @@ use portcullis_report::{InvalidRecord, InvalidRecords, Piece, Rejects, Watch};
 use portcullis_set::batch::{Classifier, Session};
 
 use super::mapped;
-use super::message::say_plainly;
+use super::message::Notes;
 use super::output::{Output, OutputFailed};
 use super::plan::{QuestionPlan, StreamPlan};
 
@@ -35,6 +35,8 @@ struct Done<O> {
 pub struct Account {
     /// The records that are not URLs.
     pub invalid: InvalidRecords,
+    /// The notes on how the lists were read that were not shown.
+    pub notes: Vec<String>,
     /// The file of rejects, to be completed with the other outputs.
     pub output: Option<Output>,
 }
@@ -77,7 +79,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let mut output = plan.rejects.as_ref().map(Output::create).transpose()?;
     let keeps_all = output.is_some();
     let mut watch = Watch::new(keeps_all, assumes_scheme);
-    let mut noted = String::new();
+    let (mut noted, mut notes) = (String::new(), plan.notes.clone());
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
@@ -95,9 +97,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
         if part.is_first {
             watch.begin();
-            if plan.notes {
-                note(part.list, &mut noted);
-            }
+            note(part.list, &mut noted, &mut notes);
         }
         watch.see(part.list, &done.rejects, part.is_last, |record| match &mut output {
             Some(output) => Ok(write_reject(output, record)?),
@@ -106,14 +106,14 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         progress.draw(&mut bar, Some(watch.all_records()));
         sink(part, &mut done.output)
     })?;
-    Ok(Account { invalid: watch.finish(), output })
+    Ok(Account { invalid: watch.finish(), notes: notes.kept, output })
 }
 
-/// Shows how a list is read if the format was detected and differs from what was `noted` last.
-fn note(list: &List, noted: &mut String) {
+/// Notes how a list is read if the format was detected and differs from what was `noted` last.
+fn note(list: &List, noted: &mut String, notes: &mut Notes) {
     let new = list.note().unwrap_or_default();
     if !new.is_empty() && new != noted {
-        say_plainly(format_args!("note: {}: {new}", list.name()));
+        notes.add(format!("{}: {new}", list.name()));
     }
     new.clone_into(noted);
 }

@@ -30,6 +30,8 @@ impl Clock {
 pub struct Outcome {
     pub counts: Counts,
     pub invalid: InvalidRecords,
+    /// The notes on how the lists were read that were not shown.
+    pub notes: Vec<String>,
     /// The records that `filter` kept and dropped.
     pub filtered: Option<Filtered>,
 }
@@ -39,7 +41,7 @@ pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
     questions: &QuestionPlan,
-    Outcome { counts, invalid, filtered }: Outcome,
+    Outcome { counts, invalid, notes, filtered }: Outcome,
     clock: &Clock,
 ) {
     let run = run(policies, questions);
@@ -47,6 +49,7 @@ pub fn write(
         account: Account { run, counts, invalid, filtered },
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
+        notes,
         census: if plan.census { census(&policies.set) } else { Vec::new() },
     };
     show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));

@@ -13,6 +13,7 @@ use super::{AgentCounts, Counts, Figures, InvalidRecords};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 use portcullis_io::access::DateSpan;
+use portcullis_robots::figures::seconds;
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::visible;
 
@@ -122,6 +123,8 @@ pub struct Summary {
     pub loading: Duration,
     /// The time to read, decide and write. Rates are relative to it.
     pub running: Duration,
+    /// Notes on how the lists were read, for JSON.
+    pub notes: Vec<String>,
     /// Counts about the compiled rules, by name. Empty unless requested.
     pub census: Vec<(&'static str, u64)>,
 }
@@ -148,6 +151,7 @@ struct AccountObject<'a> {
 struct SummaryObject<'a> {
     #[serde(flatten)]
     account: &'a Account,
+    notes: &'a [String],
     load_seconds: f64,
     seconds: f64,
     urls_per_second: u64,
@@ -345,9 +349,9 @@ impl Summary {
         self.account.write_run(out)?;
         writeln!(
             out,
-            "{records} records, {bytes} bytes in {:.3} s (and {:.3} s to load): {} URL/s, {} bytes/s",
-            self.running.as_secs_f64(),
-            self.loading.as_secs_f64(),
+            "{records} records, {bytes} bytes in {} (and {} to load): {} URL/s, {} bytes/s",
+            seconds(self.running.as_secs_f64()),
+            seconds(self.loading.as_secs_f64()),
             self.rate(records),
             self.rate(bytes),
         )?;
@@ -366,6 +370,7 @@ impl Summary {
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let object = SummaryObject {
             account: &self.account,
+            notes: &self.notes,
             load_seconds: self.loading.as_secs_f64(),
             seconds: self.running.as_secs_f64(),
             urls_per_second: self.rate(self.account.counts.records),

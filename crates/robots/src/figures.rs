@@ -61,6 +61,11 @@ pub fn share(part: u64, whole: u64) -> String {
     }
 }
 
+/// Returns a time in seconds, with three digits after the point: `0.250 s`.
+pub fn seconds(seconds: f64) -> String {
+    format!("{seconds:.3} s")
+}
+
 /// Returns a number of bytes in a readable unit: `495 B`, `17.3 KiB`.
 pub fn bytes(count: u64) -> String {
     if count < 1024 {
