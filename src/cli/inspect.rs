@@ -1,21 +1,24 @@
-//! `portcullis inspect` and `verify`: what a set holds, the policies of one of its hosts, and
-//! whether it is intact.
+//! `portcullis inspect`, `verify` and `history`: what a set holds, the policies of one of its hosts,
+//! whether it is intact, and the periods of a host.
 //!
 //! The JSON is the serialised form of the [`Survey`] and the [`HostDetail`]; the text shows the same
 //! figures as lines and tables. Output is written only when it is complete.
 
-use anyhow::Context;
+use std::ffi::OsStr;
+
+use anyhow::{Context, ensure};
 use portcullis_robots::figures::counted;
 use portcullis_set::{PolicySet, Provenance};
-use portcullis_survey::{HostDetail, HostQuery, Survey, tables};
+use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{InspectArgs, VerifyArgs};
+use super::args::{HistoryArgs, InspectArgs, VerifyArgs};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::say;
 use super::output;
+use super::plan;
 use super::summary::to_json_line;
 
 /// The number of rows per list, unless a flag says otherwise.
@@ -29,18 +32,10 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let out = match &args.host {
         None => survey(&set, args)?,
         Some(host) => {
-            let query = HostQuery::parse(host.as_encoded_bytes()).with_context(|| {
-                format!(
-                    "{}: not a host or URL; write example.com or https://example.com",
-                    host.display()
-                )
-            })?;
+            let query = query(host)?;
             let detail = HostDetail::of(&set, &query)?;
             if detail.policies.is_empty() {
-                let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
-                say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
-                set.is_whole()?;
-                return Ok(ExitStatus::Negative);
+                return unknown(&set, &query);
             }
             match args.json {
                 true => to_json_line(&HostObject { set: SetObject::new(&set), detail: &detail })?,
@@ -51,6 +46,52 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     set.is_whole()?;
     output::print(&out)?;
     Ok(ExitStatus::Done)
+}
+
+/// `portcullis history`: the periods of a host.
+pub fn history(args: HistoryArgs) -> anyhow::Result<ExitStatus> {
+    let set = mapped::set(&args.set)?;
+    ensure!(
+        set.has_history(),
+        "{}: compiled without history; compile its captures with --history",
+        set.name()
+    );
+    let query = query(&args.host)?;
+    let agents = plan::agents(args.agents, Some(set.dialect()))?.agents(set.dialect())?;
+    let history = HostHistory::of(&set, &query, &agents)?;
+    if history.origins.is_empty() {
+        return unknown(&set, &query);
+    }
+    let out = match (args.body, args.json) {
+        (Some(period), _) => {
+            let records = HostHistory::records(&set, &query, period)?;
+            let records =
+                records.with_context(|| format!("--body: there is no period {period}"))?;
+            let lines = records.iter().map(|record| [record.text.as_ref(), b"\n"].concat());
+            lines.collect::<Vec<_>>().concat()
+        }
+        (None, true) => {
+            to_json_line(&HistoryObject { set: SetObject::new(&set), history: &history })?
+        }
+        (None, false) => tables::history(&history).into_bytes(),
+    };
+    set.is_whole()?;
+    output::print(&out)?;
+    Ok(ExitStatus::Done)
+}
+
+fn query(host: &OsStr) -> anyhow::Result<HostQuery> {
+    HostQuery::parse(host.as_encoded_bytes()).with_context(|| {
+        format!("{}: not a host or URL; write example.com or https://example.com", host.display())
+    })
+}
+
+/// Says that the set has no policy for the origins of a query.
+fn unknown(set: &PolicySet, query: &HostQuery) -> anyhow::Result<ExitStatus> {
+    let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
+    say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
+    set.is_whole()?;
+    Ok(ExitStatus::Negative)
 }
 
 /// `portcullis verify`: checksums, structure and compiled rules.
@@ -104,6 +145,14 @@ struct HostObject<'s> {
     set: SetObject<'s>,
     #[serde(flatten)]
     detail: &'s HostDetail,
+}
+
+#[derive(Serialize)]
+struct HistoryObject<'s> {
+    #[serde(flatten)]
+    set: SetObject<'s>,
+    #[serde(flatten)]
+    history: &'s HostHistory,
 }
 
 #[derive(Serialize)]

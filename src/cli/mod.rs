@@ -97,6 +97,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Lint(args)) => lint::run(args),
         Some(Command::Verify(args)) => inspect::verify(&args),
+        Some(Command::History(args)) => inspect::history(args),
         Some(Command::Audit(args)) => audit::run(args),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),

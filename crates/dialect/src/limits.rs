@@ -200,6 +200,11 @@ pub const LINT_FILES_PER_THREAD_MAX: usize = 8;
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
 pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
+/// Robots that `history` names for one change.
+///
+/// Source: our choice. A line of them fits a terminal; one site names 900 robots that it shuts out.
+pub const ROBOTS_NAMED_MAX: usize = 8;
+
 /// Seconds since 1970 at which timelines end. Captures from then on are in no timeline.
 ///
 /// Source: our choice. A moment's time has 40 bits in a set, so that a moment takes 16 bytes; no

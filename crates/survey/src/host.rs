@@ -196,7 +196,7 @@ impl Serialize for HostRecord {
     }
 }
 
-fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(origins.iter().map(Origin::to_string))
 }
 
@@ -265,7 +265,8 @@ impl HostPolicy {
     }
 }
 
-fn records(
+/// Returns the records of a policy and the other records of its capture, by line.
+pub(crate) fn records(
     set: &PolicySet,
     policy: &StoredPolicy<'_>,
     capture: &StoredCapture<'_>,

@@ -63,6 +63,7 @@
 
 mod audit;
 mod counting;
+mod history;
 mod host;
 mod origins;
 pub mod page;
@@ -80,6 +81,7 @@ pub use portcullis_set::Damage;
 
 pub use audit::Audit;
 pub use counting::{ChunkFindings, Findings, Worker};
+pub use history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
 pub use origins::{FieldFigures, NoteFigures, OriginFigures, OtherRecords};
 pub use policies::{AgentFigures, ReachFigures, RobotFigures, RobotRow};

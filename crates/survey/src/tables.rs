@@ -6,7 +6,7 @@
 use std::fmt::{Display, Write as _};
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::limits::TABLE_CELL_CHARACTERS_MAX;
+use portcullis_dialect::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::Reach;
 use portcullis_io::access::{DateSpan, UnixSeconds};
@@ -16,6 +16,7 @@ use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::{cut_characters, visible};
 use portcullis_set::{InputReport, PolicySet, Provenance};
 
+use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 use crate::host::{HostDetail, HostGroup, HostPolicy};
 use crate::origins::{FieldFigures, OriginFigures};
 use crate::policies::{ReachFigures, RobotFigures};
@@ -190,6 +191,79 @@ pub fn host(detail: &HostDetail) -> String {
         text.line(format_args!("\n{}: no policy is known", visible(&origin.to_string())));
     }
     text.0
+}
+
+/// Shows the periods of a host, and what changed in each for whom.
+pub fn history(history: &HostHistory) -> String {
+    let mut text = Text::default();
+    let mut number = 0;
+    for OriginHistory { origins, robots, periods } in &history.origins {
+        let origins: Vec<String> = origins.iter().map(ToString::to_string).collect();
+        let count = counted(periods.len() as u64, "period");
+        text.line(format_args!("{}: {count}", visible(&origins.join(" and "))));
+        for period in periods {
+            number += 1;
+            push_period(&mut text, number, period, robots.len());
+        }
+    }
+    for origin in &history.unknown {
+        text.line(format_args!("{}: no policy is known", visible(&origin.to_string())));
+    }
+    text.0
+}
+
+fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) {
+    let since = period.since.map_or("the beginning".to_owned(), UnixSeconds::to_rfc3339);
+    let until = period.until.map_or("now".to_owned(), UnixSeconds::to_rfc3339);
+    let policy = match (period.state, period.verdict) {
+        (PolicyState::Rules, _) => counted(period.rules as u64, "rule"),
+        (state @ PolicyState::NoRules, _) | (state, None) => state.to_string(),
+        (state, Some(verdict)) => format!("{state}, {verdict} all"),
+    };
+    let captures = counted(period.captures as u64, "capture");
+    text.line(format_args!("\n{number}. {since} to {until}: {policy}, {captures}"));
+    let named = |robots: &[Robot]| match robots.len() {
+        count if count == all && count > 1 => "all robots".to_owned(),
+        _ => robot_names(robots),
+    };
+    for AccessChange { robots, from, to } in &period.changes {
+        let to = to.map_or("unknown", Reach::as_str);
+        let change = match from {
+            Some(from) => format!("{} to {to}", from.as_str()),
+            None => to.to_owned(),
+        };
+        text.line(format_args!("   {}: {change}", named(robots)));
+    }
+    if !period.other_rules.is_empty() {
+        text.line(format_args!("   {}: part, by other rules", named(&period.other_rules)));
+    }
+    if period.changes.is_empty() && period.other_rules.is_empty() && period.usage.is_none() {
+        text.line("   the same for all robots");
+    }
+    let Some(usage) = &period.usage else { return };
+    for HostUsage { for_others, robots, stated, licenses, .. } in usage {
+        let others = for_others.then_some(None);
+        let robots: Vec<Robot> =
+            others.into_iter().chain(robots.iter().cloned().map(Some)).collect();
+        let labels = stated.0.iter().filter(|(_, stated)| !stated.is_empty());
+        let labels = labels.map(|(label, stated)| format!("{label}={}", stated.join("|")));
+        let licenses = (*licenses > 0).then(|| counted(*licenses as u64, "licence"));
+        let stated: Vec<String> = labels.chain(licenses).collect();
+        text.line(format_args!("   {}: uses {}", robot_names(&robots), stated.join(", ")));
+    }
+    if usage.is_empty() {
+        text.line("   no usage preferences any more");
+    }
+}
+
+/// Returns the names of robots, of which the first [`ROBOTS_NAMED_MAX`] are listed.
+fn robot_names(robots: &[Robot]) -> String {
+    let name = |robot: &Robot| robot.as_ref().map_or("any other".to_owned(), ToString::to_string);
+    let mut names: Vec<String> = robots.iter().take(ROBOTS_NAMED_MAX).map(name).collect();
+    if robots.len() > ROBOTS_NAMED_MAX {
+        names.push(format!("and {} more", robots.len() - ROBOTS_NAMED_MAX));
+    }
+    names.join(", ")
 }
 
 fn push_host_policy(text: &mut Text, policy: &HostPolicy) {

@@ -28,8 +28,8 @@ pub use self::lists::{
     CheckArgs, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };
 pub use self::sets::{
-    CompileArgs, DiffArgs, DiffFormat, InspectArgs, MergeArgs, OutageArgs, SynthArgs, SynthFormat,
-    VerifyArgs,
+    CompileArgs, DiffArgs, DiffFormat, HistoryArgs, InspectArgs, MergeArgs, OutageArgs, SynthArgs,
+    SynthFormat, VerifyArgs,
 };
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
@@ -78,6 +78,7 @@ pub enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),
+    History(HistoryArgs),
     Audit(AuditArgs),
     Lint(LintArgs),
     Bench(BenchArgs),

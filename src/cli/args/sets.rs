@@ -242,6 +242,35 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
+/// Show the history of a host: its periods, and what changed in each for whom
+///
+/// A period is a time in which the policy stays the same. For each robot that a file of the host
+/// names, and for all others, the first period says how much of the site the policy allows
+/// (everything, part, nothing), and each later one what changed. SET must have been compiled with
+/// --history. The exit status is 1 if the set has no policy for the host.
+#[derive(Args)]
+pub struct HistoryArgs {
+    /// The policy set
+    #[arg(value_name = "SET")]
+    pub set: PathBuf,
+
+    /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
+    /// origin
+    #[arg(value_name = "HOST")]
+    pub host: OsString,
+
+    #[command(flatten)]
+    pub agents: AgentArgs,
+
+    /// Print the robots.txt of period N instead, as far as the set stores it
+    #[arg(long, value_name = "N", conflicts_with = "json", help_heading = "Output")]
+    pub body: Option<usize>,
+
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
 /// Verify a policy set: checksums, structure, and that the compiled rules match the stored text
 #[derive(Args)]
 pub struct VerifyArgs {

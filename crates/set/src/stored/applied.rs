@@ -122,6 +122,11 @@ impl AppliedGroups<'_> {
         self.rules.entry
     }
 
+    /// Returns the number of their rule set.
+    pub fn rule_set(&self) -> RuleSetNumber {
+        self.rules.rule_set
+    }
+
     /// Returns whether the groups name the agent. Otherwise they are the groups for all robots.
     pub fn is_named(&self) -> bool {
         self.rules.token != NONE

@@ -141,6 +141,11 @@ impl<'s> StoredTimeline<'s> {
         Ok(self.rows.partition_point(|row| row.since() <= time.0).checked_sub(1))
     }
 
+    /// Returns the number that equal timelines of one host share.
+    pub fn capture(&self) -> u32 {
+        self.capture
+    }
+
     /// Returns the policy after all captures.
     pub(crate) fn newest_policy(&self) -> PolicyNumber {
         PolicyNumber(self.policy)

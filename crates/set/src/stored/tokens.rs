@@ -40,8 +40,8 @@ impl CompiledFor {
     }
 }
 
-/// An agent, as numbers of names in one set.
-#[derive(Clone, Debug)]
+/// An agent, as numbers of names in one set. The default is an agent that the set does not name.
+#[derive(Clone, Debug, Default)]
 pub struct AgentTokens {
     /// For each token of the chain that the set names: its position in the chain, and the numbers
     /// of the names that it matches, ascending.

@@ -1,0 +1,286 @@
+//! The history of one host: its periods, and what changed in each for whom.
+//!
+//! Owns the comparison of the periods of one origin. For the policies of a host in full use
+//! [`HostDetail`](crate::HostDetail); for the changes of all origins between two sets use
+//! [`Difference`](portcullis_set::Difference).
+//!
+//! A period is a time in which the policy stays the same. For each robot that a file of the origin
+//! names, and for all others, a period has how much of the site the policy allows: exact, over all
+//! paths. Cost: each rule set is searched once.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_set::compile::{CompileConfig, to_vec};
+//! use portcullis_set::{IngestConfig, Input, PolicySet, ingest};
+//! use portcullis_survey::{HostHistory, HostQuery};
+//!
+//! let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
+//! let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
+//! let config = CompileConfig::of(&ingested, &RFC_9309, None);
+//! let set = PolicySet::of_bytes("sample", to_vec(&ingested.hosts, &ingested.pool, &config)?)?;
+//! let history = HostHistory::of(&set, &HostQuery::parse(b"news.example")?, &[])?;
+//! assert_eq!(history.origins[0].periods.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::BTreeSet;
+
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_engine::Reach;
+use portcullis_io::access::UnixSeconds;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::url::Origin;
+use portcullis_set::stored::{AgentTokens, PolicyNumber, Reaches, StoredMoment, StoredTimeline};
+use portcullis_set::{Damage, PolicySet};
+use serde::Serialize;
+
+use crate::host::{HostQuery, HostRecord, as_text, records};
+use crate::text::Text;
+use crate::usage::HostUsage;
+
+/// The history of the origins of a query.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostHistory {
+    /// The origins. Those with one history share one.
+    pub origins: Vec<OriginHistory>,
+    /// Origins without a policy at any time.
+    #[serde(serialize_with = "as_text")]
+    pub unknown: Vec<Origin>,
+}
+
+/// The history of an origin.
+#[derive(Clone, Debug, Serialize)]
+pub struct OriginHistory {
+    /// The origins of the query that have it.
+    #[serde(serialize_with = "as_text")]
+    pub origins: Vec<Origin>,
+    /// The robots that are compared.
+    pub robots: Vec<Robot>,
+    /// The periods, oldest first.
+    pub periods: Vec<HostPeriod>,
+}
+
+/// A time in which the policy of an origin stays the same.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostPeriod {
+    /// When it begins; `None` if that is the capture without a date, which is older than all others.
+    pub since: Option<UnixSeconds>,
+    /// When the next one begins; `None` if none follows.
+    pub until: Option<UnixSeconds>,
+    /// The date of the newest capture in it.
+    pub captured_at: Option<UnixSeconds>,
+    /// The number of captures in it, or of other times at which the age of the policy changed.
+    pub captures: usize,
+    /// Whether there is a file, or what its absence means.
+    pub state: PolicyState,
+    /// The verdict on every path; `None` if the rules decide.
+    pub verdict: Option<Verdict>,
+    /// The number of rules in the file.
+    pub rules: usize,
+    /// What changed for robots, by what changed; in the first period, what it allows.
+    pub changes: Vec<AccessChange>,
+    /// The robots that may fetch as large a part as before, by other rules.
+    pub other_rules: Vec<Robot>,
+    /// The usage records that hold for robots; `None` if they are those of the period before.
+    pub usage: Option<Vec<HostUsage>>,
+}
+
+/// Robots for which a policy allows another part of the site than the policy before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessChange {
+    /// The robots.
+    pub robots: Vec<Robot>,
+    /// How much the policy before allows; `None` in the first period.
+    pub from: Option<Reach>,
+    /// How much this policy allows; `None` if a limit ended the search.
+    pub to: Option<Reach>,
+}
+
+/// A robot by name; `None` for all that no file of the origin names.
+pub type Robot = Option<Text>;
+
+/// A robot, and the set's names that it matches.
+struct Asked {
+    robot: Robot,
+    tokens: AgentTokens,
+}
+
+/// What a policy is for one robot: how much it allows, and by which rule set.
+type Access = (Option<Reach>, Option<u32>);
+
+impl HostHistory {
+    /// Reads the history of the origins of `query` in `set`, for `agents`; without agents, for all
+    /// robots that a file of the origin names and for all others.
+    ///
+    /// # Errors
+    ///
+    /// If the data read is damaged.
+    pub fn of(
+        set: &PolicySet,
+        query: &HostQuery,
+        agents: &[AgentChain],
+    ) -> Result<HostHistory, Damage> {
+        let mut history = HostHistory { origins: Vec::new(), unknown: Vec::new() };
+        let reaches = Reaches::new(set);
+        let mut last = None;
+        for origin in query.origins() {
+            let found = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
+            let Some(timeline) = found else {
+                history.unknown.push(origin.clone());
+                continue;
+            };
+            match history.origins.last_mut() {
+                Some(same) if last == Some(timeline.capture()) => same.origins.push(origin.clone()),
+                _ => {
+                    let (robots, periods) = periods(set, &timeline, agents, &reaches)?;
+                    let origins = vec![origin.clone()];
+                    history.origins.push(OriginHistory { origins, robots, periods });
+                }
+            }
+            last = Some(timeline.capture());
+        }
+        Ok(history)
+    }
+
+    /// Returns the records of the file of a period, counted from 1 over all origins.
+    ///
+    /// # Errors
+    ///
+    /// If the data read is damaged.
+    pub fn records(
+        set: &PolicySet,
+        query: &HostQuery,
+        period: usize,
+    ) -> Result<Option<Vec<HostRecord>>, Damage> {
+        let mut before = 0;
+        let mut last = None;
+        for origin in query.origins() {
+            let found = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
+            let Some(timeline) = found.filter(|it| last != Some(it.capture())) else { continue };
+            last = Some(timeline.capture());
+            let moments = moments(&timeline)?;
+            let mut periods = moments.chunk_by(|one, next| one.policy == next.policy);
+            let count = periods.clone().count();
+            if let Some(period) = period.checked_sub(before + 1).and_then(|it| periods.nth(it)) {
+                let moment = period.last().expect("a period has a moment");
+                return records(set, &set.policy(moment.policy)?, &moment.capture).map(Some);
+            }
+            before += count;
+        }
+        Ok(None)
+    }
+}
+
+fn moments<'s>(timeline: &StoredTimeline<'s>) -> Result<Vec<StoredMoment<'s>>, Damage> {
+    timeline.moments()?.collect()
+}
+
+fn periods(
+    set: &PolicySet,
+    timeline: &StoredTimeline<'_>,
+    agents: &[AgentChain],
+    reaches: &Reaches<'_>,
+) -> Result<(Vec<Robot>, Vec<HostPeriod>), Damage> {
+    let moments = moments(timeline)?;
+    let asked = match agents {
+        [] => robots(set, &moments)?,
+        agents => agents.iter().map(|agent| asked(set, agent)).collect::<Result<_, _>>()?,
+    };
+    let mut periods: Vec<HostPeriod> = Vec::new();
+    let mut before: Option<(Vec<Access>, Vec<HostUsage>)> = None;
+    for captures in moments.chunk_by(|one, next| one.policy == next.policy) {
+        let policy = set.policy(captures[0].policy)?;
+        let outcome = policy.access()?;
+        let access = |asked: &Asked| {
+            let applied = reaches.applied(&policy, &asked.tokens)?;
+            Ok((applied.reach, applied.groups.map(|it| it.rule_set().index() as u32)))
+        };
+        let access: Vec<Access> = asked.iter().map(access).collect::<Result<_, Damage>>()?;
+        let extract = policy.extract()?;
+        let file = RobotsTxt::read_extract(&extract);
+        let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
+        let usage = HostUsage::of(&file, set.dialect());
+        let since = Some(captures[0].since).filter(|since| since.0 > 0);
+        if let Some(last) = periods.last_mut() {
+            last.until = since;
+        }
+        let (accessed, used) = before.as_ref().map(|(access, usage)| (&**access, &**usage)).unzip();
+        let (changes, other_rules) = changes(&asked, accessed, &access);
+        let has_other_usage = stated(used.unwrap_or_default()) != stated(&usage);
+        periods.push(HostPeriod {
+            since,
+            until: None,
+            captured_at: captures[captures.len() - 1].capture.facts.captured_at,
+            captures: captures.len(),
+            state: outcome.state,
+            verdict: (outcome.state != PolicyState::Rules).then_some(outcome.verdict),
+            rules: file.rules().len(),
+            changes,
+            other_rules,
+            usage: has_other_usage.then(|| usage.clone()),
+        });
+        before = Some((access, usage));
+    }
+    Ok((asked.into_iter().map(|asked| asked.robot).collect(), periods))
+}
+
+/// Returns what usage records state for whom, on whatever lines.
+fn stated(usage: &[HostUsage]) -> Vec<impl PartialEq> {
+    let stated = |it: &HostUsage| {
+        let HostUsage { for_others, robots, stated, licenses, .. } = it.clone();
+        (for_others, robots, stated, licenses)
+    };
+    usage.iter().map(stated).collect()
+}
+
+/// Groups robots by what changed for them, and returns those for which only the rules changed.
+fn changes(
+    asked: &[Asked],
+    before: Option<&[Access]>,
+    after: &[Access],
+) -> (Vec<AccessChange>, Vec<Robot>) {
+    let (mut changes, mut other_rules) = (Vec::<AccessChange>::new(), Vec::new());
+    for (index, (Asked { robot, .. }, &(to, rules))) in asked.iter().zip(after).enumerate() {
+        let was = before.map(|before| before[index]);
+        let from = was.and_then(|(from, _)| from);
+        if was.is_some_and(|(from, _)| from == to) {
+            if was.is_some_and(|(_, before)| before != rules) && to == Some(Reach::Part) {
+                other_rules.push(robot.clone());
+            }
+            continue;
+        }
+        match changes.iter_mut().find(|change| (change.from, change.to) == (from, to)) {
+            Some(change) => change.robots.push(robot.clone()),
+            None => changes.push(AccessChange { robots: vec![robot.clone()], from, to }),
+        }
+    }
+    (changes, other_rules)
+}
+
+/// Returns all robots that a policy of the moments names, and before them the one that none names.
+fn robots(set: &PolicySet, moments: &[StoredMoment<'_>]) -> Result<Vec<Asked>, Damage> {
+    let names = set.robot_names()?;
+    let policies: BTreeSet<PolicyNumber> = moments.iter().map(|moment| moment.policy).collect();
+    let mut named = BTreeSet::new();
+    for policy in policies {
+        named.extend(set.policy(policy)?.robots()?.into_iter().map(|(number, _)| number));
+    }
+    let mut asked = vec![Asked { robot: None, tokens: AgentTokens::default() }];
+    for number in named {
+        let lost = || set.malformed_host("a robot has no name");
+        let name = *names.get(number as usize).ok_or_else(lost)?;
+        let chain =
+            str::from_utf8(name).ok().and_then(|it| AgentChain::parse(it, set.dialect()).ok());
+        // A name that no crawler can have applies to none.
+        let Some(chain) = chain else { continue };
+        let tokens = set.tokens_of(&chain)?;
+        asked.push(Asked { robot: Some(Text::from(name)), tokens });
+    }
+    Ok(asked)
+}
+
+fn asked(set: &PolicySet, agent: &AgentChain) -> Result<Asked, Damage> {
+    let robot = Some(Text(agent.name().as_bytes().to_vec()));
+    Ok(Asked { robot, tokens: set.tokens_of(agent)? })
+}
