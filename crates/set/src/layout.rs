@@ -89,6 +89,8 @@ pub(super) mod policy {
     pub const WORDS: usize = 1;
     pub const DOCUMENT: usize = 2;
     pub const TOKENS: usize = 3;
+    /// The position of an entry follows from its number.
+    #[cfg(test)]
     pub const ENTRIES: usize = 4;
     pub const DEFAULT_ENTRY: usize = 5;
     pub const DEFAULT_NAMING_LINE: usize = 6;
@@ -114,6 +116,8 @@ pub(super) mod usage {
     pub const RECORD_LIST: usize = 1;
     pub const RECORDS: usize = 2;
     pub const TOKENS: usize = 3;
+    /// The position of an entry follows from its number.
+    #[cfg(test)]
     pub const ENTRIES: usize = 4;
     /// The entry of robots that the file does not name.
     pub const DEFAULT_ENTRY: usize = 5;

@@ -219,32 +219,20 @@ impl PolicySet {
         of_text("the file in memory", text, config).expect("one file fits a set")
     }
 
-    /// Compiles one file that applies to `origins`; without origins, every URL is unknown.
+    /// Compiles files, each of which applies to its origin. The first file of an origin counts. URLs
+    /// of other origins are unknown.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
     /// use portcullis_set::{LoadConfig, PolicySet};
     /// use portcullis_robots::url::Origin;
     ///
-    /// let config = LoadConfig::new(&RFC_9309);
     /// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
-    /// let set = PolicySet::of_origins(b"User-agent: *\nDisallow: /\n", [&origin], &config);
+    /// let text = &b"User-agent: *\nDisallow: /\n"[..];
+    /// let set = PolicySet::of_files([(&origin, text)], &LoadConfig::new(&RFC_9309));
     /// assert_eq!(set.counts().origins, 1);
     /// # Ok::<(), portcullis_robots::url::BadUrl>(())
     /// ```
-    ///
-    /// # Panics
-    ///
-    /// As [`PolicySet::of_text`].
-    pub fn of_origins<'o>(
-        text: &'o [u8],
-        origins: impl IntoIterator<Item = &'o Origin>,
-        config: &LoadConfig,
-    ) -> PolicySet {
-        PolicySet::of_files(origins.into_iter().map(|origin| (origin, text)), config)
-    }
-
-    /// Compiles files, each of which applies to its origin. The first file of an origin counts.
     ///
     /// # Panics
     ///
@@ -444,8 +432,5 @@ mod tests {
             let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
             assert_eq!(policy.unwrap().index(), 0);
         }
-        let none: [&Origin; 0] = [];
-        let set = PolicySet::of_origins(TEXT, none, &LoadConfig::new(&RFC_9309));
-        assert_eq!(set.policy_of(b"http", b"a.example").unwrap(), None);
     }
 }

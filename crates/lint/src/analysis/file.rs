@@ -12,7 +12,6 @@ use portcullis_robots::policy::{AgentChain, OrderedRules, Selection, robot_name}
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::url::ROBOTS_TXT_PATH;
 
-use super::status::never_deciding;
 use super::{AnalysisLimits, Example, RuleAndStatus, RuleStatus, statuses};
 use portcullis_engine::automaton::Owner;
 
@@ -150,22 +149,6 @@ impl<'f> AgentRules<'f> {
             known.next_if(|it| it.rule == rule).unwrap_or_else(never)
         };
         self.rule_ids().map(status).collect()
-    }
-
-    /// Returns the rules with a value, in file order, each with its status if the rule never decides
-    /// or a limit ended the search, and `None` if it decides. Cheaper than [`AgentRules::statuses`].
-    pub fn never_deciding(&self, limits: &AnalysisLimits) -> Vec<(RuleID, Option<RuleStatus>)> {
-        let mut known = never_deciding(self.rules(), limits).into_iter().peekable();
-        // A pattern that cannot match the start of a path is not among the ordered rules.
-        let mut ordered = self.ordered.rules.clone();
-        ordered.sort_unstable();
-        let status = |rule: RuleID| {
-            let status = known.next_if(|it| it.rule == rule).map(|it| it.status);
-            let is_ordered = ordered.binary_search(&rule).is_ok();
-            (rule, status.or_else(|| (!is_ordered).then_some(RuleStatus::NeverMatches)))
-        };
-        let with_value = self.rule_ids().filter(|rule| !self.rule(*rule).value.is_empty());
-        with_value.map(status).collect()
     }
 
     /// Returns the rules of the groups that apply, in file order.

@@ -109,23 +109,6 @@ pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus>
     ids.zip(statuses).map(|(rule, status)| RuleAndStatus { rule, status }).collect()
 }
 
-/// Returns the [`statuses`] of rules that never decide, or for which this is unknown, in file
-/// order. Cheaper than computing all statuses, because it does not determine whether the other
-/// rules are needed.
-pub(super) fn never_deciding(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
-    let mut analysis = Analysis::new(rules, limits);
-    let mut found = Vec::new();
-    for unit in 0..analysis.units.len() {
-        let status = match analysis.fate(unit) {
-            Fate::Decides(_) => continue,
-            Fate::Never(status) => status,
-            Fate::Unknown(bound) => RuleStatus::Unknown(bound),
-        };
-        found.push(RuleAndStatus { rule: RuleID(analysis.units[unit].rule), status });
-    }
-    found
-}
-
 /// A rule with its patterns.
 struct Unit {
     rule: u32,

@@ -137,11 +137,6 @@ impl<'s> StoredPolicy<'s> {
         self.words[policy::TOKENS].get() as usize
     }
 
-    /// Returns the number of entries: distinct combinations of groups that apply to an agent.
-    pub fn entries(&self) -> usize {
-        self.words[policy::ENTRIES].get() as usize
-    }
-
     pub(crate) fn tokens(&self) -> Result<&'s [U32], Damage> {
         let tokens =
             self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));

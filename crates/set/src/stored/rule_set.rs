@@ -68,11 +68,6 @@ impl PolicySet {
         }
     }
 
-    /// Returns all rule sets, by number.
-    pub fn rule_sets(&self) -> impl Iterator<Item = Result<StoredRuleSet<'_>, Damage>> {
-        (0..self.rule_set_count()).map(|number| self.rule_set(RuleSetNumber(number)))
-    }
-
     /// Returns where the answers of a rule set begin, after checking it.
     pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Start, Damage> {
         let line = match self.rule_set(number)? {

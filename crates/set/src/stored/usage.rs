@@ -82,10 +82,6 @@ impl<'s> StoredUsage<'s> {
         self.words[usage::TOKENS].get() as usize
     }
 
-    pub(crate) fn entries(&self) -> usize {
-        self.words[usage::ENTRIES].get() as usize
-    }
-
     pub(crate) fn default_entry(&self) -> u32 {
         self.words[usage::DEFAULT_ENTRY].get()
     }
@@ -172,15 +168,6 @@ impl StoredPolicy<'_> {
             preferences[label as usize] = usage.preference(record, label)?;
         }
         Ok(preferences)
-    }
-
-    /// Returns the rule sets of its usage, by entry, label and field; an entry may share that of
-    /// another.
-    pub fn usage_rule_sets(&self) -> Result<Vec<RuleSetNumber>, Damage> {
-        let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
-        let of_entry = |entry| columns(&Label::ALL).map(move |column| (entry, column));
-        let entries = (0..usage.entries() as u32).flat_map(of_entry);
-        entries.map(|(entry, column)| Ok(usage.rules(entry, column)?.0)).collect()
     }
 
     /// Returns the kind, the line and the value of a usage record.
