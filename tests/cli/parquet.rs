@@ -153,24 +153,6 @@ fn columns_are_added_beside_all_others() {
 }
 
 #[test]
-fn other_lists_become_parquet() {
-    let folder = Folder::new();
-    folder.write("x.jsonl", format!("{{\"url\": \"{ALLOWED}\"}}\n{{\"url\": 1}}\n"));
-    folder.write("x.txt", format!("{DISALLOWED}\n{UNKNOWN}"));
-    folder.ok(format!("classify x.jsonl x.txt {FLAGS} -o y.parquet"));
-    let (found, names) = rows(&folder, "y.parquet");
-    assert_eq!(names, ["url", "ExampleBot"]);
-    let expected =
-        [(ALLOWED, "allow"), ("", "invalid"), (DISALLOWED, "disallow"), (UNKNOWN, "unknown")]
-            .map(|(url, verdict)| format!("{{url: \"{url}\", ExampleBot: \"{verdict}\"}}"));
-    assert_eq!(found, expected);
-    // An empty input gives a file without rows.
-    folder.write("empty.txt", "");
-    folder.ok(format!("classify empty.txt {FLAGS} -o y.parquet"));
-    assert_eq!(rows(&folder, "y.parquet"), (vec![], names));
-}
-
-#[test]
 fn files_without_rows() {
     let folder = Folder::new();
     let empty = StringArray::from(Vec::<&str>::new());
@@ -180,30 +162,9 @@ fn files_without_rows() {
     folder.ok(format!("filter x.parquet {FLAGS} -o z.parquet"));
     assert_eq!(rows(&folder, "z.parquet"), (vec![], vec!["url".into()]));
     assert_stdout(&folder.ok(format!("classify x.parquet {FLAGS}")), "");
-}
-
-#[test]
-fn rows_are_kept_whole() {
-    let folder = Folder::new();
-    write(&folder, "x.parquet");
-    let (own, names) = rows(&folder, "x.parquet");
-    let of = |turn: usize| -> Vec<String> { own.iter().skip(turn).step_by(5).cloned().collect() };
-    for threads in [1, 2, 7] {
-        let line = format!("filter x.parquet {FLAGS} -o y.parquet -j {threads}");
-        folder.ok(line + " --unknown u.parquet --invalid i.parquet");
-        assert_eq!(rows(&folder, "y.parquet"), (of(0), names.clone()));
-        assert_eq!(rows(&folder, "u.parquet"), (of(2), names.clone()));
-        assert_eq!(rows(&folder, "i.parquet").0.len(), ROWS * 2 / 5);
-    }
-    let arrow = metadata(&folder, "x.parquet", "ARROW:schema");
-    assert_eq!(metadata(&folder, "y.parquet", "ARROW:schema"), arrow);
-    let account = account(&folder, "y.parquet");
-    assert_eq!((&account["records"], &account["kept"]), (&ROWS.into(), &(ROWS / 5).into()));
-    // Standard output has the same rows, because it is not a terminal.
-    let output = folder.ok(format!("filter x.parquet {FLAGS} -v"));
-    folder.write("v.parquet", output.stdout);
-    assert_eq!(rows(&folder, "v.parquet"), (of(1), names));
-    assert_stdout(&folder.ok(format!("filter x.parquet {FLAGS} -c")), format!("{}\n", ROWS / 5));
+    folder.write("empty.txt", "");
+    folder.ok(format!("classify empty.txt {FLAGS} -o y.parquet"));
+    assert_eq!(rows(&folder, "y.parquet"), (vec![], vec!["url".into(), "ExampleBot".into()]));
 }
 
 /// Some readers cannot make a dictionary of other encodings.

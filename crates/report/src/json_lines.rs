@@ -248,25 +248,6 @@ mod tests {
     use crate::tests::written;
     use portcullis_io::input::Terminator;
 
-    fn lines(input: &[u8], agents: &[&str]) -> String {
-        let names: Vec<String> = agents.iter().map(|&agent| agent.into()).collect();
-        let (out, _) = written(input, Terminator::LineFeed, agents.len(), &JsonLines(&names));
-        String::from_utf8(out).expect("JSON is UTF-8")
-    }
-
-    #[test]
-    fn members_are_in_order() {
-        let expected = concat!(
-            r#"{"url":"d/1","agent":"Bot","verdict":"disallow","reason":"rule","#,
-            r#""line":3,"rule":"/","group":"bot"}"#,
-            "\n",
-            r#"{"url":"","agent":"Bot","verdict":"invalid","reason":"bad-url","#,
-            r#""line":null,"rule":null,"group":null}"#,
-            "\n"
-        );
-        assert_eq!(lines(b"d/1\r\n\n", &["Bot"]), expected);
-    }
-
     #[test]
     fn a_chunk_ends_early_when_its_output_is_full() {
         use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX};
@@ -296,26 +277,5 @@ mod tests {
             let is_whole = records * record.len() == chunk.len();
             assert_eq!(is_whole, agents < 3, "{agents}");
         }
-    }
-
-    #[test]
-    fn one_object_for_each_agent_of_each_record() {
-        let out = lines(b"a\nd\n", &["One", "Two"]);
-        let found: Vec<&str> =
-            out.lines().filter_map(|line| line.split(",\"verdict").next()).collect();
-        let expected = [("a", "One"), ("a", "Two"), ("d", "One"), ("d", "Two")]
-            .map(|(url, agent)| format!(r#"{{"url":"{url}","agent":"{agent}""#));
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn exact_bytes_follow_what_is_not_text() {
-        let out = lines(b"d/\xff\"\t\n", &["Bot"]);
-        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
-        assert_eq!(object["url"], "d/\u{fffd}\"\t");
-        assert_eq!(object["url_base64"], "ZC//Igk=");
-        assert_eq!(object["rule"], "/\u{fffd}");
-        assert_eq!(object["rule_base64"], BASE64_STANDARD.encode(b"/\xff"));
-        assert_eq!(object.get("group_base64"), None);
     }
 }

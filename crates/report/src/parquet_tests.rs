@@ -382,17 +382,6 @@ fn old_timestamps_stay_old() {
 }
 
 #[test]
-fn no_rows() {
-    let batch = all_types().slice(0, 0);
-    let (_folder, list) = written(&batch, layouts().remove(0));
-    for bytes in [kept(&list, |_| true), added(&list, "verdict").0] {
-        let (schema, batches) = read(bytes);
-        assert_eq!(schema.field(8).name(), "url");
-        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
-    }
-}
-
-#[test]
 fn accounts_of_earlier_runs_stay() {
     let (folder, list) = written(&all_types().slice(0, 7), layouts().remove(0));
     let path = folder.path().join("again.parquet");
