@@ -57,7 +57,7 @@
 //! let report = audit.report(&findings)?;
 //! assert_eq!(report.verdicts[0].disallow, 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
-//! assert_eq!(report.survey.robots.others.by_host.part, 1);
+//! assert_eq!(report.survey.reach[0].hosts.reach.part, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -74,13 +74,12 @@ pub fn audit(report: &Report) -> String {
 }
 
 /// Returns the lengths of the lists.
-fn lists(report: &Report) -> [usize; 5] {
+fn lists(report: &Report) -> [usize; 4] {
     let Report { hosts, rules, unknown, survey, .. } = report;
     [
         hosts.most_affected.rows.len(),
         rules.deciding.rows.len(),
         unknown.worth_fetching.rows.len(),
-        survey.robots.most_named.len(),
         survey.usage.most_common_licenses.len(),
     ]
 }
@@ -121,8 +120,7 @@ impl<'r> View<'r> {
             0 => &[],
             _ => &[View::verdicts, View::hosts, View::deciding, View::unknown],
         };
-        let about_files: [fn(Self) -> Section; 4] =
-            [View::reach, View::robots, View::usage, View::problems];
+        let about_files: [fn(Self) -> Section; 3] = [View::reach, View::usage, View::problems];
         let sections = about_urls.iter().chain(&about_files).map(|section| section(self));
         let mut sections: Vec<Section> = sections.collect();
         sections.insert(0, self.summary(&sections));
@@ -471,40 +469,6 @@ impl<'r> View<'r> {
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, &charted))
                 (table("reach-table", title, &columns, rows.iter().map(row)))
-            },
-            ..Section::default()
-        }
-    }
-
-    fn robots(self) -> Section {
-        let robots = &self.report.survey.robots;
-        let named = self.rows(&robots.most_named).iter();
-        let named = named.map(|row| (row.name.to_string(), &row.count));
-        let others = (robots.others.hosts > 0).then(|| ("* (all others)".into(), &robots.others));
-        let rows: Vec<(String, _)> = others.into_iter().chain(named).collect();
-        let bars_of = rows.iter().map(|(name, figures)| Bar {
-            label: name.clone(),
-            figure: many(figures.hosts, "host"),
-            values: figures.by_host.values(),
-        });
-        let cells = |(name, figures): &(String, &crate::ReachFigures)| {
-            let counts = std::iter::once(figures.hosts).chain(figures.by_host.values());
-            std::iter::once(code(name)).chain(counts.map(count)).collect()
-        };
-        let title = "Robots that files name, and hosts by what they allow";
-        let caption = self.caption(title, &robots.most_named, robots.names);
-        let columns = ["robot", "#hosts", "#everything", "#a part", "#nothing", "#not known"];
-        Section {
-            id: "robots",
-            title: "Robots that files name",
-            finding: html! {
-                "The files of " (many(robots.naming_hosts, "host")) " name robots. The files of "
-                (many(robots.hosts_without_others, "host")) " have rules but no group for all \
-                robots, so robots that are not named may fetch everything there."
-            },
-            body: html! {
-                (bars(title, "robots-table", &SHARES, true, &bars_of.collect::<Vec<_>>()))
-                (table("robots-table", &caption, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
         }

@@ -47,13 +47,9 @@ pub struct ReachFigures {
     pub policies: u64,
     /// The number of origins of these policies.
     pub origins: u64,
-    /// The number of hosts of these policies.
-    pub hosts: u64,
     /// The origins by how much the robot may fetch.
     #[serde(flatten)]
     pub by_origin: ReachCounts,
-    /// The hosts by how much the robot may fetch.
-    pub by_host: ReachCounts,
 }
 
 /// A robot that files name.
@@ -73,8 +69,6 @@ pub struct RobotFigures {
     pub names: u64,
     /// The number of policies that name a robot.
     pub naming_policies: u64,
-    /// The number of hosts of these policies.
-    pub naming_hosts: u64,
     /// Robots that no group names, counted by policies with default groups.
     pub others: ReachFigures,
     /// The number of policies with rules but without default groups. They allow everything to other
@@ -82,8 +76,6 @@ pub struct RobotFigures {
     pub policies_without_others: u64,
     /// The number of origins of these policies.
     pub origins_without_others: u64,
-    /// The number of hosts of these policies.
-    pub hosts_without_others: u64,
     /// The robots that most policies name.
     pub most_named: Vec<RobotRow>,
 }
@@ -328,14 +320,12 @@ impl<'s> Sums<'s> {
         let robots = &mut self.robots;
         if !reading.robots.is_empty() {
             robots.naming_policies += 1;
-            robots.naming_hosts += used.hosts;
         }
         match reading.default {
             Some(reach) => robots.others.add(used, reach),
             None if reading.has_rules => {
                 robots.policies_without_others += 1;
                 robots.origins_without_others += used.origins;
-                robots.hosts_without_others += used.hosts;
             }
             None => {}
         }
@@ -400,9 +390,7 @@ impl ReachFigures {
     fn add(&mut self, used: PolicyUse<'_>, reach: KnownReach) {
         self.policies += 1;
         self.origins += used.origins;
-        self.hosts += used.hosts;
         self.by_origin.add(used.origins, reach);
-        self.by_host.add(used.hosts, reach);
     }
 }
 

@@ -9,7 +9,7 @@ use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::report::{
     AgentVerdicts, DecidingRule, HostRow, List, RecordFigures, Report, UnknownOrigin, UsageRow,
 };
-use crate::{AgentFigures, NoteFigures, RobotRow, Text, page};
+use crate::{AgentFigures, NoteFigures, Text, page};
 
 /// Texts of files and URLs that try to break the page.
 const HOSTILE: [&str; 8] = [
@@ -94,8 +94,6 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     survey.reach = (0..agents)
         .map(|agent| AgentFigures { agent: text(agent), ..AgentFigures::default() })
         .collect();
-    survey.robots.most_named =
-        (0..rows).map(|index| RobotRow { name: bytes(index), ..RobotRow::default() }).collect();
     survey.problems = (0..9)
         .map(|index| NoteFigures { files: 5, hosts: samples(index), ..NoteFigures::default() })
         .collect();
