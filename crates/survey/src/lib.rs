@@ -83,7 +83,7 @@ pub use audit::Audit;
 pub use counting::{ChunkFindings, Findings, Worker};
 pub use history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
-pub use origins::{FieldFigures, NoteFigures, OriginFigures, OtherRecords};
+pub use origins::{NoteFigures, OriginFigures};
 pub use policies::{AgentFigures, ReachFigures, RobotFigures, RobotRow};
 pub use report::{
     AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,

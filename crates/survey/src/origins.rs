@@ -1,27 +1,21 @@
 //! One pass over the hosts: the state of their origins, the problems of their files, and which
-//! policy and records each uses.
+//! policy each uses.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::limits::AUDIT_SAMPLES;
 use portcullis_io::CaptureNote;
 use portcullis_io::access::DateSpan;
 use portcullis_report::Figures;
-use portcullis_robots::figures::largest;
-use portcullis_robots::syntax::{Content, NoteKind, records};
+use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::{PolicyNumber, StoredHost};
 use portcullis_set::{CaptureFacts, Damage, PolicySet};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::text::Text;
-
-/// The number of lists of records that one task reads.
-const LISTS_PER_TASK: usize = 256;
 
 /// A map with a random seed.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -82,13 +76,6 @@ impl PolicyUse<'_> {
     pub const NONE: PolicyUse<'static> = PolicyUse { origins: 0, hosts: 0, host: b"" };
 }
 
-/// The origins and captures that use a list of other records.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RecordsUse {
-    pub origins: u64,
-    pub captures: u64,
-}
-
 /// The result of the pass over the hosts.
 #[derive(Default)]
 pub(crate) struct HostPass<'s> {
@@ -96,7 +83,6 @@ pub(crate) struct HostPass<'s> {
     pub origins: OriginFigures,
     pub problems: Vec<NoteFigures>,
     pub uses: Map<PolicyNumber, PolicyUse<'s>>,
-    pub others: Map<u32, RecordsUse>,
 }
 
 /// Counts that the pass names at its end.
@@ -159,11 +145,6 @@ impl<'s> HostPass<'s> {
             let used = self.uses.entry(position).or_insert(new);
             used.origins += 1;
             used.hosts += u64::from(!(https && host.policy(false) == Some(position)));
-            if let Some(list) = capture.others() {
-                let used = self.others.entry(list).or_default();
-                used.origins += 1;
-                used.captures += u64::from(is_new);
-            }
         }
         Ok(())
     }
@@ -189,102 +170,5 @@ impl<'s> HostPass<'s> {
         *origins.statuses.entry(facts.status).or_default() += 1;
         origins.capture_dates = DateSpan::over(origins.capture_dates, facts.dates());
         origins.undated += u64::from(facts.captured_at.is_none());
-    }
-}
-
-/// Records that have no effect on decisions (sitemaps, crawl-delays, extensions).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct OtherRecords {
-    /// The number of such records in the captured files.
-    pub records: u64,
-    /// The number of distinct fields.
-    pub fields: u64,
-    /// The fields that most origins use.
-    pub most_common: Vec<FieldFigures>,
-}
-
-/// How common a field is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FieldFigures {
-    /// The field in lower case; `sitemap` for every spelling that the dialect reads as one.
-    pub name: Text,
-    /// The number of records in the captured files.
-    pub records: u64,
-    /// The number of origins whose file has one.
-    pub origins: u64,
-}
-
-/// Records and origins by field.
-type FieldCounts = Map<Vec<u8>, (u64, u64)>;
-
-impl OtherRecords {
-    pub(super) fn of(
-        set: &PolicySet,
-        lists: &Map<u32, RecordsUse>,
-        top: usize,
-    ) -> Result<OtherRecords, Damage> {
-        let mut lists: Vec<(u32, RecordsUse)> =
-            lists.iter().map(|(&at, &used)| (at, used)).collect();
-        // In file order, so that the first damage is reported.
-        lists.sort_unstable_by_key(|&(position, _)| position);
-        let count = |lists: &[(u32, RecordsUse)]| {
-            let mut counts = FieldCounts::default();
-            lists.iter().try_for_each(|&(at, used)| add_list(set, at, used, &mut counts))?;
-            Ok(counts)
-        };
-        let parts: Vec<Result<FieldCounts, Damage>> =
-            lists.par_chunks(LISTS_PER_TASK).map(count).collect();
-        let mut counts = FieldCounts::default();
-        for part in parts {
-            for (name, (records, origins)) in part? {
-                let count = counts.entry(name).or_default();
-                *count = (count.0 + records, count.1 + origins);
-            }
-        }
-        let fields = counts.len() as u64;
-        let records = counts.values().map(|&(records, _)| records).sum();
-        let counts = counts.into_iter().map(|(name, (records, origins))| FieldFigures {
-            name: Text(name),
-            records,
-            origins,
-        });
-        // The name makes the order total; the iteration order of a map is random.
-        let most_common = largest(counts, top, |count| {
-            (count.origins, count.records, Reverse(count.name.clone()))
-        });
-        Ok(OtherRecords { records, fields, most_common })
-    }
-}
-
-fn add_list(
-    set: &PolicySet,
-    position: u32,
-    used: RecordsUse,
-    counts: &mut FieldCounts,
-) -> Result<(), Damage> {
-    let missing = || set.malformed_host("a record of a file has no field");
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    for record in set.other_records_at(position)? {
-        names.push(field_name(&record.text, set.dialect()).ok_or_else(missing)?);
-    }
-    names.sort_unstable();
-    for same in names.chunk_by(|one, other| one == other) {
-        let count = counts.entry(same[0].clone()).or_default();
-        count.0 += same.len() as u64 * used.captures;
-        count.1 += used.origins;
-    }
-    Ok(())
-}
-
-/// Returns the field of a record in lower case.
-pub(super) fn field_name(record: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
-    // On the second line, because the first line may begin with a byte order mark.
-    let text = [b"\n", record].concat();
-    match records(&text, dialect, None).nth(1)?.content {
-        Content::Record(record) if record.field == Some(Field::Sitemap) => {
-            Some(b"sitemap".to_vec())
-        }
-        Content::Record(record) => Some(record.name.to_ascii_lowercase()),
-        _ => None,
     }
 }

@@ -4,7 +4,7 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
-use crate::origins::{HostPass, NoteFigures, OriginFigures, OtherRecords};
+use crate::origins::{HostPass, NoteFigures, OriginFigures};
 use crate::policies::{AgentFigures, Policy, RobotFigures, Sums};
 use crate::usage::UsageFigures;
 
@@ -21,8 +21,6 @@ pub struct Survey {
     pub origins: OriginFigures,
     /// Problems in files, the most common first. Kinds that do not occur are left out.
     pub problems: Vec<NoteFigures>,
-    /// Records that have no effect on decisions, such as sitemaps and crawl-delays.
-    pub other_records: OtherRecords,
     /// Usage preferences.
     pub usage: UsageFigures,
     /// The robots that files name.
@@ -48,11 +46,10 @@ impl Survey {
         agents: &[AgentChain],
         top: usize,
     ) -> Result<(Survey, Vec<Policy>), Damage> {
-        let HostPass { hosts, origins, problems, uses, others } = HostPass::of(set)?;
-        let other_records = OtherRecords::of(set, &others, top)?;
+        let HostPass { hosts, origins, problems, uses } = HostPass::of(set)?;
         let (sums, policies) = Sums::of(set, &uses, agents)?;
         let (robots, reach, usage) = sums.figures(agents, top);
-        let survey = Survey { hosts, origins, problems, other_records, usage, robots, reach };
+        let survey = Survey { hosts, origins, problems, usage, robots, reach };
         Ok((survey, policies))
     }
 }

@@ -18,7 +18,7 @@ use portcullis_set::{InputReport, PolicySet, Provenance};
 
 use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 use crate::host::{HostDetail, HostGroup, HostPolicy};
-use crate::origins::{FieldFigures, OriginFigures};
+use crate::origins::OriginFigures;
 use crate::policies::{ReachFigures, RobotFigures};
 use crate::survey::Survey;
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
@@ -95,16 +95,6 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
     }
     let inputs: Vec<InputReport> = provenance.into_iter().flat_map(|it| it.inputs()).collect();
     push_origins(&mut text, origins, &inputs);
-    let records = &survey.other_records;
-    let field = |field: &FieldFigures| {
-        let mut row = row(field.name.to_string(), &[field.records, field.origins]);
-        row.push(share(field.origins, origins.origins));
-        row
-    };
-    text.table(
-        &[&format!("other record ({} fields)", records.fields), "records", "origins"],
-        records.most_common.iter().map(field),
-    );
     push_usage(&mut text, &survey.usage);
     push_robots(&mut text, &survey.robots);
     let sections = || set.section_bytes();

@@ -12,7 +12,7 @@ use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
 use portcullis_engine::Reach;
 use portcullis_io::CaptureNote;
 use portcullis_robots::policy::{AgentChain, Audience, Selection};
-use portcullis_robots::syntax::{ListReader, NoteKind, RobotsTxt};
+use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::stored::Reaches;
@@ -20,7 +20,6 @@ use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 
-use crate::origins::field_name;
 use crate::{HostDetail, HostQuery, ReachFigures, Survey};
 
 /// More than any list has.
@@ -195,33 +194,6 @@ fn applied_groups_are_those_that_the_file_selects() {
 }
 
 #[test]
-fn other_records_are_counted_by_field() {
-    let (ingested, set) = archive(&RFC_9309);
-    let stats = Survey::of(&set, ALL).unwrap().other_records;
-    let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
-    for host in &ingested.hosts {
-        for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
-            let Some(Standing { content: Content::File { others, .. }, .. }) = standing else {
-                continue;
-            };
-            let mut seen = BTreeSet::new();
-            for record in ListReader::of_others(ingested.pool.get(*others)).flatten() {
-                let colon = record.text.iter().position(|&byte| byte == b':').unwrap();
-                let name = record.text[..colon].trim_ascii_end().to_ascii_lowercase();
-                let count = expected.entry(name.clone()).or_default();
-                count.0 += u64::from(first);
-                count.1 += u64::from(seen.insert(name));
-            }
-        }
-    }
-    let found: BTreeMap<Vec<u8>, (u64, u64)> =
-        stats.most_common.into_iter().map(|it| (it.name.0, (it.records, it.origins))).collect();
-    assert!(found.contains_key(&b"crawl-delay"[..]) && found.contains_key(&b"host"[..]));
-    assert_eq!(found, expected);
-    assert_eq!(stats.records, expected.values().map(|it| it.0).sum::<u64>());
-}
-
-#[test]
 fn the_reach_of_rule_sets_agrees_with_decisions() {
     let ingested = ingested(400, &RFC_9309);
     let set = Arc::new(stored(&ingested, &RFC_9309));
@@ -322,20 +294,4 @@ fn damage_never_changes_a_count() {
         }
     }
     assert!(damaged > whole.len() / SET_BLOCK_BYTES / 2, "{damaged}");
-}
-
-#[test]
-fn every_record_that_parsing_gives_has_a_field() {
-    let text = b"\xef\xbb\xbfSITEMAP : https://a.example/s.xml\n\xef\xbb\xbfSitemap: /x\n\
-        site-map-index /y\nCrawl-Delay:3 # c\nfoo\xff:\0a\r\n: x\nHost a.example";
-    for dialect in Dialect::ALL {
-        let file = RobotsTxt::parse(text, dialect, None);
-        for record in file.other_records() {
-            let name = field_name(&text[record.span.range()], dialect).unwrap();
-            match record.field {
-                Some(_) => assert_eq!(name, b"sitemap"),
-                None => assert_eq!(name, record.name.to_ascii_lowercase(), "{}", dialect.name),
-            }
-        }
-    }
 }

@@ -191,11 +191,6 @@ impl PolicySet {
         }
     }
 
-    /// Returns the other records at a position that [`StoredCapture::others`] returned.
-    pub fn other_records_at(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
-        self.read_records(self.sections.others, position)
-    }
-
     /// Returns the maximum total size of the records of one file, in bytes. A list that repeats a
     /// long string again and again is not a file, and would exhaust memory.
     pub(crate) fn record_bytes_max(&self) -> usize {

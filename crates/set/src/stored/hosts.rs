@@ -338,14 +338,6 @@ pub struct StoredCapture<'s> {
     pub(crate) others: u32,
 }
 
-impl StoredCapture<'_> {
-    /// Returns the position of the file's other records; `None` if it has none. Equal lists have
-    /// the same position.
-    pub fn others(&self) -> Option<u32> {
-        (self.others != NONE).then_some(self.others)
-    }
-}
-
 impl PolicySet {
     #[inline]
     pub(super) fn prefetch_capture(&self, index: u32) {
