@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, StoredHeader};
 use super::layout::{
-    CaptureRow, LINE_SLOTS, OutageRow, SlotLine, count, host, line_of, lines_for, policy, record,
-    rule_set, usage,
+    CaptureRow, LINE_SLOTS, MomentRow, OutageRow, SlotLine, count, host, line_of, lines_for,
+    policy, record, rule_set, usage,
 };
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
@@ -51,7 +51,7 @@ fn tables_are_those_of_the_constants() {
         status "status" capture_notes "odd" file_bytes "bytes of the file" others "`others`"
         input "input" span_seconds "newest"));
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [Table<'_>; 14] = [
+    let rows: [Table<'_>; 15] = [
         (
             3,
             0,
@@ -120,6 +120,17 @@ fn tables_are_those_of_the_constants() {
         ),
         (13, 0, &capture, Some(size_of::<CaptureRow>() / 4)),
         (20, 0, &outage, Some(size_of::<OutageRow>() / 4)),
+        (
+            23,
+            0,
+            &[
+                (offset_of!(MomentRow, since_and_input), "input"),
+                (MomentRow::INPUT_BITS as usize / 8, "when the moment begins"),
+                (offset_of!(MomentRow, policy), "number of the policy"),
+                (offset_of!(MomentRow, capture), "number of the capture"),
+            ],
+            Some(4),
+        ),
         (
             14,
             0,

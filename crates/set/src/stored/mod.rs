@@ -190,8 +190,14 @@ impl PolicySet {
             moments: file.section(SectionKind::MOMENTS),
             strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
         };
-        if sections.timelines.is_some() != sections.moments.is_some() {
-            return Err(file.malformed_header("it has timelines without moments").into());
+        match (sections.timelines, sections.moments) {
+            (Some(_), None) => {
+                return Err(file.malformed_header("it has timelines without moments").into());
+            }
+            (None, Some(_)) => {
+                return Err(file.malformed_header("it has moments without timelines").into());
+            }
+            _ => {}
         }
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];

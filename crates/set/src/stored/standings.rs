@@ -13,8 +13,7 @@ use super::super::file::Damage;
 use super::super::ingest::check_history;
 use super::super::standing::{Moment, Timeline};
 use super::super::{
-    BlobID, BlobPool, CaptureFacts, Content, HostStanding, InputReport, OutageConfig, Part,
-    Provenance, Standing,
+    BlobID, BlobPool, Content, HostStanding, InputReport, OutageConfig, Part, Provenance, Standing,
 };
 use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
 
@@ -50,6 +49,7 @@ impl PolicySet {
         let mut reading = Reading {
             set: self,
             inputs: has_inputs.then_some(inputs.len()),
+            moments: 0,
             pool: BlobPool::default(),
             extracts: HashMap::default(),
             others: HashMap::default(),
@@ -90,6 +90,8 @@ struct Reading<'s> {
     set: &'s PolicySet,
     /// The number of inputs, if the set lists them.
     inputs: Option<usize>,
+    /// The number of stored moments that were read.
+    moments: u64,
     pool: BlobPool,
     /// The extract of each policy.
     extracts: HashMap<PolicyNumber, BlobID, foldhash::fast::RandomState>,
@@ -110,9 +112,17 @@ impl Reading<'_> {
 
     fn timeline(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Timeline, Damage> {
         let Some(timeline) = host.timeline(https)? else { return Ok(Timeline::new()) };
+        // Otherwise each host could have the longest timeline, and reading them would take far
+        // longer than the set is large. http and https share theirs.
+        self.moments += timeline.stored_moments();
+        if self.moments > 2 * self.set.moments() {
+            return Err(self.set.malformed_moment("timelines of several hosts have one moment"));
+        }
         let moment = |moment: Result<StoredMoment<'_>, Damage>| {
             let StoredMoment { since, policy, capture } = moment?;
-            Ok(Moment { since, standing: self.standing_of(policy, &capture)? })
+            let standing = self.standing_of(policy, &capture)?;
+            let malformed = |what| self.set.malformed_moment(what);
+            Ok(Moment { since, standing: self.with_input(standing).map_err(malformed)? })
         };
         timeline.moments()?.map(moment).collect()
     }
@@ -124,7 +134,9 @@ impl Reading<'_> {
         let capture = host.capture(https)?.ok_or_else(|| {
             set.malformed(set.sections.hosts, 0, "a host has a policy without a capture")
         })?;
-        self.standing_of(position, &capture).map(Some)
+        let standing = self.standing_of(position, &capture)?;
+        let malformed = |what| set.malformed(set.sections.captures, 0, what);
+        self.with_input(standing).map(Some).map_err(malformed)
     }
 
     /// Returns the standing of an origin with this policy and capture.
@@ -142,15 +154,20 @@ impl Reading<'_> {
             },
             _ => Content::Access(outcome),
         };
-        let input = match self.inputs {
-            Some(inputs) if capture.facts.input as usize >= inputs => {
-                let what = "a capture is of an input that the provenance does not list";
-                return Err(set.malformed(set.sections.captures, 0, what));
+        Ok(Standing { content, facts: capture.facts })
+    }
+
+    /// Checks the input of a standing, which is 0 if the set lists none.
+    fn with_input(&self, mut standing: Standing) -> Result<Standing, &'static str> {
+        let input = &mut standing.facts.input;
+        match self.inputs {
+            Some(inputs) if *input as usize >= inputs => {
+                return Err("a capture is of an input that the provenance does not list");
             }
-            Some(_) => capture.facts.input,
-            None => 0,
-        };
-        Ok(Standing { content, facts: CaptureFacts { input, ..capture.facts } })
+            Some(_) => {}
+            None => *input = 0,
+        }
+        Ok(standing)
     }
 
     /// Returns the extract of a policy's file, with one more reference.

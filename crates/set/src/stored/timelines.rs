@@ -74,6 +74,13 @@ impl PolicySet {
         }
     }
 
+    /// Returns the damage of a moment.
+    #[cold]
+    pub(super) fn malformed_moment(&self, what: &'static str) -> Damage {
+        let moments = self.sections.moments.expect("a set with moments has the section");
+        self.malformed(moments, 0, what)
+    }
+
     /// Returns the timeline of an origin with this policy and capture, which is empty in a set
     /// without history.
     pub(crate) fn timeline(
@@ -126,6 +133,11 @@ impl<'s> StoredTimeline<'s> {
             0 => Ok(usize::from(self.only()?.since.0 < TIMELINE_SECONDS_END)),
             count => Ok(count),
         }
+    }
+
+    /// Returns the number of moments that are stored: none of a timeline that follows from its capture.
+    pub(super) fn stored_moments(&self) -> u64 {
+        self.rows.len() as u64
     }
 
     /// Returns the index of the moment that a time falls in; `None` before the first one.
@@ -192,8 +204,7 @@ impl<'s> StoredTimeline<'s> {
         let CaptureFacts { captured_at: age, expires_at, .. } = capture.facts;
         let captured_at = age.map(|UnixSeconds(age)| since.0.checked_sub(age).map(UnixSeconds));
         if captured_at == Some(None) {
-            let what = "a capture is from before all times";
-            return Err(self.set.malformed(self.set.sections.captures, 0, what));
+            return Err(self.set.malformed_moment("a moment has a capture from before 1970"));
         }
         let captured_at = captured_at.flatten();
         let serves = expires_at.zip(age).map(|(expires_at, age)| expires_at.since(age));

@@ -1,11 +1,12 @@
 //! Seeded changes of every section, with recomputed checksums.
 
-use crate::batch::{Explained, StatedPlace};
+use crate::batch::{Explained, InForce, StatedPlace, Times};
 use crate::compile::to_vec;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_engine::pattern_matches;
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::{
     AgentChain, LabelRules, Selection, UsageGroups, UsageRules, combined, stated,
 };
@@ -14,6 +15,35 @@ use portcullis_testkit::Random;
 
 use super::*;
 
+/// What a set is asked.
+struct Questions<'q> {
+    names: &'q [&'q str],
+    urls: Vec<String>,
+    /// A time for each URL, if not all are asked after all captures.
+    times: Option<Vec<Option<UnixSeconds>>>,
+}
+
+impl Questions<'_> {
+    /// Returns the time of a URL; `None` after all captures, or without a time.
+    fn time(&self, url: usize) -> Option<UnixSeconds> {
+        self.times.as_ref().and_then(|times| times[url])
+    }
+
+    fn has_no_time(&self, url: usize) -> bool {
+        self.times.as_ref().is_some_and(|times| times[url].is_none())
+    }
+
+    /// Returns the policy of a URL at its time.
+    fn policy(&self, set: &PolicySet, url: usize) -> Option<PolicyNumber> {
+        let (scheme, rest) = self.urls[url].split_once("://").unwrap();
+        let (scheme, key) = (scheme.as_bytes(), rest.split('/').next().unwrap().as_bytes());
+        let Some(time) = self.time(url) else { return set.policy_of(scheme, key).unwrap() };
+        let timeline = set.timeline_of(scheme, key).unwrap()?;
+        let index = timeline.index_at(time).unwrap()?;
+        Some(timeline.moment(index).unwrap().policy)
+    }
+}
+
 /// The answers of a set to all queries.
 #[derive(PartialEq)]
 struct Asked {
@@ -21,6 +51,7 @@ struct Asked {
     /// The rule and the group of each decision.
     origins: Vec<[Option<Vec<u8>>; 2]>,
     explanations: Vec<Option<Explained>>,
+    in_force: Vec<Option<InForce>>,
     preferences: Vec<Preference>,
     /// Where each preference is stated.
     places: Vec<Option<StatedPlace>>,
@@ -32,24 +63,28 @@ fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
     names.iter().map(|name| AgentChain::parse(name, dialect).unwrap()).collect()
 }
 
-fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, Damage> {
+fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<Asked, Damage> {
+    let Questions { names, urls, times } = questions;
     let mut session = asked(set, agents(names, set.dialect()))?;
-    session.classify(urls)?;
+    session.classify_at(urls, times.as_deref().map_or(Times::Now, Times::Each))?;
     let decisions = session.decisions_with_rules()?;
     let preferences = session.preferences().to_vec();
     let mut asked = Asked {
         decisions,
         origins: Vec::new(),
         explanations: Vec::new(),
+        in_force: Vec::new(),
         preferences,
         places: Vec::new(),
         licenses: Vec::new(),
     };
     for (record, url) in urls.iter().enumerate() {
+        asked.in_force.push(session.in_force(record)?);
         for agent in 0..names.len() {
             let full = session.full_decision(record, agent)?;
             asked.origins.push([full.rule, full.group].map(|bytes| bytes.map(Into::into)));
-            asked.explanations.push(session.explain(url.as_bytes(), agent, None)?.unwrap());
+            let explained = session.explain(url.as_bytes(), agent, questions.time(record))?;
+            asked.explanations.push(explained.unwrap());
             let licenses = session.licenses(record, agent)?;
             asked.licenses.push(licenses.collect::<Result<_, _>>()?);
             for label in 0..session.classifier().labels().len() {
@@ -61,19 +96,19 @@ fn ask(set: &Arc<PolicySet>, names: &[&str], urls: &[String]) -> Result<Asked, D
 }
 
 /// Returns whether the preferences match the usage records that the set stores for these URLs.
-fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&str]) -> bool {
-    let agents = agents(names, set.dialect());
-    let questions = urls.iter().flat_map(|url| agents.iter().map(move |agent| (url, agent)));
-    questions.enumerate().all(|(answer, (url, agent))| {
+fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) -> bool {
+    let agents = agents(questions.names, set.dialect());
+    (0..asked.decisions.len()).all(|answer| {
+        let (record, agent) = (answer / agents.len(), &agents[answer % agents.len()]);
         let preferences = &asked.preferences[answer * Label::ALL.len()..][..Label::ALL.len()];
         let places = &asked.places[answer * Label::ALL.len()..][..Label::ALL.len()];
         if asked.decisions[answer].verdict != Verdict::Allow {
             return preferences.iter().all(|it| *it == Preference::NoAccess)
                 && asked.licenses[answer].is_empty();
         }
-        let (scheme, rest) = url.split_once("://").unwrap();
-        let (key, path) = rest.split_once('/').unwrap();
-        let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap().unwrap();
+        let (_, rest) = questions.urls[record].split_once("://").unwrap();
+        let (_, path) = rest.split_once('/').unwrap();
+        let policy = questions.policy(set, record).unwrap();
         let extract = set.policy(policy).unwrap().extract().unwrap();
         let file = RobotsTxt::read_extract(&extract).unwrap();
         let groups = UsageGroups::new(&file);
@@ -101,16 +136,17 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, urls: &[String], names: &[&
 }
 
 /// Returns whether the answers match the texts that the set stores for these URLs.
-fn is_what_texts_say(set: &PolicySet, asked: &Asked, urls: &[String], agents: usize) -> bool {
-    let states = urls.iter().flat_map(|url| {
-        let (scheme, rest) = url.split_once("://").unwrap();
-        let key = rest.split('/').next().unwrap();
-        let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
+fn is_what_texts_say(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) -> bool {
+    let states = (0..questions.urls.len()).flat_map(|url| {
+        let policy = questions.policy(set, url);
         let state = policy.map(|policy| set.policy(policy).unwrap().state().unwrap());
-        std::iter::repeat_n(state, agents)
+        std::iter::repeat_n((state, questions.has_no_time(url)), questions.names.len())
     });
     let said = asked.explanations.iter().zip(states);
-    asked.decisions.iter().zip(said).all(|(decision, (explanation, state))| {
+    asked.decisions.iter().zip(said).all(|(decision, (explanation, (state, has_no_time)))| {
+        if has_no_time {
+            return matches!(decision.reason, Reason::NoTime | Reason::BadUrl);
+        }
         let Some(Explained { explanation, .. }) = explanation else {
             return decision.verdict == Verdict::Unknown;
         };
@@ -179,10 +215,13 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
     let whole = Parts::of(bytes);
     let set = Arc::new(whole.open().unwrap());
     let urls = sample::urls();
-    let expected = ask(&set, names, &urls).unwrap();
+    // A host has ten URLs, so it is asked at ten of the times.
+    let times = sample::times().into_iter().cycle().take(urls.len()).collect();
+    let questions = Questions { names, urls, times: set.has_history().then_some(times) };
+    let expected = ask(&set, &questions).unwrap();
     set.verify().unwrap();
-    assert!(is_what_texts_say(&set, &expected, &urls, names.len()));
-    assert!(is_usage_of_texts(&set, &expected, &urls, names));
+    assert!(is_what_texts_say(&set, &expected, &questions));
+    assert!(is_usage_of_texts(&set, &expected, &questions));
     let mut random = Random::new(seed);
     let mut outcomes = Outcomes::default();
     for number in 0..changes {
@@ -201,7 +240,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
             assert!(verified.is_ok(), "change {number} of seed {seed}: {verified:?}");
         }
         outcomes.sound += usize::from(verified.is_ok());
-        match ask(&set, names, &urls) {
+        match ask(&set, &questions) {
             Err(damage) => {
                 assert!(verified.is_err(), "change {number} of seed {seed}: {damage}");
                 outcomes.damaged += 1;
@@ -212,8 +251,8 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
                 // The answers must then match the changed content.
                 let is_told = verified.is_err();
                 let is_so = || {
-                    is_what_texts_say(&set, &asked, &urls, names.len())
-                        && is_usage_of_texts(&set, &asked, &urls, names)
+                    is_what_texts_say(&set, &asked, &questions)
+                        && is_usage_of_texts(&set, &asked, &questions)
                 };
                 assert!(is_told || is_so(), "change {number} of seed {seed}");
                 outcomes.other += 1;
@@ -238,6 +277,15 @@ fn no_content_does_harm() {
         let Outcomes { damaged, same, other, sound, .. } = outcomes;
         assert!(damaged > 100 && same > 100 && other > 20 && sound > 10, "{outcomes:?}");
         assert!(sound < 200, "{outcomes:?}");
+    }
+}
+
+#[test]
+fn no_timeline_does_harm() {
+    for (dialect, seed) in [&RFC_9309, &GOOGLE, &ORIGINAL_1994].into_iter().zip(20..) {
+        let outcomes = attack(sample::with_history(dialect), &sample::AGENTS, seed, 400);
+        let Outcomes { damaged, same, other, sound, .. } = outcomes;
+        assert!(damaged > 40 && same > 40 && other > 8 && sound > 4, "{outcomes:?}");
     }
 }
 

@@ -71,11 +71,12 @@ fn day(day: u64) -> String {
     if day == 0 { String::new() } else { UnixSeconds(day * 86_400).to_rfc3339() }
 }
 
-/// Compiles all responses into a set.
-fn compile(captures: &Captures, dialect: &'static Dialect) -> Vec<u8> {
+/// Compiles all responses into a set, with or without history.
+fn compile(captures: &Captures, dialect: &'static Dialect, history: bool) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = captures.write(folder.path(), "a.jsonl");
-    let ingested = ingest(&[Input::new(path)], &IngestConfig::new(dialect, None), &()).unwrap();
+    let config = IngestConfig { history, ..IngestConfig::new(dialect, None) };
+    let ingested = ingest(&[Input::new(path)], &config, &()).unwrap();
     let history = ingested.history;
     let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
     to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
@@ -84,6 +85,32 @@ fn compile(captures: &Captures, dialect: &'static Dialect) -> Vec<u8> {
 /// Returns a set with every kind of policy and of stored rule set, and every kind of capture that
 /// is stored for merging.
 pub fn small(dialect: &'static Dialect) -> Vec<u8> {
+    compile(&captures(), dialect, false)
+}
+
+/// Returns a set with the history of the hosts of [`small`], and with several captures of some:
+/// timelines that follow from their captures and others that do not.
+pub fn with_history(dialect: &'static Dialect) -> Vec<u8> {
+    let mut archive = captures();
+    let a = "https://a.example/robots.txt";
+    archive.push(a, &day(5), 200, B);
+    archive.push(a, &day(6), 200, A);
+    archive.push("http://b.example/robots.txt", &day(9), 200, A);
+    // An outage that becomes long, and ends.
+    archive.push("https://b.example/robots.txt", &day(2), 200, A);
+    archive.push("https://b.example/robots.txt", &day(45), 404, "");
+    archive.push("http://c.example/robots.txt", &day(9), 503, "");
+    // A file that changes behind a redirect, and a redirect that ends.
+    archive.push("http://moved.example/there", &day(8), 200, B);
+    archive.push("http://moved.example/robots.txt", &day(9), 304, "");
+    // Captures of one second.
+    archive.push("https://c.example/robots.txt", &day(5), 200, A);
+    archive.push("https://c.example/robots.txt", &day(5), 503, "");
+    compile(&archive, dialect, true)
+}
+
+/// Returns the captures of [`small`].
+fn captures() -> Captures {
     let mut archive = Captures::default();
     for scheme in ["http", "https"] {
         archive.push(&format!("{scheme}://a.example/robots.txt"), &day(3), 200, A);
@@ -104,7 +131,7 @@ pub fn small(dialect: &'static Dialect) -> Vec<u8> {
     for (number, status) in [(3, 200), (5, 503), (6, 500), (50, 503)] {
         archive.push("http://outage.example/robots.txt", &day(number), status, B);
     }
-    compile(&archive, dialect)
+    archive
 }
 
 /// Returns a set of one policy with more combinations of groups than are ordered eagerly.
@@ -114,7 +141,14 @@ pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
         archive.push(&format!("{scheme}://a.example/robots.txt"), &day(3), 200, &many_groups());
     }
     archive.push("http://b.example/robots.txt", &day(4), 200, A);
-    compile(&archive, dialect)
+    compile(&archive, dialect, false)
+}
+
+/// Returns times in many moments of [`with_history`], and before all of them; none for one of them.
+pub fn times() -> Vec<Option<UnixSeconds>> {
+    let dates = [0, 3, 4, 5, 6, 8, 9, 38, 60].map(|day| day * 86_400);
+    let between = [2 * 86_400 - 1, 36 * 86_400 + 1];
+    dates.into_iter().chain(between).map(|at| Some(UnixSeconds(at))).chain([None]).collect()
 }
 
 /// Returns URLs that together match rules of every policy.

@@ -1,17 +1,18 @@
 //! The damage that verifying finds and reports.
 
-use crate::layout::{CaptureRow, LINE_SLOTS, SlotLine, host, policy, record, usage};
+use crate::layout::{CaptureRow, LINE_SLOTS, MomentRow, SlotLine, host, policy, record, usage};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 
 use portcullis_engine::{Line, RuleSet};
-use zerocopy::FromBytes;
+use zerocopy::{FromBytes, IntoBytes};
 
 use super::*;
 
 #[test]
 fn sets_of_every_dialect_hold() {
     for dialect in Dialect::ALL {
-        for bytes in [sample::small(dialect), sample::of_groups(dialect)] {
+        let samples = [sample::small, sample::of_groups, sample::with_history];
+        for bytes in samples.map(|sample| sample(dialect)) {
             let set = PolicySet::of_bytes("a.set", bytes).unwrap();
             let (verified, counts) = (set.verify().unwrap(), set.counts());
             assert_eq!(verified.blocks * 4_096, set.bytes());
@@ -26,6 +27,9 @@ fn the_samples_have_everything() {
     let set = PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap();
     assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
     assert!(set.counts().rule_sets >= 5);
+    let set = PolicySet::of_bytes("a.set", sample::with_history(&RFC_9309)).unwrap();
+    assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
+    assert!(set.moments() > 15);
     let set = PolicySet::of_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
     assert!(set.counts().rule_sets_of_groups >= 2);
 }
@@ -65,8 +69,7 @@ fn first_text(parts: &mut Parts, form: u32) -> usize {
 /// Changes single words, and expects what verifying reports.
 #[test]
 fn a_faulty_writer_is_found_out() {
-    type Change = fn(&mut Parts);
-    let cases: &[(&str, Change)] = &[
+    let cases: &[Case<'_>] = &[
         ("it has flags", |parts| parts.fields.flags = 1),
         ("it counts other things", |parts| parts.fields.counts[0] += 1),
         ("it counts other things", |parts| parts.fields.counts[15] = 1),
@@ -232,15 +235,123 @@ fn a_faulty_writer_is_found_out() {
             parts.set_word(SectionKind::USAGE_RECORDS, at, old ^ 1);
         }),
     ];
-    let whole = Parts::of(sample::small(&RFC_9309));
-    for (expected, change) in cases {
+    find_out(sample::small(&RFC_9309), cases);
+}
+
+/// A name of a damage, and the change that causes it.
+type Case<'c> = (&'c str, fn(&mut Parts));
+
+fn find_out(sample: Vec<u8>, cases: &[Case<'_>]) {
+    let whole = Parts::of(sample);
+    for (number, (expected, change)) in cases.iter().enumerate() {
         let mut parts = whole.clone();
         change(&mut parts);
-        let error = parts.open().and_then(|set| set.verify()).unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains(expected), "{text}, expected {expected}");
+        let verified = parts.open().and_then(|set| set.verify());
+        let text = verified.map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
+        assert!(text.contains(expected), "{number}: {text}, expected {expected}");
         assert!(text.contains("a.set") && text.contains("portcullis compile"), "{text}");
     }
+}
+
+/// Returns the moments of a set with history.
+fn moments(parts: &mut Parts) -> &mut [MomentRow] {
+    <[MomentRow]>::mut_from_bytes(parts.section(SectionKind::MOMENTS)).unwrap()
+}
+
+/// Returns the captures of moments.
+fn captures_of_moments(parts: &mut Parts) -> &mut [CaptureRow] {
+    let of_origins = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
+    let rows = <[CaptureRow]>::mut_from_bytes(parts.section(SectionKind::CAPTURES)).unwrap();
+    &mut rows[of_origins..]
+}
+
+fn remove(parts: &mut Parts, kind: SectionKind) {
+    parts.sections.retain(|(other, _)| *other != kind);
+}
+
+#[test]
+fn a_faulty_writer_of_timelines_is_found_out() {
+    let cases: &[Case<'_>] = &[
+        ("it has timelines without moments", |parts| remove(parts, SectionKind::MOMENTS)),
+        ("it has moments without timelines", |parts| remove(parts, SectionKind::TIMELINES)),
+        ("section 'history', at", |parts| {
+            remove(parts, SectionKind::MOMENTS);
+            remove(parts, SectionKind::TIMELINES);
+        }),
+        ("the captures do not lead to what the set says", |parts| moments(parts).swap(0, 1)),
+        ("the captures do not lead to what the set says", |parts| {
+            let rows = moments(parts);
+            rows[0].since_and_input = rows[1].since_and_input;
+        }),
+        ("section 'moments'", |parts| {
+            let last = parts.section(SectionKind::MOMENTS).len() - size_of::<MomentRow>();
+            parts.section(SectionKind::MOMENTS).truncate(last);
+        }),
+        ("section 'moments'", |parts| {
+            let row = parts.section(SectionKind::MOMENTS)[..size_of::<MomentRow>()].to_vec();
+            parts.section(SectionKind::MOMENTS).extend(row);
+        }),
+        ("section 'moments'", |parts| parts.section(SectionKind::MOMENTS).push(0)),
+        ("section 'policy index'", |parts| moments(parts)[1].policy = u32::MAX.into()),
+        ("the captures do not lead to what the set says", |parts| {
+            // The file behind a redirect does not change.
+            let rows = moments(parts);
+            let changes = rows.iter().rposition(|row| row.since() == 8 * 86_400).unwrap();
+            rows[changes].policy = rows[changes - 1].policy;
+        }),
+        ("section 'captures'", |parts| moments(parts)[1].capture = u32::MAX.into()),
+        ("the captures do not lead to what the set says", |parts| {
+            moments(parts)[0].capture = 0.into()
+        }),
+        ("a moment has a capture from before 1970", |parts| {
+            captures_of_moments(parts)[0].captured_at = (1 << 40).into();
+        }),
+        ("the captures do not lead to what the set says", |parts| {
+            captures_of_moments(parts)[0].captured_at = 1.into();
+        }),
+        ("section 'captures'", |parts| captures_of_moments(parts)[0].input = 1.into()),
+        ("section 'captures'", |parts| {
+            let copy = captures_of_moments(parts)[0].as_bytes().to_vec();
+            parts.section(SectionKind::CAPTURES).extend(copy);
+        }),
+        ("section 'moments'", |parts| {
+            moments(parts)[0].since_and_input |= 1;
+        }),
+        ("timelines of several hosts have one moment", |parts| {
+            let captures = parts.section(SectionKind::TIMELINES).len() as u32 / 4 - 1;
+            let mut start = |capture| parts.word(SectionKind::TIMELINES, capture as usize);
+            let longest = (0..captures).max_by_key(|&it| start(it + 1) - start(it)).unwrap();
+            let words = parts.section(SectionKind::HOSTS).len() / 4;
+            let mut position = 0;
+            while position < words {
+                for capture in [host::HTTP_CAPTURE, host::HTTPS_CAPTURE] {
+                    if parts.word(SectionKind::HOSTS, position + capture) != u32::MAX {
+                        parts.set_word(SectionKind::HOSTS, position + capture, longest);
+                    }
+                }
+                let key = parts.word(SectionKind::HOSTS, position) as usize;
+                position += host::HEAD_WORDS + key.div_ceil(4);
+            }
+        }),
+        ("an input that the provenance does not list", |parts| {
+            let provenance = br#"{"inputs":[{"name":"a.jsonl"}]}"#.to_vec();
+            *parts.section(SectionKind::PROVENANCE) = provenance;
+            moments(parts)[0].since_and_input |= 1;
+        }),
+        ("a timeline ends before it begins", |parts| {
+            parts.set_word(SectionKind::TIMELINES, 0, u32::MAX);
+        }),
+        ("section 'moments'", |parts| {
+            let last = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
+            parts.set_word(SectionKind::TIMELINES, last, 1 << 20);
+        }),
+        ("section 'timelines'", |parts| {
+            let last = parts.section(SectionKind::TIMELINES).len() - 4;
+            parts.section(SectionKind::TIMELINES).truncate(last);
+        }),
+        ("section 'timelines'", |parts| parts.section(SectionKind::TIMELINES).extend([0; 4])),
+    ];
+    find_out(sample::with_history(&RFC_9309), cases);
 }
 
 #[test]
