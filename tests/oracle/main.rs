@@ -8,6 +8,7 @@ mod analysis;
 mod case;
 mod exhaustive;
 mod generate;
+mod history;
 #[path = "../suite/paste.rs"]
 mod paste;
 mod random;

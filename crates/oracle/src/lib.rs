@@ -5,6 +5,8 @@
 //! two have no bug in common. Use it in tests and to verify results; use `portcullis-robots` for
 //! anything else.
 //!
+//! [`Archive`] evaluates captures: it returns the policy of an origin as of a time.
+//!
 //! Cost: [`decide`] and [`usage`] parse the whole file for every URL; a [`Judge`] parses it once.
 //! Matching a pattern takes time proportional to the bytes of the pattern times the bytes of the path.
 //! Nothing backtracks, so hostile input is slow but always terminates. No function fails: a record that
@@ -21,6 +23,7 @@
 //! ```
 
 mod groups;
+mod history;
 mod lines;
 mod pattern;
 mod url;
@@ -34,6 +37,8 @@ use std::cmp::Reverse;
 use portcullis_dialect::{
     Decision, Dialect, IndexPage, PathRules, Precedence, Reason, RobotsTxtUrl, Usage, Verdict,
 };
+
+pub use history::{Archive, Archived, LongOutageChoice, Policy};
 
 use groups::Rule;
 use lines::Record;

@@ -116,6 +116,21 @@ pub(super) fn origin_of_robots_txt(url: &[u8]) -> Option<Origin> {
     origin_of_parts(&parts)
 }
 
+/// What a URL identifies: an origin, and a path and query.
+pub(super) type Resource = (Origin, Vec<u8>);
+
+/// Returns the resource of `url`, or `None` if it is not a URL.
+pub(super) fn resource(url: &[u8]) -> Option<Resource> {
+    let parts = parts(&RFC_9309.paths, url)?;
+    let root: &[u8] = if parts.path.starts_with(b"/") { b"" } else { b"/" };
+    Some((origin_of_parts(&parts)?, [root, parts.path].concat()))
+}
+
+/// Returns the robots.txt that applies to `url`, or `None` if it is not a URL.
+pub(super) fn robots_txt_of(url: &[u8]) -> Option<Resource> {
+    Some((resource(url)?.0, b"/robots.txt".to_vec()))
+}
+
 fn origin_of_parts(parts: &Parts<'_>) -> Option<Origin> {
     let scheme = String::from_utf8(parts.scheme.to_ascii_lowercase()).ok()?;
     let server = parts.authority.rsplit(|&byte| byte == b'@').next()?;

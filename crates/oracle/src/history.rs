@@ -1,0 +1,200 @@
+//! The policy of an origin as of a time, from all captures of its archive.
+//!
+//! A time is in whole seconds. The captures that count are those up to the time, and those without a
+//! date, which are older than all others.
+
+use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_dialect::{AccessOutcome, Decision, Dialect, LongUnreachable, PolicyState, Reason};
+
+use crate::decide;
+use crate::url::{Resource, resource, robots_txt_of};
+
+/// An answer to GET, in an archive.
+#[derive(Clone, Debug)]
+pub struct Archived {
+    /// The URL that was requested.
+    pub url: String,
+    /// When the answer was received.
+    pub at: Option<u64>,
+    /// The redirects that were followed before this answer.
+    pub redirects: u32,
+    /// The status; 0 if there was no whole answer.
+    pub status: u16,
+    /// The absolute URL in the Location of a redirect.
+    pub location: Option<String>,
+    /// The body.
+    pub body: String,
+}
+
+/// The effect of an outage of more than 30 days, if the dialect leaves the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongOutageChoice {
+    /// The origin stays unreachable.
+    NoChange,
+    /// Its file counts as not found.
+    Unavailable,
+    /// The last good copy applies, if there is one.
+    LastGoodCopy,
+}
+
+/// The policy of an origin at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy<'a> {
+    /// This file.
+    File(&'a str),
+    /// There is no file.
+    Outcome(AccessOutcome),
+}
+
+/// What an answer means.
+#[derive(PartialEq, Eq)]
+enum Meaning {
+    File,
+    Redirect,
+    NotModified,
+    Outcome(AccessOutcome),
+}
+
+/// The states of a capture that counts as later than others of its second.
+const FAILURES: [PolicyState; 2] = [PolicyState::Unreachable, PolicyState::Deferred];
+
+/// All captures of an archive.
+pub struct Archive<'a> {
+    dialect: &'a Dialect,
+    long_outage: LongOutageChoice,
+    /// Each with the resource that it is a capture of. A later one counts before an equal one.
+    captures: Vec<(Resource, &'a Archived)>,
+}
+
+impl<'a> Archive<'a> {
+    /// Creates an archive. Captures whose URL is not a URL are ignored.
+    pub fn new(
+        dialect: &'a Dialect,
+        long_outage: LongOutageChoice,
+        captures: &'a [Archived],
+    ) -> Archive<'a> {
+        let captures =
+            captures.iter().filter_map(|it| Some((resource(it.url.as_bytes())?, it))).collect();
+        Archive { dialect, long_outage, captures }
+    }
+
+    /// Returns the decision for an agent and `url` as of `time`.
+    pub fn decide(&self, agents: &[&str], url: &str, time: u64) -> Decision {
+        let of_file =
+            |text: &str| decide(self.dialect, text.as_bytes(), None, agents, url.as_bytes());
+        let of_nothing = of_file("");
+        let is_never = || self.policy(url, u64::MAX).is_none();
+        match self.policy(url, time) {
+            _ if of_nothing == Decision::INVALID => of_nothing,
+            None if is_never() => Decision::UNKNOWN,
+            None => Decision::BEFORE_FIRST,
+            Some(Policy::File(text)) => of_file(text),
+            Some(Policy::Outcome(_)) if of_nothing == Decision::ROBOTS_TXT => of_nothing,
+            Some(Policy::Outcome(AccessOutcome { state, verdict })) => {
+                let same_word = |reason: &Reason| reason.as_str() == state.as_str();
+                let reason = Reason::ALL.into_iter().find(same_word).expect("a state is a reason");
+                Decision::without_rule(verdict, reason)
+            }
+        }
+    }
+
+    /// Returns the policy of the origin of `url` as of `time`; `None` if `url` is not a URL, or its
+    /// origin was not captured by then.
+    pub fn policy(&self, url: &str, time: u64) -> Option<Policy<'a>> {
+        let rules = &self.dialect.access;
+        let mut captures = self.until(&robots_txt_of(url.as_bytes())?, time);
+        let (mut followed, mut copy) = (captures.last()?.redirects, None);
+        loop {
+            let Some(newest) = captures.last() else {
+                return Some(Policy::Outcome(rules.other_status));
+            };
+            let is_file = |it: &&&Archived| self.meaning(it, it.redirects) == Meaning::File;
+            let file: Option<&'a Archived> = captures.iter().rfind(is_file).copied();
+            copy = [copy, file].into_iter().flatten().max_by_key(|file: &&Archived| file.at);
+            match (self.meaning(newest, followed), file) {
+                (Meaning::File, _) => return Some(Policy::File(&newest.body)),
+                (Meaning::NotModified, Some(file)) => return Some(Policy::File(&file.body)),
+                (Meaning::Outcome(outcome), _) => {
+                    let is_long = self.is_long_outage(&captures, time);
+                    return Some(self.failed(outcome, is_long, copy));
+                }
+                (Meaning::NotModified, None) => return Some(Policy::Outcome(rules.other_status)),
+                (Meaning::Redirect, _) => {}
+            }
+            let target = newest.location.as_ref().and_then(|it| resource(it.as_bytes()));
+            captures = target.map_or(Vec::new(), |target| self.until(&target, time));
+            followed += 1 + captures.last().map_or(0, |it| it.redirects);
+        }
+    }
+
+    /// Returns the captures of a resource up to `time`, oldest first. A failure is later than other
+    /// captures of its second.
+    fn until(&self, resource: &Resource, time: u64) -> Vec<&'a Archived> {
+        let of_resource = self.captures.iter().filter(|(of, _)| of == resource);
+        let counts = |it: &&Archived| it.at.is_none_or(|at| at <= time);
+        let mut captures: Vec<&'a Archived> =
+            of_resource.map(|(_, it)| *it).filter(counts).collect();
+        captures.sort_by_key(|it| (it.at, it.at.is_some() && self.leads_to(it, &FAILURES)));
+        captures
+    }
+
+    /// Returns whether an answer leads to one of these states.
+    fn leads_to(&self, answer: &Archived, states: &[PolicyState]) -> bool {
+        let meaning = self.meaning(answer, answer.redirects);
+        matches!(meaning, Meaning::Outcome(it) if states.contains(&it.state))
+    }
+
+    /// Returns the meaning of an answer after this many redirects.
+    fn meaning(&self, answer: &Archived, redirects: u32) -> Meaning {
+        let rules = &self.dialect.access;
+        let redirects_max = u32::from(rules.redirects_max);
+        Meaning::Outcome(match answer.status {
+            _ if redirects > redirects_max => rules.too_many_redirects,
+            0 => rules.server_error,
+            200..=299 => return Meaning::File,
+            304 => return Meaning::NotModified,
+            300..=399 if redirects < redirects_max => return Meaning::Redirect,
+            300..=399 => rules.too_many_redirects,
+            401 | 403 => rules.forbidden,
+            404 | 410 => rules.not_found,
+            429 => rules.too_many_requests,
+            400..=499 => rules.other_client_error,
+            500..=599 => rules.server_error,
+            _ => rules.other_status,
+        })
+    }
+
+    /// Returns whether the origin was unreachable for more than 30 days: since the first failure
+    /// after the last other answer.
+    fn is_long_outage(&self, captures: &[&Archived], time: u64) -> bool {
+        let is_failure = |it: &&&Archived| self.leads_to(it, &[PolicyState::Unreachable]);
+        let answered_at = captures.iter().filter(|it| !is_failure(it)).filter_map(|it| it.at).max();
+        let failures = captures.iter().filter(is_failure).filter_map(|it| it.at);
+        let first = failures.filter(|&at| Some(at) >= answered_at).min();
+        first.is_some_and(|first| time.saturating_sub(first) > LONG_UNREACHABLE_SECONDS)
+    }
+
+    /// Returns the policy after an answer with this outcome, which may change in a long outage.
+    fn failed(
+        &self,
+        outcome: AccessOutcome,
+        is_long: bool,
+        copy: Option<&'a Archived>,
+    ) -> Policy<'a> {
+        let rules = &self.dialect.access;
+        let copy = copy.map(|file| Policy::File(&file.body));
+        let (unchanged, gone) = (Policy::Outcome(outcome), Policy::Outcome(rules.not_found));
+        if !is_long || outcome.state != PolicyState::Unreachable {
+            return unchanged;
+        }
+        match (rules.long_unreachable, self.long_outage) {
+            (LongUnreachable::LastGoodCopy, _) => copy.unwrap_or(gone),
+            (LongUnreachable::OnRequest, LongOutageChoice::LastGoodCopy) => {
+                copy.unwrap_or(unchanged)
+            }
+            (LongUnreachable::OnRequest, LongOutageChoice::Unavailable) => gone,
+            (LongUnreachable::OnRequest, LongOutageChoice::NoChange)
+            | (LongUnreachable::Never, _) => unchanged,
+        }
+    }
+}

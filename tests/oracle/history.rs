@@ -1,0 +1,256 @@
+//! Sets with history, asked as of random times, against the captures up to each time.
+//!
+//! The captures go the way of users: JSON Lines files, `ingest`, a compiled set. The times are those
+//! at which an answer may change, and those beside them. A failure prints the captures.
+
+use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
+use portcullis_set::batch::{Classifier, InForce, Session, Times};
+use portcullis_set::{IngestConfig, OutageConfig, PolicySet, Provenance};
+use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
+use rayon::prelude::*;
+use serde_json::json;
+
+/// Archives per dialect.
+const ARCHIVES: u64 = 24;
+
+const HOSTS: usize = 4;
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// The times at which each URL is asked.
+const TIMES_PER_URL: usize = 60;
+
+/// The bodies. Each gives another policy in every dialect.
+const BODIES: [&str; 5] = [
+    "User-agent: *\nDisallow: /a\n",
+    "\nUser-agent: *\nDisallow: /b\n\nUser-agent: ExampleBot\nDisallow: /a/b\nAllow: /a\n",
+    "User-agent: ExampleBot\nDisallow: /\n",
+    "User-agent: *\nDisallow:\n",
+    "# nothing\n",
+];
+
+const PATHS: [&str; 4] = ["/a", "/a/b", "/b", "/robots.txt"];
+
+/// An archive, as files and as the oracle reads it.
+struct World {
+    files: Vec<Captures>,
+    archived: Vec<Archived>,
+}
+
+impl World {
+    fn new(random: &mut Random) -> World {
+        let mut world = World { files: Vec::new(), archived: Vec::new() };
+        for _ in 0..random.within(1..=3) {
+            world.files.push(Captures::default());
+            (0..random.within(4..=36)).for_each(|_| world.push(random));
+        }
+        world
+    }
+
+    /// Adds a capture to the last file.
+    fn push(&mut self, random: &mut Random) {
+        let url = resource(random);
+        let at = match random.below(10) {
+            0 => None,
+            // Dates are often equal, or 30 days apart.
+            _ => Some(random.below(14) as u64 * 10 * DAY + random.below(2) as u64),
+        };
+        let status = *random.pick(&[
+            200, 200, 200, 200, 200, 301, 302, 304, 304, 401, 404, 418, 429, 500, 503, 503, 503,
+            503, 600, 0,
+        ]);
+        let redirects = if random.one_in(8) { random.within(1..=6) } else { 0 };
+        let (mut location, mut members) = (None, json!({}));
+        let body = *random.pick(&BODIES);
+        match status {
+            0 => members["error"] = "timeout".into(),
+            200 => members["body"] = body.into(),
+            301 | 302 => {
+                let target = resource(random);
+                // A path is resolved, another scheme leads nowhere, and a redirect may have no target.
+                let (host_end, way) = (target.rfind('/').expect("a path"), random.below(8));
+                location = (way > 0).then(|| target.clone());
+                if way == 1 && target[..host_end] == url[..url.rfind('/').expect("a path")] {
+                    members["headers"] = json!({"location": target[host_end..]});
+                } else if way > 0 {
+                    members["headers"] = json!({"Location": target});
+                }
+            }
+            _ => {}
+        }
+        if redirects > 0 {
+            members["redirects"] = (0..redirects).map(|_| url.as_str()).collect();
+        }
+        let time = at.map_or(String::new(), |at| UnixSeconds(at).to_rfc3339());
+        let file = self.files.last_mut().expect("a file");
+        file.push_with(&url, &time, status, members);
+        let (redirects, body) = (redirects as u32, body.to_owned());
+        self.archived.push(Archived { url, at, redirects, status, location, body });
+    }
+
+    /// Returns the times at which an answer may change, and those beside them.
+    fn times(&self) -> Vec<u64> {
+        let dates = self.archived.iter().filter_map(|it| it.at);
+        let boundaries = dates.flat_map(|at| [at, at + LONG_UNREACHABLE_SECONDS + 1]).chain([0]);
+        let beside = |at: u64| [at.saturating_sub(1), at, at + 1];
+        let mut times: Vec<u64> = boundaries.flat_map(beside).collect();
+        times.sort_unstable();
+        times.dedup();
+        times
+    }
+}
+
+/// Returns the URL of a robots.txt, or of another resource to which a redirect may lead.
+fn resource(random: &mut Random) -> String {
+    let (scheme, host) = (random.pick(&["http", "https", "https"]), random.below(HOSTS));
+    let path = random.pick(&["robots.txt", "robots.txt", "robots.txt", "moved"]);
+    format!("{scheme}://h{host}.example/{path}")
+}
+
+/// How often each reason was given, and how many answers were compared.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    compared: usize,
+    by_reason: [usize; Reason::ALL.len()],
+}
+
+impl Tally {
+    fn sum(mut self, other: Tally) -> Tally {
+        self.compared += other.compared;
+        self.by_reason.iter_mut().zip(other.by_reason).for_each(|(count, more)| *count += more);
+        self
+    }
+}
+
+/// Returns the set with the history of a world.
+fn set(world: &World, dialect: &'static Dialect, long_outage: LongOutage) -> PolicySet {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write =
+        |(number, file): (usize, &Captures)| file.write(folder.path(), &format!("{number}.jsonl"));
+    let paths: Vec<_> = world.files.iter().enumerate().map(write).collect();
+    let outages = OutageConfig { as_of: None, long_outage };
+    let config = IngestConfig { history: true, outages, ..IngestConfig::new(dialect, None) };
+    let ingested = ingested(&paths, &config);
+    let captures: u64 = ingested.inputs.iter().map(|input| input.captures).sum();
+    assert_eq!(captures as usize, world.archived.len());
+    let provenance = Provenance::of(&ingested.inputs, &outages).to_json();
+    PolicySet::of_bytes("history", compiled(&ingested, (dialect, None), &provenance))
+        .expect("a set")
+}
+
+/// Checks that the policy of `url` is the same in the whole period in which `time` lies, and another
+/// one directly after it.
+fn assert_period(archive: &Archive<'_>, url: &str, time: u64, InForce { period, .. }: InForce) {
+    let (since, until) = (period.since.0, period.until.map_or(u64::MAX, |until| until.0));
+    let in_force = |time| archive.policy(url, time);
+    assert!(since <= time && time < until, "{url} {time} {period:?}");
+    let last = if until == u64::MAX { time } else { until - 1 };
+    for other in [since, last] {
+        assert_eq!(in_force(other), in_force(time), "{url} {time} {period:?}");
+    }
+    for other in [since.checked_sub(1), period.until.map(|it| it.0)].into_iter().flatten() {
+        assert_ne!(in_force(other), in_force(time), "{url} {time} {period:?}");
+    }
+}
+
+/// Compares all answers to a block of URLs, each with a time.
+fn compare(session: &mut Session, archive: &Archive<'_>, block: &[(&str, u64)]) -> Tally {
+    let records: Vec<&str> = block.iter().map(|(url, _)| *url).collect();
+    let times: Vec<_> = block.iter().map(|(_, time)| Some(UnixSeconds(*time))).collect();
+    session.classify_at(&records, Times::Each(&times)).expect("a sound set");
+    let decisions = session.decisions_with_rules().expect("a sound set");
+    let chains = session.classifier().agents().to_vec();
+    let mut tally = Tally { compared: decisions.len(), ..Tally::default() };
+    for (answer, decision) in decisions.into_iter().enumerate() {
+        let record = answer / chains.len();
+        let (url, time) = block[record];
+        let expected = archive.decide(&names(&chains[answer % chains.len()]), url, time);
+        assert_eq!(decision, expected, "{url} {time}");
+        tally.by_reason[decision.reason as usize] += 1;
+        if answer % chains.len() > 0 {
+            continue;
+        }
+        let policy = archive.policy(url, time);
+        let state = policy.map_or(PolicyState::Unknown, state_of);
+        let is_url = decision.reason != Reason::BadUrl;
+        assert_eq!(session.state(record).expect("a sound set"), is_url.then_some(state));
+        let in_force = session.in_force(record).expect("a sound set");
+        assert_eq!(in_force.is_some(), policy.is_some(), "{url} {time}");
+        in_force.into_iter().for_each(|it| assert_period(archive, url, time, it));
+    }
+    tally
+}
+
+fn state_of(policy: Policy<'_>) -> PolicyState {
+    match policy {
+        Policy::File(body) if body == BODIES[4] => PolicyState::NoRules,
+        Policy::File(_) => PolicyState::Rules,
+        Policy::Outcome(outcome) => outcome.state,
+    }
+}
+
+/// Compares the answers on one archive, and panics with its captures if they differ.
+fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
+    let random = &mut Random::new(seed);
+    let world = World::new(random);
+    let choices = [
+        (LongOutage::NoChange, LongOutageChoice::NoChange),
+        (LongOutage::Unavailable, LongOutageChoice::Unavailable),
+        (LongOutage::LastGoodCopy, LongOutageChoice::LastGoodCopy),
+    ];
+    let (long_outage, choice) = *random.pick(&choices);
+    let archive = Archive::new(dialect, choice, &world.archived);
+    let set = set(&world, dialect, long_outage);
+    set.verify().unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
+    let agents = agents(&["ExampleBot", "Other"], dialect);
+    let mut session = Session::new(Classifier::new(set, agents).expect("all agents"), None);
+    let urls = (0..=HOSTS).flat_map(|host| {
+        let of_host =
+            move |path| ["http", "https"].map(|it| format!("{it}://h{host}.example{path}"));
+        PATHS.into_iter().flat_map(of_host)
+    });
+    let urls: Vec<String> = urls.chain(["no URL".to_owned()]).collect();
+    let times = world.times();
+    let mut block: Vec<(&str, u64)> = urls
+        .iter()
+        .flat_map(|url| {
+            (0..TIMES_PER_URL).map(|_| (&**url, *random.pick(&times))).collect::<Vec<_>>()
+        })
+        .collect();
+    // Records of one host in a row, and hosts that alternate.
+    let half = block.len() / 2;
+    for at in half..block.len() {
+        let other = random.within(half..=at);
+        block.swap(at, other);
+    }
+    let compared = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        block
+            .chunks(300)
+            .map(|block| compare(&mut session, &archive, block))
+            .fold(Tally::default(), Tally::sum)
+    }));
+    compared.unwrap_or_else(|_| {
+        let files = world.files.iter().map(Captures::as_str).collect::<Vec<_>>();
+        panic!("{} {choice:?} {seed}\n{}", dialect.name, files.join("\n"))
+    })
+}
+
+#[test]
+fn a_set_with_history_decides_as_the_oracle_does_from_the_captures_up_to_each_time() {
+    let worlds =
+        Dialect::ALL.into_iter().flat_map(|dialect| (0..ARCHIVES).map(move |it| (dialect, it)));
+    let worlds: Vec<_> = worlds.collect();
+    let tally = worlds.into_par_iter().map(|(dialect, seed)| compare_archive(dialect, seed));
+    let tally = tally.reduce(Tally::default, Tally::sum);
+    println!("{tally:?}");
+    // Every reason must occur, otherwise the generator has degenerated.
+    for reason in Reason::ALL {
+        let never = matches!(reason, Reason::Expired | Reason::NotYet | Reason::NoTime);
+        let share = if never { 0 } else { tally.compared / 500 };
+        assert!(tally.by_reason[reason as usize] >= share, "{reason}: {tally:?}");
+    }
+}
