@@ -7,6 +7,7 @@ use crate::standing::Timeline;
 use crate::stored::Period;
 use crate::{OutageConfig, Part, PolicySet, merge};
 use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::LongOutage;
 use portcullis_robots::policy::AgentChain;
@@ -210,6 +211,40 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let period = Period { since: UnixSeconds(10), until: time(20) };
     let in_force = InForce { captured_at: time(10), period };
     assert_eq!(session.in_force(1).unwrap(), Some(in_force));
+}
+
+#[test]
+fn a_period_lasts_as_long_as_the_policy() {
+    let lines = ["a 10 200 /x", "a 20 200 /x", "a 30 404", "a 40 410", "a 50 200 /y", "a 60 503"];
+    let mut captures = lines.map(made);
+    captures[1].body += "# a comment\nSitemap: https://s.example/new\n";
+    let piece = captures.map(Record::Capture).to_vec();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
+    let mut session = session(set_of(&all, &RFC_9309), &RFC_9309);
+    let periods = [(10, Some(30)), (30, Some(50)), (50, Some(60)), (60, None)];
+    for time in 10..70 {
+        session.classify_at(&["https://a.example/"], Times::At(UnixSeconds(time))).unwrap();
+        let InForce { captured_at, period } = session.in_force(0).unwrap().unwrap();
+        assert_eq!(captured_at, Some(UnixSeconds(time / 10 * 10)));
+        let expected = periods.iter().rfind(|(since, _)| *since <= time).unwrap();
+        assert_eq!((period.since.0, period.until.map(|it| it.0)), *expected, "{time}");
+    }
+}
+
+#[test]
+fn after_the_time_of_a_set_outages_go_on() {
+    let lines = ["a 10 200 /x", "a 20 503", "a 50 200 /y"].map(|line| Record::Capture(made(line)));
+    let as_of = Some(UnixSeconds(40));
+    let outages = OutageConfig { as_of, ..OutageConfig::default() };
+    let config = history(IngestConfig { outages, ..config(&GOOGLE) });
+    let all = ingest_pieces(&[(vec![lines.to_vec()], false)], &config, 1).unwrap();
+    let host = &all.hosts[0];
+    let [_, timeline] = &**host.timelines.as_ref().unwrap();
+    let is_file = |it: &Standing| matches!(it.content, Content::File { .. });
+    let moments = timeline.iter().map(|it| (it.since.0, is_file(&it.standing)));
+    let long = 20 + 30 * DAY + 1;
+    assert_eq!(moments.collect::<Vec<_>>(), [(10, true), (20, false), (long, true)]);
+    assert!(!is_file(&host.https.unwrap()));
 }
 
 #[test]
