@@ -239,6 +239,9 @@ fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) 
         let labels = labels.map(|(label, stated)| format!("{label}={}", stated.join("|")));
         let licenses = (*licenses > 0).then(|| counted(*licenses as u64, "licence"));
         let stated: Vec<String> = labels.chain(licenses).collect();
+        if stated.is_empty() {
+            continue;
+        }
         text.line(format_args!("   {}: uses {}", robot_names(&robots), stated.join(", ")));
     }
     if usage.is_empty() {
