@@ -15,7 +15,7 @@ use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN};
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
-use portcullis_io::list::{ListConfig, ListFormat};
+use portcullis_io::list::{AtConfig, ListConfig, ListFormat};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Strictness;
 use portcullis_set::batch::Freshness;
@@ -251,6 +251,7 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
         fields: args.field,
         column: args.column,
         terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
+        at: AtConfig::default(),
     })
 }
 

@@ -8,17 +8,18 @@ use std::borrow::Cow;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrowPrimitiveType, BinaryArray, BooleanArray, RecordBatch, StringArray, StructArray,
+    Array, ArrowPrimitiveType, BinaryArray, BinaryViewArray, BooleanArray, RecordBatch,
+    StringArray, StructArray,
 };
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
 
-use super::list::UrlColumn;
+use super::list::{ColumnOf, TableColumn};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 
@@ -32,8 +33,8 @@ struct Place {
     rank: usize,
     /// The names of the enclosing structures, then the name of the column.
     path: Vec<String>,
-    /// The units per second, for times in a column of numbers.
-    times_per_second: i64,
+    /// Whether the values are times in seconds, of which Parquet knows numbers only.
+    is_in_seconds: bool,
 }
 
 /// The places of the columns that are read.
@@ -89,9 +90,7 @@ impl Places {
         let is_readable = |place: &Place| {
             type_at(schema.fields(), &place.path).is_some_and(|data_type| match data_type {
                 DataType::Timestamp(unit, _) => *unit != TimeUnit::Second,
-                DataType::Int64 if place.field == CaptureField::FetchedAt => {
-                    place.times_per_second == 1
-                }
+                DataType::Int64 if place.field == CaptureField::FetchedAt => place.is_in_seconds,
                 DataType::Binary | DataType::Utf8 => true,
                 data_type => holds_numbers(data_type) || *data_type == DataType::Boolean,
             })
@@ -137,13 +136,9 @@ fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String
             path.join(".")
         )));
     }
-    let times_per_second = match data_type {
-        DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000,
-        DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000_000,
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => 1_000_000_000,
-        _ => 1,
-    };
-    Some(Ok(Place { field, rank, path, times_per_second }))
+    use DataType::Timestamp;
+    let is_in_seconds = !matches!(data_type, Timestamp(unit, _) if *unit != TimeUnit::Second);
+    Some(Ok(Place { field, rank, path, is_in_seconds }))
 }
 
 /// Returns the column of a candidate and its path as the file spells it. The candidate's path is
@@ -185,18 +180,45 @@ fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
     }
 }
 
-/// Finds the column with the URLs of a list, as [`UrlColumn::find`]. The error says what is wrong.
-pub(super) fn url_column(schema: &Schema, given: Option<&str>) -> Result<usize, String> {
+/// Finds a column of a list by its name or number, or that with the URLs by a usual name. The error
+/// says what is wrong.
+pub(super) fn list_column(
+    schema: &Schema,
+    given: Option<&str>,
+    of: ColumnOf,
+) -> Result<usize, String> {
     let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let found = UrlColumn::find(&names, given);
-    let place = found.ok_or_else(|| UrlColumn::missing(&names, given))?.only(&names)?;
-    let field = schema.field(place);
-    match holds_bytes(entries(field.data_type())) {
-        true => Ok(place),
+    let found = TableColumn::find(&names, given);
+    found.ok_or_else(|| TableColumn::missing(&names, given, of))?.only(&names, of)
+}
+
+/// Checks that a column can hold URLs. The error says what is wrong.
+pub(super) fn can_be_urls(column: &Field) -> Result<(), String> {
+    match holds_bytes(entries(column.data_type())) {
+        true => Ok(()),
         false => Err(format!(
             "the column {} holds {}; the URL needs text or bytes; name another with --column COLUMN",
-            field.name(),
-            field.data_type()
+            column.name(),
+            column.data_type()
+        )),
+    }
+}
+
+/// Checks that a column can hold times, which numbers are if their unit is known. The error says
+/// what is wrong.
+pub(super) fn can_be_times(column: &Field, has_unit: bool) -> Result<(), String> {
+    let data_type = entries(column.data_type());
+    let name = column.name();
+    match data_type {
+        DataType::Date32 => Ok(()),
+        data_type if holds_times(data_type) => Ok(()),
+        data_type if holds_numbers(data_type) && has_unit => Ok(()),
+        data_type if holds_numbers(data_type) => Err(format!(
+            "the column {name} holds {data_type}; name the unit of the times with --at-unit s or ms"
+        )),
+        data_type => Err(format!(
+            "the column {name} holds {data_type}; the time needs timestamps, dates, text, or numbers \
+             with --at-unit; name another with --at-column COLUMN"
         )),
     }
 }
@@ -214,7 +236,7 @@ fn names(schema: &Schema) -> String {
     format!("the columns are {}", names.join(", "))
 }
 
-fn holds_bytes(data_type: &DataType) -> bool {
+pub(super) fn holds_bytes(data_type: &DataType) -> bool {
     use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     matches!(data_type, Binary | BinaryView | LargeBinary | LargeUtf8 | Utf8 | Utf8View)
 }
@@ -254,11 +276,13 @@ struct Column<'a> {
 }
 
 /// The values of a column.
-enum Values<'a> {
+pub(super) enum Values<'a> {
     Binary(&'a BinaryArray),
+    Views(&'a BinaryViewArray),
     Utf8(&'a StringArray),
     Booleans(&'a BooleanArray),
     Numbers(Vec<Option<f64>>),
+    /// Seconds.
     Times(Vec<Option<i64>>),
 }
 
@@ -280,17 +304,7 @@ impl<'a> Column<'a> {
         if self.outer.iter().any(|structure| structure.is_null(row)) {
             return FieldValue::Null;
         }
-        let value = match &self.values {
-            Values::Binary(array) => array.is_valid(row).then(|| text(array.value(row))),
-            Values::Utf8(array) => array.is_valid(row).then(|| text(array.value(row).as_bytes())),
-            Values::Booleans(array) => {
-                array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
-            }
-            Values::Numbers(numbers) => numbers[row].map(FieldValue::Number),
-            Values::Times(times) => times[row]
-                .map(|time| FieldValue::Time(time.div_euclid(self.place.times_per_second))),
-        };
-        value.unwrap_or(FieldValue::Null)
+        self.values.at(row)
     }
 }
 
@@ -299,8 +313,23 @@ fn text(bytes: &[u8]) -> FieldValue<'_> {
 }
 
 impl<'a> Values<'a> {
+    /// Returns the value in a row.
+    pub fn at(&self, row: usize) -> FieldValue<'a> {
+        let value = match self {
+            Values::Binary(array) => array.is_valid(row).then(|| text(array.value(row))),
+            Values::Views(array) => array.is_valid(row).then(|| text(array.value(row))),
+            Values::Utf8(array) => array.is_valid(row).then(|| text(array.value(row).as_bytes())),
+            Values::Booleans(array) => {
+                array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
+            }
+            Values::Numbers(numbers) => numbers[row].map(FieldValue::Number),
+            Values::Times(times) => times[row].map(FieldValue::Time),
+        };
+        value.unwrap_or(FieldValue::Null)
+    }
+
     /// Returns the values of a column, or `None` if it has another type.
-    fn of(column: &'a dyn Array, is_time: bool) -> Option<Values<'a>> {
+    pub fn of(column: &'a dyn Array, is_in_seconds: bool) -> Option<Values<'a>> {
         fn numbers<T: ArrowPrimitiveType>(
             column: &dyn Array,
             to: impl Fn(T::Native) -> f64,
@@ -308,23 +337,33 @@ impl<'a> Values<'a> {
             let values = column.as_primitive::<T>().iter();
             Values::Numbers(values.map(|value| value.map(&to)).collect())
         }
-        fn times<T: ArrowPrimitiveType<Native = i64>>(column: &dyn Array) -> Values<'static> {
-            Values::Times(column.as_primitive::<T>().iter().collect())
+        fn times<T: ArrowPrimitiveType<Native = i64>>(
+            column: &dyn Array,
+            per_second: i64,
+        ) -> Values<'static> {
+            let values = column.as_primitive::<T>().iter();
+            Values::Times(values.map(|time| Some(time?.div_euclid(per_second))).collect())
         }
         Some(match column.data_type() {
             DataType::Binary => Values::Binary(column.as_binary()),
+            DataType::BinaryView => Values::Views(column.as_binary_view()),
             DataType::Utf8 => Values::Utf8(column.as_string()),
             DataType::Boolean => Values::Booleans(column.as_boolean()),
             // Parquet has no type for times in seconds.
-            DataType::Int64 if is_time => times::<Int64Type>(column),
+            DataType::Int64 if is_in_seconds => times::<Int64Type>(column, 1),
+            DataType::Timestamp(TimeUnit::Second, _) => times::<TimestampSecondType>(column, 1),
             DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                times::<TimestampMillisecondType>(column)
+                times::<TimestampMillisecondType>(column, 1_000)
             }
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                times::<TimestampMicrosecondType>(column)
+                times::<TimestampMicrosecondType>(column, 1_000_000)
             }
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                times::<TimestampNanosecondType>(column)
+                times::<TimestampNanosecondType>(column, 1_000_000_000)
+            }
+            DataType::Date32 => {
+                let days = column.as_primitive::<Date32Type>().iter();
+                Values::Times(days.map(|day| Some(i64::from(day?) * 24 * 60 * 60)).collect())
             }
             DataType::Int8 => numbers::<Int8Type>(column, f64::from),
             DataType::Int16 => numbers::<Int16Type>(column, f64::from),

@@ -124,7 +124,7 @@ fn written(batch: &RecordBatch, properties: WriterProperties) -> (TempDir, Arc<P
 }
 
 fn opened(path: &Path) -> Arc<ParquetList> {
-    Arc::new(ParquetList::open(path, None).unwrap())
+    Arc::new(ParquetList::open(path, &ListConfig::default()).unwrap())
 }
 
 /// Returns the row groups of a file.

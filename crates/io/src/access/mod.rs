@@ -33,7 +33,8 @@ use portcullis_dialect::{AccessOutcome, AccessRules};
 
 pub use expiry::{CachingHeaders, Expiry, ExpirySource, expiry};
 pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
-pub use time::{DateSpan, UnixSeconds};
+pub(crate) use time::in_range;
+pub use time::{DateSpan, TimeUnit, UnixSeconds};
 
 /// The result of one GET /robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

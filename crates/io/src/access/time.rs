@@ -4,6 +4,23 @@ use std::fmt;
 use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
+use portcullis_dialect::words;
+
+/// The seconds of a day.
+const DAY: i64 = 24 * 60 * 60;
+
+/// The last second of the year 9999. A number beyond it has another unit than was named.
+const SECONDS_MAX: i64 = 253_402_300_799;
+
+words! {
+    /// The unit of times that are numbers.
+    pub enum TimeUnit {
+        /// Seconds since 1970.
+        Seconds => "s": "seconds",
+        /// Milliseconds since 1970.
+        Milliseconds => "ms": "milliseconds",
+    }
+}
 
 /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +60,44 @@ impl UnixSeconds {
         u64::try_from(time.as_second()).ok().map(UnixSeconds)
     }
 
+    /// Parses the time of a record: RFC 3339 (also with a space instead of `T`, and in UTC without a
+    /// zone), a date, or 14 or 8 digits as in CDX. A date means midnight. If a unit is named, digits
+    /// are a number of it instead. Returns `None` for other texts, days that do not exist, and years
+    /// after 9999.
+    ///
+    /// A fraction of a second is dropped, a leap second is the second before it, and a time before
+    /// 1970 is 1970: no capture is older.
+    ///
+    /// ```
+    /// use portcullis_io::access::{TimeUnit, UnixSeconds};
+    ///
+    /// let time = Some(UnixSeconds(784_111_777));
+    /// assert_eq!(UnixSeconds::from_text(b"1994-11-06 08:49:37.5", None), time);
+    /// assert_eq!(UnixSeconds::from_text(b"19941106084937", None), time);
+    /// assert_eq!(UnixSeconds::from_text(b"784111777", Some(TimeUnit::Seconds)), time);
+    /// assert_eq!(UnixSeconds::from_text(b"784111777", None), None);
+    /// ```
+    pub fn from_text(text: &[u8], unit: Option<TimeUnit>) -> Option<UnixSeconds> {
+        let text = text.trim_ascii();
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        let is_number = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+        if let Some(unit) = unit.filter(|_| is_number) {
+            return UnixSeconds::from_number(str::from_utf8(text).ok()?.parse().ok()?, unit);
+        }
+        // Most texts have one of these two forms; jiff knows more.
+        let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
+        digits_of_cdx(text).or_else(|| usual_form(text)).or_else(other).and_then(in_range)
+    }
+
+    /// Returns the time that a number of units since 1970 means, as [`UnixSeconds::from_text`] does.
+    pub fn from_number(number: f64, unit: TimeUnit) -> Option<UnixSeconds> {
+        let seconds = match unit {
+            TimeUnit::Seconds => number,
+            TimeUnit::Milliseconds => number / 1000.0,
+        };
+        seconds.is_finite().then_some(seconds.floor() as i64).and_then(in_range)
+    }
+
     /// Formats the time as RFC 3339 in UTC and whole seconds, clamped to the last time that jiff
     /// represents, 9999-12-30T22:00:00Z.
     ///
@@ -68,6 +123,83 @@ impl UnixSeconds {
     pub fn after(self, seconds: u64) -> UnixSeconds {
         UnixSeconds(self.0.saturating_add(seconds))
     }
+}
+
+/// Returns a time since 1970; before that, 1970.
+pub(crate) fn in_range(seconds: i64) -> Option<UnixSeconds> {
+    (seconds <= SECONDS_MAX).then_some(UnixSeconds(seconds.max(0) as u64))
+}
+
+/// Parses `YYYYMMDD` or `YYYYMMDDhhmmss` into seconds since 1970.
+fn digits_of_cdx(text: &[u8]) -> Option<i64> {
+    let (date, clock) = match text.len() {
+        8 => (text, &b"000000"[..]),
+        14 => text.split_at(8),
+        _ => return None,
+    };
+    let day = day(&date[..4], &date[4..6], &date[6..])?;
+    Some(day * DAY + second(&clock[..2], &clock[2..4], &clock[4..])?)
+}
+
+/// Parses `YYYY-MM-DD`, or that with a time of day, a fraction and `Z`, `+hh:mm` or no zone.
+fn usual_form(text: &[u8]) -> Option<i64> {
+    let (date, rest) = text.split_at_checked(10)?;
+    if [date[4], date[7]] != *b"--" {
+        return None;
+    }
+    let midnight = day(&date[..4], &date[5..7], &date[8..])? * DAY;
+    let Some((b'T' | b't' | b' ', rest)) = rest.split_first() else {
+        return rest.is_empty().then_some(midnight);
+    };
+    let (clock, rest) = rest.split_at_checked(8)?;
+    if [clock[2], clock[5]] != *b"::" {
+        return None;
+    }
+    let second = second(&clock[..2], &clock[3..5], &clock[6..])?;
+    let fraction = rest.strip_prefix(b".").map(|rest| {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (digits > 0).then(|| &rest[digits..])
+    });
+    let ahead = match fraction.unwrap_or(Some(rest))? {
+        b"" | b"Z" | b"z" => 0,
+        [sign @ (b'+' | b'-'), zone @ ..] if zone.len() == 5 && zone[2] == b':' => {
+            let ahead = self::second(&zone[..2], &zone[3..], b"00")?;
+            if *sign == b'+' { ahead } else { -ahead }
+        }
+        _ => return None,
+    };
+    Some(midnight + second - ahead)
+}
+
+/// Returns the days from 1970-01-01 to a day; `None` if there is no such day.
+fn day(year: &[u8], month: &[u8], day: &[u8]) -> Option<i64> {
+    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=days).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the leap day is their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469)
+}
+
+/// Returns the seconds since midnight; `None` if there is no such time.
+fn second(hour: &[u8], minute: &[u8], second: &[u8]) -> Option<i64> {
+    let (hour, minute, second) = (number(hour)?, number(minute)?, number(second)?);
+    let is_time = hour < 24 && minute < 60 && second <= 60;
+    is_time.then_some((hour * 60 + minute) * 60 + second.min(59))
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
+    digits.iter().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
 }
 
 /// The first and the last of several times. In JSON, `{"first", "last"}`; as text,
@@ -172,6 +304,96 @@ mod tests {
             assert_eq!(time, expected.map(UnixSeconds), "{text}");
         }
         assert_eq!(UnixSeconds(u64::MAX).to_rfc3339(), "9999-12-30T22:00:00Z");
+    }
+
+    #[test]
+    fn times_of_records() {
+        use TimeUnit::{Milliseconds, Seconds};
+        const TIME: u64 = 784_111_777;
+        for (text, unit, expected) in [
+            ("1994-11-06T08:49:37Z", None, Some(TIME)),
+            ("1994-11-06t08:49:37z", Some(Seconds), Some(TIME)),
+            (" 1994-11-06 08:49:37\t", None, Some(TIME)),
+            ("1994-11-06T08:49:37.999999999", None, Some(TIME)),
+            ("1994-11-06 09:49:37.5+01:00", None, Some(TIME)),
+            ("1994-11-05T23:19:37-09:30", None, Some(TIME)),
+            ("1994-11-06 08:49:37+00", None, Some(TIME)),
+            ("1994-11-06T08:49:37-00:00", None, Some(TIME)),
+            ("19941106084937", None, Some(TIME)),
+            ("1994-11-06", None, Some(784_080_000)),
+            ("19941106", None, Some(784_080_000)),
+            ("784111777", Some(Seconds), Some(TIME)),
+            ("784111777.9", Some(Seconds), Some(TIME)),
+            ("784111777999", Some(Milliseconds), Some(TIME)),
+            // If a unit is named, all digits are numbers of it.
+            ("19941106", Some(Seconds), Some(19_941_106)),
+            // A leap second is the one before it.
+            ("2016-12-31T23:59:60Z", None, Some(1_483_228_799)),
+            ("2000-02-29", None, Some(951_782_400)),
+            // Times before 1970 are 1970.
+            ("1969-12-31T23:59:59.5Z", None, Some(0)),
+            ("1970-01-01T00:00:00+00:01", None, Some(0)),
+            ("00000101", None, Some(0)),
+            ("-1.5", Some(Seconds), Some(0)),
+            ("9999-12-31T23:59:59Z", None, Some(253_402_300_799)),
+            ("253402300799", Some(Seconds), Some(253_402_300_799)),
+            // Milliseconds that are called seconds.
+            ("784111777000", Some(Seconds), None),
+            ("784111777", None, None),
+            ("1.5", None, None),
+            ("-", Some(Seconds), None),
+            (".", Some(Seconds), None),
+            ("1e9", Some(Seconds), None),
+            ("inf", Some(Seconds), None),
+            ("", Some(Seconds), None),
+            ("", None, None),
+            ("1995-02-29", None, None),
+            ("1900-02-29", None, None),
+            ("19950230", None, None),
+            ("1994-11-31", None, None),
+            ("1994-00-06", None, None),
+            ("1994-13-06", None, None),
+            ("1994-11-00", None, None),
+            ("1994-11-06T24:00:00", None, None),
+            ("1994-11-06T08:60:00", None, None),
+            ("1994-11-06T08:49:61", None, None),
+            ("19941106250000", None, None),
+            ("1994-11-06T", None, None),
+            ("1994-11-06T08:49:37.", None, None),
+            ("1994-11-06T08:49:37.Z", None, None),
+            ("1994-11-06T08:49:37 UTC", None, None),
+            ("1994-11-06T08:49:37+1:00", None, None),
+            ("94-11-06", None, None),
+            ("06/11/1994", None, None),
+            ("1994-1\u{661}-06", None, None),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", None, None),
+        ] {
+            let time = UnixSeconds::from_text(text.as_bytes(), unit);
+            assert_eq!(time, expected.map(UnixSeconds), "{text}");
+        }
+    }
+
+    /// Every day of four centuries, and each second of some, as jiff counts them.
+    #[test]
+    fn days_and_seconds_are_those_of_jiff() {
+        let mut date = jiff::civil::date(1899, 12, 30);
+        let mut seconds = (0..DAY).cycle().step_by(7_919);
+        for _ in 0..500 * 366 {
+            let time = date.to_datetime(jiff::civil::Time::midnight());
+            let time = time + jiff::Span::new().seconds(seconds.next().unwrap());
+            let expected = jiff::tz::TimeZone::UTC.to_timestamp(time).unwrap().as_second();
+            let digits: String = time.to_string().chars().filter(char::is_ascii_digit).collect();
+            assert_eq!(usual_form(time.to_string().as_bytes()), Some(expected), "{time}");
+            assert_eq!(digits_of_cdx(digits.as_bytes()), Some(expected), "{time}");
+            date = date.tomorrow().unwrap();
+        }
+        for (year, month, day) in (1899..2001).flat_map(|year| {
+            (0..14).flat_map(move |month| (0..33).map(move |day| (year, month, day)))
+        }) {
+            let is_day = jiff::civil::Date::new(year, month, day).is_ok();
+            let text = format!("{year:04}-{month:02}-{day:02}");
+            assert_eq!(usual_form(text.as_bytes()).is_some(), is_day, "{text}");
+        }
     }
 
     #[test]

@@ -317,7 +317,7 @@ impl Chunks {
     /// Opens a Parquet file, which is read from its end.
     fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<Arc<List>, InputError> {
         if let Some(file) = self.file.take() {
-            let rows = ParquetList::open_file(list.name(), file, config.column.as_deref())?;
+            let rows = ParquetList::open_file(list.name(), file, config)?;
             let rows = Arc::new(rows);
             self.parts = Some(Arc::clone(&rows).parts(self.config.by_row_group));
             return Ok(Arc::new(list.of_rows(&rows)));

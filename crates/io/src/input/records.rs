@@ -15,6 +15,7 @@
 
 use wide::u8x16;
 
+use crate::access::UnixSeconds;
 use crate::list::Problem;
 
 /// The byte that ends a record.
@@ -37,14 +38,30 @@ impl Terminator {
     }
 }
 
-/// One record with its terminator, and the URL in it.
+/// The time of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// Times are not read.
+    NotAsked,
+    /// The record has no time, or none that can be read.
+    Missing,
+    /// The time.
+    Time(UnixSeconds),
+}
+
+/// One record with its terminator, and the URL and the time in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     whole: &'a [u8],
     url: &'a [u8],
+    /// The seconds of the time, or a number that is none.
+    at: u64,
     end_bytes: u8,
     problem: Option<Problem>,
 }
+
+const NOT_ASKED: u64 = u64::MAX;
+const MISSING: u64 = u64::MAX - 1;
 
 impl AsRef<[u8]> for Record<'_> {
     /// The URL of the record.
@@ -59,7 +76,12 @@ impl<'a> Record<'a> {
     #[inline]
     pub(crate) fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
         let url = &whole[..whole.len() - usize::from(end_bytes)];
-        Record { whole, url, end_bytes, problem: None }
+        Record { whole, url, at: NOT_ASKED, end_bytes, problem: None }
+    }
+
+    /// Returns the record with a time that is read from it.
+    pub(crate) fn with_time(self, time: Option<UnixSeconds>) -> Record<'a> {
+        Record { at: time.map_or(MISSING, |time| time.0.min(MISSING - 1)), ..self }
     }
 
     /// Returns the record with another URL.
@@ -82,6 +104,16 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn url(&self) -> &'a [u8] {
         self.url
+    }
+
+    /// Returns the time of the record.
+    #[inline]
+    pub fn at(&self) -> At {
+        match self.at {
+            NOT_ASKED => At::NotAsked,
+            MISSING => At::Missing,
+            seconds => At::Time(UnixSeconds(seconds)),
+        }
     }
 
     /// Returns the record without its terminator.

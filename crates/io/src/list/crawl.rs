@@ -1,24 +1,37 @@
-//! Finds the URLs in the lines that crawlers write: CDXJ, Heritrix's journals and logs, Nutch's
+//! Finds the URLs and times in the lines that crawlers write: CDXJ, Heritrix's journals and logs, Nutch's
 //! dumps.
 
 use bumpalo::Bump;
 use memchr::memchr;
 
-use super::{FieldPath, Problem, json};
+use super::Problem;
+use super::json::Members;
+use super::values::Values;
+use crate::access::UnixSeconds;
 
-/// Returns the URL of a CDXJ line: a member of the object after key and timestamp.
-pub(super) fn cdxj_url<'c>(
+/// Returns the values of a CDXJ line: members of the object after key and timestamp, or the
+/// timestamp if `has_time`.
+pub(super) fn cdxj<'c>(
     text: &'c [u8],
-    fields: &[FieldPath],
+    members: &Members,
+    has_time: bool,
     arena: &'c Bump,
-) -> Result<&'c [u8], Problem> {
-    json::url(cdxj_object(text).ok_or(Problem::NoUrl)?, fields, arena)
+) -> Values<'c> {
+    let Some((timestamp, object)) = cdxj_parts(text) else {
+        return Values::of_url(Err(Problem::NoUrl));
+    };
+    let values = members.read(object, arena);
+    match has_time {
+        true => Values { time: UnixSeconds::from_text(timestamp, None), ..values },
+        false => values,
+    }
 }
 
-/// Returns the text after the second space.
-fn cdxj_object(text: &[u8]) -> Option<&[u8]> {
+/// Returns the text between the first two spaces, and the text after them.
+fn cdxj_parts(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = &text[memchr(b' ', text)? + 1..];
-    Some(&rest[memchr(b' ', rest)? + 1..])
+    let (timestamp, object) = rest.split_at(memchr(b' ', rest)?);
+    Some((timestamp, &object[1..]))
 }
 
 /// Whether `line` is a line of CDXJ: a sort-friendly key, digits, an object.
@@ -47,9 +60,13 @@ pub(super) fn is_journal(line: &[u8]) -> bool {
     is_kind && journal_url(line).is_ok_and(|url| memchr(b':', url).is_some())
 }
 
-/// Returns the URL of a line in a crawl.log: its fourth word.
-pub(super) fn log_url(text: &[u8]) -> Result<&[u8], Problem> {
-    log_words(text).nth(3).ok_or(Problem::NoUrl)
+/// Returns the URL of a line in a crawl.log, its fourth word, and its first word as time if
+/// `has_time`.
+pub(super) fn log(text: &[u8], has_time: bool) -> Values<'_> {
+    let mut words = log_words(text);
+    let time = words.next().filter(|_| has_time);
+    let url = words.nth(2).ok_or(Problem::NoUrl);
+    Values { url, time: time.and_then(|time| UnixSeconds::from_text(time, None)) }
 }
 
 fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -1,4 +1,4 @@
-//! CSV and TSV: splits rows and finds the field in a column.
+//! CSV and TSV: splits rows and finds the fields in columns.
 //!
 //! The format is RFC 4180, with LF also accepted as a line end and any single byte as delimiter.
 //! Python's `csv` gives the same result on all input that RFC 4180 allows. Rows that it does not
@@ -10,23 +10,29 @@ use bumpalo::Bump;
 
 use super::Problem;
 use super::framing::quoted_end;
+use super::values::Values;
+use crate::access::{TimeUnit, UnixSeconds};
 use portcullis_dialect::limits::LIST_COLUMNS_MAX;
 
-/// The delimiter, the column of the URL, and the number of columns.
+/// The delimiter, the columns of the values, and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
     /// The column of the URL, counted from 0.
     pub column: usize,
+    /// The column of the time.
+    pub time: Option<usize>,
+    /// The unit of times that are numbers.
+    pub unit: Option<TimeUnit>,
     /// The number of fields in a row.
     pub count: usize,
 }
 
-/// A row and its URL.
+/// A row and its values.
 pub(super) struct Row<'c> {
     pub whole: &'c [u8],
     pub end_bytes: u8,
-    pub url: Result<&'c [u8], Problem>,
+    pub values: Values<'c>,
 }
 
 /// A field as written, with its quotes.
@@ -120,11 +126,14 @@ impl Columns {
             return None;
         }
         let mut fields = Fields::new(rest, self.delimiter);
-        let (mut count, mut problem, mut url) = (0, None, None);
+        let (mut count, mut problem, mut url, mut time) = (0, None, None, None);
         for field in fields.by_ref() {
             problem = problem.or(field.problem);
             if count == self.column {
                 url = Some(field);
+            }
+            if Some(count) == self.time {
+                time = Some(field);
             }
             count += 1;
         }
@@ -134,7 +143,10 @@ impl Columns {
             (None, Some(field)) if count == self.count => Ok(field.text(arena)),
             (None, _) => Err(Problem::FieldCount),
         };
-        Some(Row { whole: &rest[..end], end_bytes, url })
+        // In a row with a problem, columns are not where they should be.
+        let time = time.filter(|_| url.is_ok());
+        let time = time.and_then(|time| UnixSeconds::from_text(time.text(arena), self.unit));
+        Some(Row { whole: &rest[..end], end_bytes, values: Values { url, time } })
     }
 }
 

@@ -8,10 +8,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::column::listed;
 use super::delimited::{Columns, first_row};
 use super::framing::Framing;
-use super::url_column::listed;
-use super::{FieldPath, List, ListConfig, ListFormat, Place, URL_NAMES, UrlColumn, crawl};
+use super::json::Members;
+use super::values::Place;
+use super::{
+    AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES, crawl,
+};
 use crate::input::{InputError, Terminator};
 use portcullis_dialect::limits::LIST_COLUMNS_MAX;
 use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
@@ -58,6 +62,9 @@ pub(crate) fn detect(
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
         None => promised.unwrap_or_else(|| of_first_bytes(text, config)),
     };
+    if !first.is_empty() || !is_whole {
+        config.at.check(format).map_err(|problem| problem_with(name, problem))?;
+    }
     let look = Look { name, text, is_whole, config };
     let found = match format {
         ListFormat::Lines => Some(Found::new(Framing::Byte(config.terminator), Place::Text)),
@@ -66,10 +73,11 @@ pub(crate) fn detect(
         ListFormat::Tsv => look.rows(b"\t")?,
         ListFormat::Cdxj => look.cdxj(),
         ListFormat::HeritrixJournal => Some(Found::new(LINES, Place::JournalWord)),
-        ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWord)),
+        ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWords)),
         ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Place::DumpLine)),
         ListFormat::Parquet => {
-            return Ok(Detected::Parquet(Box::new(List::parquet(name.to_owned()))));
+            let list = List { at: config.at.clone(), ..List::parquet(name.to_owned()) };
+            return Ok(Detected::Parquet(Box::new(list)));
         }
     };
     let Some(Found { framing, place, head_bytes, columns, how }) = found else {
@@ -85,7 +93,8 @@ pub(crate) fn detect(
     let head = first[..mark + head_bytes].to_vec();
     let name = name.to_owned();
     let plain = List::plain(name, Terminator::LineFeed);
-    let list = List { format, framing, place, head, columns, note, ..plain };
+    let at = config.at.clone();
+    let list = List { format, framing, place, at, head, columns, note, ..plain };
     Ok(Detected::List(Box::new(list)))
 }
 
@@ -118,8 +127,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let is_headed = |delimiter: u8| {
         let fields = first_row(text, delimiter).0;
-        fields.len() > 1 && UrlColumn::find(&fields, None).is_some()
+        fields.len() > 1 && TableColumn::find(&fields, None).is_some()
     };
+    let has_column = config.column.is_some() || matches!(config.at.place, AtPlace::Column(_));
     let is_tabbed = memchr::memchr(b'\t', line).is_some();
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
@@ -128,8 +138,8 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
         () if crawl::is_log(line) => ListFormat::CrawlLog,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
-        () if is_headed(b'\t') || config.column.is_some() && is_tabbed => ListFormat::Tsv,
-        () if is_headed(b',') || is_headed(b';') || config.column.is_some() => ListFormat::Csv,
+        () if is_headed(b'\t') || has_column && is_tabbed => ListFormat::Tsv,
+        () if is_headed(b',') || is_headed(b';') || has_column => ListFormat::Csv,
         () => ListFormat::Lines,
     }
 }
@@ -166,7 +176,7 @@ struct FirstRow {
     delimiter: u8,
     row: Vec<Vec<u8>>,
     end: usize,
-    column: UrlColumn,
+    column: TableColumn,
     is_header: bool,
 }
 
@@ -180,6 +190,11 @@ struct Look<'l> {
 }
 
 impl Look<'_> {
+    /// Returns the members at these paths of the URL, and those of the time.
+    fn members(&self, urls: Vec<FieldPath>) -> Members {
+        Members::new(urls, self.config.at.fields(), self.config.at.unit)
+    }
+
     /// Returns the whole lines of the text, or `None` if it has none yet.
     fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
         let end = match self.is_whole {
@@ -196,7 +211,7 @@ impl Look<'_> {
             return Err(problem_with(self.name, problem));
         }
         if !self.config.fields.is_empty() {
-            let place = Place::Fields(self.config.fields.clone());
+            let place = Place::Fields(self.members(self.config.fields.clone()));
             return Ok(Some(Found::new(LINES, place)));
         }
         let Some(lines) = self.lines() else { return Ok(None) };
@@ -225,14 +240,14 @@ impl Look<'_> {
                 return Err(problem_with(self.name, problem));
             }
             if let Some([key]) = usual.as_deref() {
-                let place = Place::Fields(vec![FieldPath::usual(key)]);
+                let place = Place::Fields(self.members(vec![FieldPath::usual(key)]));
                 let how = (*key != "url").then(|| format!("field `{key}`"));
                 return Ok(Some(Found { how, ..Found::new(LINES, place) }));
             }
             if ["discovered", "known"].iter().any(|item| object.contains_key(*item)) {
                 let fields = FRONTIER_FIELDS.map(|path| path.parse().expect("these are paths"));
                 let how = Some(format!("fields `{}`", FRONTIER_FIELDS.join("` and `")));
-                let found = Found::new(LINES, Place::Fields(fields.to_vec()));
+                let found = Found::new(LINES, Place::Fields(self.members(fields.to_vec())));
                 return Ok(Some(Found { how, ..found }));
             }
             let new: Vec<String> =
@@ -241,7 +256,10 @@ impl Look<'_> {
         }
         match names.is_empty() {
             // An empty list, or lines that are not objects, which count as invalid.
-            true if is_first => Ok(Some(Found::new(LINES, url_field()))),
+            true if is_first => {
+                let place = Place::Fields(self.members(vec![FieldPath::usual("url")]));
+                Ok(Some(Found::new(LINES, place)))
+            }
             true => {
                 let problem = "named or begun as JSON Lines, and no line is a JSON object; if an \
                                object takes several lines, make one of them (jq -c . FILE), or pass \
@@ -274,15 +292,17 @@ impl Look<'_> {
             }
         }
         let is_ready = self.is_whole || head_bytes < self.text.len();
-        is_ready.then(|| Found { head_bytes, ..Found::new(LINES, Place::CdxjFields(fields)) })
+        let place = || Place::Cdxj(self.members(fields));
+        is_ready.then(|| Found { head_bytes, ..Found::new(LINES, place()) })
     }
 
     /// Detects CSV with the first of `delimiters` for which the row has the column.
     fn rows(&self, delimiters: &[u8]) -> Result<Option<Found>, InputError> {
         let framing = |delimiter| Framing::Quoted { delimiter };
         if self.text.is_empty() && self.is_whole {
-            let columns = Columns { delimiter: delimiters[0], column: 0, count: 1 };
-            return Ok(Some(Found::new(framing(delimiters[0]), Place::Column(columns))));
+            let (delimiter, unit) = (delimiters[0], None);
+            let columns = Columns { delimiter, column: 0, time: None, unit, count: 1 };
+            return Ok(Some(Found::new(framing(delimiter), Place::Columns(columns))));
         }
         let mut found: Option<FirstRow> = None;
         for &delimiter in delimiters {
@@ -307,8 +327,11 @@ impl Look<'_> {
             }
         }
         if let Some(FirstRow { delimiter, row, end, column, is_header }) = found {
-            let column = column.only(&row).map_err(|problem| problem_with(self.name, problem))?;
-            let place = Place::Column(Columns { delimiter, column, count: row.len() });
+            let fail = |problem| problem_with(self.name, problem);
+            let column = column.only(&row, ColumnOf::URL).map_err(fail)?;
+            let time = self.time_column(&row, is_header).map_err(fail)?;
+            let (unit, count) = (self.config.at.unit, row.len());
+            let place = Place::Columns(Columns { delimiter, column, time, unit, count });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {
                 (None, true) => Some(format!("column `{shown}`")),
@@ -327,13 +350,14 @@ impl Look<'_> {
         let usual = DELIMITERS.iter().copied().max_by_key(|&it| first_row(self.text, it).0.len());
         let delimiter = if delimiters.len() == 1 { delimiters[0] } else { usual.unwrap_or(b',') };
         let (row, _) = first_row(self.text, delimiter);
-        Err(problem_with(self.name, UrlColumn::missing(&row, self.config.column.as_deref())))
+        let given = self.config.column.as_deref();
+        Err(problem_with(self.name, TableColumn::missing(&row, given, ColumnOf::URL)))
     }
 
     /// Returns the column of the URL, and whether `row` is a header.
-    fn column(&self, row: &[Vec<u8>]) -> Option<(UrlColumn, bool)> {
+    fn column(&self, row: &[Vec<u8>]) -> Option<(TableColumn, bool)> {
         let given = self.config.column.as_deref();
-        if let Some(column) = UrlColumn::find(row, given) {
+        if let Some(column) = TableColumn::find(row, given) {
             let is_header = column.is_named || !may_be_url(&row[column.place]);
             return Some((column, is_header));
         }
@@ -344,10 +368,19 @@ impl Look<'_> {
         let is_url = |field: &Vec<u8>| memchr::memmem::find(field, b"://").is_some();
         let place = row.iter().position(is_url)?;
         let is_only = !row[place + 1..].iter().any(is_url);
-        is_only.then_some((UrlColumn::at(place), false))
+        is_only.then_some((TableColumn::at(place), false))
     }
-}
 
-fn url_field() -> Place {
-    Place::Fields(vec![FieldPath::usual("url")])
+    /// Returns the column of the time, if it is asked for. The error says that there is none.
+    fn time_column(&self, row: &[Vec<u8>], is_header: bool) -> Result<Option<usize>, String> {
+        let Some(given) = self.config.at.column() else { return Ok(None) };
+        // Without a header, columns have numbers only.
+        let blank = vec![b""; row.len()];
+        let found = match is_header {
+            true => TableColumn::find(row, Some(given)),
+            false => TableColumn::find(&blank, Some(given)),
+        };
+        let missing = || TableColumn::missing(row, Some(given), ColumnOf::TIME);
+        found.ok_or_else(missing)?.only(row, ColumnOf::TIME).map(Some)
+    }
 }

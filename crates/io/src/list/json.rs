@@ -1,44 +1,89 @@
-//! Finds the URL in a JSON object: a member by its path.
+//! Finds the URL and the time in a JSON object: members by their paths.
 //!
 //! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8
-//! and one to parse.
+//! and one to parse, whatever is read.
 
 use std::borrow::Cow;
 
 use bumpalo::Bump;
 
+use super::values::{Values, time_of};
 use super::{FieldPath, Problem};
+use crate::access::TimeUnit;
 use crate::json_path::{PATHS_MAX, Walk, read};
 use crate::record::FieldValue;
 
-/// Returns the value at the first of `paths` that the object `text` has.
-pub(super) fn url<'c>(
-    text: &'c [u8],
-    paths: &[FieldPath],
-    arena: &'c Bump,
-) -> Result<&'c [u8], Problem> {
-    let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
-    let text = text.trim_ascii();
-    if !text.starts_with('{') {
-        return Err(Problem::NotJson);
-    }
-    for paths in paths.chunks(PATHS_MAX) {
-        let mut walk = First { paths, found: (PATHS_MAX, Err(Problem::NoField)), arena };
-        let mut parser = serde_json::Deserializer::from_str(text);
-        read(&mut parser, &mut walk).map_err(|_| Problem::NotJson)?;
-        if !matches!(walk.found.1, Err(Problem::NoField)) {
-            return walk.found.1;
-        }
-    }
-    Err(Problem::NoField)
+/// The members that are read from an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Members {
+    /// The paths for the URL, then those for the time. The first of each that the object has counts.
+    paths: Vec<FieldPath>,
+    urls: usize,
+    unit: Option<TimeUnit>,
 }
 
-/// The first of some paths that an object has.
+impl Members {
+    pub(super) fn new(
+        mut urls: Vec<FieldPath>,
+        times: &[FieldPath],
+        unit: Option<TimeUnit>,
+    ) -> Members {
+        let count = urls.len();
+        urls.extend_from_slice(times);
+        Members { paths: urls, urls: count, unit }
+    }
+
+    /// Returns the values in the object `text`.
+    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
+        match self.found(text, arena) {
+            Err(problem) => Values::of_url(Err(problem)),
+            Ok([url, time]) => Values {
+                url: url.and_then(|url| match url {
+                    FieldValue::Text(Cow::Borrowed(text)) => Ok(text),
+                    _ => Err(Problem::NotAString),
+                }),
+                time: time.ok().and_then(|time| time_of(&time, self.unit)),
+            },
+        }
+    }
+
+    fn found<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Result<[Found<'c>; 2], Problem> {
+        let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
+        let text = text.trim_ascii();
+        if !text.starts_with('{') {
+            return Err(Problem::NotJson);
+        }
+        let missing = || (usize::MAX, Err(Problem::NoField));
+        let mut first =
+            First { paths: &[], before: 0, urls: self.urls, found: [missing(), missing()], arena };
+        for (number, paths) in self.paths.chunks(PATHS_MAX).enumerate() {
+            (first.paths, first.before) = (paths, number * PATHS_MAX);
+            let mut parser = serde_json::Deserializer::from_str(text);
+            read(&mut parser, &mut first).map_err(|_| Problem::NotJson)?;
+        }
+        Ok(first.found.map(|(_, value)| value))
+    }
+}
+
+type Found<'c> = Result<FieldValue<'c>, Problem>;
+
+/// The first of the paths for each value that an object has.
 struct First<'p, 'c> {
+    /// The paths of a walk.
     paths: &'p [FieldPath],
-    /// The number of the path, and its value or problem.
-    found: (usize, Result<&'c [u8], Problem>),
+    /// The number of paths before them.
+    before: usize,
+    urls: usize,
+    /// The number of the path, and its value or problem: for the URL, and for the time.
+    found: [(usize, Found<'c>); 2],
     arena: &'c Bump,
+}
+
+impl<'c> First<'_, 'c> {
+    fn slot(&mut self, number: usize) -> (usize, &mut (usize, Found<'c>)) {
+        let number = self.before + number;
+        (number, &mut self.found[usize::from(number >= self.urls)])
+    }
 }
 
 impl<'c> Walk<'c> for First<'_, 'c> {
@@ -51,20 +96,17 @@ impl<'c> Walk<'c> for First<'_, 'c> {
     }
 
     fn value(&mut self, number: usize, value: FieldValue<'c>) -> Result<(), String> {
-        let value = match value {
-            FieldValue::Null => return Ok(()),
-            FieldValue::Text(Cow::Borrowed(text)) => Ok(text),
-            _ => Err(Problem::NotAString),
-        };
-        if number < self.found.0 {
-            self.found = (number, value);
+        let (number, found) = self.slot(number);
+        if value != FieldValue::Null && number < found.0 {
+            *found = (number, Ok(value));
         }
         Ok(())
     }
 
     fn repeated(&mut self, number: usize) {
-        if number <= self.found.0 {
-            self.found = (number, Err(Problem::RepeatedField));
+        let (number, found) = self.slot(number);
+        if number <= found.0 {
+            *found = (number, Err(Problem::RepeatedField));
         }
     }
 

@@ -1,20 +1,22 @@
-//! Lists of URLs in common formats: finds the URL in each record.
+//! Lists of URLs in common formats: finds the URL in each record, and its time if asked.
 //!
 //! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
 //! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
 //! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`]s. No code
 //! here decides a URL.
 //!
-//! | format | a record | its URL |
-//! |---|---|---|
-//! | `lines` | a line, or a text that ends with NUL | the record |
-//! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` |
-//! | `csv`, `tsv` | a row, RFC 4180: quoted fields may hold line ends | a column |
-//! | `cdxj` | a line: key, timestamp, JSON object | the member `url` |
-//! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word |
-//! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word |
-//! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB |
-//! | `parquet` | a row | a column |
+//! | format | a record | its URL | its time |
+//! |---|---|---|---|
+//! | `lines` | a line, or a text that ends with NUL | the record | |
+//! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` | a member |
+//! | `csv`, `tsv` | a row, RFC 4180: quoted fields may hold line ends | a column | a column |
+//! | `cdxj` | a line: key, timestamp, JSON object | the member `url` | the timestamp, or a member |
+//! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word | |
+//! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
+//! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB | |
+//! | `parquet` | a row | a column | a column |
+//!
+//! The time is read if [`ListConfig::at`] asks for it, in the same pass.
 //!
 //! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
 //! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
@@ -43,6 +45,7 @@
 //! # Ok::<(), portcullis_io::input::InputError>(())
 //! ```
 
+mod column;
 mod crawl;
 mod delimited;
 mod detect;
@@ -52,23 +55,23 @@ pub mod parquet;
 mod rows;
 #[cfg(test)]
 mod tests;
-mod url_column;
+mod values;
 
 use std::path::Path;
 use std::sync::Arc;
 
-pub use bumpalo::Bump as Arena;
-
 use crate::compression::without_coding;
 use crate::input::{Record, Records, Terminator};
 pub use crate::json_path::FieldPath;
-use delimited::Columns;
+pub use bumpalo::Bump as Arena;
+pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
 pub(crate) use detect::{Detected, detect};
 pub(crate) use framing::Framing;
 use parquet::ParquetList;
 use portcullis_dialect::words;
 pub use rows::Rows;
-pub(crate) use url_column::{URL_NAMES, UrlColumn};
+pub use values::{AtConfig, AtPlace};
+use values::{Place, Values};
 
 words! {
     /// A format of lists, with its name for command lines and for people.
@@ -136,6 +139,8 @@ pub struct ListConfig {
     pub column: Option<String>,
     /// The terminator of plain lines. With NUL, no format is detected.
     pub terminator: Terminator,
+    /// How the time of each record is read.
+    pub at: AtConfig,
 }
 
 impl ListConfig {
@@ -172,34 +177,14 @@ words! {
     }
 }
 
-/// The place of the URL in a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
-    /// The text is the URL.
-    Text,
-    /// Members of the text, a JSON object.
-    Fields(Vec<FieldPath>),
-    /// A field of the row.
-    Column(Columns),
-    /// Members of the object after the second space.
-    CdxjFields(Vec<FieldPath>),
-    /// The second word of a line in a recover journal.
-    JournalWord,
-    /// The fourth word of a line in a crawl.log.
-    LogWord,
-    /// The first line up to TAB.
-    DumpLine,
-    /// The column of decoded rows.
-    Rows,
-}
-
-/// A list: its format, the ends of its records, and the place of their URLs.
+/// A list: its format, the ends of its records, and the places of their values.
 #[derive(Clone, Debug)]
 pub struct List {
     name: String,
     format: ListFormat,
     framing: Framing,
     place: Place,
+    at: AtConfig,
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
@@ -215,6 +200,7 @@ impl List {
             format: ListFormat::Lines,
             framing: Framing::Byte(terminator),
             place: Place::Text,
+            at: AtConfig::default(),
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
@@ -265,7 +251,7 @@ impl List {
     /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
     pub fn delimiter(&self) -> Option<u8> {
         match &self.place {
-            Place::Column(columns) => Some(columns.delimiter),
+            Place::Columns(columns) => Some(columns.delimiter),
             _ => None,
         }
     }
@@ -274,7 +260,7 @@ impl List {
     /// TSV. `None` for other formats.
     pub fn url_column(&self) -> Option<(usize, usize)> {
         match &self.place {
-            Place::Column(columns) => Some((columns.column, columns.count)),
+            Place::Columns(columns) => Some((columns.column, columns.count)),
             _ => None,
         }
     }
@@ -365,38 +351,40 @@ impl<'c> TextRecords<'c> {
     }
 
     fn next_with_place(&mut self) -> Option<Record<'c>> {
-        let arena = self.arena;
-        let (record, url) = match &self.list.place {
+        let (arena, at) = (self.arena, &self.list.at);
+        let has_time = at.place == AtPlace::Record;
+        let (record, values) = match &self.list.place {
             Place::Text => return self.lines.next(),
             // A file without rows.
             Place::Rows => return None,
-            Place::Column(columns) => {
+            Place::Columns(columns) => {
                 let row = columns.read(self.rest, arena)?;
                 self.rest = &self.rest[row.whole.len()..];
-                (Record::plain(row.whole, row.end_bytes), row.url)
+                (Record::plain(row.whole, row.end_bytes), row.values)
             }
             Place::DumpLine => {
                 let (whole, end_bytes) = framing::dump_record(self.rest)?;
                 self.rest = &self.rest[whole.len()..];
                 let record = Record::plain(whole, end_bytes);
-                (record, crawl::dump_url(record.text()))
+                (record, Values::of_url(crawl::dump_url(record.text())))
             }
-            place => {
+            Place::Fields(members) => {
                 let record = self.lines.next()?;
-                let text = record.text();
-                let url = match place {
-                    Place::Fields(fields) => json::url(text, fields, arena),
-                    Place::CdxjFields(fields) => crawl::cdxj_url(text, fields, arena),
-                    Place::JournalWord => crawl::journal_url(text),
-                    _ => crawl::log_url(text),
-                };
-                (record, url)
+                (record, members.read(record.text(), arena))
+            }
+            Place::Cdxj(members) => {
+                let record = self.lines.next()?;
+                (record, crawl::cdxj(record.text(), members, has_time, arena))
+            }
+            Place::JournalWord => {
+                let record = self.lines.next()?;
+                (record, Values::of_url(crawl::journal_url(record.text())))
+            }
+            Place::LogWords => {
+                let record = self.lines.next()?;
+                (record, crawl::log(record.text(), has_time))
             }
         };
-        Some(match url {
-            _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
-            Ok(url) => record.with_url(url),
-            Err(problem) => record.with_problem(problem),
-        })
+        Some(values.of_record(record, at.is_asked()))
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a column of a Parquet file as a list of URLs.
+//! Reads a column of a Parquet file as a list of URLs, and another one as their times if asked.
 //!
 //! This module finds the column, cuts the file into [`Part`]s, and decodes a part ([`Part::batches`]).
 //! Decoding takes most of the time and runs on any thread. Use [`parquet`](crate::parquet) for
@@ -8,7 +8,7 @@
 //! file. Text that is not UTF-8 is decided as it is, as in a list of lines. A null is an empty
 //! record, which is invalid.
 //!
-//! Cost: only the column with the URLs is read. Cutting reads the headers of its pages. Memory: a
+//! Cost: only the columns with the URLs and the times are read. Cutting reads the headers of its pages. Memory: a
 //! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
 //! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`] bytes is an error
 //! before anything is decompressed. Decoding holds the pages of one batch, and
@@ -23,8 +23,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, BinaryViewArray};
-use arrow_schema::{ArrowError, DataType, Field, Fields};
+use arrow_array::{Array, BinaryViewArray, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, TimeUnit as ArrowUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups, RowSelection,
     RowSelector,
@@ -43,9 +43,11 @@ use portcullis_dialect::limits::{
     CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX,
 };
 
+use super::values::time_of;
+use super::{Arena, ColumnOf, ListConfig, Problem};
+use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{InputError, Record};
-use crate::list::{Arena, Problem};
-use crate::parquet_columns::url_column;
+use crate::parquet_columns::{self, can_be_times, can_be_urls, holds_bytes, list_column};
 use crate::parquet_file::{
     OpenFailure, guarded, no_parquet, plain_text, supported_compression, text_of,
 };
@@ -56,28 +58,36 @@ use crate::parquet_pages::{PageHeader, PageHeaders};
 #[derive(Debug)]
 pub struct ParquetList {
     source: ParquetSource,
-    /// The name of the column with the URLs.
-    column_name: String,
-    /// Whether the column was found by a usual name.
+    /// The column with the URLs.
+    urls: Leaf,
+    /// Whether that was found by a usual name.
     is_found: bool,
-    /// The position of the column among the leaves of the schema.
-    column: usize,
-    /// How the column is decoded.
+    /// The column with the times, and the unit of numbers in it.
+    times: Option<(Leaf, Option<TimeUnit>)>,
+    /// How the columns are decoded.
     levels: FieldLevels,
 }
 
+/// A column that is read.
+#[derive(Debug)]
+struct Leaf {
+    name: String,
+    /// The position among the leaves of the schema.
+    place: usize,
+}
+
 impl ParquetList {
-    /// Opens the file at `path`. The URLs are in `column`, or by default in the first column with a
-    /// usual name.
+    /// Opens the file at `path`. The columns are those of `config`; the URLs are by default in the
+    /// first column with a usual name.
     ///
     /// # Errors
     ///
     /// [`InputError::Open`] if the system cannot open it; [`InputError::List`] if it is not a
-    /// complete Parquet file, or the column is missing or holds neither text nor bytes.
-    pub fn open(path: &Path, column: Option<&str>) -> Result<ParquetList, InputError> {
+    /// complete Parquet file, or a column is missing or cannot hold the values.
+    pub fn open(path: &Path, config: &ListConfig) -> Result<ParquetList, InputError> {
         let name = path.display().to_string();
         match File::open(path) {
-            Ok(file) => ParquetList::open_file(&name, file, column),
+            Ok(file) => ParquetList::open_file(&name, file, config),
             Err(error) => Err(InputError::Open { name, error }),
         }
     }
@@ -90,7 +100,7 @@ impl ParquetList {
     pub fn open_file(
         name: &str,
         file: File,
-        column: Option<&str>,
+        config: &ListConfig,
     ) -> Result<ParquetList, InputError> {
         let name = name.to_owned();
         let source = match ParquetSource::open(&name, file, PageIndexPolicy::Optional) {
@@ -98,10 +108,9 @@ impl ParquetList {
             Err(OpenFailure::System(error)) => return Err(InputError::Open { name, error }),
             Err(OpenFailure::Problem(problem)) => return Err(InputError::List { name, problem }),
         };
-        let found = guarded(|| find(&source.metadata, column));
-        let (place, column_name, levels) =
-            found.map_err(|problem| InputError::List { name, problem })?;
-        Ok(ParquetList { source, column_name, is_found: column.is_none(), column: place, levels })
+        let found = guarded(|| find(&source.metadata, config));
+        let (urls, times, levels) = found.map_err(|problem| InputError::List { name, problem })?;
+        Ok(ParquetList { source, urls, is_found: config.column.is_none(), times, levels })
     }
 
     /// Returns the file.
@@ -111,7 +120,7 @@ impl ParquetList {
 
     /// Returns the name of the column with the URLs.
     pub fn column_name(&self) -> &str {
-        &self.column_name
+        &self.urls.name
     }
 
     /// Whether the column was found by a usual name because no name was given.
@@ -135,9 +144,56 @@ impl ParquetList {
         self.source.metadata.row_group(number)
     }
 
-    /// Returns the metadata of the column in a row group.
+    /// Returns the metadata of the URLs in a row group.
     fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
-        self.row_group(row_group).column(self.column)
+        self.row_group(row_group).column(self.urls.place)
+    }
+
+    /// Returns the columns that are read, the URLs first.
+    fn leaves(&self) -> impl Iterator<Item = &Leaf> {
+        std::iter::once(&self.urls).chain(self.times.as_ref().map(|(leaf, _)| leaf))
+    }
+
+    /// Returns the headers of the pages of a column in a row group.
+    fn headers(&self, row_group: usize, leaf: &Leaf) -> Result<PageHeaders, InputError> {
+        let chunk = self.row_group(row_group).column(leaf.place);
+        supported_compression(chunk)
+            .map_err(|problem| self.unreadable(row_group, &leaf.name, &problem))?;
+        // The crate asserts that the metadata is not negative.
+        guarded(|| Ok(PageHeaders::of(&self.source.file, chunk)))
+            .map_err(|problem| self.damaged(row_group, &leaf.name, &problem))
+    }
+
+    /// Returns the next header of a column, or `None` after the last. Long pages are an error.
+    fn next_page(
+        &self,
+        row_group: usize,
+        leaf: &Leaf,
+        headers: &mut PageHeaders,
+    ) -> Result<Option<PageHeader>, InputError> {
+        let next = headers.next();
+        let next = next.map_err(|problem| self.damaged(row_group, &leaf.name, &problem))?;
+        match next.filter(|page| page.bytes > PARQUET_PAGE_BYTES_MAX) {
+            Some(page) => Err(self.unreadable(row_group, &leaf.name, &too_long(&page))),
+            None => Ok(next),
+        }
+    }
+
+    /// Returns the size of the pages of a column in a row group.
+    fn sizes(&self, row_group: usize, leaf: &Leaf) -> Result<Sizes, InputError> {
+        let mut headers = self.headers(row_group, leaf)?;
+        let mut sizes = Sizes::default();
+        while let Some(page) = self.next_page(row_group, leaf, &mut headers)? {
+            match page.is_dictionary {
+                true => sizes.dictionary_bytes = page.bytes,
+                false => {
+                    sizes.sum += page.bytes;
+                    sizes.page_max = sizes.page_max.max(page.bytes);
+                    sizes.row_max = sizes.row_max.max(page.bytes / page.rows.max(1) as u64);
+                }
+            }
+        }
+        Ok(sizes)
     }
 
     /// Returns the pages of a column in a row group.
@@ -170,44 +226,104 @@ impl ParquetList {
 
     /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.damaged(row_group, &self.column_name, problem)
+        self.damaged(row_group, &self.urls.name, problem)
     }
 }
 
-/// Finds the column. Returns its position among the leaves, its name, and how it is decoded.
-fn find(
-    metadata: &Arc<ParquetMetaData>,
-    column: Option<&str>,
-) -> Result<(usize, String, FieldLevels), String> {
+/// The sizes of the pages of a column in a row group, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
+    /// All pages but the dictionary.
+    sum: u64,
+    page_max: u64,
+    /// The mean bytes of a row, in the page with the longest.
+    row_max: u64,
+    dictionary_bytes: u64,
+}
+
+impl Sizes {
+    /// Returns the bytes in memory while this number of rows is decoded: whole pages, parts of the
+    /// pages before and after them, and the dictionary.
+    fn of_rows(&self, rows: u64) -> u64 {
+        let pages = rows.saturating_mul(self.row_max.max(1)).saturating_add(2 * self.page_max);
+        self.dictionary_bytes + self.sum.min(pages)
+    }
+}
+
+type FoundColumns = (Leaf, Option<(Leaf, Option<TimeUnit>)>, FieldLevels);
+
+/// Finds the columns. Returns those of the URLs and of the times, and how they are decoded.
+fn find(metadata: &Arc<ParquetMetaData>, config: &ListConfig) -> Result<FoundColumns, String> {
+    let open = |options: ArrowReaderOptions| {
+        ArrowReaderMetadata::try_new(Arc::clone(metadata), options)
+            .map_err(|error| no_parquet(&error))
+    };
     // The writer's Arrow types are not needed, and may contradict the file's types.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let arrow = ArrowReaderMetadata::try_new(Arc::clone(metadata), options)
-        .map_err(|error| no_parquet(&error))?;
-    let root = url_column(arrow.schema(), column)?;
+    let arrow = open(ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
     let schema = metadata.file_metadata().schema_descr();
-    let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root);
-    let leaf = leaf.ok_or("its schema contradicts itself; fetch it again")?;
-    let described = schema.column(leaf);
-    let name = described.name().to_owned();
+    let leaf = |root: usize| {
+        let place = (0..schema.num_columns()).find(|&it| schema.get_column_root_idx(it) == root);
+        let place = place.ok_or("its schema contradicts itself; fetch it again")?;
+        Ok::<Leaf, String>(Leaf { name: schema.column(place).name().to_owned(), place })
+    };
+    let root = list_column(arrow.schema(), config.column.as_deref(), ColumnOf::URL)?;
+    can_be_urls(arrow.schema().field(root))?;
+    let urls = leaf(root)?;
+    let described = schema.column(urls.place);
     if described.physical_type() != PhysicalType::BYTE_ARRAY || described.max_rep_level() > 0 {
         return Err(format!(
-            "the column {name} holds no texts or bytes; name another with --column"
+            "the column {} holds no texts or bytes; name another with --column",
+            urls.name
         ));
     }
-    let levels = levels_of_bytes(&described.self_type_ptr()).map_err(|error| no_parquet(&error))?;
-    Ok((leaf, name, levels))
+    let mut read = vec![(described.self_type_ptr(), DataType::BinaryView)];
+    let mut times = None;
+    if let Some(given) = config.at.column() {
+        let root = list_column(arrow.schema(), Some(given), ColumnOf::TIME)?;
+        let column = arrow.schema().field(root);
+        // Parquet has no timestamps in seconds. The writer's types may say that numbers are such.
+        let is_in_seconds = || {
+            let written = open(ArrowReaderOptions::new()).ok()?;
+            let data_type = written.schema().fields().get(root)?.data_type();
+            matches!(data_type, DataType::Timestamp(ArrowUnit::Second, _))
+                .then_some(TimeUnit::Seconds)
+        };
+        let unit = config.at.unit.or_else(is_in_seconds);
+        can_be_times(column, unit.is_some())?;
+        let leaf = leaf(root)?;
+        let described = schema.column(leaf.place).self_type_ptr();
+        let hint = match (column.data_type(), described.get_physical_type()) {
+            (data_type, _) if holds_bytes(data_type) => DataType::BinaryView,
+            // Seconds have no bounds, as nanoseconds have.
+            (_, PhysicalType::INT96) => DataType::Timestamp(ArrowUnit::Second, None),
+            (data_type, _) => data_type.clone(),
+        };
+        read.push((described, hint));
+        times = Some((leaf, unit));
+    }
+    let levels = levels(&read).map_err(|error| no_parquet(&error))?;
+    Ok((urls, times, levels))
 }
 
-/// Returns how a column is decoded as bytes that are not copied.
-fn levels_of_bytes(column: &Type) -> Result<FieldLevels, ParquetError> {
-    let repetition = column.get_basic_info().repetition();
-    let bytes = Type::primitive_type_builder("url", PhysicalType::BYTE_ARRAY)
-        .with_repetition(repetition)
-        .build()?;
-    let root = Type::group_type_builder("list").with_fields(vec![Arc::new(bytes)]).build()?;
-    let views = Fields::from(vec![Field::new("url", DataType::BinaryView, column.is_optional())]);
+/// Returns how columns are decoded. Bytes are not copied.
+fn levels(columns: &[(Arc<Type>, DataType)]) -> Result<FieldLevels, ParquetError> {
+    let (mut types, mut fields) = (Vec::new(), Vec::new());
+    for (number, (column, data_type)) in columns.iter().enumerate() {
+        let (name, info) = (number.to_string(), column.get_basic_info());
+        let builder = Type::primitive_type_builder(&name, column.get_physical_type())
+            .with_repetition(info.repetition());
+        let builder = match column.get_physical_type() {
+            PhysicalType::BYTE_ARRAY => builder,
+            _ => builder
+                .with_converted_type(info.converted_type())
+                .with_logical_type(info.logical_type_ref().cloned()),
+        };
+        types.push(Arc::new(builder.build()?));
+        fields.push(Field::new(name, data_type.clone(), column.is_optional()));
+    }
+    let root = Type::group_type_builder("list").with_fields(types).build()?;
     let schema = SchemaDescriptor::new(Arc::new(root));
-    parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), Some(&views))
+    parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), Some(&fields.into()))
 }
 
 /// Cuts a file into parts. After an error there are no more.
@@ -232,6 +348,8 @@ struct Pages {
     rows_left: usize,
     /// The bytes of the last page.
     page_bytes: u64,
+    /// The pages of the times.
+    times: Sizes,
 }
 
 impl Parts {
@@ -284,17 +402,11 @@ impl Parts {
 
     /// Returns the extent of a row group with `rows` rows, after checking all its pages.
     fn row_group_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
-        let (mut sum, mut page_max, mut row_max) = (0_u64, 0, 1);
-        while let Some(page) = self.next_page()? {
-            sum += page.bytes;
-            page_max = page_max.max(page.bytes);
-            row_max = row_max.max(page.bytes / page.rows.max(1) as u64);
-        }
-        let dictionary_bytes = self.pages()?.dictionary_bytes;
-        self.pages = None;
-        // A batch has whole pages, and parts of the pages before and after them.
+        let sizes = self.list.leaves().map(|leaf| self.list.sizes(self.row_group, leaf));
+        let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+        let row_max = sizes.iter().map(|sizes| sizes.row_max).max().unwrap_or(0).max(1);
         let batch_rows = (PARQUET_PAGE_BYTES_MAX / row_max).clamp(1, PARQUET_BATCH_URLS as u64);
-        let memory_bytes = dictionary_bytes + sum.min(batch_rows * row_max + 2 * page_max);
+        let memory_bytes = sizes.iter().map(|sizes| sizes.of_rows(batch_rows)).sum();
         Ok(Extent { rows, batch_rows: batch_rows as usize, memory_bytes })
     }
 
@@ -319,7 +431,7 @@ impl Parts {
         }
         let pages = self.pages()?;
         pages.rows_left = found - count;
-        let memory_bytes = pages.dictionary_bytes + bytes;
+        let memory_bytes = pages.dictionary_bytes + bytes + pages.times.of_rows(count as u64);
         Ok(Extent { rows: count, batch_rows: count, memory_bytes })
     }
 
@@ -329,13 +441,14 @@ impl Parts {
         let pages = match self.pages.take() {
             Some(pages) => pages,
             None => {
-                let chunk = list.chunk(row_group);
-                supported_compression(chunk)
-                    .map_err(|problem| list.unreadable(row_group, &list.column_name, &problem))?;
-                // The crate asserts that the metadata is not negative.
-                let headers = guarded(|| Ok(PageHeaders::of(&list.source.file, chunk)))
-                    .map_err(|problem| list.damaged_urls(row_group, &problem))?;
-                Pages { headers, dictionary_bytes: 0, rows_left: 0, page_bytes: 0 }
+                let times = list.times.as_ref().map(|(leaf, _)| list.sizes(row_group, leaf));
+                Pages {
+                    headers: list.headers(row_group, &list.urls)?,
+                    dictionary_bytes: 0,
+                    rows_left: 0,
+                    page_bytes: 0,
+                    times: times.transpose()?.unwrap_or_default(),
+                }
             }
         };
         Ok(self.pages.insert(pages))
@@ -344,16 +457,10 @@ impl Parts {
     /// Returns the next page of the row group, and remembers its dictionary.
     fn next_page(&mut self) -> Result<Option<PageHeader>, InputError> {
         loop {
-            let next = self.pages()?.headers.next();
-            let (list, row_group) = (&self.list, self.row_group);
-            let Some(page) = next.map_err(|problem| list.damaged_urls(row_group, &problem))? else {
-                return Ok(None);
-            };
-            if page.bytes > PARQUET_PAGE_BYTES_MAX {
-                let problem = too_long(&page);
-                return Err(list.unreadable(row_group, &list.column_name, &problem));
-            }
+            let (list, row_group) = (Arc::clone(&self.list), self.row_group);
             let pages = self.pages()?;
+            let page = list.next_page(row_group, &list.urls, &mut pages.headers)?;
+            let Some(page) = page else { return Ok(None) };
             if page.is_dictionary {
                 pages.dictionary_bytes = page.bytes;
             } else {
@@ -483,18 +590,19 @@ impl Part {
     pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
         let left = self.rows() - skipped;
         let start = || {
-            let column = OneColumn {
+            let pages = |leaf: &Leaf| -> Result<Option<Box<dyn PageReader>>, ParquetError> {
+                Ok(Some(Box::new(self.list.pages(self.row_group, leaf.place)?)))
+            };
+            let columns = ReadColumns {
                 rows: self.list.row_group(self.row_group).num_rows() as usize,
-                pages: Mutex::new(Some(Box::new(
-                    self.list.pages(self.row_group, self.list.column)?,
-                ))),
+                pages: Mutex::new(self.list.leaves().map(pages).collect::<Result<_, _>>()?),
                 metadata: Arc::clone(&self.list.source.metadata),
             };
             let rows = [RowSelector::skip(self.first + skipped), RowSelector::select(left)];
             let rows = Some(RowSelection::from(rows.to_vec()));
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &self.list.levels,
-                &column,
+                &columns,
                 self.batch_rows(),
                 rows,
             )
@@ -522,9 +630,9 @@ impl UrlBatches<'_> {
         if self.left == 0 {
             return Ok(None);
         }
-        let reader = &mut self.reader;
+        let (reader, list) = (&mut self.reader, &self.part.list);
         let read = guarded(|| match reader.next() {
-            Some(Ok(batch)) => Ok(batch.column(0).as_binary_view_opt().cloned()),
+            Some(Ok(batch)) => Ok(Urls::of(&batch, list)),
             Some(Err(ArrowError::ParquetError(problem))) => Err(plain_text(&problem)),
             Some(Err(error)) => Err(error.to_string()),
             None => Ok(None),
@@ -537,15 +645,32 @@ impl UrlBatches<'_> {
         let urls =
             urls.map_err(|problem| self.part.list.damaged_urls(self.part.row_group, &problem))?;
         self.left -= urls.len();
-        Ok(Some(Urls(urls)))
+        Ok(Some(urls))
     }
 }
 
-/// Decoded URLs, which are not copied.
+/// Decoded URLs, which are not copied, and their times.
 #[derive(Clone, Debug)]
-pub struct Urls(BinaryViewArray);
+pub struct Urls {
+    urls: BinaryViewArray,
+    times: Option<Vec<Option<UnixSeconds>>>,
+}
 
 impl Urls {
+    /// Returns the values in a batch, or `None` if it has other types than were asked for.
+    fn of(batch: &RecordBatch, list: &ParquetList) -> Option<Urls> {
+        let urls = batch.column(0).as_binary_view_opt()?.clone();
+        let times = match &list.times {
+            None => None,
+            Some((_, unit)) => {
+                let values = parquet_columns::Values::of(batch.column(1), false)?;
+                let time = |row| time_of(&values.at(row), *unit);
+                Some((0..urls.len()).map(time).collect())
+            }
+        };
+        Some(Urls { urls, times })
+    }
+
     /// Returns the URL in a row, or `None` for a null.
     ///
     /// # Panics
@@ -553,30 +678,34 @@ impl Urls {
     /// If there is no such row.
     #[inline]
     pub fn get(&self, row: usize) -> Option<&[u8]> {
-        self.0.is_valid(row).then(|| self.0.value(row))
+        self.urls.is_valid(row).then(|| self.urls.value(row))
     }
 
     /// Returns a row as a record without a terminator. Its text is the URL on one line: a line end
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
-    pub(super) fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
-        let Some(url) = self.get(row) else {
-            return Record::plain(b"", 0).with_problem(Problem::Null);
+    pub(crate) fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
+        let record = match self.get(row) {
+            None => Record::plain(b"", 0).with_problem(Problem::Null),
+            Some(url) => match memchr::memchr3(b'\n', b'\r', 0, url) {
+                None => Record::plain(url, 0),
+                Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
+            },
         };
-        match memchr::memchr3(b'\n', b'\r', 0, url) {
-            None => Record::plain(url, 0),
-            Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
+        match &self.times {
+            None => record,
+            Some(times) => record.with_time(times[row]),
         }
     }
 
     /// Returns the number of URLs.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.urls.len()
     }
 
     /// Whether there are no URLs.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.urls.is_empty()
     }
 }
 
@@ -594,21 +723,21 @@ fn on_one_line<'u>(url: &[u8], arena: &'u Arena) -> &'u [u8] {
     arena.alloc_slice_copy(&line)
 }
 
-/// One column of one row group.
-struct OneColumn {
+/// The columns of one row group that are read.
+struct ReadColumns {
     rows: usize,
-    /// Taken when the column is opened.
-    pages: Mutex<Option<Box<dyn PageReader>>>,
+    /// Taken when a column is opened.
+    pages: Mutex<Vec<Option<Box<dyn PageReader>>>>,
     metadata: Arc<ParquetMetaData>,
 }
 
-impl RowGroups for OneColumn {
+impl RowGroups for ReadColumns {
     fn num_rows(&self) -> usize {
         self.rows
     }
 
-    fn column_chunks(&self, _: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
+        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner)[column].take();
         Ok(Box::new(OnePageReader(pages)))
     }
 

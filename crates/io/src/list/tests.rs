@@ -2,7 +2,8 @@
 //! arrive.
 
 use super::*;
-use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
+use crate::access::{TimeUnit, UnixSeconds};
+use crate::input::{At, ChunkConfig, InputError, OpenConfig, Source};
 
 fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
     let reader = std::io::Cursor::new(bytes.to_vec());
@@ -17,6 +18,7 @@ struct Read {
     head: Vec<u8>,
     whole: Vec<u8>,
     records: Vec<(Vec<u8>, Result<String, Problem>)>,
+    times: Vec<At>,
     format: Option<ListFormat>,
     note: String,
     error: String,
@@ -45,6 +47,7 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
                 let url = String::from_utf8_lossy(record.url()).into_owned();
                 let url = record.problem().map_or(Ok(url), Err);
                 read.records.push((record.text().to_vec(), url));
+                read.times.push(record.at());
             }
             Ok::<bool, InputError>(true)
         });
@@ -361,4 +364,111 @@ fn places_are_counted_as_editors_do() {
     assert_eq!(place("a.csv", b"1,https://a.example/\n"), "row 1");
     assert_eq!(place("-", CDXJ), "line 2");
     assert_eq!(place("-", NUTCH), "record 1");
+}
+
+fn timed(place: AtPlace, unit: Option<TimeUnit>) -> ListConfig {
+    ListConfig { at: AtConfig { place, unit }, ..ListConfig::default() }
+}
+
+fn at_fields(paths: &[&str]) -> AtPlace {
+    AtPlace::Fields(paths.iter().map(|path| path.parse().unwrap()).collect())
+}
+
+fn at_column(name: &str) -> AtPlace {
+    AtPlace::Column(name.to_owned())
+}
+
+/// 2020-01-02T03:04:05Z.
+const TIME: At = At::Time(UnixSeconds(1_577_934_245));
+
+/// The name and bytes of a list, where its times are, their unit, and the times.
+type Timed<'t> = (&'t str, &'t [u8], AtPlace, Option<TimeUnit>, &'t [At]);
+
+#[test]
+fn times_of_every_format() {
+    let cdxj = b"com,example)/1 20200102030405 {\"url\": \"a\", \"t\": \"2020-01-02 03:04:05\"}\n\
+com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
+    let json =
+        b"{\"t\": \"2020-01-02T03:04:05Z\", \"url\": \"a\"}\n{\"url\": \"b\", \"t\": null}\n\
+{\"url\": \"c\", \"in\": {\"t\": \"2020-01-02T03:04:05\"}}\n{\"url\": \"d\", \"t\": 1577934245.9}\n\
+{\"url\": \"e\", \"t\": \"x\", \"t\": \"2020-01-02\"}\n{\n";
+    let csv = b"date,url,\"seen, ms\"\r\n2020-01-02 03:04:05.6,a,1577934245999\n,b,x\n\"2020-01-02\n\",c\n";
+    let rows = b"\"2020-01-02T04:04:05+01:00\",https://a.example/\n2020-02-30,https://b.example/\n";
+    let missing = At::Missing;
+    let cases: [Timed<'_>; 14] = [
+        ("-", cdxj, AtPlace::Record, None, &[TIME, missing, missing, missing]),
+        ("-", cdxj, at_fields(&["t"]), None, &[TIME, missing, missing, missing]),
+        ("-", LOG, AtPlace::Record, None, &[TIME, TIME]),
+        ("-", json, at_fields(&["t"]), None, &[TIME, missing, missing, missing, missing, missing]),
+        (
+            "-",
+            json,
+            at_fields(&["in.t", "t"]),
+            Some(TimeUnit::Seconds),
+            &[TIME, missing, TIME, TIME, missing, missing],
+        ),
+        ("a.csv", csv, at_column("date"), None, &[TIME, missing, missing]),
+        ("-", csv, at_column("1"), None, &[TIME, missing, missing]),
+        ("-", csv, at_column("seen, ms"), Some(TimeUnit::Milliseconds), &[TIME, missing, missing]),
+        ("-", csv, at_column("3"), None, &[missing; 3]),
+        ("a.csv", rows, at_column("1"), None, &[TIME, missing]),
+        ("-", rows, at_column("1"), None, &[TIME, missing]),
+        ("-", csv, AtPlace::Nowhere, Some(TimeUnit::Seconds), &[At::NotAsked; 3]),
+        ("-", cdxj, AtPlace::Nowhere, None, &[At::NotAsked; 4]),
+        ("-", b"", AtPlace::Record, None, &[]),
+    ];
+    for (name, bytes, place, unit, times) in cases {
+        for chunk_bytes in [9, 1 << 20] {
+            let read = chunks(name, bytes, chunk_bytes, &timed(place.clone(), unit));
+            assert_eq!((read.error.as_str(), &*read.times), ("", times), "{name} {place:?}");
+            let format = ListConfig { format: read.format, ..ListConfig::default() };
+            let without = chunks(name, bytes, 1 << 20, &format);
+            assert_eq!(read.records, without.records, "{name} {place:?}");
+        }
+    }
+    // More paths than one walk has.
+    let paths: Vec<String> = (0..70).map(|number| format!("none{number}")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).chain(["t"]).collect();
+    let read = chunks("-", json, 1 << 20, &timed(at_fields(&paths), None));
+    assert_eq!((read.times[0], &read.records[0].1), (TIME, &Ok("a".to_owned())));
+}
+
+#[test]
+fn formats_without_the_place_of_the_time() {
+    let csv = b"url,date,date\nhttps://a.example/,2020-01-02,2020-01-02\n";
+    let headless = b"https://a.example/,2020-01-02\n";
+    let json = b"{\"url\": \"a\"}\n";
+    let lines = b"https://a.example/\n";
+    for (name, bytes, place, words) in [
+        ("-", &lines[..], AtPlace::Record, "records of plain lines have no time of their own"),
+        ("-", lines, at_fields(&["t"]), "--at TIME"),
+        ("-", JOURNAL, AtPlace::Record, "have no time of their own"),
+        ("-", NUTCH, AtPlace::Record, "have no time of their own"),
+        ("-", csv, AtPlace::Record, "--at-column"),
+        ("-", csv, at_fields(&["t"]), "records of CSV have no fields"),
+        ("-", json, AtPlace::Record, "--at-field"),
+        ("-", json, at_column("t"), "records of JSON Lines have no columns"),
+        ("-", CDXJ, at_column("t"), "--at record"),
+        ("-", LOG, at_column("t"), "--at record"),
+        (
+            "a.csv",
+            csv,
+            at_column("time"),
+            "no column `time`; its columns are `url`, `date`, `date`; name the one with the time with \
+             --at-column NAME or its number",
+        ),
+        ("a.csv", csv, at_column("4"), "no column `4`"),
+        (
+            "a.csv",
+            csv,
+            at_column("date"),
+            "the columns 2 and 3 are called `date` and `date`; name the one with the time by its \
+             number with --at-column",
+        ),
+        // Without a header, a field is not the name of a column.
+        ("a.csv", headless, at_column("2020-01-02"), "no column `2020-01-02`"),
+    ] {
+        let error = chunks(name, bytes, 1 << 20, &timed(place, None)).error;
+        assert!(error.contains(words), "{words}: {error}");
+    }
 }

@@ -6,19 +6,25 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray,
-    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, StringArray, StringViewArray,
-    StructArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
+    FixedSizeBinaryArray, Float64Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray,
+    ListArray, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
 };
 use arrow_schema::{DataType, Field};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, Int96, Int96Type};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use tempfile::TempDir;
 
 use super::flipped;
 use super::parquet::{Columns, column, overwrite, written as write_parquet};
-use crate::input::InputError;
+use crate::access::{TimeUnit, UnixSeconds};
+use crate::input::{At, InputError};
 use crate::list::parquet::{ParquetList, Part};
+use crate::list::{Arena, AtConfig, AtPlace, ListConfig};
 use portcullis_dialect::limits::{PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
@@ -34,7 +40,7 @@ fn properties() -> WriterPropertiesBuilder {
 }
 
 fn parts(path: &Path, by_row_group: bool) -> Result<Vec<Part>, InputError> {
-    Arc::new(ParquetList::open(path, None)?).parts(by_row_group).collect()
+    Arc::new(ParquetList::open(path, &ListConfig::default())?).parts(by_row_group).collect()
 }
 
 /// Returns the URLs of a part, from its first row and from one in the middle.
@@ -66,9 +72,13 @@ fn all_urls(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
     chunks
 }
 
+fn column_config(name: Option<&str>) -> ListConfig {
+    ListConfig { column: name.map(str::to_owned), ..ListConfig::default() }
+}
+
 #[track_caller]
 fn problem(path: &Path, name: Option<&str>) -> String {
-    match ParquetList::open(path, name) {
+    match ParquetList::open(path, &column_config(name)) {
         Err(InputError::List { problem, .. }) => problem,
         other => panic!("{other:?}"),
     }
@@ -224,7 +234,7 @@ fn the_column_is_found_named_or_numbered() {
         // A name comes before a number.
         (Some("3"), "3", false),
     ] {
-        let list = ParquetList::open(&path, given).unwrap();
+        let list = ParquetList::open(&path, &column_config(given)).unwrap();
         assert_eq!((list.column_name(), list.is_column_found()), (found, is_found));
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
@@ -234,6 +244,173 @@ fn the_column_is_found_named_or_numbered() {
     let wrong = "the column id holds Int64; the URL needs text or bytes; name another with --column \
                  COLUMN";
     assert_eq!(problem(&path, Some("id")), wrong);
+}
+
+fn time_config(unit: Option<TimeUnit>) -> ListConfig {
+    let at = AtConfig { place: AtPlace::Column("at".to_owned()), unit };
+    ListConfig { at, ..ListConfig::default() }
+}
+
+/// Returns the times of all rows, which must be the same for any parts.
+fn times(path: &Path, unit: Option<TimeUnit>) -> Result<Vec<At>, InputError> {
+    let read = |by_row_group| -> Result<Vec<At>, InputError> {
+        let list = Arc::new(ParquetList::open(path, &time_config(unit))?);
+        let (arena, mut times) = (Arena::new(), Vec::new());
+        for part in list.parts(by_row_group) {
+            let part = part?;
+            let mut batches = part.batches(0)?;
+            while let Some(urls) = batches.next_batch()? {
+                times.extend((0..urls.len()).map(|row| urls.record(row, &arena).at()));
+            }
+        }
+        Ok(times)
+    };
+    let (chunks, groups) = (read(false), read(true));
+    if let (Ok(chunks), Ok(groups)) = (&chunks, &groups) {
+        assert_eq!(chunks, groups);
+    }
+    chunks
+}
+
+/// Returns a file with a column of URLs, some of them null, and one of times.
+fn with_times(times: ArrayRef, properties: WriterProperties) -> (TempDir, PathBuf) {
+    let urls =
+        (0..times.len()).map(|row| (row % 3 != 1).then(|| format!("https://a.example/{row}")));
+    let urls = column(StringArray::from_iter(urls));
+    write_parquet(vec![("url", urls), ("at", times)], properties)
+}
+
+#[test]
+fn times_of_every_type() {
+    const TIME: At = At::Time(UnixSeconds(1_577_934_245));
+    const SECONDS: Option<TimeUnit> = Some(TimeUnit::Seconds);
+    let scaled = |scale: i64| [Some(1_577_934_245 * scale + scale / 2), None, Some(-scale)];
+    let texts = [Some("2020-01-02T03:04:05Z"), None, Some("2020-02-30")];
+    let bytes = texts.map(|text| text.map(str::as_bytes));
+    let zoned = TimestampMillisecondArray::from_iter(scaled(1_000)).with_timezone("+02:00");
+    let (old, missing) = (At::Time(UnixSeconds(0)), At::Missing);
+    let layouts: [(ArrayRef, Option<TimeUnit>, [At; 3]); 14] = [
+        (column(TimestampSecondArray::from_iter(scaled(1))), None, [TIME, missing, old]),
+        (column(TimestampMillisecondArray::from_iter(scaled(1_000))), None, [TIME, missing, old]),
+        (column(zoned), SECONDS, [TIME, missing, old]),
+        (
+            column(TimestampMicrosecondArray::from_iter(scaled(1_000_000))),
+            None,
+            [TIME, missing, old],
+        ),
+        (
+            column(TimestampNanosecondArray::from_iter(scaled(1_000_000_000))),
+            None,
+            [TIME, missing, old],
+        ),
+        (
+            column(Date32Array::from_iter([Some(18_263), None, Some(-1)])),
+            None,
+            [At::Time(UnixSeconds(1_577_923_200)), missing, old],
+        ),
+        (column(Int64Array::from_iter(scaled(1))), SECONDS, [TIME, missing, old]),
+        (
+            column(Int64Array::from_iter(scaled(1_000))),
+            Some(TimeUnit::Milliseconds),
+            [TIME, missing, old],
+        ),
+        (
+            column(Int32Array::from_iter([Some(1_577_934_245), None, Some(-1)])),
+            SECONDS,
+            [TIME, missing, old],
+        ),
+        (
+            column(Float64Array::from_iter([Some(1_577_934_245.9), None, Some(f64::NAN)])),
+            SECONDS,
+            [TIME, missing, missing],
+        ),
+        (column(StringArray::from_iter(texts)), None, [TIME, missing, missing]),
+        (column(LargeBinaryArray::from_iter(bytes)), SECONDS, [TIME, missing, missing]),
+        (column(StringViewArray::from_iter(texts)), None, [TIME, missing, missing]),
+        (
+            column(texts.into_iter().collect::<DictionaryArray<Int32Type>>()),
+            None,
+            [TIME, missing, missing],
+        ),
+    ];
+    for (layout, unit, expected) in layouts {
+        for properties in
+            [properties(), properties().set_writer_version(WriterVersion::PARQUET_2_0)]
+        {
+            let (_folder, path) = with_times(layout.clone(), properties.build());
+            assert_eq!(times(&path, unit).unwrap(), expected, "{}", layout.data_type());
+        }
+    }
+    let column_of = |place: &str| {
+        let at = AtConfig { place: AtPlace::Column(place.to_owned()), unit: None };
+        ListConfig { at, ..ListConfig::default() }
+    };
+    for (layout, place, words) in [
+        (column(Int64Array::from(vec![1])), "at", "name the unit of the times with --at-unit"),
+        (column(BooleanArray::from(vec![true])), "2", "holds Boolean; the time needs timestamps"),
+        (
+            column(StringArray::from(vec!["2020"])),
+            "date",
+            "no column `date`; its columns are `url`, `at`; name the one with the time with --at-column \
+             NAME or its number",
+        ),
+    ] {
+        let (_folder, path) = with_times(layout, WriterProperties::default());
+        let error = ParquetList::open(&path, &column_of(place)).unwrap_err().to_string();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+}
+
+/// INT96, as Hive and Impala write timestamps: nanoseconds of a day, and the Julian day.
+#[test]
+fn times_of_int96() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("int96.parquet");
+    let schema = "message m { required binary url; required int96 at; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let url = ByteArray::from("https://a.example/");
+    let urls = [url.clone(), url.clone(), url];
+    column.typed::<ByteArrayType>().write_batch(&urls, None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let time = |day: u32, seconds: u64| {
+        let nanoseconds = seconds * 1_000_000_000 + 999_999_999;
+        let mut time = Int96::new();
+        time.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, day);
+        time
+    };
+    // 1970-01-01 is the Julian day 2,440,588. The year 2500 has no nanoseconds of 64 bits.
+    let times = [time(2_458_851, 11_045), time(2_440_587, 0), time(2_634_167, 0)];
+    column.typed::<Int96Type>().write_batch(&times, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    let expected = [1_577_934_245, 0, 16_725_225_600].map(|time| At::Time(UnixSeconds(time)));
+    assert_eq!(super::parquet_list::times(&path, None).unwrap(), expected);
+}
+
+/// Pages of times and of URLs end in different rows.
+#[test]
+fn times_keep_their_rows() {
+    let expected: Vec<At> =
+        (0..7_000).map(|row| At::Time(UnixSeconds(1_577_934_245 + row))).collect();
+    let texts = (0..7_000).map(|row| UnixSeconds(1_577_934_245 + row).to_rfc3339());
+    let seconds = TimestampMillisecondArray::from_iter_values(
+        (0..7_000).map(|row| (1_577_934_245 + row) * 1_000),
+    );
+    for layout in [column(StringArray::from_iter_values(texts)), column(seconds)] {
+        let properties = properties()
+            .set_dictionary_enabled(false)
+            .set_data_page_size_limit(5_000)
+            .set_write_batch_size(10)
+            .set_max_row_group_row_count(Some(3_000));
+        let (_folder, path) = with_times(layout, properties.build());
+        assert!(times(&path, None).unwrap() == expected);
+    }
 }
 
 #[test]
@@ -275,7 +452,10 @@ fn what_is_no_whole_parquet_file() {
     std::fs::write(&path, b"").unwrap();
     assert!(problem(&path, None).starts_with("not a Parquet file"));
     std::fs::remove_file(&path).unwrap();
-    assert!(matches!(ParquetList::open(&path, None), Err(InputError::Open { .. })));
+    assert!(matches!(
+        ParquetList::open(&path, &ListConfig::default()),
+        Err(InputError::Open { .. })
+    ));
 }
 
 #[test]
@@ -307,7 +487,7 @@ fn survives_flipped_bytes(stride: usize) {
         .set_max_row_group_row_count(Some(25));
     let columns = vec![
         ("url", column(StringArray::from(numbered(40)))),
-        ("id", column(Int64Array::from_iter_values(0..40))),
+        ("at", column(StringArray::from(vec!["2020-01-02"; 40]))),
     ];
     let (_folder, path) = write_parquet(columns, properties.build());
     let whole = std::fs::read(&path).unwrap();
@@ -315,6 +495,8 @@ fn survives_flipped_bytes(stride: usize) {
     for (flip, bytes) in flipped(&whole, stride) {
         overwrite(&path, &bytes);
         let found = all_urls(&path).map(|urls| urls.len());
+        assert!(matches!(found, Ok(40) | Err(_)), "{flip}: {found:?}");
+        let found = times(&path, None).map(|times| times.len());
         assert!(matches!(found, Ok(40) | Err(_)), "{flip}: {found:?}");
     }
 }

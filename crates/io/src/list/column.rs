@@ -1,4 +1,4 @@
-//! Finds the column with the URLs of a table by the names of its columns.
+//! Finds the column with the URLs or the times of a table by the names of its columns.
 
 use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
 
@@ -6,8 +6,21 @@ use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
-/// The column with the URLs.
-pub(crate) struct UrlColumn {
+/// What a column is wanted for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnOf {
+    pub noun: &'static str,
+    /// The flag that names the column.
+    pub flag: &'static str,
+}
+
+impl ColumnOf {
+    pub const URL: ColumnOf = ColumnOf { noun: "URL", flag: "--column" };
+    pub const TIME: ColumnOf = ColumnOf { noun: "time", flag: "--at-column" };
+}
+
+/// A column of a table.
+pub(crate) struct TableColumn {
     /// The position of the column, from 0.
     pub place: usize,
     /// Whether the column was found by its name, not by its number.
@@ -16,15 +29,15 @@ pub(crate) struct UrlColumn {
     other: Option<usize>,
 }
 
-impl UrlColumn {
+impl TableColumn {
     /// Finds the column called `given`, or with that number, counted from 1; by default the first of
     /// the usual names that a column has. `None` if there is none.
-    pub fn find(names: &[impl AsRef<[u8]>], given: Option<&str>) -> Option<UrlColumn> {
+    pub fn find(names: &[impl AsRef<[u8]>], given: Option<&str>) -> Option<TableColumn> {
         let called = |is: &dyn Fn(&[u8]) -> bool| {
             let mut found =
                 (0..names.len()).filter(|&place| is(names[place].as_ref().trim_ascii()));
             let place = found.next()?;
-            Some(UrlColumn { place, is_named: true, other: found.next() })
+            Some(TableColumn { place, is_named: true, other: found.next() })
         };
         let Some(given) = given else {
             let usual = |usual: &&str| called(&|name| name.eq_ignore_ascii_case(usual.as_bytes()));
@@ -32,39 +45,41 @@ impl UrlColumn {
         };
         called(&|name| name == given.as_bytes()).or_else(|| {
             let place = given.parse::<usize>().ok()?.checked_sub(1)?;
-            (place < names.len()).then_some(UrlColumn::at(place))
+            (place < names.len()).then_some(TableColumn::at(place))
         })
     }
 
     /// Returns the column at a position.
-    pub fn at(place: usize) -> UrlColumn {
-        UrlColumn { place, is_named: false, other: None }
+    pub fn at(place: usize) -> TableColumn {
+        TableColumn { place, is_named: false, other: None }
     }
 
     /// Returns the position of the column. The error says that two columns have its name.
-    pub fn only(&self, names: &[impl AsRef<[u8]>]) -> Result<usize, String> {
+    pub fn only(&self, names: &[impl AsRef<[u8]>], of: ColumnOf) -> Result<usize, String> {
         let Some(other) = self.other else { return Ok(self.place) };
         let name = |place: usize| String::from_utf8_lossy(names[place].as_ref().trim_ascii());
         Err(format!(
-            "the columns {} and {} are called `{}` and `{}`; name the one with the URL by its number \
-             with --column",
+            "the columns {} and {} are called `{}` and `{}`; name the one with the {} by its number \
+             with {}",
             self.place + 1,
             other + 1,
             name(self.place),
-            name(other)
+            name(other),
+            of.noun,
+            of.flag
         ))
     }
 
     /// Returns the problem of a table without the column.
-    pub fn missing(names: &[impl AsRef<[u8]>], given: Option<&str>) -> String {
+    pub fn missing(names: &[impl AsRef<[u8]>], given: Option<&str>, of: ColumnOf) -> String {
         let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
-        let wanted = match given {
+        let problem = match given {
             Some(column) => format!("no column `{column}`"),
             None => format!("no column is called {}", URL_NAMES.join(", ")),
         };
         format!(
-            "{wanted}; its columns are {columns}; name the one with the URL with --column NAME or its \
-             number"
+            "{problem}; its columns are {columns}; name the one with the {} with {} NAME or its number",
+            of.noun, of.flag
         )
     }
 }
