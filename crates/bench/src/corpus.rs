@@ -289,13 +289,8 @@ impl Originals {
         Ok(originals)
     }
 
-    /// Returns the texts, in the order in which they were read.
-    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.texts.iter().map(|text| &**text)
-    }
-
     /// Returns the number of an origin's text, by the key of its host.
-    pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
+    fn get(&self, key: &[u8], https: bool) -> Option<usize> {
         match self.of_host.is_empty() {
             true => Some(0),
             false => self.of_host.get(key)?[usize::from(https)],
