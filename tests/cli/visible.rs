@@ -133,7 +133,6 @@ const LINES: &str = "
     lint @missing
     LINT --format human @file
     LINT --format json @file
-    LINT --format sarif @file
     LINT --format github @file
     LINT --statistics @file
     LINT -a BotHOSTILE @file

@@ -1,9 +1,8 @@
 //! Checks fixed files against the oracle.
 
-use portcullis_dialect::dialect::{Dialect, RFC_9309};
-use portcullis_dialect::limits::FIX_ANALYSES;
-use portcullis_lint::analysis::{AnalysisLimits, Bound};
-use portcullis_lint::{FixConfig, LintConfig, Unproved, fix, lint};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::analysis::AnalysisLimits;
+use portcullis_lint::{FixConfig, LintConfig, fix, lint};
 use portcullis_oracle::Judge;
 use portcullis_synth::Corpus;
 use portcullis_testkit::{Random, words};
@@ -112,31 +111,4 @@ fn made_up_files_keep_their_verdicts() {
             assert_same(&text, &new, dialect, &["Googlebot", "bingbot", "nobody"], &urls);
         }
     }
-}
-
-/// Robots with one list of usage records and one record each: a comparison for each robot.
-#[test]
-fn the_budget_of_comparisons_covers_usage() {
-    const ROBOTS: usize = 300;
-    let names: String = (0..ROBOTS).map(|it| format!("User-agent: r{it}\n")).collect();
-    let shared: String = (0..ROBOTS).map(|it| format!("Content-Usage: /{it} search=y\n")).collect();
-    let own = |it| format!("User-agent: r{it}\nContent-Usage: /x{it} search=n\nDisallow: /y\n");
-    let own: String = (0..ROBOTS).map(own).collect();
-    let needless = "User-agent: other\nDisallow: /a\nDisallow: /a\n";
-    let text = format!("{names}{shared}Disallow: /x\n{own}{needless}");
-    let report = lint(text.as_bytes(), &LintConfig::new(&RFC_9309));
-    let fix_within = |positions_max: u64| {
-        let limits = AnalysisLimits { positions_max, ..AnalysisLimits::default() };
-        let config = FixConfig { dialects: vec![&RFC_9309], bytes_max: None, limits };
-        fix(text.as_bytes(), &report, &config)
-    };
-    // A robot has its own record and the shared ones, on either side.
-    let records = 2 * ROBOTS * (ROBOTS + 1);
-    let enough = fix_within(records as u64);
-    assert!(!enough.fixed.is_empty(), "{:?}", enough.left);
-    let few = fix_within((records / FIX_ANALYSES as usize / 2) as u64);
-    assert!(few.fixed.is_empty());
-    let is_bound =
-        |it: &Unproved| matches!(it, Unproved::Unknown { bound: Bound::Positions(_), .. });
-    assert!(!few.left.is_empty() && few.left.iter().all(|(_, it)| is_bound(it)), "{:?}", few.left);
 }

@@ -32,7 +32,7 @@ pub fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
     }
 }
 
-pub fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
+fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
     oracle::decide(dialect, text, None, &[AGENT], url).verdict
 }
 

@@ -11,7 +11,7 @@ use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{Random, words};
 use rayon::prelude::*;
 
-use crate::analysis::{AGENT, file, judged, ordered, url_of, urls};
+use crate::analysis::{AGENT, file, ordered, url_of, urls};
 
 /// Patterns and URLs, and which patterns match which URLs.
 struct World {
@@ -48,13 +48,14 @@ fn matches(dialect: &Dialect, allows: bool, pattern: &[u8], path: &[u8]) -> bool
     oracle::pattern_matches(dialect, pattern, path) || decides(path)
 }
 
-/// Rules of a world, and the oracle's decision on each small URL for each subset of matching rules.
+/// Rules of a world, and the oracle's decision on each small URL.
 struct RuleSet<'w> {
     world: &'w World,
     rules: Vec<(bool, usize)>,
+    text: Vec<u8>,
     /// The rules that match each URL, as bits.
     matching: Vec<usize>,
-    /// Indexed by the kept rules and the matching rules, as bits.
+    /// Indexed by the matching rules, as bits.
     decisions: Vec<Option<Decision>>,
 }
 
@@ -66,65 +67,35 @@ impl<'w> RuleSet<'w> {
         };
         let bits = |url: usize| (0..rules.len()).map(|index| bit(url, index)).sum();
         let matching = (0..world.urls.len()).map(bits).collect();
-        RuleSet { world, matching, decisions: vec![None; 1 << (2 * rules.len())], rules }
+        let written: Vec<(bool, &[u8])> =
+            rules.iter().map(|&(allows, pattern)| (allows, &world.patterns[pattern][..])).collect();
+        let text = file(&written);
+        RuleSet { world, matching, decisions: vec![None; 1 << rules.len()], text, rules }
     }
 
-    fn rule(&self, index: usize) -> (bool, &[u8]) {
-        let (allows, pattern) = self.rules[index];
-        (allows, &self.world.patterns[pattern])
-    }
-
-    /// Returns the text with the rules in `kept`, a bit set.
-    fn text(&self, kept: usize) -> Vec<u8> {
-        let is_kept = |&index: &usize| kept >> index & 1 == 1;
-        let rules: Vec<_> =
-            (0..self.rules.len()).filter(is_kept).map(|index| self.rule(index)).collect();
-        file(&rules)
-    }
-
-    fn all(&self) -> usize {
-        (1 << self.rules.len()) - 1
-    }
-
-    /// Returns the decision on a small URL with the rules in `kept`, a bit set.
-    fn decision(&mut self, kept: usize, url: usize) -> Decision {
-        let (world, count) = (self.world, self.rules.len());
-        let judge = |rules: &Self| {
-            let text = rules.text(kept);
-            oracle::decide(world.dialect, &text, None, &[AGENT], &world.urls[url])
-        };
+    /// Returns the decision on a small URL.
+    fn decision(&mut self, url: usize) -> Decision {
+        let (world, text) = (self.world, &self.text);
+        let judge = || oracle::decide(world.dialect, text, None, &[AGENT], &world.urls[url]);
         if world.paths[url] == b"/robots.txt" {
-            return judge(self);
+            return judge();
         }
-        let key = kept << count | (self.matching[url] & kept);
-        if self.decisions[key].is_none() {
-            self.decisions[key] = Some(judge(self));
-        }
-        self.decisions[key].expect("it is there now")
+        *self.decisions[self.matching[url]].get_or_insert_with(judge)
     }
 
     fn check(&mut self) {
-        let text = self.text(self.all());
-        let ordered = ordered(&text, self.world.dialect);
+        let ordered = ordered(&self.text, self.world.dialect);
         let rules = Rules { ordered: &ordered, paths: &self.world.dialect.paths };
         let found = statuses(rules, &AnalysisLimits::default());
-        let never = |status: &RuleStatus| {
-            matches!(
-                status,
-                RuleStatus::NeverMatches | RuleStatus::Equal { .. } | RuleStatus::Shadowed { .. }
-            )
-        };
-        let dead: usize =
-            found.iter().filter(|it| never(&it.status)).map(|it| 1 << it.rule.0).sum();
         for RuleAndStatus { rule, status } in &found {
-            let problem = self.problem(rule.index(), status, self.all() & !dead);
+            let problem = self.problem(rule.index(), status);
             assert_eq!(
                 problem,
                 None,
                 "{} rule {}\n{}\n{found:?}",
                 self.world.dialect.name,
                 rule.0,
-                text.as_bstr()
+                self.text.as_bstr()
             );
         }
         // Rules without a pattern are not listed, and match nothing.
@@ -135,37 +106,17 @@ impl<'w> RuleSet<'w> {
         }
     }
 
-    /// Returns what is wrong with the reported effect of the rule at `index`, if `living` are the
-    /// rules that decide.
-    fn problem(
-        &mut self,
-        index: usize,
-        status: &RuleStatus,
-        living: usize,
-    ) -> Option<&'static str> {
+    /// Returns what is wrong with the reported effect of the rule at `index`.
+    fn problem(&mut self, index: usize, status: &RuleStatus) -> Option<&'static str> {
         let decided: Vec<usize> = (0..self.world.urls.len())
-            .filter(|&url| {
-                self.decision(self.all(), url).rule.is_some_and(|rule| rule.index() == index)
-            })
+            .filter(|&url| self.decision(url).rule.is_some_and(|rule| rule.index() == index))
             .collect();
-        let without = living & !(1 << index);
-        let changed: Vec<usize> = (0..self.world.urls.len())
-            .filter(|&url| {
-                self.decision(living, url).verdict != self.decision(without, url).verdict
-            })
-            .collect();
-        let shortest = |urls: &[usize]| urls.iter().map(|&url| self.world.paths[url].len()).min();
         match status {
-            RuleStatus::Decides { example, needed: Ok(needed) } => self
-                .wrong_example(index, example, shortest(&decided))
-                .or_else(|| self.wrong_need(needed, living, without)),
-            RuleStatus::Redundant { example, taken_over_by } => {
-                if !changed.is_empty() || taken_over_by.is_empty() {
-                    return Some("it is needed");
-                }
-                self.wrong_example(index, example, shortest(&decided))
+            RuleStatus::Decides(example) => {
+                let shortest = decided.iter().map(|&url| self.world.paths[url].len()).min();
+                self.wrong_example(index, example, shortest)
             }
-            RuleStatus::Unknown(_) | RuleStatus::Decides { needed: Err(_), .. } => Some("a limit"),
+            RuleStatus::Unknown(_) => Some("a limit"),
             _ if !decided.is_empty() => Some("it decides"),
             RuleStatus::NeverMatches => self.matched(index).first().map(|_| "it matches"),
             RuleStatus::Equal { to } => {
@@ -178,7 +129,6 @@ impl<'w> RuleSet<'w> {
                     by.iter().any(|successor| match successor {
                         Successor::Rule(rule) => self.matching[url] >> rule.0 & 1 == 1,
                         Successor::RobotsTxt => self.world.paths[url] == b"/robots.txt",
-                        Successor::NoRule => false,
                     })
                 };
                 let uncovered = self.matched(index).into_iter().find(|&url| !covers(url));
@@ -199,18 +149,12 @@ impl<'w> RuleSet<'w> {
         shortest: Option<usize>,
     ) -> Option<&'static str> {
         let (dialect, url) = (self.world.dialect, url_of(example));
-        let decision = oracle::decide(dialect, &self.text(self.all()), None, &[AGENT], &url);
+        let decision = oracle::decide(dialect, &self.text, None, &[AGENT], &url);
         if decision.rule.is_none_or(|rule| rule.index() != index) {
             return Some("it does not decide its example");
         }
         let bytes = oracle::compared_path(dialect, &url).unwrap().len();
         shortest.is_some_and(|shortest| shortest < bytes).then_some("a shorter example")
-    }
-
-    fn wrong_need(&self, needed: &Example, living: usize, without: usize) -> Option<&'static str> {
-        let (dialect, url) = (self.world.dialect, url_of(needed));
-        let verdicts = [living, without].map(|kept| judged(dialect, &self.text(kept), &url));
-        (verdicts[0] == verdicts[1]).then_some("nothing changes without it")
     }
 }
 

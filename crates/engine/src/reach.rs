@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::words;
 
-use crate::automaton::{Machine, Owner, Question};
+use crate::automaton::{Machine, Owner};
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
 use crate::ruleset::texts::PatternText;
@@ -75,13 +75,9 @@ impl RuleSet<'_> {
     /// [work](Machine::work) than `work_max`.
     fn search(&self, work_max: u64) -> Option<Reach> {
         let (patterns, outcomes) = self.to_list();
-        let owner = |outcome: Outcome| Owner {
-            rule: outcome.number(),
-            allows: outcome.allows(),
-            counts: false,
-        };
+        let owner = |outcome: Outcome| Owner { allows: outcome.allows(), counts: false };
         let owned = patterns.iter().zip(outcomes.into_iter().map(owner));
-        let mut machine = Machine::new(Question::Verdict, owned);
+        let mut machine = Machine::new(owned);
         let start = machine.walk(b"/");
         let mut seen = HashSet::from([start]);
         let mut states = vec![start];

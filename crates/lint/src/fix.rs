@@ -19,7 +19,7 @@ use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_engine::bytes::seeded_hash;
 use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
-use portcullis_robots::syntax::{Group, RobotsTxt, UsageRecord, is_extension};
+use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
 
 /// Settings for fixing files.
 #[derive(Clone, Debug)]
@@ -271,27 +271,54 @@ impl<'t> Side<'t> {
         Side { file, robots }
     }
 
-    /// Returns the records of other conventions with a hash of the robots named above them. They
-    /// have no effect on access, but they apply to these robots.
-    fn extensions(&self, dialect: &Dialect) -> impl Iterator<Item = (Vec<u8>, &'t [u8], u64)> {
-        let (file, groups) = (&self.file, self.file.groups());
-        let names = move |group: &Group| {
-            let lines = file.user_agents_of(group).iter();
-            let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
-            let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
-            // Names have no line ends.
-            seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
-        };
-        let names: Vec<u64> = groups.iter().map(names).collect();
-        // Usage records have a meaning, which is compared separately.
-        let records = file.other_records().iter().filter(|record| is_extension(record.name));
-        records.map(move |record| {
+    /// Returns the records without effect on access, and where they are.
+    fn attached(&self, dialect: &Dialect) -> Attached<'t> {
+        let (file, usage) = (&self.file, UsageGroups::new(&self.file));
+        let names = names_of_groups(file, dialect);
+        let extensions = file.other_records().iter().filter(|record| is_extension(record.name));
+        let extension = |record: &OtherRecord<'t>| {
             let line = file.user_agents().partition_point(|agent| agent.line < record.line);
-            let group = groups.partition_point(|group| (group.user_agents.start as usize) < line);
-            let names = group.checked_sub(1).map_or(0, |group| names[group]);
-            (record.name.to_ascii_lowercase(), record.value, names)
-        })
+            let above = |group: &Group| (group.user_agents.start as usize) < line;
+            let group = file.groups().partition_point(above).checked_sub(1);
+            (record.name.to_ascii_lowercase(), record.value, group.map(|group| names[group]))
+        };
+        let of_usage = |record: &UsageRecord<'t>| {
+            let above =
+                |line| usage.file().groups().partition_point(|it| it.user_agents.end <= line);
+            (record.field, record.value, record.user_agent.map(above))
+        };
+        let records: Vec<_> = file.usage_records().iter().map(of_usage).collect();
+        let has_usage = !records.is_empty();
+        Attached {
+            extensions: extensions.map(extension).collect(),
+            usage_groups: has_usage.then(|| names_of_groups(usage.file(), dialect)),
+            usage: records,
+        }
     }
+}
+
+/// The records of a file that have no effect on access. If they are equal in two files, the same
+/// records hold for every robot.
+#[derive(PartialEq)]
+struct Attached<'t> {
+    /// The name and value of records of other conventions, with the robots named above.
+    extensions: Vec<(Vec<u8>, &'t [u8], Option<u64>)>,
+    /// The robots of each group of usage records; `None` if there are no such records.
+    usage_groups: Option<Vec<u64>>,
+    /// The usage records, with their groups.
+    usage: Vec<(Field, &'t [u8], Option<usize>)>,
+}
+
+/// Returns a hash of the robots that each group names.
+fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<u64> {
+    let names = |group: &Group| {
+        let lines = file.user_agents_of(group).iter();
+        let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
+        let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
+        // Names have no line ends.
+        seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
+    };
+    file.groups().iter().map(names).collect()
 }
 
 impl<'t> Prover<'t> {
@@ -326,35 +353,6 @@ impl<'t> Prover<'t> {
     }
 }
 
-/// The fields and values of usage records, numbered.
-type Values<'t> = HashMap<(Field, &'t [u8]), u32, foldhash::fast::RandomState>;
-
-/// The usage records of a file, by robot.
-struct Usage<'t> {
-    groups: UsageGroups<'t>,
-    robots: Robots,
-    /// The number of each record's field and value.
-    values: Vec<u32>,
-}
-
-impl<'t> Usage<'t> {
-    fn new(file: &RobotsTxt<'t>, dialect: &Dialect, known: &mut Values<'t>) -> Usage<'t> {
-        let groups = UsageGroups::new(file);
-        let mut number = |record: &UsageRecord<'t>| {
-            let next = known.len() as u32;
-            *known.entry((record.field, record.value)).or_insert(next)
-        };
-        let values = file.usage_records().iter().map(&mut number).collect();
-        Usage { robots: Robots::new(Audience::of(groups.file(), dialect)), groups, values }
-    }
-
-    /// Returns the records that hold for a robot to which `groups` apply, by number.
-    fn in_force(&self, groups: &[usize]) -> Vec<u32> {
-        let records = self.groups.in_force(groups).into_iter();
-        records.map(|record| self.values[record as usize]).collect()
-    }
-}
-
 /// The groups of a robot in one file and in the other.
 type Groups = (Vec<usize>, Vec<usize>);
 
@@ -376,8 +374,7 @@ impl Comparison<'_, '_> {
             // give the same group for every agent.
             return Err(Unproved::OtherNames { dialect: self.dialect });
         }
-        let has_moved = !self.old.extensions(self.dialect).eq(self.new.extensions(self.dialect));
-        if has_moved || !self.has_same_usage()? {
+        if self.old.attached(self.dialect) != self.new.attached(self.dialect) {
             return Err(Unproved::MovesRecord { dialect: self.dialect });
         }
         self.compare(None)?;
@@ -385,38 +382,6 @@ impl Comparison<'_, '_> {
             self.compare(Some(name))?;
         }
         Ok(())
-    }
-
-    /// Returns whether the same usage records hold for every robot, in the same order.
-    ///
-    /// # Errors
-    ///
-    /// If the robots have more records together than the budget allows to compare. Robots to which
-    /// the same groups apply are compared once.
-    fn has_same_usage(&mut self) -> Result<bool, Unproved> {
-        let is_empty = |side: &Side<'_>| side.file.usage_records().is_empty();
-        if is_empty(self.old) && is_empty(self.new) {
-            return Ok(true);
-        }
-        let (dialect, mut values) = (self.dialect, Values::default());
-        let [old, new] =
-            [&self.old.file, &self.new.file].map(|file| Usage::new(file, dialect, &mut values));
-        let names = [&old, &new].into_iter().flat_map(|usage| usage.robots.names());
-        let mut known: HashSet<Groups, foldhash::fast::RandomState> = HashSet::default();
-        for name in std::iter::once(None).chain(names.map(Some)) {
-            let groups = (old.robots.groups(name).to_vec(), new.robots.groups(name).to_vec());
-            if known.contains(&groups) {
-                continue;
-            }
-            let (old, new) = (old.in_force(&groups.0), new.in_force(&groups.1));
-            let records = (old.len() + new.len()) as u64;
-            self.budget.take(records).map_err(|bound| Unproved::Unknown { dialect, bound })?;
-            if old != new {
-                return Ok(false);
-            }
-            known.insert(groups);
-        }
-        Ok(true)
     }
 
     /// Compares the rules of a robot in both files.

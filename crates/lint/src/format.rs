@@ -1,4 +1,4 @@
-//! Reports for programs: JSON, SARIF, and workflow commands of GitHub Actions.
+//! Reports for programs: JSON, and workflow commands of GitHub Actions.
 //!
 //! Each format has a beginning, entries and an end, so that the results of some files of a large
 //! folder can be written while others are still being checked. The format for people is part of the
@@ -9,12 +9,9 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
 
-use super::catalogue::{self, Entry};
 use super::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_robots::json::to_json;
 use portcullis_robots::visible::visible;
 
@@ -212,167 +209,6 @@ impl<'d> JsonEdit<'d> {
     }
 }
 
-/// SARIF 2.1.0 with one run.
-///
-/// Source: OASIS Standard, Static Analysis Results Interchange Format Version 2.1.0. Columns count
-/// Unicode code points (section 3.14.17). The readings of the dialects are in the property bag of a
-/// result (section 3.8).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sarif;
-
-const SARIF_SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-
-impl ReportFormat for Sarif {
-    fn begin(&self, dialect: &Dialect) -> String {
-        // A reportingDescriptor (section 3.49).
-        let rule = |entry: &Entry| {
-            json!({
-                "id": entry.code.to_string(),
-                "name": entry.name,
-                "shortDescription": { "text": entry.summary },
-                "fullDescription": { "text": entry.why },
-                "help": { "text": entry.remedy },
-                "defaultConfiguration": { "level": level(entry.severity) },
-            })
-        };
-        let driver = json!({
-            "name": "portcullis",
-            "version": env!("CARGO_PKG_VERSION"),
-            "rules": catalogue::entries().map(rule).collect::<Vec<Value>>(),
-        });
-        format!(
-            "{{\"$schema\":{},\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{}}},\
-            \"columnKind\":\"unicodeCodePoints\",\"properties\":{},\"results\":[\n",
-            to_json(&SARIF_SCHEMA),
-            to_json(&driver),
-            to_json(&json!({ "dialect": dialect.name })),
-        )
-    }
-
-    fn entries(&self, linted: &Linted<'_>) -> String {
-        let index = linted.index();
-        let uri = uri_of(linted.name);
-        let entry = |found| to_json(&sarif_result(&uri, found, &index));
-        let entries: Vec<String> = linted.report.diagnostics.iter().map(entry).collect();
-        entries.join(self.separator())
-    }
-
-    fn separator(&self) -> &'static str {
-        ",\n"
-    }
-
-    fn end(&self, omitted: &[Omitted]) -> String {
-        if omitted.is_empty() {
-            return "\n]}]}\n".into();
-        }
-        // A notification (section 3.58).
-        let notification = |omitted: &Omitted| {
-            let uri = uri_of(&omitted.file);
-            json!({
-                "level": "note",
-                "message": { "text": omitted.sentence() },
-                "associatedRule": { "id": omitted.code.to_string() },
-                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri } } }],
-            })
-        };
-        let notifications: Vec<Value> = omitted.iter().map(notification).collect();
-        let invocation =
-            json!({ "executionSuccessful": true, "toolExecutionNotifications": notifications });
-        format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
-    }
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
-    }
-}
-
-/// Returns a result (section 3.27).
-fn sarif_result(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Value {
-    let mut result = json!({
-        "ruleId": found.code.to_string(),
-        "ruleIndex": found.code.position(),
-        "level": level(found.severity()),
-        "message": { "text": found.message },
-        "locations": [sarif_location(uri, &found.place)],
-        "properties": { "dialects": dialects(found) },
-    });
-    if !found.related.is_empty() {
-        let related = found.related.iter().map(|related| {
-            let mut location = sarif_location(uri, &related.place);
-            location["message"] = json!({ "text": related.message });
-            location
-        });
-        result["relatedLocations"] = related.collect();
-    }
-    if let Some(fix) = sarif_fix(uri, found, index) {
-        result["fixes"] = json!([fix]);
-    }
-    result
-}
-
-/// Returns a location (section 3.28).
-fn sarif_location(uri: &str, place: &Place) -> Value {
-    json!({
-        "physicalLocation": {
-            "artifactLocation": { "uri": uri },
-            "region": {
-                "startLine": place.line.get(),
-                "startColumn": place.column,
-                "endColumn": place.end_column,
-            },
-        },
-    })
-}
-
-/// Returns a fix (section 3.55). `None` if an edit inserts bytes that are not UTF-8, which SARIF
-/// cannot hold.
-fn sarif_fix(uri: &str, found: &Diagnostic, index: &LineIndex<'_>) -> Option<Value> {
-    let fix = found.fix.as_ref()?;
-    // A replacement (section 3.57).
-    let replacement = |edit: &Edit| {
-        let (start_line, start_column) = index.position(edit.span.start);
-        let (end_line, end_column) = index.position(edit.span.end);
-        let mut replacement = json!({
-            "deletedRegion": {
-                "startLine": start_line.get(),
-                "startColumn": start_column,
-                "endLine": end_line.get(),
-                "endColumn": end_column,
-            },
-        });
-        if !edit.replacement.is_empty() {
-            let text = std::str::from_utf8(&edit.replacement).ok()?;
-            replacement["insertedContent"] = json!({ "text": text });
-        }
-        Some(replacement)
-    };
-    let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect::<Option<_>>()?;
-    let title = match fix.safety {
-        Safety::ToBeProved => fix.title.clone(),
-        Safety::Suggestion => format!("{} (this changes verdicts)", fix.title),
-    };
-    let change = json!({ "artifactLocation": { "uri": uri }, "replacements": replacements });
-    (!fix.edits.is_empty())
-        .then(|| json!({ "description": { "text": title }, "artifactChanges": [change] }))
-}
-
-/// Returns a file name as a URI reference (RFC 3986, section 4.2).
-fn uri_of(name: &str) -> String {
-    let mut uri = Vec::new();
-    for byte in name.bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte),
-            _ if byte.is_ascii_alphanumeric() => uri.push(byte),
-            _ => push_percent_triplet(&mut uri, byte),
-        }
-    }
-    String::from_utf8(uri).expect("all other bytes are escaped")
-}
-
 /// Workflow commands of GitHub Actions, one for each diagnostic.
 ///
 /// Source: GitHub's documentation, Workflow commands for GitHub Actions, Setting a warning message.
@@ -424,13 +260,6 @@ fn github_property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn file_names_become_references() {
-        assert_eq!(uri_of("a/b c.txt"), "a/b%20c.txt");
-        assert_eq!(uri_of("a.example:8443"), "a.example%3A8443");
-        assert_eq!(uri_of("ä"), "%C3%A4");
-    }
 
     #[test]
     fn separators_of_commands_are_escaped() {

@@ -7,7 +7,6 @@ use hashbrown::HashMap;
 
 use super::examination::{Reading, quoted};
 use crate::analysis::{AnalysisLimits, RuleAndStatus, RuleStatus, Rules, Successor, statuses};
-use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, Selection};
@@ -122,11 +121,9 @@ impl Statuses {
             }
             let ordered = OrderedRules::new(&reading.file, selection, paths);
             let statuses = analyst.statuses(&ordered, paths);
-            let idle = Idle::of(&reading.file, &statuses);
             for RuleAndStatus { rule, status } in statuses.iter() {
-                let own = &reading.file.rules()[rule.index()];
-                let line = own.line.get();
-                let found = words(&reading.file, status, idle.condition(own.verdict));
+                let line = reading.file.rules()[rule.index()].line.get();
+                let found = words(&reading.file, status);
                 let known = by_line.entry(line).or_default();
                 // The robot for which the rule has the largest effect counts.
                 if known.1.is_empty() || found.0 > known.0 {
@@ -144,39 +141,8 @@ impl Statuses {
     }
 }
 
-/// The verdicts of rules that never decide.
-///
-/// A rule is redundant because of rules that decide. If it alone is removed, a rule that never
-/// decided may decide instead.
-pub(super) struct Idle {
-    allows: bool,
-    disallows: bool,
-}
-
-impl Idle {
-    pub(super) fn of(file: &RobotsTxt<'_>, statuses: &[RuleAndStatus]) -> Idle {
-        let mut idle = Idle { allows: false, disallows: false };
-        for RuleAndStatus { rule, status } in statuses {
-            if matches!(status, RuleStatus::Equal { .. } | RuleStatus::Shadowed { .. }) {
-                let allows = file.rules()[rule.index()].verdict == Verdict::Allow;
-                idle.allows |= allows;
-                idle.disallows |= !allows;
-            }
-        }
-        idle
-    }
-
-    /// Returns the condition on which a rule with this verdict is redundant.
-    pub(super) fn condition(&self, verdict: Verdict) -> &'static str {
-        let is_opposed = if verdict == Verdict::Allow { self.disallows } else { self.allows };
-        if is_opposed { ", once the rules that never decide are removed" } else { "" }
-    }
-}
-
 /// Returns a status in words, with a rank by the size of the rule's effect.
-fn words(file: &RobotsTxt<'_>, status: &RuleStatus, condition: &str) -> (u8, String) {
-    let decides =
-        |example: &crate::analysis::Example| format!("decides {}", quoted(example.path()));
+fn words(file: &RobotsTxt<'_>, status: &RuleStatus) -> (u8, String) {
     match status {
         RuleStatus::NeverMatches => (0, "never matches".into()),
         RuleStatus::Equal { to } => {
@@ -184,15 +150,8 @@ fn words(file: &RobotsTxt<'_>, status: &RuleStatus, condition: &str) -> (u8, Str
             (1, format!("never decides: line {line} has the same effect"))
         }
         RuleStatus::Shadowed { by } => (2, format!("never decides: {}", wins(file, by))),
-        RuleStatus::Redundant { example, .. } => {
-            let decides = decides(example);
-            (3, format!("{decides}, but no verdict changes without it{condition}"))
-        }
-        RuleStatus::Unknown(bound) => (4, format!("unknown: {bound}")),
-        RuleStatus::Decides { example, needed: Err(bound) } => {
-            (5, format!("{}; whether it is needed is unknown: {bound}", decides(example)))
-        }
-        RuleStatus::Decides { example, needed: Ok(_) } => (6, decides(example)),
+        RuleStatus::Unknown(bound) => (3, format!("unknown: {bound}")),
+        RuleStatus::Decides(example) => (4, format!("decides {}", quoted(example.path()))),
     }
 }
 
@@ -201,7 +160,7 @@ fn wins(file: &RobotsTxt<'_>, by: &[Successor]) -> String {
     const LINES_MAX: usize = 3;
     let rules = by.iter().filter_map(|successor| match successor {
         Successor::Rule(rule) => Some(file.rules()[rule.index()].line.to_string()),
-        Successor::RobotsTxt | Successor::NoRule => None,
+        Successor::RobotsTxt => None,
     });
     let lines: Vec<String> = rules.collect();
     match &lines[..] {

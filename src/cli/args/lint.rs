@@ -31,7 +31,7 @@ pub struct LintArgs {
     /// The least severity to report: info, warning or error
     ///
     /// By default `human` and `github` report warnings and errors and count the notes (`info`);
-    /// `json` and `sarif` have every finding with its severity.
+    /// `json` has every finding with its severity.
     #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["statistics", "fix"], help_heading = "Codes")]
     pub level: Option<Severity>,
 
@@ -41,8 +41,8 @@ pub struct LintArgs {
 
     /// The output format
     ///
-    /// human: the line with the problem underlined. json: one object. sarif: SARIF 2.1.0. github:
-    /// workflow commands of GitHub Actions.
+    /// human: the line with the problem underlined. json: one object. github: workflow commands of
+    /// GitHub Actions.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Human, help_heading = "Output")]
     pub format: LintFormat,
 
@@ -75,7 +75,6 @@ pub struct LintArgs {
 pub enum LintFormat {
     Human,
     Json,
-    Sarif,
     Github,
 }
 

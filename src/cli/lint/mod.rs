@@ -16,7 +16,7 @@ use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::LINT_FILES_PER_THREAD_MAX;
 use portcullis_io::input::{read_robots_txt, read_robots_txt_from, system_text};
-use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat, Sarif};
+use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat};
 use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};
 use rayon::prelude::*;
 
@@ -81,7 +81,6 @@ impl Run {
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color.color))),
             LintFormat::Json => Box::new(Json),
-            LintFormat::Sarif => Box::new(Sarif),
             LintFormat::Github => Box::new(Github),
         };
         let level = level(&args);

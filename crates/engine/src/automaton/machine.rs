@@ -1,26 +1,25 @@
 //! A rule set as a lazily built deterministic automaton for questions about *all* paths, whose states
-//! distinguish no more than a question needs.
+//! distinguish no more than verdicts.
 //!
 //! A *position* is a number of matched bytes of one pattern. Patterns are in order of precedence,
 //! so an ascending list of positions is ordered by precedence too. A state is a [`Set`]: the best
-//! rules that match any continuation, and the positions of rules that may still beat one of them.
-//! Equal sets are one state, which closes the loops of stars.
+//! pattern that matches any continuation, and the positions of patterns that may still beat it. Equal
+//! sets are one state, which closes the loops of stars.
 //!
-//! An automaton that decides paths drops every pattern after the best one, because a decision needs
-//! only one outcome. Analyses differ in two ways: the second-best rule may count, because it takes
-//! over if a rule is removed; or only the verdict counts, because it is what two rule sets have in
-//! common. [`RuleSet::reach`](crate::RuleSet::reach) asks for the verdict; `portcullis-lint` compares files and judges rules.
+//! An automaton that decides paths names the best pattern. Here only the verdict counts, because it
+//! is what two rule sets have in common: [`RuleSet::reach`](crate::RuleSet::reach) asks for it, and
+//! `portcullis-lint` compares files and finds paths.
 //!
 //! Cost: a search may visit exponentially many states, so callers bound [`Machine::work`].
 //!
 //! ```
-//! use portcullis_engine::automaton::{Machine, Owner, Question};
+//! use portcullis_engine::automaton::{Machine, Owner};
 //! use portcullis_engine::pattern::PatternList;
 //!
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/a*b", true);
-//! let owner = Owner { rule: 0, allows: false, counts: true };
-//! let mut machine = Machine::new(Question::Verdict, patterns.iter().map(|it| (it, owner)));
+//! let owner = Owner { allows: false, counts: true };
+//! let mut machine = Machine::new(patterns.iter().map(|it| (it, owner)));
 //! let state = machine.walk(b"/a/b");
 //! assert!(!machine.allows_at_end(state) && machine.is_settled(state));
 //! ```
@@ -38,7 +37,7 @@ type Position = u32;
 pub type State = u32;
 
 /// The absence of a pattern.
-pub const NO_PATTERN: u32 = u32::MAX;
+const NO_PATTERN: u32 = u32::MAX;
 
 /// A state that is not built yet.
 const UNBUILT: State = u32::MAX;
@@ -46,23 +45,9 @@ const UNBUILT: State = u32::MAX;
 /// The cost of a state beside its positions, in positions.
 const STATE_WORK: u64 = 8;
 
-/// The best two matching patterns, of different rules; [`NO_PATTERN`] fills the rest.
-pub type Best = [u32; 2];
-
-/// What states distinguish. The less they distinguish, the fewer states there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// The verdict.
-    Verdict,
-    /// The deciding rule, and the rule that would decide without it.
-    Rules,
-}
-
-/// The rule of a pattern.
+/// What a pattern decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The number of the rule. A rule may have several patterns.
-    pub rule: u32,
     /// Whether it allows.
     pub allows: bool,
     /// Whether paths that it decides are of interest.
@@ -84,7 +69,7 @@ enum Kind {
 /// The state after some bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Set {
-    best: Best,
+    best: u32,
     /// Ascending.
     positions: Vec<Position>,
 }
@@ -92,7 +77,6 @@ struct Set {
 /// All patterns, by position.
 #[derive(Debug)]
 struct Patterns {
-    question: Question,
     /// For each position: the byte that leads to the next one; 0 at the end of a pattern.
     bytes: Vec<u8>,
     /// The kind of each position.
@@ -110,7 +94,7 @@ struct Patterns {
 #[derive(Debug)]
 struct Node {
     set: Set,
-    best_at_end: Best,
+    allows_at_end: bool,
     /// The target of each byte that some position asks for, ascending by byte.
     arcs: Vec<(u8, State)>,
     /// The target of all other bytes.
@@ -132,11 +116,8 @@ pub struct Machine {
 
 impl Machine {
     /// Returns the automaton of `patterns`, which are in order of precedence.
-    pub fn new<'l>(
-        question: Question,
-        patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>,
-    ) -> Machine {
-        let patterns = Patterns::new(question, patterns);
+    pub fn new<'l>(patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>) -> Machine {
+        let patterns = Patterns::new(patterns);
         let start = patterns.start();
         let mut new = Machine {
             patterns,
@@ -172,24 +153,9 @@ impl Machine {
         self.nodes[state as usize].counts
     }
 
-    /// Returns the best patterns if the path ends here.
-    pub fn best_at_end(&self, state: State) -> Best {
-        self.nodes[state as usize].best_at_end
-    }
-
     /// Returns whether the path is allowed if it ends here.
     pub fn allows_at_end(&self, state: State) -> bool {
-        self.allows(self.best_at_end(state)[0])
-    }
-
-    /// Returns whether a path is allowed that this pattern decides.
-    pub fn allows(&self, pattern: u32) -> bool {
-        self.patterns.allows(pattern)
-    }
-
-    /// Returns the rule of a pattern.
-    pub fn owner(&self, pattern: u32) -> Owner {
-        self.patterns.owners[pattern as usize]
+        self.nodes[state as usize].allows_at_end
     }
 
     /// Returns the state after `byte`.
@@ -231,10 +197,10 @@ impl Machine {
         let counts = |pattern: u32| patterns.owners[pattern as usize].counts;
         let state = nodes.len() as State;
         nodes.push(Node {
-            best_at_end: patterns.best_at_end(&set),
+            allows_at_end: patterns.allows_at_end(&set),
             arcs: bytes.into_iter().map(|byte| (byte, UNBUILT)).collect(),
             other: if set.positions.is_empty() { state } else { UNBUILT },
-            counts: (set.best[0] != NO_PATTERN && counts(set.best[0]))
+            counts: (set.best != NO_PATTERN && counts(set.best))
                 || set.positions.iter().any(|&it| counts(patterns.patterns[it as usize])),
             set,
         });
@@ -244,12 +210,8 @@ impl Machine {
 }
 
 impl Patterns {
-    fn new<'l>(
-        question: Question,
-        patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>,
-    ) -> Patterns {
+    fn new<'l>(patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>) -> Patterns {
         let mut new = Patterns {
-            question,
             bytes: Vec::new(),
             kinds: Vec::new(),
             patterns: Vec::new(),
@@ -286,7 +248,7 @@ impl Patterns {
 
     /// Returns the set before the first byte.
     fn start(&self) -> Set {
-        let mut set = Set { best: [NO_PATTERN; 2], positions: Vec::new() };
+        let mut set = Set { best: NO_PATTERN, positions: Vec::new() };
         // Stops at the first pattern that cannot matter.
         let _ = self.starts.iter().all(|&position| self.push(position, &mut set));
         self.reduce(set)
@@ -312,11 +274,7 @@ impl Patterns {
     /// can matter.
     fn push(&self, position: Position, set: &mut Set) -> bool {
         let pattern = self.patterns[position as usize];
-        let last_remembered = match self.question {
-            Question::Verdict => set.best[0],
-            Question::Rules => set.best[1],
-        };
-        if pattern > last_remembered {
+        if pattern > set.best {
             return false;
         }
         match self.kinds[position as usize] {
@@ -325,7 +283,7 @@ impl Patterns {
             Kind::Looping => self.drop_pattern(pattern, set),
             Kind::OpenEnd => {
                 self.drop_pattern(pattern, set);
-                self.remember(pattern, &mut set.best);
+                set.best = set.best.min(pattern);
                 return true;
             }
         }
@@ -343,38 +301,19 @@ impl Patterns {
         }
     }
 
-    /// Adds `pattern`, which matches, to the best ones. For each rule, only the best pattern is
-    /// kept.
-    fn remember(&self, pattern: u32, best: &mut Best) {
-        let [first, second] = *best;
-        let rule = |pattern: u32| self.owners[pattern as usize].rule;
-        let same_rule = |other: u32| other != NO_PATTERN && rule(other) == rule(pattern);
-        if pattern < first {
-            *best = [pattern, if same_rule(first) { second } else { first }];
-        } else if pattern > first && pattern < second && !same_rule(first) {
-            best[1] = pattern;
-        }
-        if self.question == Question::Verdict {
-            best[1] = NO_PATTERN;
-        }
-    }
-
     /// Removes from a set what states do not distinguish.
     fn reduce(&self, mut set: Set) -> Set {
-        if self.question != Question::Verdict {
-            return set;
-        }
         // The last positions only repeat the current verdict.
-        let allows = self.allows(set.best[0]);
+        let allows = self.allows(set.best);
         let repeats = |&last: &Position| self.allows(self.patterns[last as usize]) == allows;
         while set.positions.last().is_some_and(repeats) {
             set.positions.pop();
         }
-        if set.best[0] != NO_PATTERN {
-            let Owner { allows, counts, .. } = self.owners[set.best[0] as usize];
+        if set.best != NO_PATTERN {
+            let Owner { allows, counts, .. } = self.owners[set.best as usize];
             // No later position is left, so the last pattern with the same meaning can represent this
             // one; and a rule that allows and is of no interest is like none.
-            set.best[0] = match allows && !counts {
+            set.best = match allows && !counts {
                 true => NO_PATTERN,
                 false => self.stand_ins[usize::from(allows)][usize::from(counts)],
             };
@@ -382,14 +321,11 @@ impl Patterns {
         set
     }
 
-    /// Returns the best patterns if the path ends in `set`.
-    fn best_at_end(&self, set: &Set) -> Best {
-        let mut best = set.best;
-        for &position in &set.positions {
-            if self.kinds[position as usize] == Kind::AnchoredEnd {
-                self.remember(self.patterns[position as usize], &mut best);
-            }
-        }
-        best
+    /// Returns whether a path that ends in `set` is allowed.
+    fn allows_at_end(&self, set: &Set) -> bool {
+        let ends = |position: &&Position| self.kinds[**position as usize] == Kind::AnchoredEnd;
+        let ending = set.positions.iter().find(ends);
+        let ending = ending.map_or(NO_PATTERN, |&position| self.patterns[position as usize]);
+        self.allows(set.best.min(ending))
     }
 }

@@ -24,7 +24,7 @@ use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
 
-pub use machine::{Best, Machine, NO_PATTERN, Owner, Question, State};
+pub use machine::{Machine, Owner, State};
 pub use regex::{RegexCache, RegexEngine, RegexError};
 
 /// The automaton of one rule set, as far as one thread has built it.

@@ -12,7 +12,7 @@ use portcullis_engine::pattern::PathPattern;
 use super::language::Language;
 use super::search::{Product, Visit};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
-use portcullis_engine::automaton::{Machine, Owner, Question};
+use portcullis_engine::automaton::{Machine, Owner};
 
 /// The result of comparing the verdicts of two rule sets on every URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,11 +132,13 @@ fn differences(
     assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
     let counts = Counts::new(first, second);
     let sides = [(first, &counts.first), (second, &counts.second)];
-    let machines = sides.map(|(rules, counts)| {
-        let own = rules.patterns().zip(counts);
-        let own = own.map(|((pattern, owner), &counts)| (pattern, Owner { counts, ..owner }));
-        Machine::new(Question::Verdict, own)
-    });
+    let machines =
+        sides.map(|(rules, counts)| {
+            let own = rules.patterns().zip(counts);
+            Machine::new(own.map(|((pattern, owner), &counts)| {
+                (pattern, Owner { allows: owner.allows, counts })
+            }))
+        });
     let language = Language::new(escapes);
     let mut product = Product::new(machines, &language);
     // A path that the first side allows, and one that the second does.

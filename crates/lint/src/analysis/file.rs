@@ -12,8 +12,7 @@ use portcullis_robots::policy::{AgentChain, OrderedRules, Selection, robot_name}
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::url::ROBOTS_TXT_PATH;
 
-use super::{AnalysisLimits, Example, RuleAndStatus, RuleStatus, statuses};
-use portcullis_engine::automaton::Owner;
+use super::Example;
 
 /// The rules that apply to one agent, and the dialect that reads them.
 #[derive(Clone, Copy, Debug)]
@@ -39,16 +38,23 @@ impl<'r> Rules<'r> {
     /// the URL of robots.txt has a pattern for it before all others.
     pub(super) fn patterns(self) -> impl Iterator<Item = (PathPattern<'r>, Owner)> {
         let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        let owner = Owner { rule: ROBOTS_TXT_RULE, allows: true, counts: true };
+        let owner = Owner { rule: ROBOTS_TXT_RULE, allows: true };
         let dialect = always.then(|| (ROBOTS_TXT.get(0), owner));
         let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
-        let owners = rules.iter().zip(verdicts).map(|(&rule, &verdict)| Owner {
+        let owner = |(&rule, &verdict): (&RuleID, &Verdict)| Owner {
             rule: rule.0,
             allows: verdict == Verdict::Allow,
-            counts: true,
-        });
-        dialect.into_iter().chain(patterns.iter().zip(owners))
+        };
+        dialect.into_iter().chain(patterns.iter().zip(rules.iter().zip(verdicts).map(owner)))
     }
+}
+
+/// The rule of a pattern.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    /// The number of the rule, or [`ROBOTS_TXT_RULE`].
+    pub rule: u32,
+    pub allows: bool,
 }
 
 /// A robot.
@@ -63,15 +69,13 @@ pub enum Robot<'a> {
 /// The rules of a file that apply to one robot.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AgentRules, Example, AnalysisLimits, Robot, RuleStatus};
+/// use portcullis_lint::analysis::{AgentRules, Example, Robot};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
-/// let text = b"User-agent: *\nDisallow: /a\nDisallow: b\n";
+/// let text = b"User-agent: *\nDisallow: /a\n";
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
 /// let rules = AgentRules::new(&file, Robot::Unnamed, &RFC_9309);
-/// let statuses = rules.statuses(&AnalysisLimits::default());
-/// assert_eq!(statuses[1].status, RuleStatus::NeverMatches);
 /// let decision = rules.decide(&Example::of(b"/a/b"));
 /// assert_eq!(decision.line.unwrap().get(), 2);
 /// ```
@@ -138,23 +142,6 @@ impl<'f> AgentRules<'f> {
             rule: Some(rule),
             line: Some(self.rule(rule).line),
         }
-    }
-
-    /// Returns the status of each rule for the robot, in file order. A rule with an empty value,
-    /// or that starts where no path does, never matches.
-    pub fn statuses(&self, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
-        let mut known = statuses(self.rules(), limits).into_iter().peekable();
-        let status = |rule: RuleID| {
-            let never = || RuleAndStatus { rule, status: RuleStatus::NeverMatches };
-            known.next_if(|it| it.rule == rule).unwrap_or_else(never)
-        };
-        self.rule_ids().map(status).collect()
-    }
-
-    /// Returns the rules of the groups that apply, in file order.
-    fn rule_ids(&self) -> impl Iterator<Item = RuleID> {
-        let groups = self.selection.groups.iter();
-        groups.flat_map(|&group| self.file.groups()[group].rule_ids())
     }
 }
 

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
 use super::{AnalysisLimits, Bound, Budget};
-use portcullis_engine::automaton::{Machine, Owner, Question, State};
+use portcullis_engine::automaton::{Machine, Owner, State};
 use portcullis_engine::pattern::PathPattern;
 
 /// A search through `N` machines.
@@ -127,8 +127,6 @@ impl<'l, const N: usize> Product<'l, N> {
 pub(super) struct Wanted<'s, 'r> {
     /// A pattern that matches the path.
     pub one: PathPattern<'r>,
-    /// Another pattern that matches the path.
-    pub other: Option<PathPattern<'r>>,
     /// Patterns that do not match the path.
     pub avoided: &'s [PathPattern<'r>],
 }
@@ -150,12 +148,12 @@ pub(super) fn find(
         return Ok(Some(path));
     }
     // A machine disallows the paths that its patterns match. Without patterns it allows everything.
-    let owner = Owner { rule: 0, allows: false, counts: true };
+    let owner = Owner { allows: false, counts: true };
     let machine = |patterns: &[PathPattern<'_>]| {
-        Machine::new(Question::Verdict, patterns.iter().map(|&pattern| (pattern, owner)))
+        Machine::new(patterns.iter().map(|&pattern| (pattern, owner)))
     };
-    let sides = [&[wanted.one][..], wanted.other.as_slice(), wanted.avoided];
-    let allows = [false, wanted.other.is_none(), true];
+    let sides = [&[wanted.one][..], wanted.avoided];
+    let allows = [false, true];
     let mut product = Product::new(sides.map(machine), language);
     let mut found = None;
     let bound = product.run(&budget.share(), |product, index, states| {
@@ -184,23 +182,18 @@ pub(super) fn find(
 impl Wanted<'_, '_> {
     /// Returns whether the bytes before the first star exclude every path.
     fn is_impossible(&self) -> bool {
-        let start = |pattern: &PathPattern<'_>| pattern.literals().next().unwrap_or_default().len();
-        let one = &self.one.bytes[..start(&self.one)];
-        let agrees = |other: &PathPattern<'_>| {
-            let other = &other.bytes[..start(other)];
-            one.starts_with(other) || other.starts_with(one)
-        };
+        let one = &self.one.bytes[..self.one.literals().next().unwrap_or_default().len()];
         let covers = |avoided: &PathPattern<'_>| {
             let is_prefix = avoided.stars().len() == 0 && !avoided.anchored;
             is_prefix && one.starts_with(avoided.bytes)
         };
-        !self.other.as_ref().is_none_or(agrees) || self.avoided.iter().any(covers)
+        self.avoided.iter().any(covers)
     }
 
     /// Returns the pattern without its stars, if there is no other condition and the result is a
     /// path of a URL.
     fn plain_path(&self, language: &Language) -> Option<Vec<u8>> {
-        if self.other.is_some() || !self.avoided.is_empty() {
+        if !self.avoided.is_empty() {
             return None;
         }
         let pattern = &self.one;

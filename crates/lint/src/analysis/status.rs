@@ -1,48 +1,27 @@
-//! The effect of each rule of a rule set: whether it decides, and whether its verdict depends on it.
+//! The effect of each rule of a rule set: whether it decides.
 //!
-//! For most rules one path is enough, the shortest that they match: the rule decides it, and the
-//! verdict changes without the rule. For the other rules, paths that avoid the winners so far are
-//! searched. If the rule decides such a path, it is a shortest one. If there is no such path, the
-//! avoided rules shadow the rule.
-//!
-//! A rule that decides is *needed* if on some path the next best rule has the other verdict, or
-//! there is no next rule and the rule disallows. Each of these next rules is tried in turn, by
-//! searching a path that both rules match. Rules that win before both, or between them with the
-//! same verdict, are avoided from then on. Few rules are avoided, so the automata stay small for
-//! any rule set.
+//! For most rules one path is enough, the shortest that they match: the rule decides it. For the
+//! other rules, paths that avoid the winners so far are searched. If the rule decides such a path,
+//! it is a shortest one. If there is no such path, the avoided rules shadow the rule. Few rules are
+//! avoided, so the automata stay small for any rule set. The winner on a path is the one that the
+//! engine decides.
 
 use std::collections::HashMap;
 
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
-use super::file::ROBOTS_TXT_RULE;
+use super::file::{Owner, ROBOTS_TXT_RULE};
 use super::language::Language;
 use super::search::{Wanted, find};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
-use portcullis_engine::automaton::{Machine, NO_PATTERN, Owner, Question};
 
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleStatus {
-    /// The rule decides some URL, and some verdict changes without it.
-    Decides {
-        /// A shortest path that it decides.
-        example: Example,
-        /// A path whose verdict changes without the rule, the example if possible; or the limit
-        /// that ended the search, in which case the rule may be redundant.
-        needed: Result<Example, Bound>,
-    },
-    /// The rule decides some URL, but no verdict changes without it.
-    ///
-    /// Rules that never decide are removed first, so one of two equal rules is needed. Of several
-    /// redundant rules, only one may be removed before the next analysis.
-    Redundant {
-        /// A shortest path that it decides.
-        example: Example,
-        /// The rules that would decide instead, as far as found.
-        taken_over_by: Vec<Successor>,
-    },
+    /// The rule decides some URL: a shortest path that it decides.
+    Decides(Example),
     /// The rule matches no path of a URL.
     NeverMatches,
     /// The rule never decides, because an earlier rule matches the same paths with the same
@@ -61,15 +40,13 @@ pub enum RuleStatus {
     Unknown(Bound),
 }
 
-/// The decision that takes over if a rule is removed.
+/// The decision that wins over a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Successor {
     /// Another rule.
     Rule(RuleID),
     /// The dialect, which always allows the URL of robots.txt.
     RobotsTxt,
-    /// No rule, so the path is allowed.
-    NoRule,
 }
 
 /// The status of a rule.
@@ -98,15 +75,14 @@ pub struct RuleAndStatus {
 /// let statuses = statuses(rules, &AnalysisLimits::default());
 /// let by = vec![Successor::Rule(RuleID(1))];
 /// assert_eq!(statuses[0].status, RuleStatus::Shadowed { by });
-/// let RuleStatus::Redundant { taken_over_by, .. } = &statuses[3].status else { panic!() };
-/// assert_eq!(taken_over_by[..], [Successor::Rule(RuleID(2))]);
+/// let RuleStatus::Decides(example) = &statuses[3].status else { panic!() };
+/// assert_eq!(example.path(), b"/b/c");
 /// ```
 pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
     let mut analysis = Analysis::new(rules, limits);
-    let fates: Vec<Fate> = (0..analysis.units.len()).map(|unit| analysis.fate(unit)).collect();
-    let statuses = analysis.needs(fates);
-    let ids = analysis.units.iter().map(|unit| RuleID(unit.rule));
-    ids.zip(statuses).map(|(rule, status)| RuleAndStatus { rule, status }).collect()
+    let rules: Vec<RuleID> = analysis.units.iter().map(|unit| RuleID(unit.rule)).collect();
+    let status = |(rule, unit)| RuleAndStatus { rule, status: analysis.status(unit) };
+    rules.into_iter().zip(0..).map(status).collect()
 }
 
 /// A rule with its patterns.
@@ -119,15 +95,6 @@ struct Unit {
 
 /// A pattern and its rule.
 type Owned<'r> = (PathPattern<'r>, Owner);
-
-/// The result of asking whether a rule decides.
-enum Fate {
-    /// The rule decides this path, and no shorter one.
-    Decides(Vec<u8>),
-    /// The rule never decides.
-    Never(RuleStatus),
-    Unknown(Bound),
-}
 
 /// The paths on which a pattern wins.
 enum Outcome {
@@ -149,7 +116,9 @@ struct Analysis<'r> {
     /// For each pattern: the first equal one.
     first_equal: HashMap<PathPattern<'r>, usize>,
     language: Language,
-    machine: Machine,
+    rules: Rules<'r>,
+    /// The rules without that of the dialect, to find winners.
+    compiled: SharedRuleSet,
     budget: Budget,
 }
 
@@ -170,22 +139,23 @@ impl<'r> Analysis<'r> {
         };
         let mut units: Vec<Unit> = by_rule.into_iter().map(unit).collect();
         units.sort_unstable_by_key(|unit| unit.rule);
-        let machine = Machine::new(Question::Rules, patterns.iter().copied());
+        let compiled = RuleSetBuf::new(&rules.ordered.patterns, &rules.ordered.verdicts);
         Analysis {
             unit_of: units.iter().zip(0..).map(|(unit, index)| (unit.rule, index)).collect(),
             units,
             patterns,
             first_equal,
             language: Language::new(rules.paths.escapes),
-            machine,
+            rules,
+            compiled: SharedRuleSet::new(compiled, Settings::default()),
             budget: Budget::new(limits, SEARCHES),
         }
     }
 
     /// Determines whether a rule decides.
-    fn fate(&mut self, unit: usize) -> Fate {
+    fn status(&mut self, unit: usize) -> RuleStatus {
         if let Some(to) = self.repeated(unit) {
-            return Fate::Never(RuleStatus::Equal { to: RuleID(to) });
+            return RuleStatus::Equal { to: RuleID(to) };
         }
         let mut shortest: Option<Vec<u8>> = None;
         let mut winners = Vec::new();
@@ -201,10 +171,10 @@ impl<'r> Analysis<'r> {
             }
         }
         match (shortest, bound) {
-            (_, Some(bound)) => Fate::Unknown(bound),
-            (Some(path), None) => Fate::Decides(path),
-            (None, None) if winners.is_empty() => Fate::Never(RuleStatus::NeverMatches),
-            (None, None) => Fate::Never(self.shadowed(unit, &winners)),
+            (_, Some(bound)) => RuleStatus::Unknown(bound),
+            (Some(path), None) => RuleStatus::Decides(Example::of(&self.language.written(&path))),
+            (None, None) if winners.is_empty() => RuleStatus::NeverMatches,
+            (None, None) => self.shadowed(unit, &winners),
         }
     }
 
@@ -226,7 +196,7 @@ impl<'r> Analysis<'r> {
     /// Returns whether one of the patterns matches a path of a URL, or this is unknown.
     fn can_match(&mut self, patterns: &[usize]) -> bool {
         patterns.iter().any(|&index| {
-            let wanted = Wanted { one: self.patterns[index].0, other: None, avoided: &[] };
+            let wanted = Wanted { one: self.patterns[index].0, avoided: &[] };
             find(wanted, &self.language, &mut self.budget) != Ok(None)
         })
     }
@@ -236,7 +206,7 @@ impl<'r> Analysis<'r> {
         let (one, owner) = self.patterns[own];
         let (mut avoided, mut winners) = (Vec::new(), Vec::new());
         loop {
-            let wanted = Wanted { one, other: None, avoided: &avoided };
+            let wanted = Wanted { one, avoided: &avoided };
             let Some(path) = find(wanted, &self.language, &mut self.budget)? else {
                 return Ok(Outcome::Loses(winners));
             };
@@ -251,11 +221,12 @@ impl<'r> Analysis<'r> {
 
     /// Returns the pattern that decides `path`, which at least one pattern matches.
     fn winner(&mut self, path: &[u8]) -> Result<usize, Bound> {
-        self.budget.check()?;
-        let before = self.machine.work();
-        let state = self.machine.walk(path);
-        self.budget.spend(self.machine.work() - before, 0);
-        Ok(self.machine.best_at_end(state)[0] as usize)
+        self.budget.take(path.len() as u64)?;
+        if self.rules.paths.always_allows(path) {
+            return Ok(0);
+        }
+        let own = self.compiled.decide(path).number() as usize - 1;
+        Ok(own + (self.patterns.len() - self.rules.ordered.patterns.len()))
     }
 
     /// Returns the status of a rule that loses to one of the patterns `winners` wherever it
@@ -294,191 +265,8 @@ impl<'r> Analysis<'r> {
 
     fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
         let avoided = [self.patterns[covering].0];
-        let wanted = Wanted { one: self.patterns[own].0, other: None, avoided: &avoided };
+        let wanted = Wanted { one: self.patterns[own].0, avoided: &avoided };
         find(wanted, &self.language, &mut self.budget) == Ok(None)
-    }
-
-    /// Returns the statuses, given which rules decide.
-    fn needs(&mut self, fates: Vec<Fate>) -> Vec<RuleStatus> {
-        let lives: Vec<bool> = fates.iter().map(|fate| !matches!(fate, Fate::Never(_))).collect();
-        let is_kept =
-            |(_, owner): &Owned<'r>| self.unit_of.get(&owner.rule).is_none_or(|&unit| lives[unit]);
-        let patterns: Vec<Owned<'r>> = self.patterns.iter().copied().filter(is_kept).collect();
-        let mut own: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (number, (_, owner)) in patterns.iter().enumerate() {
-            own.entry(owner.rule).or_default().push(number);
-        }
-        let language = &self.language;
-        let example = |path: &[u8]| Example::of(&language.written(path));
-        let mut living = Living::new(patterns, language, &mut self.budget);
-        let status = |(fate, unit): (Fate, &Unit)| match fate {
-            Fate::Never(status) => status,
-            Fate::Unknown(bound) => RuleStatus::Unknown(bound),
-            Fate::Decides(path) => {
-                let decided = example(&path);
-                match living.need(&own[&unit.rule], path) {
-                    Need::Needed(path) => {
-                        RuleStatus::Decides { example: decided, needed: Ok(example(&path)) }
-                    }
-                    Need::Redundant(next) => {
-                        let by = next.into_iter();
-                        let by = by.map(|rule| rule.map_or(Successor::NoRule, successor));
-                        RuleStatus::Redundant { example: decided, taken_over_by: by.collect() }
-                    }
-                    Need::Unknown(bound) => {
-                        RuleStatus::Decides { example: decided, needed: Err(bound) }
-                    }
-                }
-            }
-        };
-        fates.into_iter().zip(&self.units).map(status).collect()
-    }
-}
-
-/// The result of asking whether a rule that decides is needed.
-enum Need {
-    /// The verdict on this path changes without it.
-    Needed(Vec<u8>),
-    /// The rule is not needed: one of these rules would decide with the same verdict, or no rule
-    /// (`None`). In the order in which they were found.
-    Redundant(Vec<Option<u32>>),
-    /// A limit ended the search.
-    Unknown(Bound),
-}
-
-/// The rules that decide.
-struct Living<'s, 'r> {
-    /// The patterns in order of precedence.
-    patterns: Vec<Owned<'r>>,
-    /// The numbers of the patterns that disallow, and of those that allow, ascending.
-    by_verdict: [Vec<usize>; 2],
-    /// Returns the best two patterns of a path.
-    machine: Machine,
-    language: &'s Language,
-    budget: &'s mut Budget,
-}
-
-/// A rule that may be redundant.
-struct Suspect<'p> {
-    rule: u32,
-    allows: bool,
-    /// The numbers of its patterns.
-    patterns: &'p [usize],
-    /// The rules that decide without it.
-    next: Vec<Option<u32>>,
-}
-
-/// The evidence of a path about a rule.
-enum Sign {
-    /// The verdict changes without the rule.
-    Needed,
-    /// The verdict does not change, because of this pattern.
-    Blocked(usize),
-    /// The verdict does not change, because no rule decides instead and the rule allows.
-    Free,
-}
-
-impl<'s, 'r> Living<'s, 'r> {
-    /// Creates the rules with these patterns, which are in order of precedence.
-    fn new(
-        patterns: Vec<Owned<'r>>,
-        language: &'s Language,
-        budget: &'s mut Budget,
-    ) -> Living<'s, 'r> {
-        let with = |allows: bool| {
-            let numbered = patterns.iter().enumerate();
-            let same = numbered.filter(move |(_, (_, owner))| owner.allows == allows);
-            same.map(|(number, _)| number).collect()
-        };
-        Living {
-            by_verdict: [false, true].map(with),
-            machine: Machine::new(Question::Rules, patterns.iter().copied()),
-            patterns,
-            language,
-            budget,
-        }
-    }
-
-    /// Determines whether the rule is needed that has the patterns `own` by number, and decides
-    /// `path`.
-    fn need(&mut self, own: &[usize], path: Vec<u8>) -> Need {
-        let (_, owner) = self.patterns[own[0]];
-        let Owner { rule, allows, .. } = owner;
-        let mut suspect = Suspect { rule, allows, patterns: own, next: Vec::new() };
-        match self.sign(&mut suspect, &path) {
-            Ok(Sign::Needed) => return Need::Needed(path),
-            Ok(Sign::Blocked(_) | Sign::Free) => {}
-            Err(bound) => return Need::Unknown(bound),
-        }
-        match self.path_of_need(&mut suspect) {
-            Ok(Some(path)) => Need::Needed(path),
-            Ok(None) => Need::Redundant(suspect.next),
-            Err(bound) => Need::Unknown(bound),
-        }
-    }
-
-    /// Returns a path that the rule decides, and whose verdict changes without it.
-    fn path_of_need(&mut self, suspect: &mut Suspect<'_>) -> Result<Option<Vec<u8>>, Bound> {
-        let mut bound = None;
-        for &own in suspect.patterns {
-            // Without a next rule the path is allowed.
-            let no_rule = (!suspect.allows).then_some(None);
-            let opposite = &self.by_verdict[usize::from(!suspect.allows)];
-            let behind = opposite.partition_point(|&other| other < own);
-            let rivals: Vec<Option<_>> = opposite[behind..].iter().copied().map(Some).collect();
-            for rival in no_rule.into_iter().chain(rivals) {
-                match self.need_against(suspect, own, rival) {
-                    Ok(None) => {}
-                    Ok(found) => return Ok(found),
-                    Err(reached) => bound = Some(reached),
-                }
-            }
-        }
-        bound.map_or(Ok(None), Err)
-    }
-
-    /// Returns a path that the rule of `own` decides, and that `rival`, or an earlier rule with the
-    /// same verdict, decides without the rule.
-    fn need_against(
-        &mut self,
-        suspect: &mut Suspect<'_>,
-        own: usize,
-        rival: Option<usize>,
-    ) -> Result<Option<Vec<u8>>, Bound> {
-        let mut avoided = Vec::new();
-        loop {
-            let wanted = Wanted {
-                one: self.patterns[own].0,
-                other: rival.map(|rival| self.patterns[rival].0),
-                avoided: &avoided,
-            };
-            let Some(path) = find(wanted, self.language, self.budget)? else { return Ok(None) };
-            match self.sign(suspect, &path)? {
-                Sign::Needed => return Ok(Some(path)),
-                Sign::Blocked(pattern) => avoided.push(self.patterns[pattern].0),
-                Sign::Free => unreachable!("the rival has the other verdict"),
-            }
-        }
-    }
-
-    /// Returns the evidence of `path` about the rule.
-    fn sign(&mut self, suspect: &mut Suspect<'_>, path: &[u8]) -> Result<Sign, Bound> {
-        self.budget.check()?;
-        let before = self.machine.work();
-        let state = self.machine.walk(path);
-        self.budget.spend(self.machine.work() - before, 0);
-        let [best, next] = self.machine.best_at_end(state);
-        if self.machine.owner(best).rule != suspect.rule {
-            return Ok(Sign::Blocked(best as usize));
-        }
-        if self.machine.allows(next) != suspect.allows {
-            return Ok(Sign::Needed);
-        }
-        let successor = (next != NO_PATTERN).then(|| self.machine.owner(next).rule);
-        if !suspect.next.contains(&successor) {
-            suspect.next.push(successor);
-        }
-        Ok(if next == NO_PATTERN { Sign::Free } else { Sign::Blocked(next as usize) })
     }
 }
 

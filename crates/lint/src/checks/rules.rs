@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Finding, Findings, remove_record};
-use super::super::statuses::{Analyst, Idle, Selections, Statuses};
+use super::super::statuses::{Analyst, Selections, Statuses};
 use super::super::{Code, LintConfig};
 use crate::analysis::{
     AnalysisLimits, Budget, RuleAndStatus, RuleStatus, Rules, Successor, difference,
@@ -64,8 +64,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Returns the rules with a problem in every selection that has them, with the mildest problem:
-    /// a rule that is redundant for one robot is not reported as never deciding.
+    /// Returns the rules with a problem in every selection that has them, with the problem of the
+    /// last code.
     fn everywhere(mut self) -> Vec<(RuleID, Fault)> {
         let mut faults = Vec::new();
         for (rule, mut own) in std::mem::take(&mut self.faults) {
@@ -91,7 +91,6 @@ fn selection(
     let paths = &chosen.dialect.paths;
     let ordered = OrderedRules::new(&chosen.file, groups, paths);
     let statuses = analyst.statuses(&ordered, paths);
-    let idle = Idle::of(&chosen.file, &statuses);
     let same = SamePatterns::of(&ordered);
     let mut defeats = Defeats::new(&ordered, &chosen.file);
     for RuleAndStatus { rule, status } in statuses.iter() {
@@ -113,7 +112,7 @@ fn selection(
         });
         let fault = contradiction
             .or_else(|| defeats.fault(rule))
-            .or_else(|| fault_of(&chosen.file, rule, status, &idle));
+            .or_else(|| fault_of(&chosen.file, rule, status));
         if let Some(fault) = fault {
             tally.faults.entry(rule).or_default().push(fault);
         }
@@ -131,11 +130,11 @@ fn field(rule: &Rule<'_>) -> &'static str {
 }
 
 /// Returns the problem that a status describes, if it is one.
-fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, status: &RuleStatus, idle: &Idle) -> Option<Fault> {
+fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, status: &RuleStatus) -> Option<Fault> {
     let own = &file.rules()[rule.index()];
     let fault = |code, message, others| Some(Fault { code, message, others });
     match status {
-        RuleStatus::Decides { .. } | RuleStatus::Unknown(_) => None,
+        RuleStatus::Decides(_) | RuleStatus::Unknown(_) => None,
         RuleStatus::NeverMatches if matches!(own.value.first(), Some(b'/' | b'*')) => {
             let message = format!("{} matches no path of a URL", quoted(own.value));
             fault(Code::NeverMatchingPattern, message, Vec::new())
@@ -156,25 +155,13 @@ fn fault_of(file: &RobotsTxt<'_>, rule: RuleID, status: &RuleStatus, idle: &Idle
                 false => fault(Code::ShadowedRule, message, others),
             }
         }
-        RuleStatus::Redundant { taken_over_by, .. } => {
-            let others = rules_of(taken_over_by);
-            let condition = idle.condition(own.verdict);
-            if others.is_empty() {
-                let message =
-                    format!("everything that the rule allows is allowed without it{condition}");
-                return fault(Code::NeedlessAllow, message, others);
-            }
-            let winners = winners(file, &others);
-            let message = format!("{winners} gives the same verdict without it{condition}");
-            fault(Code::RedundantRule, message, others)
-        }
     }
 }
 
 fn rules_of(successors: &[Successor]) -> Vec<RuleID> {
     let rules = successors.iter().filter_map(|successor| match successor {
         Successor::Rule(rule) => Some(*rule),
-        Successor::RobotsTxt | Successor::NoRule => None,
+        Successor::RobotsTxt => None,
     });
     rules.collect()
 }
@@ -209,10 +196,8 @@ fn report(findings: &mut Findings<'_, '_>, rule: RuleID, fault: Fault, statuses:
     for other in fault.others.iter().take(RELATED_MAX) {
         finding = finding.related(file.rules()[other.index()].span, "this rule");
     }
-    let is_needless = matches!(
-        code,
-        Code::DuplicateRule | Code::ShadowedRule | Code::RedundantRule | Code::NeverMatchingPattern
-    );
+    let is_needless =
+        matches!(code, Code::DuplicateRule | Code::ShadowedRule | Code::NeverMatchingPattern);
     if is_needless {
         finding.fix("remove the rule", vec![remove_record(examination, index)]);
     }
