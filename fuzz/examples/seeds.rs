@@ -3,7 +3,6 @@
 #[path = "../seeds/mod.rs"]
 mod seeds;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use seeds::Seeds;
@@ -14,15 +13,7 @@ fn main() -> std::io::Result<()> {
         std::process::exit(2);
     };
     let seeds = Seeds::of_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    let of_targets: [(&str, &BTreeSet<Vec<u8>>); 6] = [
-        ("parse", &seeds.parse),
-        ("normalise", &seeds.normalise),
-        ("decide", &seeds.decide),
-        ("usage", &seeds.usage),
-        ("dictionary", &seeds.dictionary),
-        ("split", &seeds.split),
-    ];
-    for (target, seeds) in of_targets {
+    for (target, seeds) in seeds.0 {
         let folder = Path::new(&folder).join(target);
         std::fs::create_dir_all(&folder)?;
         for (number, seed) in seeds.iter().enumerate() {

@@ -4,7 +4,7 @@
 #[path = "../../tests/suite/case.rs"]
 mod case;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
@@ -16,16 +16,9 @@ use case::Check;
 /// The most bytes of a seed file. Longer files slow a fuzzer down and add no coverage.
 const ROBOTS_BYTES_MAX: usize = 2 * 1_024;
 
-/// The distinct seeds of each target.
+/// The distinct seeds of each target, by its name.
 #[derive(Default)]
-pub struct Seeds {
-    pub parse: BTreeSet<Vec<u8>>,
-    pub normalise: BTreeSet<Vec<u8>>,
-    pub decide: BTreeSet<Vec<u8>>,
-    pub usage: BTreeSet<Vec<u8>>,
-    pub dictionary: BTreeSet<Vec<u8>>,
-    pub split: BTreeSet<Vec<u8>>,
-}
+pub struct Seeds(pub BTreeMap<&'static str, BTreeSet<Vec<u8>>>);
 
 impl Seeds {
     /// Reads the seeds from the project at `root`.
@@ -53,12 +46,16 @@ impl Seeds {
         seeds
     }
 
+    fn of(&mut self, target: &'static str) -> &mut BTreeSet<Vec<u8>> {
+        self.0.entry(target).or_default()
+    }
+
     fn add_check(&mut self, check: &Check) {
-        self.split.insert([dialect(check.dialect), check.url.clone()].concat());
+        self.of("split").insert([dialect(check.dialect), check.url.clone()].concat());
         if check.robots.len() > ROBOTS_BYTES_MAX || check.url.len() > ROBOTS_BYTES_MAX {
             return;
         }
-        self.parse.insert([&dialect(check.dialect)[..], b"*", &check.robots].concat());
+        self.of("parse").insert([&dialect(check.dialect)[..], b"*", &check.robots].concat());
         self.add_decide(check.dialect, &check.agents.join("+"), &check.url, &check.robots);
         self.add_patterns(check.dialect, &check.robots, &check.url);
     }
@@ -67,7 +64,7 @@ impl Seeds {
         let robots = &robots[..robots.len().min(ROBOTS_BYTES_MAX)];
         for known in Dialect::ALL {
             for limit in [b"*", b"P"] {
-                self.parse.insert([&dialect(known)[..], limit, robots].concat());
+                self.of("parse").insert([&dialect(known)[..], limit, robots].concat());
             }
             self.add_decide(known, "ExampleBot", record, robots);
             self.add_patterns(known, robots, record);
@@ -77,7 +74,7 @@ impl Seeds {
     fn add_record(&mut self, record: &[u8]) {
         if record.len() <= ROBOTS_BYTES_MAX {
             for known in [Dialect::ALL[0], Dialect::ALL[4]] {
-                self.split.insert([&dialect(known)[..], record].concat());
+                self.of("split").insert([&dialect(known)[..], record].concat());
             }
         }
     }
@@ -87,9 +84,9 @@ impl Seeds {
             let head = [&dialect(known)[..], b"*", agent.as_bytes(), b"\n", url, b"\n"].concat();
             let seed = [&head, robots].concat();
             if self.add_values(robots) {
-                self.usage.insert(seed.clone());
+                self.of("usage").insert(seed.clone());
             }
-            self.decide.insert(seed);
+            self.of("decide").insert(seed);
         }
     }
 
@@ -100,7 +97,7 @@ impl Seeds {
         for statement in file.usage_records().iter().filter_map(Statement::of) {
             if statement.source == UsageSource::ContentUsage {
                 let text = statement.text;
-                self.dictionary.extend((0..=text.len()).map(|end| text[..end].to_vec()));
+                self.of("dictionary").extend((0..=text.len()).map(|end| text[..end].to_vec()));
             }
         }
         !file.usage_records().is_empty()
@@ -112,7 +109,7 @@ impl Seeds {
         let path = path.map_or(&b""[..], |at| &url[after_scheme + at..]);
         for rule in RobotsTxt::parse(robots, known, None).rules() {
             let parts = [&dialect(known)[..], rule.value, b"\n", path];
-            self.normalise.insert(parts.concat());
+            self.of("normalise").insert(parts.concat());
         }
     }
 }

@@ -32,6 +32,23 @@ pub use parse::parse;
 pub use split::split;
 pub use usage::usage;
 
+#[cfg(fuzzing)]
+pub use libfuzzer_sys;
+
+/// Makes a function of this crate a fuzz target. Without a fuzzer, the program replays findings.
+#[macro_export]
+macro_rules! target {
+    ($target:ident) => {
+        #[cfg(fuzzing)]
+        $crate::libfuzzer_sys::fuzz_target!(|data: &[u8]| $crate::$target(data));
+
+        #[cfg(not(fuzzing))]
+        fn main() {
+            $crate::replay($crate::$target);
+        }
+    };
+}
+
 /// Replays findings without a fuzzer: runs `target` on each file that the command line names.
 ///
 /// # Panics

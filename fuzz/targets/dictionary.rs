@@ -1,9 +1,3 @@
 #![cfg_attr(fuzzing, no_main)]
 
-#[cfg(fuzzing)]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| portcullis_fuzz::dictionary(data));
-
-#[cfg(not(fuzzing))]
-fn main() {
-    portcullis_fuzz::replay(portcullis_fuzz::dictionary);
-}
+portcullis_fuzz::target!(dictionary);

@@ -10,29 +10,28 @@ use portcullis_engine::block::StepCounts;
 use portcullis_fuzz::decide_counted;
 use seeds::Seeds;
 
-fn run(seeds: &BTreeSet<Vec<u8>>, target: fn(&[u8])) {
+fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
+    let mut all = Seeds::of_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).0;
+    let seeds = all.remove(target).unwrap_or_default();
     assert!(seeds.len() >= 100, "only {} seeds: is the project whole?", seeds.len());
-    seeds.iter().for_each(|seed| target(seed));
+    seeds
 }
 
-fn seeds() -> Seeds {
-    Seeds::of_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+macro_rules! run {
+    ($($target:ident)*) => {$(
+        #[test]
+        fn $target() {
+            seeds(stringify!($target)).iter().for_each(|seed| portcullis_fuzz::$target(seed));
+        }
+    )*};
 }
 
-#[test]
-fn parse() {
-    run(&seeds().parse, portcullis_fuzz::parse);
-}
-
-#[test]
-fn normalise() {
-    run(&seeds().normalise, portcullis_fuzz::normalise);
-}
+run!(parse normalise usage dictionary split);
 
 /// The seeds reach each way to answer, so a fuzzer that starts from them does too.
 #[test]
 fn decide() {
-    let seeds = seeds().decide;
+    let seeds = seeds("decide");
     let mut reached = StepCounts::default();
     for seed in &seeds {
         decide_counted(seed, &mut reached);
@@ -49,19 +48,4 @@ fn decide() {
     ] {
         assert!(count >= 100, "{way}: {count} times by {} seeds", seeds.len());
     }
-}
-
-#[test]
-fn usage() {
-    run(&seeds().usage, portcullis_fuzz::usage);
-}
-
-#[test]
-fn dictionary() {
-    run(&seeds().dictionary, portcullis_fuzz::dictionary);
-}
-
-#[test]
-fn split() {
-    run(&seeds().split, portcullis_fuzz::split);
 }

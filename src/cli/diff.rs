@@ -11,7 +11,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_io::access::DateSpan;
 use portcullis_io::input::Terminator;
 use portcullis_lint::analysis::{
-    AgentRules, AnalysisLimits, Equivalence, Robot, equivalence, robots_named,
+    AgentRules, AnalysisLimits, Equivalence, equivalence, robots_named,
 };
 use portcullis_report::difference::files::{self, Answer, Compared};
 use portcullis_report::difference::urls::{self, UrlCounts};
@@ -19,6 +19,7 @@ use portcullis_report::difference::{Form, origins};
 use portcullis_report::{Figures, InvalidRecords};
 use portcullis_robots::figures;
 use portcullis_robots::kind::FileKind;
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::visible;
 use portcullis_set::batch::{Classifier, Session};
@@ -289,7 +290,7 @@ impl Diff<'_> {
         let texts = [read(old_path)?, read(new_path)?];
         let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
         let (agents, unnamed) = match self.questions.names_nobody() {
-            true => (robots_named(&[&old, &new], dialect), Some(Robot::Unnamed)),
+            true => (robots_named(&[&old, &new], dialect), Some(None)),
             false => (self.questions.agents(dialect)?, None),
         };
         let mut output = Output::open(&self.output)?;
@@ -298,15 +299,12 @@ impl Diff<'_> {
         let mut limited = None;
         // Robots with the same groups have the same answer.
         let mut known: HashMap<[Vec<usize>; 2], Equivalence> = HashMap::new();
-        for robot in agents.iter().map(Robot::Agent).chain(unnamed) {
+        for robot in agents.iter().map(Some).chain(unnamed) {
             let [old, new] = [&old, &new].map(|file| AgentRules::new(file, robot, dialect));
             let groups = [&old, &new].map(|side| side.selection().groups.clone());
             let compare = || equivalence(old.rules(), new.rules(), &AnalysisLimits::default());
             let equivalence = known.entry(groups).or_insert_with(compare);
-            let agent = match robot {
-                Robot::Agent(agent) => agent.name(),
-                Robot::Unnamed => UNNAMED,
-            };
+            let agent = robot.map_or(UNNAMED, AgentChain::name);
             let compared = Compared { agent, old: &old, new: &new, equivalence };
             let mut bytes = Vec::new();
             files::write(&compared, self.form, &mut bytes);

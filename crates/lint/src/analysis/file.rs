@@ -57,25 +57,16 @@ pub(super) struct Owner {
     pub allows: bool,
 }
 
-/// A robot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Robot<'a> {
-    /// A given crawler.
-    Agent(&'a AgentChain),
-    /// Any crawler that no user-agent line names, to which the default groups apply.
-    Unnamed,
-}
-
 /// The rules of a file that apply to one robot.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AgentRules, Example, Robot};
+/// use portcullis_lint::analysis::{AgentRules, Example};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
 /// let text = b"User-agent: *\nDisallow: /a\n";
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
-/// let rules = AgentRules::new(&file, Robot::Unnamed, &RFC_9309);
+/// let rules = AgentRules::new(&file, None, &RFC_9309);
 /// let decision = rules.decide(&Example::of(b"/a/b"));
 /// assert_eq!(decision.line.unwrap().get(), 2);
 /// ```
@@ -88,16 +79,14 @@ pub struct AgentRules<'f> {
 }
 
 impl<'f> AgentRules<'f> {
-    /// Selects and orders the rules for `robot` of `file`, which was parsed by `dialect`.
+    /// Selects and orders the rules for `agent` of `file`, which was parsed by `dialect`. `None` is
+    /// any crawler that no user-agent line names, to which the default groups apply.
     pub fn new(
         file: &'f RobotsTxt<'f>,
-        robot: Robot<'_>,
+        agent: Option<&AgentChain>,
         dialect: &'static Dialect,
     ) -> AgentRules<'f> {
-        let selection = match robot {
-            Robot::Agent(agent) => Selection::of(file, agent, dialect),
-            Robot::Unnamed => Selection::of(file, None, dialect),
-        };
+        let selection = Selection::of(file, agent, dialect);
         let ordered = OrderedRules::new(file, &selection.groups, &dialect.paths);
         AgentRules { file, dialect, selection, ordered }
     }

@@ -30,14 +30,14 @@
 //! never "equal" or "never". Nothing else can fail.
 //!
 //! ```
-//! use portcullis_lint::analysis::{AgentRules, Equivalence, AnalysisLimits, Robot, equivalence};
+//! use portcullis_lint::analysis::{AgentRules, AnalysisLimits, Equivalence, equivalence};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::syntax::RobotsTxt;
 //!
 //! let old = b"User-agent: *\nDisallow: /a\nDisallow: /a/b\n";
 //! let new = b"User-agent: *\nDisallow: /a # and all below\n";
 //! let [old, new] = [&old[..], new].map(|text| RobotsTxt::parse(text, &RFC_9309, None));
-//! let rules = |file| AgentRules::new(file, Robot::Unnamed, &RFC_9309);
+//! let rules = |file| AgentRules::new(file, None, &RFC_9309);
 //! let answer = equivalence(rules(&old).rules(), rules(&new).rules(), &AnalysisLimits::default());
 //! assert_eq!(answer, Equivalence::Equal);
 //! ```
@@ -54,7 +54,7 @@ use portcullis_dialect::limits;
 
 pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
-pub use file::{AgentRules, Robot, Rules, robots_named};
+pub use file::{AgentRules, Rules, robots_named};
 pub use language::Example;
 pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
 

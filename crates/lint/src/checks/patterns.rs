@@ -8,13 +8,10 @@ use super::super::examination::{Examination, quoted};
 use super::super::findings::{Findings, insert, remove_record, replace, value_span};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
-use portcullis_engine::bytes::{percent_triplet, push_percent_triplet};
+use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_engine::escape::normalise;
 use portcullis_engine::pattern::normal_text;
 use portcullis_robots::syntax::{Rule, Span};
-
-/// Bytes of a percent triplet.
-const TRIPLET_BYTES: usize = 3;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;
@@ -27,7 +24,6 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         unrooted(findings, rule);
         comment(findings, rule);
         unescaped(findings, rule);
-        escapes(findings, rule);
         if examination.chosen().dialect.paths.wildcards {
             dollar(findings, rule);
             star(findings, rule);
@@ -196,37 +192,6 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
 /// Returns whether the normal form of RFC 9309 escapes `byte`.
 fn is_escaped(byte: u8) -> bool {
     normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1
-}
-
-/// Checks for escapes that the normal form of RFC 9309 writes differently.
-fn escapes(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
-    let (mut lower_case, mut needless) = (Vec::new(), Vec::new());
-    let mut position = 0;
-    while let Some(percent) = rule.value[position..].find_byte(b'%') {
-        let start = position + percent;
-        position = start + 1;
-        if percent_triplet(&rule.value[start..]).is_none() {
-            continue;
-        }
-        position = start + TRIPLET_BYTES;
-        let triplet = &rule.value[start..position];
-        let mut scratch = Vec::new();
-        let normal = normalise(triplet, Escapes::Uri, &mut scratch);
-        if normal != triplet {
-            let edit = replace(within(rule, start, position), normal);
-            let is_decoded = edit.replacement.len() < TRIPLET_BYTES;
-            if is_decoded { &mut needless } else { &mut lower_case }.push(edit);
-        }
-    }
-    report_escapes(findings, Code::LowerCaseEscape, lower_case);
-    report_escapes(findings, Code::NeedlessEscape, needless);
-}
-
-fn report_escapes(findings: &mut Findings<'_, '_>, code: Code, edits: Vec<Edit>) {
-    let Some(first) = edits.first() else { return };
-    let written = findings.examination.bytes(first.span);
-    let message = format!("{} is {} in normal form", quoted(written), quoted(&first.replacement));
-    findings.report(code, first.span, message).fix("write the normal form", edits.clone());
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_lint::analysis::{AnalysisLimits, Robot, equivalence};
+    use portcullis_lint::analysis::{AnalysisLimits, equivalence};
     use portcullis_robots::syntax::RobotsTxt;
 
     fn written(limits: &AnalysisLimits) -> String {
@@ -181,7 +181,7 @@ mod tests {
             b"User-agent: *\nDisallow: /a\nDisallow: /x\nAllow: /x/y\n",
         ];
         let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
-        let sides = [0, 1].map(|side| AgentRules::new(&files[side], Robot::Unnamed, &RFC_9309));
+        let sides = [0, 1].map(|side| AgentRules::new(&files[side], None, &RFC_9309));
         let equivalence = equivalence(sides[0].rules(), sides[1].rules(), limits);
         let [old, new] = &sides;
         let mut out = Vec::new();
