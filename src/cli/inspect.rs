@@ -110,8 +110,12 @@ fn verify_set(set: &PolicySet) -> anyhow::Result<()> {
         set.hash(),
         counted(set.bytes(), "byte"),
     ));
+    let moments = match set.moments() {
+        0 => String::new(),
+        moments => format!(", {} of their history", counted(moments, "moment")),
+    };
     say(format_args!(
-        "read {}, {}, {}, {}, {}; recompiled {} of {} and {} with their prefilters",
+        "read {}, {}, {}{moments}, {}, {}; recompiled {} of {} and {} with their prefilters",
         counted(counts.hosts, "host"),
         counted(counts.origins, "origin"),
         counted(counts.captures, "capture"),
