@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use portcullis_dialect::usage::Label;
-use portcullis_io::access::DateSpan;
+use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::input::Terminator;
 use portcullis_lint::analysis::{
     AgentRules, AnalysisLimits, Equivalence, equivalence, robots_named,
@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{
-    DiffArgs, DiffFormat, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
+    DiffArgs, DiffFormat, InputArgs, ListPath, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
 };
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
@@ -49,6 +49,7 @@ const UNNAMED: &str = "*";
 /// A comparison to make.
 struct Diff<'a> {
     args: &'a DiffArgs,
+    new: &'a Path,
     questions: QuestionPlan,
     labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
@@ -67,7 +68,14 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take() },
     };
     let questions = plan::questions(questions, &args.memory, None)?;
-    let files = std::mem::take(&mut args.files);
+    let mut files = std::mem::take(&mut args.files);
+    let new = match (args.from, args.new.take()) {
+        (Some(_), list) => {
+            files.splice(..0, list.map(ListPath::from));
+            args.old.clone()
+        }
+        (None, new) => new.expect("required without --from").into(),
+    };
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let labels = plan::labels(std::mem::take(&mut args.usage))?;
@@ -99,6 +107,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         summary: plan::summary_form(&args.run),
         started,
         args: &args,
+        new: &new,
     };
     let one_of_each = |file: &Path, set: &Path| {
         format!(
@@ -108,17 +117,21 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
             set.display()
         )
     };
-    match (open(&args.old)?, open(&args.new)?) {
+    match (open(&args.old)?, open(&new)?) {
         (Some(old), Some(new)) => {
             ensure!(
                 args.text.dialect.is_none() && args.text.max_robots_size.is_none(),
                 "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
             );
+            ensure!(args.from.is_none() || old.has_history(), plan::no_history(&old));
             diff.sets(&old, &new)
+        }
+        _ if args.from.is_some() => {
+            bail!("{}: not a policy set, which --from requires", args.old.display())
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
-            diff.sets(&diff.load(&args.old)?, &diff.load(&args.new)?)
+            diff.sets(&diff.load(&args.old)?, &diff.load(&new)?)
         }
         (None, None) => {
             ensure!(
@@ -128,8 +141,8 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
             );
             diff.files()
         }
-        (None, Some(_)) => bail!(one_of_each(&args.old, &args.new)),
-        (Some(_), None) => bail!(one_of_each(&args.new, &args.old)),
+        (None, Some(_)) => bail!(one_of_each(&args.old, &new)),
+        (Some(_), None) => bail!(one_of_each(&new, &args.old)),
     }
 }
 
@@ -181,7 +194,9 @@ impl Diff<'_> {
         old.is_whole()?;
         new.is_whole()?;
         Output::finish_all([Some(output), rejects].into_iter().flatten())?;
-        let summary = SetSummary::new(old, new, &agents, found, self.started);
+        let (from, to) = (self.args.from, self.args.to);
+        let sets = (SetObject::new(old, from), SetObject::new(new, to));
+        let summary = SetSummary::new(sets, &agents, found, self.started);
         summary::show_object(self.summary, &summary, |text| summary.write_text(text));
         Ok(self.status(changed > 0))
     }
@@ -226,6 +241,7 @@ impl Diff<'_> {
             false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
                 .with_usage(&self.labels),
         };
+        let difference = difference.as_of([self.args.from, self.args.to]);
         let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
         let mut changes = difference.changes();
         let mut bytes = Vec::new();
@@ -249,11 +265,11 @@ impl Diff<'_> {
         new: &Arc<PolicySet>,
         output: &mut Output,
     ) -> anyhow::Result<(UrlCounts, Account)> {
-        let classifier = |set| -> anyhow::Result<Arc<Classifier>> {
+        let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
-            Ok(classifier.with_usage(&self.labels).into())
+            Ok(classifier.with_usage(&self.labels).as_of(time).into())
         };
-        let (old, new) = (classifier(old)?, classifier(new)?);
+        let (old, new) = (classifier(old, self.args.from)?, classifier(new, self.args.to)?);
         let scheme = self.questions.assumed_scheme.as_deref();
         let session = |classifier: &Arc<Classifier>| Session::new(Arc::clone(classifier), scheme);
         let none = UrlCounts::new(agents, &self.labels);
@@ -279,7 +295,7 @@ impl Diff<'_> {
 
     /// Compares two robots.txt files for the given agents, or for every robot.
     fn files(&self) -> anyhow::Result<ExitStatus> {
-        let DiffArgs { old: old_path, new: new_path, .. } = self.args;
+        let (old_path, new_path) = (&*self.args.old, self.new);
         let config = self.load_config();
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
         let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
@@ -403,6 +419,9 @@ struct SetObject<'r> {
     max_robots_size: Option<u64>,
     origins: u64,
     capture_dates: Option<DateSpan>,
+    /// The time as of which the set is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_of: Option<UnixSeconds>,
 }
 
 #[derive(Serialize)]
@@ -430,7 +449,7 @@ struct AgentRulesChanged<'r> {
 }
 
 impl<'r> SetObject<'r> {
-    fn new(set: &'r PolicySet) -> SetObject<'r> {
+    fn new(set: &'r PolicySet, as_of: Option<UnixSeconds>) -> SetObject<'r> {
         SetObject {
             name: set.name(),
             set_hash: format!("{:016x}", set.hash()),
@@ -438,6 +457,7 @@ impl<'r> SetObject<'r> {
             max_robots_size: set.robots_bytes_max(),
             origins: set.counts().origins,
             capture_dates: set.counts().captured,
+            as_of,
         }
     }
 }
@@ -486,13 +506,11 @@ impl<'r> Found<'r> {
 
 impl<'r> SetSummary<'r> {
     fn new(
-        old: &'r PolicySet,
-        new: &'r PolicySet,
+        (old, new): (SetObject<'r>, SetObject<'r>),
         agents: &'r [String],
         found: Found<'r>,
         started: Instant,
     ) -> SetSummary<'r> {
-        let (old, new) = (SetObject::new(old), SetObject::new(new));
         SetSummary {
             version: env!("CARGO_PKG_VERSION"),
             same_dialect: old.dialect == new.dialect,
@@ -509,11 +527,12 @@ impl<'r> SetSummary<'r> {
         writeln!(out, "portcullis {}, {}", self.version, figures::seconds(self.seconds))?;
         for (side, set) in [("old", &self.old), ("new", &self.new)] {
             let captured = summary::captured(set.capture_dates);
-            let SetObject { set_hash, dialect, origins, .. } = set;
+            let SetObject { set_hash, dialect, origins, as_of, .. } = set;
+            let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
             let (name, origins) = (visible(set.name), counted(*origins, "origin"));
             writeln!(
                 out,
-                "{side}: {name}, set {set_hash}, dialect {dialect}, {origins}, {captured}"
+                "{side}: {name}, set {set_hash}, dialect {dialect}, {origins}, {captured}{as_of}"
             )?;
         }
         let (old, new) = (&self.old, &self.new);

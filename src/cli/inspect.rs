@@ -51,11 +51,7 @@ pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
 /// `portcullis history`: the periods of a host.
 pub fn history(args: HistoryArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
-    ensure!(
-        set.has_history(),
-        "{}: compiled without history; compile its captures with --history",
-        set.name()
-    );
+    ensure!(set.has_history(), plan::no_history(&set));
     let query = query(&args.host)?;
     let agents = plan::agents(args.agents, Some(set.dialect()))?.agents(set.dialect())?;
     let history = HostHistory::of(&set, &query, &agents)?;

@@ -17,8 +17,8 @@ use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
 use portcullis_io::list::{AtConfig, ListConfig, ListFormat};
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::Strictness;
 use portcullis_set::batch::Freshness;
+use portcullis_set::{PolicySet, Strictness};
 
 use super::agents::{self, Asked};
 use super::args::{
@@ -222,6 +222,11 @@ pub fn labels(UsageArgs { usage: labels }: UsageArgs) -> anyhow::Result<Vec<Labe
         ensure!(!labels[..place].contains(label), "--usage names {label} twice");
     }
     Ok(labels)
+}
+
+/// Describes a set that cannot be asked as of a time.
+pub fn no_history(set: &PolicySet) -> String {
+    format!("{}: compiled without history; compile its captures with --history", set.name())
 }
 
 /// Returns how the age of captures is judged, or `None` if no flag requests it.

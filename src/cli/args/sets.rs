@@ -157,13 +157,21 @@ pub struct MergeArgs {
 #[derive(Args)]
 #[command(mut_arg("assume_scheme", |scheme| scheme.requires("files")))]
 pub struct DiffArgs {
-    /// The old policy set or robots.txt file
+    /// The old policy set or robots.txt file; with --from, the policy set
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
 
-    /// The new policy set or robots.txt file
-    #[arg(value_name = "NEW")]
-    pub new: PathBuf,
+    /// The new policy set or robots.txt file; with --from, the first FILE
+    #[arg(value_name = "NEW", required_unless_present = "from")]
+    pub new: Option<OsString>,
+
+    /// Compare one set, compiled with --history, as of this time and as of --to
+    #[arg(long, value_name = "TIME", value_parser = values::time, requires = "to")]
+    pub from: Option<UnixSeconds>,
+
+    /// The later time
+    #[arg(long, value_name = "TIME", value_parser = values::time, requires = "from")]
+    pub to: Option<UnixSeconds>,
 
     #[command(flatten)]
     pub agents: AgentArgs,

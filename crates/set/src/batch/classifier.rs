@@ -22,7 +22,7 @@ use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, spl
 
 use super::freshness::Freshness;
 use super::session::Lookups;
-use super::times::BeforeFirst;
+use super::times::{BeforeFirst, Times};
 use super::usage::UsageQuestions;
 use crate::stored::{
     AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules, StoredCapture,
@@ -46,6 +46,8 @@ pub struct Classifier {
     /// How the age of captures is compared; `None` to ignore it.
     pub(super) freshness: Option<Freshness>,
     pub(super) before_first: BeforeFirst,
+    /// The time as of which records without times of their own are decided.
+    pub(super) times: Times<'static>,
 }
 
 /// An error that prevents queries of a set.
@@ -109,8 +111,17 @@ impl Classifier {
         let tokens = tokens?;
         let starts = Starts::new(set.policy_count() as usize * agents.len());
         let settings = Settings { limits, ..Settings::default() };
-        let (usage, freshness, before_first) = (None, None, BeforeFirst::Unknown);
-        Ok(Classifier { set, agents, tokens, settings, starts, usage, freshness, before_first })
+        Ok(Classifier {
+            set,
+            agents,
+            tokens,
+            settings,
+            starts,
+            usage: None,
+            freshness: None,
+            before_first: BeforeFirst::Unknown,
+            times: Times::Now,
+        })
     }
 
     /// Uses these vectors instead of the widest that the CPU supports. Results do not change.
@@ -222,7 +233,7 @@ impl Classifier {
         key: &[u8],
         at: Option<UnixSeconds>,
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
-        let Some(at) = at else { return self.set.origin(scheme, key) };
+        let Some(at) = at.or(self.times.of(0)) else { return self.set.origin(scheme, key) };
         let Some(timeline) = self.set.timeline_of(scheme, key)? else { return Ok(None) };
         let oldest = || match self.before_first {
             BeforeFirst::Oldest => Ok((timeline.len()? > 0).then_some(0)),

@@ -108,7 +108,7 @@ impl Session {
     /// shorter.
     #[inline]
     pub fn classify<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
-        self.classify_at(records, Times::Now)
+        self.classify_at(records, self.classifier.times)
     }
 
     /// Like [`Session::classify`], as of a time for each record: by the policy that was in force

@@ -33,7 +33,7 @@ pub enum Times<'t> {
 }
 
 impl Times<'_> {
-    fn of(&self, record: usize) -> Option<UnixSeconds> {
+    pub(super) fn of(&self, record: usize) -> Option<UnixSeconds> {
         match self {
             Times::Now => None,
             Times::At(time) => Some(*time),
@@ -80,6 +80,18 @@ pub(super) enum Found {
 }
 
 impl Classifier {
+    /// Decides records as of `time` unless they have times of their own; `None` for after all captures.
+    ///
+    /// # Panics
+    ///
+    /// If there is a time and the set has no history.
+    #[must_use]
+    pub fn as_of(mut self, time: Option<UnixSeconds>) -> Classifier {
+        assert!(time.is_none() || self.set.has_history(), "the set has no history");
+        self.times = time.map_or(Times::Now, Times::At);
+        self
+    }
+
     /// Sets what applies before the first capture of an origin.
     #[must_use]
     pub fn with_before_first(mut self, before_first: BeforeFirst) -> Classifier {

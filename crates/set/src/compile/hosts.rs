@@ -118,6 +118,10 @@ impl HostSections {
             true => http_capture,
             false => push(host.https.as_ref(), https_timeline),
         };
+        for moment in host.timelines().flatten() {
+            let dates = moment.standing.facts.dates();
+            self.counts.captured = DateSpan::over(self.counts.captured, dates);
+        }
         let mut head = [0; host::HEAD_WORDS];
         head[host::KEY_BYTES] = host.key.len() as u32;
         head[host::HTTP_POLICY] = policy(&host.http);

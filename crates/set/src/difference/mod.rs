@@ -16,6 +16,9 @@
 //! [`Difference::with_usage`] also compares what files state about the uses of pages, for agents and
 //! labels; see [`UsageChange`].
 //!
+//! [`Difference::as_of`] compares a set with history at two times. Origins that had not been captured at
+//! a time are not there.
+//!
 //! Each set is read in its own dialect, so equal rules may still give different verdicts.
 //!
 //! Cost: both sets are read once, in the order of hosts. Files from one template often change
@@ -54,6 +57,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::pattern::{PathPattern, PatternList};
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 
 use super::batch::{AskError, Classifier};
@@ -69,6 +73,8 @@ pub struct Difference {
     new: Arc<PolicySet>,
     /// The agents in the old and in the new set, if any were given.
     asked: Option<(Classifier, Classifier)>,
+    /// The times as of which the sets are compared; `None` for after all captures.
+    times: [Option<UnixSeconds>; 2],
 }
 
 /// A changed origin.
@@ -197,7 +203,7 @@ impl Difference {
     /// Compares two sets by the records of their files.
     pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
         let [old, new] = [old, new].map(Arc::clone);
-        Difference { old, new, asked: None }
+        Difference { old, new, asked: None, times: [None; 2] }
     }
 
     /// Compares two sets for agents, given in the dialect of the old and of the new set.
@@ -218,7 +224,7 @@ impl Difference {
             |(set, agents): (&Arc<PolicySet>, _)| Classifier::new(Arc::clone(set), agents);
         let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
         let asked = Some((classifier(old)?, classifier(new)?));
-        Ok(Difference { old: old_set, new: new_set, asked })
+        Ok(Difference { old: old_set, new: new_set, asked, times: [None; 2] })
     }
 
     /// Also compares what files state about these labels, for the agents. An empty list changes
@@ -234,6 +240,13 @@ impl Difference {
             self.asked = Some((old.with_usage(labels), new.with_usage(labels)));
         }
         self
+    }
+
+    /// Compares the old and the new set, which may be one, as of two times; `None` for after all
+    /// captures. A set that is compared as of a time must have history.
+    #[must_use]
+    pub fn as_of(self, times: [Option<UnixSeconds>; 2]) -> Difference {
+        Difference { times, ..self }
     }
 
     /// Returns the labels whose preferences are compared.
@@ -321,7 +334,9 @@ impl Changes<'_> {
         let old = if order.is_le() { self.old.next().transpose()? } else { None };
         let new = if order.is_ge() { self.new.next().transpose()? } else { None };
         for https in [false, true] {
-            let policies = [&old, &new].map(|host| host.as_ref().and_then(|it| it.policy(https)));
+            let [from, to] = self.difference.times;
+            let policies =
+                [policy_at(old.as_ref(), https, from)?, policy_at(new.as_ref(), https, to)?];
             if policies == [None, None] {
                 continue;
             }
@@ -354,6 +369,20 @@ impl Changes<'_> {
         }
         Ok(kinds)
     }
+}
+
+/// Returns the policy of an origin of a host as of a time, or after all captures.
+fn policy_at(
+    host: Option<&StoredHost<'_>>,
+    https: bool,
+    time: Option<UnixSeconds>,
+) -> Result<Option<PolicyNumber>, Damage> {
+    let (Some(host), Some(time)) = (host, time) else {
+        return Ok(host.and_then(|host| host.policy(https)));
+    };
+    let Some(timeline) = host.timeline(https)? else { return Ok(None) };
+    let index = timeline.index_at(time)?;
+    index.map(|index| Ok(timeline.moment(index)?.policy)).transpose()
 }
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
@@ -404,7 +433,7 @@ fn compare(
     (old, new): (PolicyNumber, PolicyNumber),
     scratches: &mut [Vec<u8>; 2],
 ) -> Result<Option<Box<[usize]>>, Damage> {
-    let Difference { old: old_set, new: new_set, asked } = difference;
+    let Difference { old: old_set, new: new_set, asked, .. } = difference;
     let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?, scratches)?;
     let Some((old_agents, new_agents)) = asked else {
         return Ok((!same_records).then(Box::default));

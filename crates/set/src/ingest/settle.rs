@@ -387,6 +387,10 @@ impl StandingCounts {
                 };
                 counts.add_origin(state, &standing.facts);
             }
+            for moment in hosts.iter().flat_map(HostStanding::timelines).flatten() {
+                let dates = moment.standing.facts.dates();
+                counts.captured = DateSpan::over(counts.captured, dates);
+            }
             counts.periods = hosts.iter().flat_map(HostStanding::timelines).map(periods).sum();
             counts
         };
