@@ -77,7 +77,7 @@ impl Plan {
         Ok(Plan {
             questions: QuestionPlan { usage: true, all_robots: true, ..questions },
             policies,
-            stream: plan::stream(args.input, args.rejects, &args.run, false)?,
+            stream: plan::stream(args.input, args.rejects, None, &args.run, false)?,
             summary: SummaryPlan { form, census: false },
             page,
             json,

@@ -48,10 +48,12 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     );
     let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
+    questions.times = plan::times(args.times, Some(&args.freshness))?;
     questions.usage = !labels.is_empty();
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
-    let mut stream = plan::stream(args.input, args.rejects, &args.run, prints)?;
+    let mut stream =
+        plan::stream(args.input, args.rejects, questions.times.as_ref(), &args.run, prints)?;
     stream.chunks = questions.chunks();
     if format == ClassifyFormat::Parquet {
         rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;

@@ -88,7 +88,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
     let prints = output == Destination::StandardOutput;
     let mut stream =
-        has_urls.then(|| plan::stream(input, rejects, &args.run, prints)).transpose()?;
+        has_urls.then(|| plan::stream(input, rejects, None, &args.run, prints)).transpose()?;
     if let Some(stream) = &mut stream {
         stream.chunks = questions.chunks();
     }
@@ -528,7 +528,8 @@ impl<'r> SetSummary<'r> {
         for (side, set) in [("old", &self.old), ("new", &self.new)] {
             let captured = summary::captured(set.capture_dates);
             let SetObject { set_hash, dialect, origins, as_of, .. } = set;
-            let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
+            let as_of =
+                as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
             let (name, origins) = (visible(set.name), counted(*origins, "origin"));
             writeln!(
                 out,

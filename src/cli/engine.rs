@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::agents::AgentNotes;
 use super::mapped;
 use super::message::say_plainly;
-use super::plan::{PolicyPlan, QuestionPlan, SummaryForm};
+use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
 const NOTES_SHOWN_MAX: usize = 10;
@@ -51,6 +51,11 @@ impl Engine {
     pub fn load(&self, plan: &PolicyPlan, questions: &QuestionPlan) -> anyhow::Result<Policies> {
         match plan {
             PolicyPlan::Robots { path, dialect, bytes_max, strictness } => {
+                ensure!(
+                    questions.times.is_none(),
+                    "--robots has the files of today; compile captures with --history, and use -p \
+                     to ask for a time"
+                );
                 let config = LoadConfig {
                     usage: questions.usage,
                     dialect,
@@ -104,8 +109,13 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
          with dates, or omit --as-of, --max-age and --expired",
         set.name()
     );
+    ensure!(questions.times.is_none() || set.has_history(), plan::no_history(set));
     let classifier = Classifier::new(Arc::clone(set), agents)?;
     let classifier = classifier.with_freshness(questions.freshness);
+    let classifier = match &questions.times {
+        Some(times) => classifier.as_of(times.all).with_before_first(times.before_first),
+        None => classifier,
+    };
     Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
 }
 

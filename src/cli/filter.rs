@@ -29,12 +29,14 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let selection = selection(&args.selection);
     let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
+    questions.times = plan::times(args.times, Some(&args.freshness))?;
     questions.usage = args.selection.purpose.is_some();
     let destination = Destination::new(args.output.joined.output);
     let prints_records = !args.quiet && !args.count;
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
-    let mut stream = plan::stream(args.input, args.rejects, &args.run, prints)?;
+    let mut stream =
+        plan::stream(args.input, args.rejects, questions.times.as_ref(), &args.run, prints)?;
     let names = [&args.selection.unknown, &args.selection.invalid].map(RecordsTo::file);
     let are_rows =
         prints_records && rows::keeps_rows(&stream, &destination, folder.is_some(), names)?;

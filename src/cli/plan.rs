@@ -15,15 +15,15 @@ use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN};
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
-use portcullis_io::list::{AtConfig, ListConfig, ListFormat};
+use portcullis_io::list::{AtConfig, AtPlace, FieldPath, ListConfig, ListFormat};
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::Freshness;
+use portcullis_set::batch::{BeforeFirst, Freshness};
 use portcullis_set::{PolicySet, Strictness};
 
 use super::agents::{self, Asked};
 use super::args::{
-    AgentArgs, Expired, FigureArgs, FreshnessArgs, InputArgs, MemoryArgs, PolicyArgs, QuestionArgs,
-    ReadingArgs, RejectArgs, RunArgs, UsageArgs,
+    AgentArgs, AtValue, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs, ListTimeArgs,
+    MemoryArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 use super::files::Files;
 use super::lists::{self, Input};
@@ -63,10 +63,37 @@ pub struct QuestionPlan {
     /// The most bytes of automata per thread.
     pub automata_bytes_max: usize,
     pub freshness: Option<Freshness>,
+    /// The times as of which records are decided; `None` for now.
+    pub times: Option<TimePlan>,
     /// Whether usage preferences are asked about.
     pub usage: bool,
     /// Whether all robots that files name are asked about, and not the agents alone.
     pub all_robots: bool,
+}
+
+/// The times as of which records are decided.
+#[derive(Clone, Debug)]
+pub struct TimePlan {
+    /// One time for all records; `None` if each has its own.
+    pub all: Option<UnixSeconds>,
+    /// How the time of each record is read.
+    pub each: AtConfig,
+    pub before_first: BeforeFirst,
+}
+
+impl TimePlan {
+    /// Describes the times for the summary.
+    pub fn describe(&self) -> String {
+        match (self.all, &self.each.place) {
+            (Some(time), _) => time.to_rfc3339(),
+            (None, AtPlace::Column(column)) => format!("the column {column}"),
+            (None, AtPlace::Fields(fields)) => {
+                let fields: Vec<String> = fields.iter().map(FieldPath::to_string).collect();
+                format!("the field {}", fields.join(","))
+            }
+            (None, AtPlace::Record | AtPlace::Nowhere) => "the time of each record".to_owned(),
+        }
+    }
 }
 
 impl QuestionPlan {
@@ -244,6 +271,46 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
     })
 }
 
+/// Returns the time of `--at`, or `None` if no flag requests one.
+pub fn time(TimeArgs { at, before_first }: TimeArgs) -> anyhow::Result<Option<TimePlan>> {
+    ensure!(
+        at != Some(AtValue::Record),
+        "--at record is for lists whose records have times; name a time"
+    );
+    times(ListTimeArgs { time: TimeArgs { at, before_first }, ..ListTimeArgs::default() }, None)
+}
+
+/// Returns the times as of which records are decided, or `None` if no flag requests them.
+pub fn times(
+    args: ListTimeArgs,
+    freshness: Option<&FreshnessArgs>,
+) -> anyhow::Result<Option<TimePlan>> {
+    let ListTimeArgs { time: TimeArgs { at, before_first }, at_column, at_field, at_unit } = args;
+    let (all, place) = match (at, at_column) {
+        (Some(AtValue::Time(time)), _) => (Some(time), AtPlace::Nowhere),
+        (Some(AtValue::Record), _) => (None, AtPlace::Record),
+        (None, Some(column)) => (None, AtPlace::Column(column)),
+        (None, None) if !at_field.is_empty() => (None, AtPlace::Fields(at_field)),
+        (None, None) => {
+            ensure!(
+                before_first.is_none() && at_unit.is_none(),
+                "--before-first and --at-unit need times: use --at, --at-column or --at-field too"
+            );
+            return Ok(None);
+        }
+    };
+    ensure!(
+        freshness.is_none_or(|freshness| freshness.as_of.is_none()),
+        "--as-of judges the age of captures at one time, and --at at that of each record; omit \
+         --as-of"
+    );
+    let before_first = match before_first {
+        None | Some(EarlyTime::Unknown) => BeforeFirst::Unknown,
+        Some(EarlyTime::Oldest) => BeforeFirst::Oldest,
+    };
+    Ok(Some(TimePlan { all, each: AtConfig { place, unit: at_unit }, before_first }))
+}
+
 /// Returns how lists are read.
 pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
     let is_lines = args.input_format.is_none_or(|format| format == ListFormat::Lines);
@@ -263,6 +330,7 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
 pub fn stream(
     input: InputArgs,
     RejectArgs { rejects }: RejectArgs,
+    times: Option<&TimePlan>,
     run: &RunArgs,
     prints: bool,
 ) -> anyhow::Result<StreamPlan> {
@@ -271,7 +339,8 @@ pub fn stream(
         rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
     );
-    let config = self::reading(reading)?;
+    let at = times.map(|times| times.each.clone()).unwrap_or_default();
+    let config = ListConfig { at, ..self::reading(reading)? };
     let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
     Ok(StreamPlan {
         inputs: lists::expand(files.iter().map(|list| list.path()), &mut notes)?,

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::engine::Policies;
-use super::plan::{QuestionPlan, SummaryForm, SummaryPlan};
+use super::plan::{QuestionPlan, SummaryForm, SummaryPlan, TimePlan};
 
 /// When a run started, and when its policies were loaded.
 pub struct Clock {
@@ -59,7 +59,7 @@ pub fn write(
 pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
     let set = &policies.set;
     let judged = |freshness: &Freshness| JudgedAge {
-        as_of: freshness.as_of.to_rfc3339(),
+        as_of: questions.times.as_ref().map_or(freshness.as_of.to_rfc3339(), TimePlan::describe),
         max_age_seconds: freshness.seconds_max,
         expired: if freshness.withdraws { "unknown" } else { "keep" },
     };
@@ -74,6 +74,7 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         agent_lists: lists.clone(),
         unnamed_agents: unnamed.clone(),
         captured: set.counts().captured,
+        at: questions.times.as_ref().map(TimePlan::describe),
         judged_age: questions.freshness.as_ref().map(judged),
         left_out: policies.left_out,
         file_notes: policies.file_notes(),

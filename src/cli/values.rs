@@ -7,12 +7,13 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_io::CaptureFormat;
-use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_io::access::{LongOutage, TimeUnit, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat};
 use portcullis_io::output::columns::{Columns, ColumnsError};
 use portcullis_lint::Severity;
 
 use super::agents::AgentValue;
+use super::args::AtValue;
 use super::message::say_plainly;
 
 /// The most bytes of a file that are read; `None` means all.
@@ -95,11 +96,24 @@ pub fn agent(text: &str) -> Result<AgentValue, std::convert::Infallible> {
     Ok(AgentValue::new(text.trim()))
 }
 
-/// Parses an RFC 3339 time, or a date, which means its first second in UTC.
+/// Parses a time, or a date, which means its first second in UTC.
 pub fn time(text: &str) -> Result<UnixSeconds, String> {
-    let of_date = || UnixSeconds::from_rfc3339(format!("{text}T00:00:00Z").as_bytes());
-    let time = UnixSeconds::from_rfc3339(text.as_bytes()).or_else(of_date);
+    let time = UnixSeconds::from_text(text.as_bytes(), None);
     time.ok_or_else(|| "expected a date or time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
+}
+
+/// Parses the value of `--at`.
+pub fn at(text: &str) -> Result<AtValue, String> {
+    match text {
+        "record" => Ok(AtValue::Record),
+        text => time(text)
+            .map(AtValue::Time)
+            .map_err(|error| format!("{error}, or record for the records' own times")),
+    }
+}
+
+pub fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
+    named(TimeUnit::ALL, TimeUnit::as_str)
 }
 
 /// Parses a duration into seconds.

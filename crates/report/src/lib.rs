@@ -61,13 +61,14 @@ pub use summary::{Account, AgentList, Filtered, JudgedAge, Run, Summary, Unnamed
 pub use unknown::Unknown;
 
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_io::input::{InputError, Record};
+use portcullis_io::access::UnixSeconds;
+use portcullis_io::input::{At, InputError, Record};
 use portcullis_io::list::Rows;
 use portcullis_io::output::columns::Columns;
 use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
 use portcullis_io::output::{Added, TextRows};
 use portcullis_set::Damage;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{Session, Times};
 
 /// The records of a chunk, and the rejects of the thread that reads them.
 pub struct Piece<'p, 'c> {
@@ -216,6 +217,18 @@ fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
+/// Returns the times of a block, or `None` if its records are read without times.
+fn times(block: &[Record<'_>]) -> Option<Vec<Option<UnixSeconds>>> {
+    let time = |record: &Record<'_>| match record.at() {
+        At::NotAsked => None,
+        At::Missing => Some(None),
+        At::Time(time) => Some(Some(time)),
+    };
+    // All records of a run are read alike, so the first one says it for all.
+    time(block.first()?)?;
+    Some(block.iter().map(|record| time(record).flatten()).collect())
+}
+
 /// Decides a block of records, and counts them.
 #[inline]
 fn decide_block(
@@ -224,7 +237,10 @@ fn decide_block(
     counts: &mut Counts,
     rejects: &mut Rejects,
 ) -> Result<(), Damage> {
-    session.classify(block)?;
+    match times(block) {
+        None => session.classify(block)?,
+        Some(times) => session.classify_at(block, Times::Each(&times))?,
+    };
     counts.add_block(block, bytes(block), session)?;
     rejects.add_block(block, session);
     Ok(())

@@ -40,6 +40,9 @@ pub struct Run {
     /// The dates of the oldest and the newest capture, if known.
     #[serde(rename = "capture_dates")]
     pub captured: Option<DateSpan>,
+    /// The time as of which records were decided, or the place of their own times; `None` for now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// How the age of captures was judged, if it was.
     pub judged_age: Option<JudgedAge>,
     /// Policy files that were left out.
@@ -143,6 +146,9 @@ struct AccountObject<'a> {
     states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ages: Option<Figures>,
+    /// The records that the first capture decides though it is later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before_first: Option<u64>,
     unknown_hosts: UnknownHosts,
     invalid: &'a InvalidRecords,
 }
@@ -199,6 +205,7 @@ impl Serialize for Account {
             per_agent: self.per_agent().collect(),
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
+            before_first: self.run.at.is_some().then(|| self.counts.ages().before_first),
             unknown_hosts: self.unknown_hosts(),
             invalid: &self.invalid,
         };
@@ -264,6 +271,9 @@ impl Account {
             out,
             "{tool} {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
         )?;
+        if let Some(at) = &self.run.at {
+            writeln!(out, "decided as of {}", visible(at))?;
+        }
         for AgentList { name, source, agents, .. } in &self.run.agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
@@ -306,6 +316,10 @@ impl Account {
         let states = self.states().unwrap_or_default().to_string();
         if !states.is_empty() {
             writeln!(out, "URLs by the state of their origin: {states}")?;
+        }
+        let early = self.counts.ages().before_first;
+        if early > 0 {
+            writeln!(out, "URLs that a later first capture decides: {early}")?;
         }
         if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;

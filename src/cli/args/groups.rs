@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
-use portcullis_io::access::UnixSeconds;
+use portcullis_io::access::{TimeUnit, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat};
 
 use super::super::agents::AgentValue;
@@ -187,6 +187,64 @@ pub struct FreshnessArgs {
 pub enum Expired {
     Keep,
     Unknown,
+}
+
+/// The time as of which policies are asked.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Policies")]
+pub struct TimeArgs {
+    /// Decide by the policies of TIME, or with `record` by those of each record's own time
+    ///
+    /// This needs a set that is compiled with --history. TIME is a date, an RFC 3339 time, or 14 or
+    /// 8 digits as in CDX; without a zone it is UTC. `record` is the timestamp of CDXJ, and the
+    /// first word of Heritrix's crawl.log. A record without a time is unknown, with the reason
+    /// `no-time`.
+    #[arg(long, value_name = "TIME", value_parser = values::at)]
+    pub at: Option<AtValue>,
+
+    /// The verdict if TIME is before the first capture of an origin [default: unknown]
+    ///
+    /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture
+    /// decides, and the summary counts such URLs.
+    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+    pub before_first: Option<EarlyTime>,
+}
+
+/// The times of the records in lists.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Policies")]
+pub struct ListTimeArgs {
+    #[command(flatten)]
+    pub time: TimeArgs,
+
+    /// Decide by the time of each record in this column of CSV, TSV or Parquet: its name, or its
+    /// number from 1
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["at", "at_field"])]
+    pub at_column: Option<String>,
+
+    /// Decide by the time of each record in this field of JSON Lines or CDXJ, such as `fetched.at`
+    ///
+    /// Separate several fields by commas; the first one that an object has is used.
+    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "at")]
+    pub at_field: Vec<FieldPath>,
+
+    /// The unit of times that are numbers: s or ms since 1970
+    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), conflicts_with = "at")]
+    pub at_unit: Option<TimeUnit>,
+}
+
+/// The value of `--at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtValue {
+    Time(UnixSeconds),
+    Record,
+}
+
+/// The verdict for a time before the first capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EarlyTime {
+    Unknown,
+    Oldest,
 }
 
 /// A list of URLs, a folder of lists, or a pattern. Standard input is `-`.

@@ -9,8 +9,8 @@ use portcullis_io::output::columns::Columns;
 use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
-    ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, MemoryArgs,
-    PolicyArgs, QuestionArgs, RejectArgs, RunArgs, UsageArgs,
+    ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs,
+    MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 
 /// Check a few URLs and print VERDICT, TAB, URL for each
@@ -28,6 +28,8 @@ pub struct CheckArgs {
     pub usage: UsageArgs,
     #[command(flatten)]
     pub policies: PolicyArgs,
+    #[command(flatten)]
+    pub time: TimeArgs,
 
     /// Show the group, the deciding rule and its line, the losing rules, and the clause of the
     /// standard
@@ -61,6 +63,8 @@ pub struct ClassifyArgs {
     pub policies: PolicyArgs,
     #[command(flatten)]
     pub freshness: FreshnessArgs,
+    #[command(flatten)]
+    pub times: ListTimeArgs,
     #[command(flatten)]
     pub input: InputArgs,
 
@@ -142,6 +146,8 @@ pub struct FilterArgs {
     pub policies: PolicyArgs,
     #[command(flatten)]
     pub freshness: FreshnessArgs,
+    #[command(flatten)]
+    pub times: ListTimeArgs,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]

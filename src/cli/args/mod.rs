@@ -20,8 +20,9 @@ use super::exit;
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
-    AgentArgs, Color, Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath, MemoryArgs,
-    PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, UrlArgs, UsageArgs,
+    AgentArgs, AtValue, Color, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath,
+    ListTimeArgs, MemoryArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs,
+    UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

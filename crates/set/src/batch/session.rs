@@ -283,7 +283,7 @@ impl Session {
     }
 
     /// Explains the decision for `agent` on `record`, which need not be of the last block, as of a
-    /// time or after all captures; see [`Classifier::explain`].
+    /// time or as [`Session::classify`] decides; see [`Classifier::explain`].
     ///
     /// # Errors
     ///
@@ -298,7 +298,11 @@ impl Session {
         agent: usize,
         at: Option<UnixSeconds>,
     ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
-        self.classifier.explain(record, self.assumed_scheme(), agent, at)
+        let own = match self.classifier.times {
+            Times::At(time) => Some(time),
+            Times::Now | Times::Each(_) => None,
+        };
+        self.classifier.explain(record, self.assumed_scheme(), agent, at.or(own))
     }
 
     /// Returns the number of records by age of their capture since the last call.
