@@ -29,8 +29,9 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
         questions.asked.names.len() + questions.headers.len() == 1,
         "-a names several agents; bench measures one, so run it once for each"
     );
-    // The output is opened now, so that a wrong name fails before minutes of measuring.
+    // Outputs are opened now, so that a wrong name fails before minutes of measuring.
     let mut json = args.report.as_ref().map(Output::create).transpose()?;
+    let mut html = args.html.as_ref().map(Output::create).transpose()?;
     let plan = plan::policies(args.policies);
     let stream = StreamPlan {
         inputs: lists::expand([args.urls.path()], &mut Notes::default())?,
@@ -51,9 +52,12 @@ fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
     if let Some(output) = &mut json {
         output.write(report.to_json().as_bytes())?;
     }
+    if let Some(output) = &mut html {
+        output.write(bench::page(&report).as_bytes())?;
+    }
     let mut stdout = Output::open(&Destination::StandardOutput)?;
     stdout.write(bench::markdown(&report).as_bytes())?;
-    Output::finish_all(json.into_iter().chain([stdout]))?;
+    Output::finish_all([json, html].into_iter().flatten().chain([stdout]))?;
     Ok(if report.has_fault() { ExitStatus::Negative } else { ExitStatus::Done })
 }
 

@@ -102,7 +102,7 @@ const LINES: &str = "
     filter --robots @robots -a Bot -c @list
     filter --robots @robots -a @missing -c @list
     bench --robots @robots -a Bot --urls @missing
-    bench --robots @robots -a Bot --report @x --urls @list
+    bench --robots @robots -a Bot --report @x --html @x --urls @list
     synth --hosts 1 --urls 1 --out @file
     merge -o @merged @set @other
     merge -o @merged @set @other --json

@@ -34,23 +34,39 @@ fn locked_version(package: &str) -> &'static str {
 
 self_cell::self_cell!(
     /// fast-robots compiles the groups of all agents. A matcher borrows its parsed file.
-    struct FastRobots<'f> {
+    pub struct FastRobots<'f> {
         owner: RobotsTxt<'f>,
         #[covariant]
         dependent: RobotsMatcher,
     }
 );
 
-impl<'f> FileMatcher<'f> for FastRobots<'f> {
-    fn build(text: &'f [u8], _agent: &str) -> Result<FastRobots<'f>, String> {
+impl<'f> FastRobots<'f> {
+    /// Parses and compiles a file.
+    ///
+    /// # Errors
+    ///
+    /// The parser's.
+    pub fn compile(text: &'f [u8]) -> Result<FastRobots<'f>, String> {
         let options = ParseOptions { max_bytes: None };
         let parsed = RobotsTxt::parse_bytes_with_options(text, options);
         let parsed = parsed.map_err(|error| error.to_string())?;
         Ok(FastRobots::new(parsed, |parsed| parsed.matcher()))
     }
 
+    /// Whether `agent` may fetch `path`.
+    pub fn is_allowed(&self, agent: &str, path: &str) -> bool {
+        self.borrow_dependent().is_allowed(agent, path)
+    }
+}
+
+impl<'f> FileMatcher<'f> for FastRobots<'f> {
+    fn build(text: &'f [u8], _agent: &str) -> Result<FastRobots<'f>, String> {
+        FastRobots::compile(text)
+    }
+
     fn allows(&mut self, agent: &str, question: Question<'_>) -> bool {
-        self.borrow_dependent().is_allowed(agent, question.path)
+        self.is_allowed(agent, question.path)
     }
 }
 

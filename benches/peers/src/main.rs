@@ -5,8 +5,6 @@
 
 #![allow(unsafe_code, reason = "asks the C library's allocator to return memory")]
 
-mod engines;
-
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,6 +15,7 @@ use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_bench::{Corpus, Originals, Settings};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_peers::engines;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -39,6 +38,9 @@ struct Arguments {
     /// JSON output file
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// HTML output file, with a chart
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 fn dialect(name: &str) -> Result<&'static Dialect, String> {
@@ -60,7 +62,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<bool> {
-    let Arguments { robots, urls, agent, dialect, settings, report: json } = arguments;
+    let Arguments { robots, urls, agent, dialect, settings, report: json, html } = arguments;
     let agent = AgentChain::parse(&agent, dialect)?;
     ensure!(agent.tokens().count() == 1, "the peers take no chains of agents; name one token");
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
@@ -75,9 +77,9 @@ fn run(arguments: Arguments) -> Result<bool> {
     let settings = Settings { give_back_memory, command, ..settings };
     let engines = bench::chosen(&corpus, engines::all(&corpus), &settings)?;
     let report = bench::run(&corpus, &engines, &settings, &|what| eprintln!("peers: {what}"))?;
-    if let Some(path) = json {
-        fs::write(&path, report.to_json())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    for (path, text) in [(json, report.to_json()), (html, bench::page(&report))] {
+        let Some(path) = path else { continue };
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     io::stdout().write_all(bench::markdown(&report).as_bytes())?;
     Ok(report.has_fault())

@@ -289,8 +289,13 @@ impl Originals {
         Ok(originals)
     }
 
+    /// Returns the texts, in the order in which they were read.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter().map(|text| &**text)
+    }
+
     /// Returns the number of an origin's text, by the key of its host.
-    fn get(&self, key: &[u8], https: bool) -> Option<usize> {
+    pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
         match self.of_host.is_empty() {
             true => Some(0),
             false => self.of_host.get(key)?[usize::from(https)],

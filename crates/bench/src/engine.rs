@@ -2,8 +2,8 @@
 //!
 //! A [`Matcher`] answers one question at a time. Passes and batches are provided methods, compiled
 //! for each matcher, so that nothing is dispatched per question. A matcher for
-//! one file implements [`FileMatcher`], and [`PerFile`] keeps one per file. Panics of matchers are
-//! caught, counted and kept off the terminal.
+//! one file implements [`FileMatcher`], and [`PerFile`] keeps one per file. Programs outside this
+//! process are in `runner`. Panics of matchers are caught, counted and kept off the terminal.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -21,6 +21,8 @@ pub enum EngineKind {
     BuiltIn,
     /// Another crate. Answers may differ, and differences are counted.
     Peer,
+    /// A program that implements the runner protocol. Judged like a peer.
+    Runner,
 }
 
 /// The error of an engine that failed as a whole. The report shows the engine without times.
@@ -142,6 +144,15 @@ pub trait Matcher {
         guarded(|| self.allows(question)).ok()
     }
 
+    /// Returns the answers to all questions.
+    ///
+    /// # Errors
+    ///
+    /// If the engine fails as a whole.
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+        Ok(list.iter().map(|question| self.answer(question)).collect())
+    }
+
     /// Decides all questions by file and path. Each question was answered before.
     ///
     /// # Errors
@@ -172,6 +183,11 @@ pub trait Matcher {
         Ok(Pass { time: start.elapsed(), tally })
     }
 
+    /// Whether the matcher is in this process, so that batches can be timed.
+    fn is_in_process(&self) -> bool {
+        true
+    }
+
     /// Returns the reason for each refused file.
     fn refusals(&self) -> Vec<String> {
         Vec::new()
@@ -179,6 +195,11 @@ pub trait Matcher {
 
     /// Returns the memory of the matcher in bytes, or `None` if it is not known.
     fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns a note for the report on how the matcher was built.
+    fn note(&self) -> Option<String> {
         None
     }
 }

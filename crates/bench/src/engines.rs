@@ -1,24 +1,26 @@
-//! The built-in engines: portcullis as it is used and as a library, a scan, and the oracle.
+//! The built-in engines: variants of portcullis, other constructions over its patterns, and the
+//! oracle.
 //!
-//! [`built_in`] is the table. The scan uses portcullis's parser and order of precedence, so that only
-//! the matching differs. `Numbered` selects texts by number, without hosts and URLs, and runs the
-//! same code that decides for every caller.
+//! [`built_in`] is the table. The other constructions use portcullis's parser, order of precedence
+//! and shared rule sets, so that only the matching differs. `Numbered` selects texts by number,
+//! without hosts and URLs, and runs the same code that decides for every caller.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use aho_corasick::AhoCorasick;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_engine::automaton::{RegexCache, RegexEngine};
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::pattern_matches;
+use portcullis_engine::{Limits, Outcome, outcomes, pattern_matches};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::{ComparedPaths, Origin};
-use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -29,24 +31,42 @@ use super::questions::{HostTable, Question, QuestionList};
 /// The engine that others are compared with by default.
 pub const BASELINE: &str = "portcullis";
 
+/// The most bytes of a dense table of regex-automata, or of its construction: 128 KiB. A larger
+/// rule set uses the lazy variant. With a limit of a megabyte, building 9,000 real rule sets takes
+/// more than a minute and a gigabyte, and decisions are no faster.
+const DENSE_BYTES_MAX: usize = 128 << 10;
+
 /// Returns all built-in engines for a corpus, the baseline first.
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
+    let usual = Limits::default();
+    let lazy = Limits { candidates_tried_max: None, ..usual };
+    let scan = Limits { dfa_pattern_bytes_max: 0, ..lazy };
     let (agent, dialect) = (&corpus.agent, corpus.dialect());
+    let regex = |name: &str, dense: bool| Engine {
+        version: "0.4".to_owned(), // as the manifest has it
+        ..Engine::built_in(name, move |files| {
+            Built::timed(|| Regex::new(RuleSets::of(files, agent, dialect), dense))
+        })
+    };
     vec![
-        Engine::built_in(BASELINE, move |files| {
-            // The limit on a file's size was applied when the corpus was loaded.
-            Built::timed(|| {
-                Ok(OneSet { corpus, numbered: Numbered::new(files, corpus), batch: None })
-            })
-        }),
+        one_set(corpus, BASELINE, usual),
         Engine::built_in("portcullis-alone", move |files| {
-            let rules =
-                |text: &&[u8]| Robots::with_bytes_max(text, dialect, None).agent_chain(agent);
-            Built::timed(|| Ok(Alone(files.iter().map(rules).collect())))
+            let alone = |text: &&[u8]| Numbered::new(&[text], agent, dialect, usual);
+            Built::timed(|| Ok(Alone(files.iter().map(alone).collect())))
         }),
+        one_set(corpus, "portcullis-lazy", lazy),
+        one_set(corpus, "portcullis-scan", scan),
         Engine::built_in("sorted-scan", move |files| {
-            Built::timed(|| Ok(Scan::new(files, agent, dialect)))
+            Built::timed(|| Ok(Scan(RuleSets::of(files, agent, dialect))))
         }),
+        Engine {
+            version: "1.1".to_owned(), // as the manifest has it
+            ..Engine::built_in("aho-corasick", move |files| {
+                Built::timed(|| Literals::new(RuleSets::of(files, agent, dialect)))
+            })
+        },
+        regex("regex-automata-lazy", false),
+        regex("regex-automata-dense", true),
         Engine {
             reads_each_time: true,
             ..Engine::built_in("oracle", move |files| {
@@ -60,6 +80,17 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     ]
 }
 
+/// Returns an engine with all files compiled into one set.
+fn one_set<'c>(corpus: &'c Corpus, name: &str, limits: Limits) -> Engine<'c> {
+    Engine::built_in(name, move |files| {
+        Built::timed(|| {
+            // The limit on a file's size was applied when the corpus was loaded.
+            let numbered = Numbered::new(files, &corpus.agent, corpus.dialect(), limits);
+            Ok(OneSet { corpus, limits, numbered, session: None })
+        })
+    })
+}
+
 /// Texts compiled to a set in memory for one agent, and selected by number.
 struct Numbered {
     session: Session,
@@ -71,11 +102,16 @@ struct Numbered {
 
 impl Numbered {
     /// Compiles all texts, without a limit on their size.
-    fn new(texts: &[&[u8]], corpus: &Corpus) -> Numbered {
+    fn new(
+        texts: &[&[u8]],
+        agent: &AgentChain,
+        dialect: &'static Dialect,
+        limits: Limits,
+    ) -> Numbered {
         let config = LoadConfig {
             robots_bytes_max: None,
-            agents: Some([corpus.agent.clone()].into()),
-            ..LoadConfig::new(corpus.dialect())
+            agents: Some([agent.clone()].into()),
+            ..LoadConfig::new(dialect)
         };
         let origin = |number: usize| {
             let url = format!("http://h{number:08}.example/robots.txt");
@@ -89,7 +125,7 @@ impl Numbered {
             policy.expect("each text has an origin").index() as u32
         };
         let policies = origins.iter().map(number).collect();
-        let classifier = Classifier::new(set, vec![corpus.agent.clone()])
+        let classifier = Classifier::with_limits(set, vec![agent.clone()], limits)
             .expect("it was compiled for the agent");
         Numbered { session: Session::new(classifier, None), policies, asked: Vec::new() }
     }
@@ -103,21 +139,31 @@ impl Numbered {
         let decided = self.session.decide(&self.asked, paths);
         decided.expect("what was just compiled is whole")
     }
+
+    /// Whether a text allows a path.
+    #[inline]
+    fn allows(&mut self, text: usize, path: &[u8]) -> bool {
+        self.decide([text].into_iter(), &[path])[0].verdict == Verdict::Allow
+    }
+
+    /// Returns the bytes of the set and of the automata built for its questions.
+    fn bytes(&self) -> u64 {
+        self.session.classifier().set().bytes() + self.session.automata_bytes() as u64
+    }
 }
 
-/// All files compiled into one set.
 struct OneSet<'c> {
     corpus: &'c Corpus,
+    limits: Limits,
     numbered: Numbered,
     /// Created by the first batch, which is not timed.
-    batch: Option<Session>,
+    session: Option<Session>,
 }
 
 impl Matcher for OneSet<'_> {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
-        let path = [question.path.as_bytes()];
-        self.numbered.decide([question.file].into_iter(), &path)[0].verdict == Verdict::Allow
+        self.numbered.allows(question.file, question.path.as_bytes())
     }
 
     /// Decides in blocks, like a batch.
@@ -138,12 +184,13 @@ impl Matcher for OneSet<'_> {
     /// Decides with the set of the corpus, which finds origins itself.
     fn batch(&mut self, list: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
         let failed = |error: &dyn std::fmt::Display| EngineError(error.to_string());
-        if self.batch.is_none() {
+        if self.session.is_none() {
             let (set, agents) = (Arc::clone(&self.corpus.set), vec![self.corpus.agent.clone()]);
-            let classifier = Classifier::new(set, agents).map_err(|error| failed(&error))?;
-            self.batch = Some(Session::new(classifier, None));
+            let made = Classifier::with_limits(set, agents, self.limits);
+            let classifier = made.map_err(|error| failed(&error))?;
+            self.session = Some(Session::new(classifier, None));
         }
-        let Some(session) = &mut self.batch else {
+        let Some(session) = &mut self.session else {
             return Err(failed(&"no session"));
         };
         let start = Instant::now();
@@ -164,35 +211,36 @@ impl Matcher for OneSet<'_> {
     }
 
     fn bytes(&self) -> Option<u64> {
-        let session = &self.numbered.session;
-        Some(session.classifier().set().bytes() + session.automata_bytes() as u64)
+        Some(self.numbered.bytes())
     }
 }
 
-/// The library's front door for each file. Files share no data, as in the peers.
-struct Alone(Vec<AgentRules>);
+/// A set for each file. Files share no data, as in the peers.
+struct Alone(Vec<Numbered>);
 
 impl Matcher for Alone {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
-        // Two slashes at the start would be read as those before a host.
-        let is_path = !question.path.starts_with("//");
-        self.0[question.file].is_allowed(if is_path { question.path } else { question.url })
+        self.0[question.file].allows(0, question.path.as_bytes())
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.0.iter().map(Numbered::bytes).sum())
     }
 }
 
-/// A scan of the distinct rule sets in order of precedence. The first match decides.
-struct Scan {
+/// Distinct rule sets in order of precedence, and the rule set of each file.
+struct RuleSets {
     sets: Vec<OrderedRules>,
     /// The rule set of each file. `None` if every URL is allowed.
-    of_file: Vec<Option<usize>>,
+    of_file: Vec<Option<u32>>,
     dialect: &'static Dialect,
 }
 
-impl Scan {
+impl RuleSets {
     /// Parses each file and orders the rules of the groups that apply to the agent.
-    fn new(files: &[&[u8]], agent: &AgentChain, dialect: &'static Dialect) -> Scan {
-        let mut known: HashMap<(PatternList, Vec<Verdict>), usize> = HashMap::new();
+    fn of(files: &[&[u8]], agent: &AgentChain, dialect: &'static Dialect) -> RuleSets {
+        let mut known: HashMap<(PatternList, Vec<Verdict>), u32> = HashMap::new();
         let mut sets = Vec::new();
         let mut rule_set = |text: &&[u8]| {
             let file = RobotsTxt::parse(text, dialect, None);
@@ -204,29 +252,175 @@ impl Scan {
             let key = (rules.patterns.clone(), rules.verdicts.clone());
             Some(*known.entry(key).or_insert_with(|| {
                 sets.push(rules);
-                sets.len() - 1
+                sets.len() as u32 - 1
             }))
         };
         let of_file = files.iter().map(&mut rule_set).collect();
-        Scan { sets, of_file, dialect }
+        RuleSets { sets, of_file, dialect }
+    }
+
+    /// Returns the rule set that decides, or `None` if the URL is allowed regardless of rules.
+    #[inline]
+    fn rule_set(&self, question: Question<'_>) -> Option<usize> {
+        if self.dialect.paths.always_allows(question.path.as_bytes()) {
+            return None;
+        }
+        self.of_file[question.file].map(|set| set as usize)
     }
 }
+
+/// Tries the patterns in order of precedence. The first match decides.
+fn first_match_allows(rules: &OrderedRules, path: &[u8]) -> bool {
+    let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
+    first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow)
+}
+
+/// A scan of the patterns in order of precedence. The first match decides.
+struct Scan(RuleSets);
 
 impl Matcher for Scan {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
-        let path = question.path.as_bytes();
-        if self.dialect.paths.always_allows(path) {
-            return true;
-        }
-        let Some(set) = self.of_file[question.file] else { return true };
-        let rules = &self.sets[set];
-        let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
-        first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow)
+        let Some(set) = self.0.rule_set(question) else { return true };
+        first_match_allows(&self.0.sets[set], question.path.as_bytes())
     }
 
     fn bytes(&self) -> Option<u64> {
-        Some(self.sets.iter().map(|rules| rules.patterns.memory_bytes() as u64).sum())
+        Some(self.0.sets.iter().map(|rules| rules.patterns.memory_bytes() as u64).sum())
+    }
+}
+
+/// A search for the longest literal of each pattern. The patterns found are matched in order of
+/// precedence.
+struct Literals {
+    rule_sets: RuleSets,
+    searches: Vec<Option<LiteralSearch>>,
+    candidates: Vec<usize>,
+}
+
+/// The most bytes of literals of a rule set: the construction is quadratic where literals nest.
+/// Larger rule sets are scanned.
+const LITERAL_BYTES_MAX: usize = 64 << 10;
+
+struct LiteralSearch {
+    automaton: AhoCorasick,
+    /// By literal: the patterns that need it.
+    patterns: Vec<Vec<usize>>,
+    /// The patterns that have no literal.
+    others: Vec<usize>,
+}
+
+impl LiteralSearch {
+    /// Returns the search for a rule set; `None` if it is too large.
+    fn of(rules: &OrderedRules) -> Result<Option<LiteralSearch>, EngineError> {
+        if rules.patterns.byte_len() > LITERAL_BYTES_MAX {
+            return Ok(None);
+        }
+        let mut by_literal: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+        for (place, pattern) in rules.patterns.iter().enumerate() {
+            let longest = pattern.literals().max_by_key(|literal| literal.len());
+            by_literal.entry(longest.unwrap_or_default()).or_default().push(place);
+        }
+        let others = by_literal.remove(&b""[..]).unwrap_or_default();
+        let automaton = AhoCorasick::new(by_literal.keys());
+        let automaton = automaton.map_err(|error| EngineError(error.to_string()))?;
+        let patterns = by_literal.into_values().collect();
+        Ok(Some(LiteralSearch { automaton, patterns, others }))
+    }
+}
+
+impl Literals {
+    fn new(rule_sets: RuleSets) -> Result<Literals, EngineError> {
+        let searches = rule_sets.sets.iter().map(LiteralSearch::of).collect::<Result<_, _>>()?;
+        Ok(Literals { rule_sets, searches, candidates: Vec::new() })
+    }
+}
+
+impl Matcher for Literals {
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let Some(set) = self.rule_sets.rule_set(question) else { return true };
+        let (rules, path) = (&self.rule_sets.sets[set], question.path.as_bytes());
+        let Some(search) = &self.searches[set] else { return first_match_allows(rules, path) };
+        self.candidates.clear();
+        self.candidates.extend(&search.others);
+        for found in search.automaton.find_overlapping_iter(path) {
+            self.candidates.extend(&search.patterns[found.pattern().as_usize()]);
+        }
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+        let matches = |&&place: &&usize| pattern_matches(&rules.patterns.get(place), path);
+        let first = self.candidates.iter().find(matches);
+        first.is_none_or(|&first| rules.verdicts[first] == Verdict::Allow)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let bytes = |search: &LiteralSearch| search.automaton.memory_usage() as u64;
+        Some(self.searches.iter().flatten().map(bytes).sum())
+    }
+
+    fn note(&self) -> Option<String> {
+        let scanned = self.searches.iter().filter(|search| search.is_none()).count();
+        let (all, kib) = (self.searches.len(), LITERAL_BYTES_MAX >> 10);
+        (scanned > 0)
+            .then(|| format!("{scanned} of {all} rule sets exceed {kib} KiB and are scanned"))
+    }
+}
+
+/// An automaton of regex-automata for each rule set.
+struct Regex {
+    rule_sets: RuleSets,
+    engines: Vec<(RegexEngine, RegexCache)>,
+    /// The number of rule sets without a dense table, if dense tables were requested.
+    too_large: Option<usize>,
+}
+
+impl Regex {
+    fn new(rule_sets: RuleSets, dense: bool) -> Result<Regex, EngineError> {
+        let mut too_large = 0;
+        let mut build = |rules: &OrderedRules| {
+            let outcomes = outcomes(&rules.verdicts);
+            let built = dense
+                .then(|| RegexEngine::dense(&rules.patterns, &outcomes, DENSE_BYTES_MAX).ok())
+                .flatten();
+            too_large += usize::from(built.is_none());
+            let engine = match built {
+                Some(engine) => engine,
+                None => RegexEngine::lazy(&rules.patterns, &outcomes)
+                    .map_err(|error| EngineError(error.to_string()))?,
+            };
+            let cache = engine.cache();
+            Ok((engine, cache))
+        };
+        let engines = rule_sets.sets.iter().map(&mut build).collect::<Result<_, EngineError>>()?;
+        Ok(Regex { rule_sets, engines, too_large: dense.then_some(too_large) })
+    }
+}
+
+impl Matcher for Regex {
+    #[inline]
+    fn allows(&mut self, question: Question<'_>) -> bool {
+        let Some(set) = self.rule_sets.rule_set(question) else { return true };
+        let (engine, cache) = &mut self.engines[set];
+        let path = question.path.as_bytes();
+        match engine.decide(path, cache) {
+            Some(outcome) => outcome == Outcome::NONE || outcome.allows(),
+            // It gave up.
+            None => first_match_allows(&self.rule_sets.sets[set], path),
+        }
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let bytes = |(engine, cache): &(RegexEngine, RegexCache)| {
+            (engine.memory_bytes() + cache.memory_bytes()) as u64
+        };
+        Some(self.engines.iter().map(bytes).sum())
+    }
+
+    fn note(&self) -> Option<String> {
+        let (too_large, all, kib) = (self.too_large?, self.engines.len(), DENSE_BYTES_MAX >> 10);
+        Some(format!(
+            "{too_large} of {all} rule sets exceed {kib} KiB as a dense table and are lazy"
+        ))
     }
 }
 

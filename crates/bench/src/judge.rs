@@ -107,8 +107,15 @@ impl Judgement {
         matcher: &mut dyn Matcher,
         list: &QuestionList,
     ) -> Verification {
-        let answers = list.iter().map(|question| matcher.answer(question));
-        let answers: Vec<Option<bool>> = answers.collect();
+        let answers = match matcher.answers(list) {
+            Ok(answers) if answers.len() == list.len() => answers,
+            Ok(answers) => {
+                let (given, asked) = (answers.len(), list.len());
+                let error = format!("gave {given} answers to {asked} questions");
+                return Verification::failed(EngineError(error));
+            }
+            Err(error) => return Verification::failed(error),
+        };
         let mut found = Verification {
             asked: list.len(),
             answers: vec![None; self.allowed.len()],
@@ -146,7 +153,7 @@ impl Judgement {
             (0, _) if found.answered == 0 => Status::Failed("answers no URL".to_owned()),
             (0, _) => Status::Verified,
             (_, EngineKind::BuiltIn) => Status::Wrong,
-            (_, EngineKind::Peer) => Status::Differs,
+            (_, EngineKind::Peer | EngineKind::Runner) => Status::Differs,
         };
         found
     }

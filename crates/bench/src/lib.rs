@@ -3,9 +3,10 @@
 //!
 //! This crate implements `portcullis bench`: a [`Corpus`] of files and questions, a table of
 //! [`Engine`]s, the [`Judgement`] of the oracle, rounds of timing, and the [`Report`], which
-//! [`markdown`] and [`Report::to_json`] render. `benches/peers` adds other crates as engines. For
-//! verdicts on URLs, use [`batch`](portcullis_set::batch). `benches/METHODOLOGY.md` explains each
-//! figure and where it favours portcullis.
+//! [`markdown`], [`page`] and [`Report::to_json`] render. `benches/peers` adds other crates as
+//! engines. `benches/RUNNERS.md` is the protocol for other programs. For verdicts on URLs, use
+//! [`batch`](portcullis_set::batch). `benches/METHODOLOGY.md` explains each figure and where it
+//! favours portcullis.
 //!
 //! | what | where |
 //! |---|---|
@@ -15,6 +16,7 @@
 //! | whether answers are right | [`Judgement`], [`Verification`] |
 //! | what is measured | [`Model`], in an [`Order`] |
 //! | settings, which are flags | [`Settings`] |
+//! | programs as engines | [`RunnerCommand`] |
 //!
 //! A built-in engine with one answer that differs from the oracle's has no times. An engine whose
 //! answers in a timed pass differ from its compared answers has no times either. Differing answers
@@ -61,6 +63,7 @@ mod questions;
 mod render;
 mod report;
 mod run;
+mod runner;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -72,10 +75,11 @@ pub use engine::{
 pub use engines::{BASELINE, built_in};
 pub use judge::{Example, Judgement, Status, Verification};
 pub use questions::{HostTable, Order, Question, QuestionList};
-pub use render::markdown;
+pub use render::{markdown, page};
 pub use report::{
     Cell, CorpusFacts, EngineReport, Machine, Measurement, Model, Per, REPORT_FORMAT, Report,
     SettingFacts,
 };
 pub use run::{BenchError, chosen, run};
+pub use runner::{GREETING, RunnerCommand};
 pub use settings::{Settings, command_line};

@@ -1,6 +1,9 @@
-//! Renders a report for people, as Markdown: a headline, a table with a row for each engine, and
-//! remarks.
+//! Renders a report for people: as Markdown, and as an HTML page with one chart.
+//!
+//! Both have the same headline, the same table with a row for each engine, and the same remarks.
 
+use maud::{Markup, html};
+use portcullis_report::page::{Page, Section, table, text};
 use portcullis_robots::figures::{grouped, plural};
 use portcullis_robots::visible::visible;
 
@@ -13,21 +16,23 @@ const MIB: f64 = (1 << 20) as f64;
 
 /// Renders the report as Markdown.
 pub fn markdown(report: &Report) -> String {
-    let facts = facts(report).into_iter();
-    let facts: Vec<String> =
-        facts.map(|(name, fact)| format!("{name}: {}", one_line(&fact))).collect();
-    let remarks = remarks(report).into_iter();
-    let remarks: Vec<String> = remarks.map(|remark| format!("- {}", one_line(&remark))).collect();
-    let is_any_sampled = report.engines.iter().any(|engine| is_sampled(engine, report));
-    let note = match is_any_sampled {
-        true => "† too slow for all URLs; timed on a sample, whose size is among the remarks.",
-        false => "",
+    let table = EngineTable::of(report);
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|it| one_line(it).replace('|', "\\|")).collect();
+        format!("| {} |", cells.join(" | "))
     };
+    let mut rows = vec![line(&table.head), format!("|{}", "---|".repeat(table.head.len()))];
+    rows.extend(table.rows.iter().map(|row| line(row)));
+    let facts = facts(report);
+    let facts: Vec<String> =
+        facts.iter().map(|(name, fact)| format!("{name}: {}", one_line(fact))).collect();
+    let remarks: Vec<String> =
+        remarks(report).iter().map(|remark| format!("- {}", one_line(remark))).collect();
     let blocks = [
         one_line(&headline(report)),
         facts.join("  \n"),
-        table(report),
-        note.to_owned(),
+        rows.join("\n"),
+        table.note.to_owned(),
         remarks.join("\n"),
     ];
     blocks.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n") + "\n"
@@ -38,24 +43,62 @@ fn one_line(text: &str) -> String {
     visible(&text.replace('\n', " ")).to_string()
 }
 
+/// Renders the report as an HTML page, which opens without a network.
+pub fn page(report: &Report) -> String {
+    let facts = facts(report);
+    let facts: Vec<(&str, Markup)> = facts.iter().map(|(name, fact)| (*name, all(fact))).collect();
+    let table = EngineTable::of(report);
+    let body = html! { (table.html()) p { (table.note) } };
+    let remarks = html! { ul { @for remark in remarks(report) { li { (all(&remark)) } } } };
+    let sections = [
+        Section { id: "chart", title: "Time per URL", body: chart(report), ..Section::default() },
+        Section { id: "engines", title: "Engines", body, ..Section::default() },
+        Section { id: "remarks", title: "Remarks", body: remarks, ..Section::default() },
+    ];
+    let footer = format!("Made by portcullis {}.", report.version);
+    Page { title: &headline(report), facts: &facts, sections: &sections, footer: &footer }.html()
+}
+
+/// Shows a text of any length.
+fn all(text: &str) -> Markup {
+    html! { (one_line(text)) }
+}
+
 /// Returns a grouped number with its noun: "2,434 files".
 fn counted(count: u64, noun: &str) -> String {
     format!("{} {}", grouped(count), plural(count, noun))
 }
 
+/// Returns the column that the headline and the chart compare: the one that most engines of other
+/// projects have, because a runner has no batch.
+fn compared(report: &Report) -> Option<Cell> {
+    let baseline = report.engines.iter().find(|engine| engine.name == report.baseline)?;
+    let others = |cell: Cell| {
+        let is_other = |it: &&EngineReport| it.kind != EngineKind::BuiltIn;
+        report.engines.iter().filter(is_other).filter(|it| it.result(cell).is_some()).count()
+    };
+    [Model::FirstTouch, Model::DecideHot, Model::Batch]
+        .map(|model| Cell { model, order: Some(Order::Shuffled) })
+        .into_iter()
+        .filter(|&cell| baseline.result(cell).is_some())
+        .max_by_key(|&cell| others(cell))
+}
+
 /// Returns the result in one sentence: the baseline's time, and the fastest engine of another
-/// project, in the last column that the baseline has.
+/// project.
 fn headline(report: &Report) -> String {
-    let baseline = report.engines.iter().find(|engine| engine.name == report.baseline);
-    let shuffled = [Model::Batch, Model::DecideHot, Model::FirstTouch]
-        .map(|model| Cell { model, order: Some(Order::Shuffled) });
-    let timed = shuffled.into_iter().find_map(|cell| Some((cell, baseline?.result(cell)?)));
-    let Some((cell, &Measurement { median_ns: ours, .. })) = timed else {
+    let Some(cell) = compared(report) else {
         return format!("{} was not timed per URL.", report.baseline);
     };
-    let others = report.engines.iter().filter(|it| it.kind != EngineKind::BuiltIn);
-    let others: Vec<(&EngineReport, f64)> =
-        others.filter_map(|it| Some((it, it.result(cell)?.median_ns))).collect();
+    let time = |engine: &EngineReport| engine.result(cell).map(|it| it.median_ns);
+    let ours = report.engines.iter().find(|it| it.name == report.baseline).and_then(time);
+    let others: Vec<(&EngineReport, f64)> = report
+        .engines
+        .iter()
+        .filter(|it| it.kind != EngineKind::BuiltIn)
+        .filter_map(|it| Some((it, time(it)?)))
+        .collect();
+    let ours = ours.unwrap_or(f64::NAN);
     let (name, model) = (&report.baseline, cell.model.as_str());
     let start = format!("{name} decides a URL in {} ({model}, shuffled)", nanoseconds(ours));
     match others.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -129,34 +172,59 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns the table with a row for each engine, and the columns that have values.
-fn table(report: &Report) -> String {
-    let has_time = |cell: &Cell| report.engines.iter().any(|it| it.result(*cell).is_some());
-    let cells: Vec<Cell> = Cell::ALL.into_iter().filter(has_time).collect();
-    let title = |cell: &Cell| match (cell.model.per(), cell.order) {
-        (Per::File, _) => format!("{}, µs a file", cell.model),
-        (Per::Url, Some(order)) => format!("{}, {order}, ns", cell.model),
-        (Per::Url, None) => format!("{}, ns", cell.model),
-    };
-    let mut head = vec!["engine".to_owned(), "answers".to_owned()];
-    head.extend(cells.iter().map(title));
-    head.push("matchers, MiB".to_owned());
-    let row = |engine: &EngineReport| {
-        let mark = if is_sampled(engine, report) { " †" } else { "" };
-        let mut row = vec![format!("{} {}{mark}", engine.name, engine.version)];
-        row.push(answers(&engine.verification));
-        row.extend(cells.iter().map(|&cell| or_dash(engine.result(cell), time)));
-        row.push(or_dash(engine.matcher_bytes, |bytes| figure(bytes as f64 / MIB)));
-        line(&row)
-    };
-    let mut lines = vec![line(&head), format!("|{}", "---|".repeat(head.len()))];
-    lines.extend(report.engines.iter().map(row));
-    lines.join("\n")
+/// The table with a row for each engine.
+struct EngineTable {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// What is under the table.
+    note: &'static str,
 }
 
-fn line(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|it| one_line(it).replace('|', "\\|")).collect();
-    format!("| {} |", cells.join(" | "))
+impl EngineTable {
+    /// Returns the table with the columns that have values.
+    fn of(report: &Report) -> EngineTable {
+        let has_time = |cell: &Cell| report.engines.iter().any(|it| it.result(*cell).is_some());
+        let cells: Vec<Cell> = Cell::ALL.into_iter().filter(has_time).collect();
+        let title = |cell: &Cell| match (cell.model.per(), cell.order) {
+            (Per::File, _) => format!("{}, µs a file", cell.model),
+            (Per::Url, Some(order)) => format!("{}, {order}, ns", cell.model),
+            (Per::Url, None) => format!("{}, ns", cell.model),
+        };
+        let mut head = vec!["engine".to_owned(), "answers".to_owned()];
+        head.extend(cells.iter().map(title));
+        head.push("matchers, MiB".to_owned());
+        let row = |engine: &EngineReport| {
+            let mark = if is_sampled(engine, report) { " †" } else { "" };
+            let mut row = vec![format!("{} {}{mark}", engine.name, engine.version)];
+            row.push(answers(&engine.verification));
+            row.extend(cells.iter().map(|&cell| or_dash(engine.result(cell), time)));
+            row.push(or_dash(engine.matcher_bytes, |bytes| figure(bytes as f64 / MIB)));
+            row
+        };
+        let is_any_sampled = report.engines.iter().any(|engine| is_sampled(engine, report));
+        let note = match is_any_sampled {
+            true => "† too slow for all URLs; timed on a sample, whose size is among the remarks.",
+            false => "",
+        };
+        EngineTable { head, rows: report.engines.iter().map(row).collect(), note }
+    }
+
+    fn html(&self) -> Markup {
+        let columns = self.head.iter().enumerate();
+        let columns: Vec<String> = columns
+            .map(|(column, name)| if column < 2 { name.clone() } else { format!("#{name}") })
+            .collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let cell = |cell: &String| {
+            if let Some(bad) = cell.strip_prefix("**").and_then(|it| it.strip_suffix("**")) {
+                return html! { span.bad { (text(bad)) } };
+            }
+            // The median alone, so that columns stay narrow.
+            text(cell.split(" (").next().unwrap_or_default())
+        };
+        let rows = self.rows.iter().map(|row| row.iter().map(cell).collect());
+        table("times", "Medians by engine", &columns, rows)
+    }
 }
 
 fn answers(verification: &Verification) -> String {
@@ -234,4 +302,67 @@ fn remarks(report: &Report) -> Vec<String> {
     let models = Model::ALL.into_iter().filter(is_measured);
     let meanings = models.map(|model| format!("{model}: {}", model.describe()));
     meanings.chain(report.engines.iter().flat_map(of_engine)).collect()
+}
+
+/// Draws the time per URL of each engine as a point on a common axis, the fastest engine first. The
+/// axis is logarithmic, because costs differ by orders of magnitude. A bar on such an axis would
+/// have no meaningful length.
+fn chart(report: &Report) -> Markup {
+    const HEIGHT: f64 = 14.0;
+    const MIDDLE: f64 = HEIGHT / 2.0;
+    let Some(cell) = compared(report) else {
+        return html! { p { "Nothing was timed per URL." } };
+    };
+    let timed = report.engines.iter();
+    let mut timed: Vec<(&EngineReport, &Measurement)> =
+        timed.filter_map(|engine| Some((engine, engine.result(cell)?))).collect();
+    timed.sort_by(|a, b| a.1.median_ns.total_cmp(&b.1.median_ns));
+    let logs = timed.iter().flat_map(|(_, it)| [it.min_ns, it.max_ns]).map(f64::log10);
+    let (low, high) = logs.fold((9.0_f64, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
+    let low = low.floor().max(0.0);
+    let high = high.ceil().max(low + 1.0);
+    // The place of a time on the axis, in percent.
+    let place = |time: f64| ((time.log10() - low) / (high - low) * 100.0).clamp(0.0, 100.0);
+    let percent = |time: f64| format!("{:.2}%", place(time));
+    let powers: Vec<f64> = (low as i32..=high as i32).map(|power| 10_f64.powi(power)).collect();
+    let step = powers.len().div_ceil(6);
+    let side = |power: f64| match place(power) {
+        x if x < 8.0 => "soft",
+        x if x > 92.0 => "soft end",
+        _ => "soft middle",
+    };
+    html! {
+        figure {
+            figcaption {
+                (cell.model.as_str()) ", shuffled: " (cell.model.describe())
+                " " small { "logarithmic axis; the thin line spans the rounds" }
+            }
+            div.plot role="img" aria-label="Chart: time per URL. The table has the numbers."
+                aria-describedby="times-caption" {
+                @for (engine, it) in &timed {
+                    div.bar {
+                        span { (text(&engine.name)) }
+                        span { (nanoseconds(it.median_ns)) }
+                        svg width="100%" height=(HEIGHT) {
+                            @for &power in &powers {
+                                line.rule x1=(percent(power)) x2=(percent(power)) y1="0"
+                                    y2=(HEIGHT) {}
+                            }
+                            line.mark x1=(percent(it.min_ns)) x2=(percent(it.max_ns)) y1=(MIDDLE)
+                                y2=(MIDDLE) {}
+                            @let class = if engine.kind == EngineKind::BuiltIn { "s0" } else { "s1" };
+                            circle class=(class) cx=(percent(it.median_ns)) cy=(MIDDLE) r="6" {}
+                        }
+                    }
+                }
+                svg width="100%" height="18" {
+                    @for &power in powers.iter().step_by(step) {
+                        text class=(side(power)) x=(percent(power)) y="13" {
+                            (nanoseconds(power).replace(".0", ""))
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The results of a measurement as plain data, which JSON and Markdown show.
+//! The results of a measurement as plain data, which JSON, Markdown and the page show.
 
 use std::process::Command;
 use std::time::SystemTime;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::corpus::Corpus;
-use super::engine::{Engine, EngineError, Matcher};
+use super::engine::{Engine, EngineError, EngineKind, Matcher};
 use super::engines::{BASELINE, built_in};
 use super::judge::{Judgement, Status, Verification};
 use super::questions::{HostTable, Order, QuestionList};
@@ -17,6 +17,7 @@ use super::report::{
     Cell, CorpusFacts, EngineReport, Machine, Measurement, Model, REPORT_FORMAT, Report,
     SettingFacts,
 };
+use super::runner;
 use super::settings::Settings;
 
 /// The number of sample URLs for an engine that reads the file for each URL.
@@ -43,17 +44,23 @@ pub enum BenchError {
         /// The names of all engines.
         known: String,
     },
+    /// Two engines have the same name.
+    #[error("two engines have the name {name}; give the runner another")]
+    SameName {
+        /// The name.
+        name: String,
+    },
     /// The corpus has no question.
     #[error("no URL is of an origin with a robots.txt; name a list that fits the policies")]
     NoQuestion,
 }
 
-/// Returns the engines that take part: the built-in engines and `others`. If the settings name
-/// engines, only the named ones and the baseline.
+/// Returns the engines that take part: the built-in engines, `others` and runners. If the settings
+/// name engines, only the named ones, the baseline and all runners.
 ///
 /// # Errors
 ///
-/// If a name is not the name of an engine.
+/// If a name is not the name of an engine, or two engines have the same name.
 pub fn chosen<'c>(
     corpus: &'c Corpus,
     others: Vec<Engine<'c>>,
@@ -61,7 +68,14 @@ pub fn chosen<'c>(
 ) -> Result<Vec<Engine<'c>>, BenchError> {
     let mut all = built_in(corpus);
     all.extend(others);
+    let runners = settings.runners.iter().cloned();
+    all.extend(runners.map(|it| runner::engine(it, corpus.agent.name(), settings.runner_timeout)));
     let known: Vec<&str> = all.iter().map(|engine| engine.name.as_str()).collect();
+    for (position, name) in known.iter().enumerate() {
+        if known[..position].contains(name) {
+            return Err(BenchError::SameName { name: (*name).to_owned() });
+        }
+    }
     for name in settings.engines.iter().chain(&settings.baseline) {
         if !known.contains(&name.as_str()) {
             return Err(BenchError::NoSuchEngine { name: name.clone(), known: known.join(", ") });
@@ -71,6 +85,7 @@ pub fn chosen<'c>(
         settings.engines.is_empty()
             || settings.engines.contains(&engine.name)
             || settings.baseline.as_ref() == Some(&engine.name)
+            || engine.kind == EngineKind::Runner
     });
     Ok(all)
 }
@@ -243,7 +258,7 @@ impl<'e, 'c> Seat<'e, 'c> {
         };
         Seat {
             engine,
-            notes: Vec::new(),
+            notes: matcher.iter().filter_map(|matcher| matcher.note()).collect(),
             matcher,
             verification,
             seconds_per_question: start.elapsed().as_secs_f64() / list.len().max(1) as f64,
@@ -388,7 +403,7 @@ impl<'c> Rounds<'_, 'c> {
     fn turns(&self, seats: &mut [Seat<'_, 'c>], model: Model, order: Order) {
         for seat in seats.iter_mut().filter(|seat| seat.is_timed() && seat.questions > 0) {
             let Some(matcher) = &mut seat.matcher else { continue };
-            if !self.measures(model) {
+            if !self.measures(model) || (model == Model::Batch && !matcher.is_in_process()) {
                 continue;
             }
             let list = &seat.sample.as_ref().unwrap_or(&self.lists)[order as usize];

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command, FromArgMatches};
 
 use super::report::Model;
+use super::runner::RunnerCommand;
 
 /// The most seconds that a flag accepts.
 const SECONDS_MAX: f64 = 86_400.0;
@@ -26,6 +27,16 @@ pub struct Settings {
     /// What to measure; repeatable [default: all]
     #[arg(long = "model", value_name = "NAME", value_parser = model())]
     pub models: Vec<Model>,
+
+    /// Another program as an engine; the command is split at blanks
+    ///
+    /// It implements the line protocol of benches/RUNNERS.md. Repeatable.
+    #[arg(long = "runner", value_name = "NAME=COMMAND")]
+    pub runners: Vec<RunnerCommand>,
+
+    /// Time limit for an answer of a runner, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    pub runner_timeout: Duration,
 
     /// Number of rounds; with an odd number the median is a measured value
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
@@ -96,7 +107,7 @@ mod tests {
         for (word, expected) in [
             ("--urls=a/b-c_1.txt", "--urls=a/b-c_1.txt"),
             ("", "''"),
-            ("a b", "'a b'"),
+            ("protego=python3 x.py", "'protego=python3 x.py'"),
             ("it's $HOME", r"'it'\''s $HOME'"),
             ("~", "'~'"),
         ] {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use portcullis_dialect::dialect::RFC_9309;
+use portcullis_report::page::STYLE;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -46,11 +47,16 @@ impl Matcher for Act {
         self.asked += 1;
         let right = !question.path.starts_with("/private") || question.path.ends_with(".html");
         match self.manner {
-            Manner::Panics | Manner::Refuses => panic!("it happens"),
+            Manner::Panics => panic!("it happens"),
             Manner::AllowsAll => true,
             Manner::ChangesItsMind if self.asked > 4 => true,
             _ => right,
         }
+    }
+
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+        let refuses = self.manner == Manner::Refuses;
+        Ok(list.iter().map(|it| if refuses { None } else { self.answer(it) }).collect())
     }
 
     fn refusals(&self) -> Vec<String> {
@@ -188,6 +194,9 @@ fn names_are_those_of_engines() {
         Some(BenchError::NoSuchEngine { .. })
     ));
     assert_eq!(chosen(&corpus, Vec::new(), &named("oracle")).unwrap().len(), 1);
+    let twice = actor("oracle", EngineKind::Peer, Manner::Right);
+    let same = chosen(&corpus, vec![twice], &quick()).err();
+    assert_eq!(same, Some(BenchError::SameName { name: "oracle".to_owned() }));
 }
 
 #[test]
@@ -198,7 +207,7 @@ fn a_corpus_that_asks_nothing_is_an_error() {
 }
 
 #[test]
-fn a_report_is_json_with_every_value() {
+fn a_report_is_json_and_a_page_that_needs_nothing_else() {
     let report = report_of(EngineKind::Peer, Manner::AllowsAll);
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
     let result = &json["engines"][1]["results"][0];
@@ -206,7 +215,112 @@ fn a_report_is_json_with_every_value() {
         assert!(result.get(member).is_some(), "{member}: {result}");
     }
     assert_eq!(json["engines"][1]["verification"]["status"], "differs");
-    let text = markdown(&report);
-    assert!(text.starts_with("right decides a URL in "), "{text}");
-    assert!(text.contains("the fastest of 1 engine of other projects, actor, takes "), "{text}");
+    let page = page(&report);
+    assert_is_well_formed(&page);
+    for outside in ["http://www", "src=", "href=\"h", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("actor 1 &lt;&amp;&gt;"));
+    assert_eq!(page.matches("<figure>").count(), 1);
+    assert_eq!(page.matches("<circle").count(), 2, "a point for each engine");
+    assert!(page.contains("right decides a URL in "), "a headline");
+    assert!(page.contains("the fastest of 1 engine of other projects, actor, takes "));
+    assert!(page.contains("<li>first-touch: compile every file") && page.contains("logarithmic"));
+}
+
+/// Checks that elements are closed in order and that attributes are quoted.
+#[track_caller]
+fn assert_is_well_formed(page: &str) {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let page = page.replace(STYLE, "");
+    let mut open = Vec::new();
+    for (position, _) in page.match_indices('<') {
+        let tag = page[position + 1..].split('>').next().unwrap();
+        assert!(!tag.contains('<') && tag.matches('"').count().is_multiple_of(2), "{tag}");
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if let Some(closed) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(closed), "at byte {position}");
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[cfg(unix)]
+mod runners {
+    use super::*;
+
+    /// Returns the report of a test runner in one of its modes.
+    fn runner_report(mode: &str) -> Report {
+        let corpus = corpus();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/bench/runner.sh");
+        let command = format!("script=sh {script} {mode}").parse().unwrap();
+        let settings = Settings {
+            engines: vec!["portcullis".to_owned()],
+            runners: vec![command],
+            runner_timeout: Duration::from_millis(if mode == "hang" { 300 } else { 20_000 }),
+            ..quick()
+        };
+        let engines = chosen(&corpus, Vec::new(), &settings).unwrap();
+        run(&corpus, &engines, &settings, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn a_runner_tells_its_own_times_and_is_compared() {
+        let report = runner_report("allow");
+        let runner = &report.engines[1];
+        assert_eq!((runner.name.as_str(), runner.version.as_str()), ("script", "1.0"));
+        assert_eq!(runner.verification.status, Status::Differs);
+        assert_eq!((runner.verification.answered, runner.verification.differing), (4, 2));
+        assert_eq!(runner.result(hot(Order::Shuffled)).unwrap().median_ns, 100.0);
+        let headline = "the fastest of 1 engine of other projects, script, takes 100 ns";
+        assert!(markdown(&report).contains(headline), "{}", markdown(&report));
+        let compile = Cell { model: Model::Compile, order: None };
+        assert_eq!(runner.result(compile).unwrap().median_ns, 1000.0);
+    }
+
+    #[test]
+    fn a_runner_that_breaks_the_protocol_fails_alone() {
+        for (mode, why) in [
+            ("crash", "ended before"),
+            ("hang", "said nothing for 0.3 s"),
+            ("babble", "well, let me think"),
+            ("short", "3 answers to 4 URLs"),
+        ] {
+            let report = runner_report(mode);
+            let status = &report.engines[1].verification.status;
+            assert!(matches!(status, Status::Failed(said) if said.contains(why)), "{status:?}");
+            assert!(report.engines[1].results.is_empty() && !report.has_fault());
+            assert!(report.engines[0].result(hot(Order::Grouped)).is_some(), "{mode}");
+        }
+    }
+
+    #[test]
+    fn a_runner_may_refuse_files() {
+        let report = runner_report("refuse");
+        let verification = &report.engines[1].verification;
+        assert_eq!(verification.files_refused["too long for me"], 1);
+        assert_eq!((verification.asked, verification.answered), (4, 0));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_fails_alone() {
+        let corpus = corpus();
+        let runners = vec!["gone=/no/such/program".parse().unwrap()];
+        let settings = Settings { engines: vec!["oracle".to_owned()], runners, ..quick() };
+        let engines = chosen(&corpus, Vec::new(), &settings).unwrap();
+        let report = run(&corpus, &engines, &settings, &|_| ()).unwrap();
+        let status = &report.engines[1].verification.status;
+        assert!(matches!(status, Status::Failed(why) if why.contains("cannot be started")));
+    }
+
+    #[test]
+    fn a_runner_is_a_name_and_a_command() {
+        for text in ["", "a", "a=", "=b", "a= "] {
+            assert!(text.parse::<RunnerCommand>().is_err(), "{text}");
+        }
+        let command: RunnerCommand = "a=b c=d".parse().unwrap();
+        assert_eq!(command.words, ["b", "c=d"]);
+    }
 }

@@ -32,4 +32,8 @@ pub struct BenchArgs {
     /// JSON output file, with every value
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub report: Option<OutputFile>,
+
+    /// HTML output file, with a chart; it opens without a network
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub html: Option<OutputFile>,
 }
