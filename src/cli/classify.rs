@@ -49,6 +49,10 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.times = plan::times(args.times, Some(&args.freshness))?;
+    ensure!(
+        questions.times.is_some() || !columns.need_times(),
+        "the columns captured, since and until need a time: use --at, --at-column or --at-field too"
+    );
     questions.usage = !labels.is_empty();
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();

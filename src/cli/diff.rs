@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{
-    DiffArgs, DiffFormat, InputArgs, ListPath, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
+    DiffArgs, DiffFormat, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
 };
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
@@ -71,10 +71,10 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let mut files = std::mem::take(&mut args.files);
     let new = match (args.from, args.new.take()) {
         (Some(_), list) => {
-            files.splice(..0, list.map(ListPath::from));
+            files.splice(..0, list);
             args.old.clone()
         }
-        (None, new) => new.expect("required without --from").into(),
+        (None, new) => new.expect("required without --from").path().to_owned(),
     };
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");

@@ -9,9 +9,11 @@ use arrow_array::builder::BooleanBuilder;
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BinaryArray, DictionaryArray, Int8Array, Int32Array, StringArray, StructArray,
+    TimestampMillisecondArray,
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use portcullis_dialect::Verdict;
+use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::added::Values;
 use portcullis_io::output::columns::{Columns, ColumnsError, FieldKind};
@@ -112,6 +114,11 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
             Arc::new(texts.iter().map(text).collect::<StringArray>())
         }
         Values::Bits(bits, _) => Arc::new(bits.iter().collect::<BinaryArray>()),
+        Values::Times(times) => {
+            let milliseconds = |time: &Option<UnixSeconds>| time.map(|it| it.0 as i64 * 1_000);
+            let times = times.iter().map(milliseconds).collect::<TimestampMillisecondArray>();
+            Arc::new(times.with_timezone("UTC"))
+        }
     }
 }
 

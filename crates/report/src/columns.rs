@@ -1,13 +1,14 @@
 //! Reads the values of the added columns from the session that decided a block.
 //!
-//! Cost: verdict, reason and bits are already decided. The state is one look-up per record. Line,
+//! Cost: verdict, reason and bits are already decided. State and times are one look-up per record. Line,
 //! rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
 
+use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::{Column, Columns, FieldKind};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{InForce, Session};
 
 /// Appends the values of the last block of `session` to `added`.
 ///
@@ -43,6 +44,11 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
                     added.push_word(place, session.state(row)?.map(|state| state as u8));
                 }
             }
+            FieldKind::Captured | FieldKind::Since | FieldKind::Until => {
+                for row in 0..rows {
+                    added.push_time(place, time_of(kind, session.in_force(row)?));
+                }
+            }
             // Below, once for all of them.
             FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) => {}
         }
@@ -53,6 +59,16 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
         }
     }
     Ok(())
+}
+
+/// Returns a time of the policy that was in force. A policy without a date has no beginning.
+fn time_of(kind: FieldKind, in_force: Option<InForce>) -> Option<UnixSeconds> {
+    let InForce { captured_at, period } = in_force?;
+    match kind {
+        FieldKind::Captured => captured_at,
+        FieldKind::Until => period.until,
+        _ => Some(period.since).filter(|since| since.0 > 0),
+    }
 }
 
 /// Appends the line, the rule and the group of one decision.

@@ -82,7 +82,9 @@ pub struct ClassifyArgs {
     /// bits
     ///
     /// WORDS are separated by commas. `state` adds one column with the state of the origin (rules,
-    /// no-rules, unavailable, unreachable, deferred or unknown). `bits` is one column for all
+    /// no-rules, unavailable, unreachable, deferred or unknown). With --at, `captured` adds the date
+    /// of the newest capture then, and `since` and `until` the period in which the policy stayed the
+    /// same. `bits` is one column for all
     /// agents, a hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0,
     /// is allowed; for unknown and invalid records it has the word instead.
     #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]

@@ -163,7 +163,7 @@ pub struct DiffArgs {
 
     /// The new policy set or robots.txt file; with --from, the first FILE
     #[arg(value_name = "NEW", required_unless_present = "from")]
-    pub new: Option<OsString>,
+    pub new: Option<ListPath>,
 
     /// Compare one set, compiled with --history, as of this time and as of --to
     #[arg(long, value_name = "TIME", value_parser = values::time, requires = "to")]

@@ -6,6 +6,8 @@
 
 use portcullis_dialect::decision::{Decision, Verdict};
 
+use crate::access::UnixSeconds;
+
 use super::columns::{Columns, FieldKind, ValueType};
 
 /// The number of a missing word.
@@ -29,6 +31,8 @@ pub enum Values {
     Texts(Texts),
     /// The bits of all agents. A row without them has a verdict instead.
     Bits(Texts, Vec<Verdict>),
+    /// Times.
+    Times(Vec<Option<UnixSeconds>>),
 }
 
 /// The words of a column.
@@ -113,6 +117,7 @@ impl Added {
             ValueType::Number => Values::Numbers(Vec::new()),
             ValueType::Text => Values::Texts(Texts::default()),
             ValueType::Bytes => Values::Bits(Texts::default(), Vec::new()),
+            ValueType::Time => Values::Times(Vec::new()),
         };
         Added { agents, columns: columns.kinds(agents).map(values).collect() }
     }
@@ -129,6 +134,7 @@ impl Added {
                 Values::Words(words) => words.numbers.clear(),
                 Values::Numbers(numbers) => numbers.clear(),
                 Values::Texts(texts) => texts.clear(),
+                Values::Times(times) => times.clear(),
                 Values::Bits(texts, verdicts) => {
                     texts.clear();
                     verdicts.clear();
@@ -165,6 +171,12 @@ impl Added {
         texts.push(text);
     }
 
+    /// Appends a time to a column, or none.
+    pub fn push_time(&mut self, column: usize, time: Option<UnixSeconds>) {
+        let Values::Times(times) = &mut self.columns[column] else { panic!("a column of times") };
+        times.push(time);
+    }
+
     /// Appends a bit for each decision: bit `i % 8` of byte `i / 8`, counted from the least
     /// significant, is set if agent `i` is allowed. A record that is unknown or invalid has no bits.
     pub fn push_bits(&mut self, column: usize, decisions: &[Decision]) {
@@ -197,6 +209,9 @@ impl Added {
                 None => with(b""),
             },
             Values::Texts(texts) => with(texts.get(row).unwrap_or_default()),
+            Values::Times(times) => {
+                with(times[row].map(UnixSeconds::to_rfc3339).unwrap_or_default().as_bytes());
+            }
             Values::Bits(texts, verdicts) => match texts.get(row) {
                 Some(bytes) => {
                     let digit = |place: usize| {

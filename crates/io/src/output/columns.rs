@@ -25,7 +25,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use arrow_schema::{DataType, Field as ArrowField};
+use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 
@@ -68,8 +68,13 @@ impl Column {
 /// The word for one column of bits.
 const BITS: &str = "bits";
 
-/// The word for the state of the origin.
-const STATE: &str = "state";
+/// The columns that a record has once, by their words.
+const OF_RECORD: [(&str, FieldKind); 4] = [
+    ("state", FieldKind::State),
+    ("captured", FieldKind::Captured),
+    ("since", FieldKind::Since),
+    ("until", FieldKind::Until),
+];
 
 /// The columns that are added to each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +82,8 @@ pub struct Columns {
     /// The columns of each agent. Empty if the agents share a column of bits.
     per_agent: Vec<Column>,
     has_bits: bool,
-    has_state: bool,
+    /// The columns that a record has once.
+    of_record: Vec<FieldKind>,
 }
 
 /// An added column.
@@ -103,6 +109,7 @@ impl Field {
             ValueType::Number => DataType::Int32,
             ValueType::Text => DataType::Utf8,
             ValueType::Bytes => DataType::Binary,
+            ValueType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
         };
         ArrowField::new(self.name.as_str(), data_type, nullable)
     }
@@ -117,6 +124,12 @@ pub enum FieldKind {
     Bits,
     /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
     State,
+    /// The date of the newest capture at the record's time.
+    Captured,
+    /// When the policy that is in force at the record's time begins.
+    Since,
+    /// When that policy ends. No value if it does not.
+    Until,
 }
 
 /// The type of the values of a column, for outputs that have types.
@@ -128,6 +141,7 @@ pub enum FieldKind {
 /// | rule, group | text | without one |
 /// | state | word | not a URL |
 /// | bits | bytes | unknown or invalid |
+/// | captured, since, until | time | without a policy at their time |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// One of [`FieldKind::words`].
@@ -138,6 +152,8 @@ pub enum ValueType {
     Text,
     /// Bytes.
     Bytes,
+    /// A time in UTC.
+    Time,
 }
 
 impl FieldKind {
@@ -151,6 +167,7 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Rule | Column::Group) => (ValueType::Text, true),
             FieldKind::State => (ValueType::Word, true),
             FieldKind::Bits => (ValueType::Bytes, true),
+            FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
         }
     }
 
@@ -162,9 +179,11 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
             FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) | FieldKind::Bits => {
-                Vec::new()
-            }
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group)
+            | FieldKind::Bits
+            | FieldKind::Captured
+            | FieldKind::Since
+            | FieldKind::Until => Vec::new(),
         }
     }
 }
@@ -174,14 +193,17 @@ impl FieldKind {
 pub enum ColumnsError {
     /// A word that is not a column.
     #[error(
-        "no column '{0}'; the columns are verdict, reason, line, rule, group and state, or bits"
+        "no column '{0}'; the columns are verdict, reason, line, rule, group, state, captured, \
+         since and until, or bits"
     )]
     NoColumn(String),
     /// A column is requested twice.
     #[error("the column {0} is named twice")]
     Twice(String),
     /// Both bits and columns per agent are requested.
-    #[error("bits replaces the columns of each agent; only state can be added to it")]
+    #[error(
+        "bits replaces the columns of each agent; only columns of the origin can be added to it"
+    )]
     BitsAndMore,
     /// Two columns would have the same name.
     #[error(
@@ -193,7 +215,7 @@ pub enum ColumnsError {
 impl Default for Columns {
     /// Returns the column of the verdict only.
     fn default() -> Columns {
-        Columns { per_agent: vec![Column::Verdict], has_bits: false, has_state: false }
+        Columns { per_agent: vec![Column::Verdict], has_bits: false, of_record: vec![] }
     }
 }
 
@@ -202,18 +224,23 @@ impl FromStr for Columns {
 
     /// Parses the words of `--columns`, separated by commas.
     fn from_str(text: &str) -> Result<Columns, ColumnsError> {
-        let mut columns = Columns { per_agent: vec![], has_bits: false, has_state: false };
+        let mut columns = Columns { per_agent: vec![], has_bits: false, of_record: vec![] };
         for word in text.split(',').map(str::trim) {
             let column = Column::ALL.into_iter().find(|column| column.as_str() == word);
-            let is_new = match (word, column) {
-                (BITS, _) => !std::mem::replace(&mut columns.has_bits, true),
-                (STATE, _) => !std::mem::replace(&mut columns.has_state, true),
-                (_, Some(column)) => {
+            let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
+            let is_new = match (word, column, of_record) {
+                (BITS, ..) => !std::mem::replace(&mut columns.has_bits, true),
+                (_, Some(column), _) => {
                     let is_new = !columns.per_agent.contains(&column);
                     columns.per_agent.push(column);
                     is_new
                 }
-                (_, None) => return Err(ColumnsError::NoColumn(word.to_owned())),
+                (_, _, Some((_, kind))) => {
+                    let is_new = !columns.of_record.contains(&kind);
+                    columns.of_record.push(kind);
+                    is_new
+                }
+                (_, None, None) => return Err(ColumnsError::NoColumn(word.to_owned())),
             };
             if !is_new {
                 return Err(ColumnsError::Twice(word.to_owned()));
@@ -230,7 +257,7 @@ impl Columns {
     /// Returns one column per label for each agent, and no other columns.
     pub fn of_usage(labels: &[Label]) -> Columns {
         let per_agent = labels.iter().copied().map(Column::Usage).collect();
-        Columns { per_agent, has_bits: false, has_state: false }
+        Columns { per_agent, has_bits: false, of_record: vec![] }
     }
 
     /// Returns the columns of each agent. Empty if the agents share a column of bits.
@@ -259,14 +286,14 @@ impl Columns {
         self.has_bits
     }
 
-    /// Whether the state of the origin is added.
-    pub fn has_state(&self) -> bool {
-        self.has_state
+    /// Whether columns about the time of the record are added.
+    pub fn need_times(&self) -> bool {
+        self.of_record.iter().any(|kind| kind.value_type().0 == ValueType::Time)
     }
 
     /// Whether each agent has its verdict only, which is the default.
     pub fn are_verdicts(&self) -> bool {
-        self.per_agent == [Column::Verdict] && !self.has_state
+        self.per_agent == [Column::Verdict] && self.of_record.is_empty()
     }
 
     /// Whether values are read from the policy, which costs a look-up per record and agent.
@@ -279,8 +306,8 @@ impl Columns {
     pub fn kinds(&self, agents: usize) -> impl Iterator<Item = FieldKind> {
         let of_agent = |agent| self.per_agent.iter().map(move |&it| FieldKind::Agent(agent, it));
         let bits = self.has_bits.then_some(FieldKind::Bits);
-        let state = self.has_state.then_some(FieldKind::State);
-        (0..agents).flat_map(of_agent).chain(bits).chain(state)
+        let of_record = self.of_record.iter().copied();
+        (0..agents).flat_map(of_agent).chain(bits).chain(of_record)
     }
 
     /// Returns the added columns for agents with these names, in the order of the output.
@@ -303,7 +330,10 @@ impl Columns {
                     }
                 }
                 FieldKind::Bits => BITS.to_owned(),
-                FieldKind::State => STATE.to_owned(),
+                kind => {
+                    let named = OF_RECORD.iter().find(|(_, other)| *other == kind);
+                    named.map_or("", |(name, _)| name).to_owned()
+                }
             };
             Field { name: format!("{prefix}{name}"), kind }
         };
@@ -352,7 +382,7 @@ mod tests {
                 &["A_line", "A_rule", "A_group", "B_line", "B_rule", "B_group", "state"],
             ),
             ("bits", &["bits"]),
-            ("state,bits", &["bits", "state"]),
+            ("until,state,bits,captured", &["bits", "until", "state", "captured"]),
         ];
         for (text, expected) in cases {
             assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
@@ -394,6 +424,7 @@ mod tests {
     fn words_that_are_refused() {
         let refused = |text: &str| text.parse::<Columns>().unwrap_err();
         assert_eq!(refused("verdict,verdict"), ColumnsError::Twice("verdict".into()));
+        assert_eq!(refused("since,since"), ColumnsError::Twice("since".into()));
         assert_eq!(refused("bits,bits"), ColumnsError::Twice("bits".into()));
         assert_eq!(refused("bits,verdict"), ColumnsError::BitsAndMore);
         for text in ["", "verdict,", "Verdict", "lines"] {

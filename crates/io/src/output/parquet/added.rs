@@ -15,6 +15,7 @@ use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
 
 use super::schema::url_schema;
 use super::{EncodedColumn, EncodedGroup, TEXT_COMPRESSION, properties, version_of};
+use crate::access::UnixSeconds;
 use crate::input::{InputError, Record};
 use crate::list::parquet::Part;
 use crate::output::added::{Added, Values};
@@ -116,6 +117,15 @@ impl<'s> Column<'s> {
             Values::Bits(texts, _) => {
                 let bytes = |bytes: &[u8]| bytes.to_vec().into();
                 write_all(writer, texts.iter().map(|it| it.map(bytes)), *is_nullable)
+            }
+            Values::Times(times) => {
+                let present: Vec<i16> = times.iter().map(|it| i16::from(it.is_some())).collect();
+                let milliseconds = |time: &UnixSeconds| (time.0 as i64).saturating_mul(1_000);
+                let there: Vec<i64> = times.iter().flatten().map(milliseconds).collect();
+                let ColumnWriter::Int64ColumnWriter(writer) = writer else {
+                    unreachable!("the column has times")
+                };
+                writer.write_batch(&there, Some(&present), None).map(drop)
             }
             Values::Numbers(numbers) => {
                 // A file of 64 MiB has fewer lines than `i32::MAX`.

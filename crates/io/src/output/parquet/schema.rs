@@ -11,6 +11,7 @@
 //! | numbers | `INT32` | `int32` |
 //! | texts | `BYTE_ARRAY`, String | `string` |
 //! | bytes | `BYTE_ARRAY` | `binary` |
+//! | times | `INT64`, Timestamp in milliseconds | `timestamp[ms, UTC]` |
 //!
 //! See [`ValueType`] for the values of each column and whether they may be null.
 //!
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field as ArrowField, Schema};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
-use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use parquet::basic::{LogicalType, Repetition, TimeUnit as ParquetUnit, Type as PhysicalType};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::WriterVersion;
 use parquet::schema::types::{Type, TypePtr};
@@ -151,14 +152,17 @@ fn type_of(field: &Field) -> Type {
     let name = field.name.as_str();
     let (value_type, nullable) = field.kind.value_type();
     let repetition = if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-    let build = |physical| {
-        let builder = Type::primitive_type_builder(name, physical);
-        builder.with_repetition(repetition).build().expect("it has no parameters")
+    let build = |physical, logical| {
+        let builder = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+        builder.with_repetition(repetition).build().expect("the types fit each other")
     };
     match value_type {
         ValueType::Word | ValueType::Text => text_type(name, repetition),
-        ValueType::Number => build(PhysicalType::INT32),
-        ValueType::Bytes => build(PhysicalType::BYTE_ARRAY),
+        ValueType::Number => build(PhysicalType::INT32, None),
+        ValueType::Bytes => build(PhysicalType::BYTE_ARRAY, None),
+        ValueType::Time => {
+            build(PhysicalType::INT64, Some(LogicalType::timestamp(true, ParquetUnit::MILLIS)))
+        }
     }
 }
 
@@ -210,6 +214,7 @@ fn spark_with(text: &str, added: &[Field]) -> Option<String> {
             ValueType::Word | ValueType::Text => "string",
             ValueType::Number => "integer",
             ValueType::Bytes => "binary",
+            ValueType::Time => "timestamp",
         };
         fields.push(json!({
             "name": field.name, "type": data_type, "nullable": nullable, "metadata": {},
