@@ -18,9 +18,11 @@ const ROBOTS: &str = "robots";
 const JSON_LINES: &str = "robots.jsonl";
 const WARC: &str = "robots.warc.gz";
 const URLS: &str = "urls.txt";
+/// The list of a corpus with histories: a header, and a time beside each URL.
+const TIMED_URLS: &str = "urls.tsv";
 
-/// The hosts and URLs in one unit of work, which is about 400 KiB.
-const HOSTS_AT_ONCE: u64 = 256;
+/// The captures and URLs in one unit of work, which is about 400 KiB.
+const CAPTURES_AT_ONCE: u64 = 256;
 const URLS_AT_ONCE: u64 = 5_000;
 
 /// The units of work per thread that are generated before they are written.
@@ -32,7 +34,13 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
         SynthFormat::Jsonl => (JSON_LINES, Some(ArchiveFormat::JsonLines)),
         SynthFormat::Warc => (WARC, Some(ArchiveFormat::Warc)),
     };
-    let (robots, urls) = (args.out.file(name), args.out.file(URLS));
+    let has_history = args.captures > 1;
+    ensure!(
+        archive.is_some() || !has_history,
+        "--captures: a folder has one file per host; choose --format jsonl or warc"
+    );
+    let list = if has_history { TIMED_URLS } else { URLS };
+    let (robots, urls) = (args.out.file(name), args.out.file(list));
     for path in [&robots, &urls] {
         ensure!(
             !path.exists(),
@@ -42,16 +50,17 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     }
     fs::create_dir_all(&*args.out)
         .with_context(|| format!("cannot create the folder {}", args.out.display()))?;
-    let corpus = Corpus::new(args.seed, args.hosts).with_usage(args.usage);
+    let corpus = Corpus::new(args.seed, args.hosts);
+    let corpus = corpus.with_usage(args.usage).with_captures(args.captures);
     let (mut folder, mut outputs) = (None, Vec::new());
     match archive {
         None => folder = Some(write_folder(&corpus, &robots)?),
         Some(format) => {
-            outputs.push(write_archive(&corpus, format, &robots)?);
+            outputs.push(write_archive(&corpus, format, args.captures, &robots)?);
         }
     }
     // The list is written last: a corpus with a list is complete.
-    outputs.push(write_urls(&corpus, args.urls, &urls)?);
+    outputs.push(write_urls(&corpus, args.urls, has_history, &urls)?);
     let outputs =
         outputs.into_iter().map(Output::complete).collect::<Result<Vec<_>, OutputFailed>>()?;
     let folder = folder.map(AtomicFolder::complete).transpose();
@@ -80,6 +89,7 @@ fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<AtomicFolder> 
 fn write_archive(
     corpus: &Corpus,
     format: ArchiveFormat,
+    captures: u64,
     path: &OutputFile,
 ) -> anyhow::Result<Output> {
     let mut output = Output::create_as_is(path)?;
@@ -93,16 +103,29 @@ fn write_archive(
         }
         records
     };
-    in_pieces(corpus.hosts(), HOSTS_AT_ONCE, make, |records| Ok(output.write(&records)?))?;
+    let at_once = (CAPTURES_AT_ONCE / captures).max(1);
+    in_pieces(corpus.hosts(), at_once, make, |records| Ok(output.write(&records)?))?;
     Ok(output)
 }
 
-fn write_urls(corpus: &Corpus, urls: u64, path: &OutputFile) -> anyhow::Result<Output> {
+fn write_urls(
+    corpus: &Corpus,
+    urls: u64,
+    with_times: bool,
+    path: &OutputFile,
+) -> anyhow::Result<Output> {
     let mut output = Output::create(path)?;
+    if with_times {
+        output.write(b"url\ttime\n")?;
+    }
     let make = |positions: Range<u64>| {
         let mut lines = Vec::new();
         for position in positions {
             corpus.write_url(position, &mut lines);
+            if with_times {
+                lines.push(b'\t');
+                corpus.write_url_time(position, &mut lines);
+            }
             lines.push(b'\n');
         }
         lines

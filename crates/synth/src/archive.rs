@@ -1,5 +1,5 @@
-//! Synthetic archives of responses to GET /robots.txt, in which every host responds with its file:
-//! JSON Lines, or WARC with each record as its own gzip member (WARC 1.0, annex D), as crawls store
+//! Synthetic archives of responses to GET /robots.txt, in which every host responds with its file, or
+//! with what its history says: JSON Lines, or WARC with each record as its own gzip member (WARC 1.0, annex D), as crawls store
 //! them. Cost: copying the file, and compressing it for WARC.
 //!
 //! ```
@@ -17,6 +17,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use super::Corpus;
+use super::history::{self, Capture, Version};
 use super::random::{Purpose, SplitMix64};
 
 /// Why writing to memory cannot fail.
@@ -61,53 +62,74 @@ impl Corpus {
             let block = b"software: portcullis synth\r\nformat: WARC File Format 1.0\r\n";
             let mut random = self.stream(Purpose::Answers, u64::MAX);
             let content = ("application/warc-fields", &block[..]);
-            write_warc_record("warcinfo", None, 0, content, &mut random, out);
+            write_warc_record("warcinfo", None, JUNE_2025, content, &mut random, out);
         }
     }
 
-    /// Appends the response of a host to `out`: its file, at some time of June 2025.
+    /// Appends the responses of a host to `out`: its file, at some time of June 2025, or its history.
     pub fn write_archived(&self, host: u64, format: ArchiveFormat, out: &mut Vec<u8>) {
-        let (mut origin, mut robots) = (Vec::new(), Vec::new());
+        let mut origin = Vec::new();
         self.write_origin(host, &mut origin);
-        self.write_robots(host, &mut robots);
         let url = format!("{}/robots.txt", String::from_utf8_lossy(&origin));
         let mut random = self.stream(Purpose::Answers, host);
-        let second = random.below(30 * DAY);
-        match format {
-            ArchiveFormat::JsonLines => {
-                let line = Line {
-                    url: &url,
-                    fetched_at: time(second),
-                    status: 200,
-                    headers: Headers { content_type: CONTENT_TYPE },
-                    body: robots.utf8_chunks().next().map_or("", |chunk| chunk.valid()),
-                };
-                serde_json::to_writer(&mut *out, &line).expect(VECTOR_TAKES_ALL);
-                out.push(b'\n');
+        for capture in self.captures_of(host, &mut random) {
+            let mut body = Vec::new();
+            if capture.status == 200 {
+                self.write_version(host, capture.version, &mut body);
             }
-            ArchiveFormat::Warc => {
-                let message = http_message(&robots, &mut random);
-                let content = ("application/http; msgtype=response", &message[..]);
-                write_warc_record("response", Some(&url), second, content, &mut random, out);
+            match format {
+                ArchiveFormat::JsonLines => write_line(&url, capture, &body, out),
+                ArchiveFormat::Warc => {
+                    let message = http_message(capture.status, &body, &mut random);
+                    let content = ("application/http; msgtype=response", &message[..]);
+                    write_warc_record(
+                        "response",
+                        Some(&url),
+                        capture.time,
+                        content,
+                        &mut random,
+                        out,
+                    );
+                }
             }
+        }
+    }
+
+    fn captures_of(&self, host: u64, random: &mut SplitMix64) -> Vec<Capture> {
+        match self.captures {
+            1 => {
+                let time = JUNE_2025 + random.below(30 * DAY);
+                vec![Capture { time, status: 200, version: Version::default() }]
+            }
+            captures => history::draw(self.stream(Purpose::History, host), captures),
         }
     }
 }
 
-const HOUR: u64 = 60 * 60;
-const DAY: u64 = 24 * HOUR;
+const DAY: u64 = 24 * 60 * 60;
+const JUNE_2025: u64 = 1_748_736_000;
 
-/// Returns a second of June 2025. A single month needs no calendar.
-fn time(second: u64) -> String {
-    let (day, hour) = (second / DAY + 1, second % DAY / HOUR);
-    let (minute, second) = (second % HOUR / 60, second % 60);
-    format!("2025-06-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+/// Formats a time in seconds since 1970.
+pub(super) fn rfc3339(time: u64) -> String {
+    jiff::Timestamp::from_second(time as i64).expect("times are of this century").to_string()
+}
+
+fn write_line(url: &str, capture: Capture, body: &[u8], out: &mut Vec<u8>) {
+    let line = Line {
+        url,
+        fetched_at: rfc3339(capture.time),
+        status: capture.status,
+        headers: Headers { content_type: CONTENT_TYPE },
+        body: body.utf8_chunks().next().map_or("", |chunk| chunk.valid()),
+    };
+    serde_json::to_writer(&mut *out, &line).expect(VECTOR_TAKES_ALL);
+    out.push(b'\n');
 }
 
 fn write_warc_record(
     kind: &str,
     url: Option<&str>,
-    second: u64,
+    time: u64,
     (content_type, block): (&str, &[u8]),
     random: &mut SplitMix64,
     out: &mut Vec<u8>,
@@ -129,7 +151,7 @@ fn write_warc_record(
     }
     head += &format!(
         "WARC-Date: {}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
-        time(second),
+        rfc3339(time),
         block.len(),
     );
     let mut encoder = GzEncoder::new(&mut *out, Compression::fast());
@@ -137,14 +159,19 @@ fn write_warc_record(
     encoder.write_all(&record).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL);
 }
 
-fn http_message(body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
+fn http_message(status: u16, body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let mut fields =
         vec![("Content-Type", CONTENT_TYPE.to_owned()), ("Content-Length", body.len().to_string())];
     if random.chance(WITH_CACHE_CONTROL) {
         fields.push(("Cache-Control", format!("max-age={}", random.below(200_000))));
     }
     let lower_case = random.chance(LOWER_CASE_FIELDS);
-    let mut head = "HTTP/1.1 200 OK\r\n".to_owned();
+    let reason = match status {
+        404 => "Not Found",
+        503 => "Service Unavailable",
+        _ => "OK",
+    };
+    let mut head = format!("HTTP/1.1 {status} {reason}\r\n");
     for (name, value) in fields {
         let name = if lower_case { name.to_ascii_lowercase() } else { name.to_owned() };
         head += &format!("{name}: {value}\r\n");

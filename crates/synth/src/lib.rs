@@ -10,6 +10,7 @@
 //! - Rules come from platforms and from a common stock of patterns.
 //! - Named crawlers have a long tail.
 //! - On request, some hosts state usage preferences.
+//! - On request, every host has a history of several captures.
 //!
 //! All hosts are below `.example` (RFC 2606), so no real host is named. For verdicts on a real
 //! site, use its real file.
@@ -36,6 +37,7 @@
 
 mod archive;
 mod draw;
+mod history;
 mod layout;
 mod patterns;
 pub mod random;
@@ -46,13 +48,20 @@ mod words;
 
 pub use self::archive::ArchiveFormat;
 
+use self::history::Version;
 use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
+use self::robots::HostLines;
 use self::site::Site;
-use self::usage::UsageLines;
 
 /// The share of hosts with https URLs, per ten thousand.
 const HTTPS: u64 = 8_800;
+
+/// The maximum number of captures of a host.
+const CAPTURES_MAX: u64 = 1_000;
+
+/// The distance between the positions of a host's layouts.
+const REDESIGN: u64 = 1 << 50;
 
 /// A corpus: a seed and a number of hosts.
 ///
@@ -61,13 +70,14 @@ const HTTPS: u64 = 8_800;
 pub struct Corpus {
     seed: u64,
     hosts: u64,
+    captures: u64,
     has_usage: bool,
 }
 
 impl Corpus {
     /// Creates the corpus of `hosts` hosts (at least one) for `seed`.
     pub fn new(seed: u64, hosts: u64) -> Corpus {
-        Corpus { seed, hosts: hosts.max(1), has_usage: false }
+        Corpus { seed, hosts: hosts.max(1), captures: 1, has_usage: false }
     }
 
     /// Lets some hosts state usage preferences (`Content-Signal`, `Content-Usage`, `License`).
@@ -76,6 +86,15 @@ impl Corpus {
     #[must_use]
     pub fn with_usage(self, has_usage: bool) -> Corpus {
         Corpus { has_usage, ..self }
+    }
+
+    /// Gives every host a history: `captures` (1 to 1,000) over five years, whose archive shows
+    /// changed files, outages and missing files. One capture, the default, is no history.
+    ///
+    /// The first file of a host and all URLs stay the same.
+    #[must_use]
+    pub fn with_captures(self, captures: u64) -> Corpus {
+        Corpus { captures: captures.clamp(1, CAPTURES_MAX), ..self }
     }
 
     /// Returns the number of hosts.
@@ -97,20 +116,24 @@ impl Corpus {
         words::write_host(self.stream(Purpose::Host, host), host, out);
     }
 
-    /// Appends the robots.txt of a host to `out`.
+    /// Appends the robots.txt of a host, the first one of its history, to `out`.
     pub fn write_robots(&self, host: u64, out: &mut Vec<u8>) {
+        self.write_version(host, Version::default(), out);
+    }
+
+    fn write_version(&self, host: u64, version: Version, out: &mut Vec<u8>) {
         let mut name = Vec::new();
         self.write_host(host, &mut name);
-        let layout = self.layout(host);
-        let usage = match self.has_usage {
-            true => {
-                let site = Site::of_layout(self.seed, layout);
-                UsageLines::draw(self.stream(Purpose::Usage, host), &name, site)
-            }
-            false => UsageLines::default(),
-        };
+        // Each redesign has a position of its own, beyond those of all first files.
+        let layout = self.layout(host + version.redesigns * REDESIGN);
+        let site = Site::of_layout(self.seed, layout);
+        let mut lines = HostLines::default();
+        if self.has_usage {
+            usage::add_lines(self.stream(Purpose::Usage, host), &name, site, &mut lines);
+        }
+        version.add_lines(self.stream(Purpose::Edits, host), site, &mut lines);
         let sitemaps = self.stream(Purpose::Sitemaps, host);
-        robots::write(self.seed, layout, (&name, usage, sitemaps), out);
+        robots::write(self.seed, layout, (&name, lines, sitemaps), out);
     }
 
     /// Appends a URL of the list, without a line end, to `out`.
@@ -120,6 +143,12 @@ impl Corpus {
         self.write_origin(host, out);
         let sites = [Site::of_layout(self.seed, self.layout(host)), Site::common(self.seed)];
         site::write_url(random, sites, out);
+    }
+
+    /// Appends the time of a URL of the list to `out`: RFC 3339, within the years of the histories.
+    pub fn write_url_time(&self, position: u64, out: &mut Vec<u8>) {
+        let time = history::draw_time(&mut self.stream(Purpose::UrlTime, position));
+        out.extend_from_slice(archive::rfc3339(time).as_bytes());
     }
 
     /// Appends the origin of a host's URLs (`https://www.small-lake-7.example`) to `out`.

@@ -20,6 +20,9 @@ pub(super) enum Purpose {
     Stars = 12,
     PlatformStars = 13,
     Usage = 14,
+    History = 15,
+    Edits = 16,
+    UrlTime = 17,
 }
 
 /// A stream of random numbers.

@@ -5,7 +5,6 @@ use super::layout::{DefaultGroup, Layout, NamedGroups, Plan};
 use super::patterns::Patterns;
 use super::random::{Purpose, SplitMix64};
 use super::site::Site;
-use super::usage::UsageLines;
 use super::words::{ADJECTIVES, NOUNS, write_agent, write_number};
 use portcullis_dialect::decision::Verdict;
 
@@ -30,12 +29,23 @@ const SPELLINGS: [[&str; 3]; 4] = [
 ];
 const OTHER_SPELLING: u64 = 800;
 
-/// Appends the file of a layout for a host with this name and these usage preferences. `sitemaps`
-/// is the random stream for the other records of the host.
+/// Lines that a host adds to its layout, without line ends.
+#[derive(Default)]
+pub(super) struct HostLines {
+    /// The lines for all groups, before the first group.
+    pub(super) before_groups: Vec<Vec<u8>>,
+    /// The lines for the default group, after its user-agent line.
+    pub(super) default_group: Vec<Vec<u8>>,
+    /// The groups after those of the layout.
+    pub(super) after_groups: Vec<Vec<u8>>,
+}
+
+/// Appends the file of a layout for a host with this name and its own lines. `sitemaps` is the
+/// random stream for the other records of the host.
 pub(super) fn write(
     seed: u64,
     layout: Layout,
-    (host, usage, sitemaps): (&[u8], UsageLines, SplitMix64),
+    (host, lines, sitemaps): (&[u8], HostLines, SplitMix64),
     out: &mut Vec<u8>,
 ) {
     let plan = layout.plan(seed);
@@ -44,7 +54,7 @@ pub(super) fn write(
     let spelling =
         if random.chance(OTHER_SPELLING) { random.pick(&SPELLINGS[1..]) } else { SPELLINGS[0] };
     let mut file =
-        File { seed, layout, plan, site, usage, spelling, random, start: out.len(), out };
+        File { seed, layout, plan, site, lines, spelling, random, start: out.len(), out };
     file.write(host, sitemaps);
 }
 
@@ -54,7 +64,7 @@ struct File<'a> {
     layout: Layout,
     plan: Plan,
     site: Site,
-    usage: UsageLines,
+    lines: HostLines,
     spelling: [&'static str; 3],
     random: SplitMix64,
     start: usize,
@@ -69,7 +79,7 @@ impl File<'_> {
         for _ in 0..self.plan.heading_lines {
             self.write_heading_line();
         }
-        let before_groups = std::mem::take(&mut self.usage.before_groups);
+        let before_groups = std::mem::take(&mut self.lines.before_groups);
         self.write_lines(&before_groups);
         if self.random.chance(DEFAULT_GROUP_LAST) {
             self.write_named_groups();
@@ -78,6 +88,8 @@ impl File<'_> {
             self.write_default_group();
             self.write_named_groups();
         }
+        let after_groups = std::mem::take(&mut self.lines.after_groups);
+        self.write_lines(&after_groups);
         self.fill();
         self.write_sitemaps(host, sitemaps);
     }
@@ -126,7 +138,7 @@ impl File<'_> {
         self.put(self.spelling[0]);
         self.put("*");
         self.end_line();
-        let default_group = std::mem::take(&mut self.usage.default_group);
+        let default_group = std::mem::take(&mut self.lines.default_group);
         self.write_lines(&default_group);
         if self.plan.crawl_delay {
             self.put("Crawl-delay: ");

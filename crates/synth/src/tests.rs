@@ -177,3 +177,91 @@ fn the_archive_of_a_seed_never_changes() {
     };
     assert!(warc() == warc());
 }
+
+/// The captures of the first hosts, host after host.
+fn histories(hosts: u64, captures: u64) -> Vec<Vec<serde_json::Value>> {
+    let corpus = Corpus::new(1, HOSTS).with_captures(captures);
+    let of_host = |host| {
+        let lines = written(|out| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
+        let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    };
+    (0..hosts).map(of_host).collect()
+}
+
+fn second(capture: &serde_json::Value) -> i64 {
+    capture["fetched_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_second()
+}
+
+#[test]
+fn a_history_has_its_captures_in_order_and_begins_with_the_first_file() {
+    for captures in [2, 10, 1_000] {
+        let corpus = Corpus::new(1, HOSTS).with_captures(captures);
+        for (host, history) in (0..10).zip(histories(10, captures)) {
+            assert_eq!(history.len() as u64, captures);
+            assert!(history.is_sorted_by_key(second), "{host}");
+            let times = [&history[0], history.last().unwrap()].map(|it| it["fetched_at"].as_str());
+            assert!(times[0] >= Some("2020-07-01") && times[1] < Some("2025-07-01"), "{times:?}");
+            let first = written(|out| corpus.write_robots(host, out));
+            assert_eq!(history[0]["body"].as_str().unwrap().as_bytes(), first);
+        }
+    }
+}
+
+/// Compares histories with the measurement that they follow.
+#[test]
+fn histories_are_like_those_of_local_governments() {
+    let (mut captures, mut failures, mut missing) = (0, 0, 0);
+    let (mut outages, mut long) = (0, 0);
+    let (mut pairs, mut same, mut crawlers) = (0, 0, 0);
+    let ai_groups = |file: &str| {
+        let file = parse(file.as_bytes());
+        let is_ai = |name: &[u8]| words::AI_AGENTS.iter().any(|it| it.as_bytes() == name);
+        file.user_agents().iter().filter(|line| is_ai(line.value)).count()
+    };
+    for history in histories(HOSTS, 9) {
+        let mut outage = None;
+        let mut file: Option<&str> = None;
+        for capture in &history {
+            captures += 1;
+            let (time, status) = (second(capture), capture["status"].as_u64().unwrap());
+            failures += usize::from(status == 503);
+            missing += usize::from(status == 404);
+            if status == 503 {
+                outage = outage.or(Some(time));
+            } else if let Some(start) = outage.take() {
+                outages += 1;
+                long += usize::from(time - start > 30 * 24 * 60 * 60);
+            }
+            if status == 200 {
+                let body = capture["body"].as_str().unwrap();
+                if let Some(before) = file.replace(body) {
+                    pairs += 1;
+                    same += usize::from(before == body);
+                    crawlers += usize::from(ai_groups(body) > ai_groups(before));
+                }
+            }
+        }
+    }
+    for (what, count, of, low, high) in [
+        ("failures", failures, captures, 1_700, 1_900),
+        ("missing files", missing, captures, 850, 1_000),
+        ("outages of more than 30 days", long, outages, 500, 800),
+        ("files that equal the file before", same, pairs, 2_200, 2_900),
+        ("files that begin to name AI crawlers", crawlers, pairs, 700, 1_100),
+    ] {
+        let share = count * 10_000 / of;
+
+        assert!((low..=high).contains(&share), "{what}: {share} is not in {low}..={high}");
+    }
+}
+
+#[test]
+fn the_histories_of_a_seed_never_change() {
+    let corpus = Corpus::new(1, HOSTS).with_captures(10);
+    let archive = written(|out| {
+        (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
+        (0..HOSTS).for_each(|position| corpus.write_url_time(position, out));
+    });
+    assert_eq!(xxhash_rust::xxh3::xxh3_64(&archive), 2_373_750_026_708_022_702);
+}

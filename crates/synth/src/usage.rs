@@ -5,6 +5,7 @@
 //! has the same groups, rules and URLs as the corpus without them.
 
 use super::random::SplitMix64;
+use super::robots::HostLines;
 use super::site::Site;
 
 // Shares of hosts, per ten thousand.
@@ -35,37 +36,24 @@ const PART: [&str; 2] = ["train-ai=y", "search=n"];
 /// The share of hosts with Content-Usage that have a second line, for a part of the site.
 const WITH_PATH: u64 = 5_000;
 
-/// The lines of one host, without line ends.
-#[derive(Default)]
-pub(super) struct UsageLines {
-    /// The lines for all groups, before the first group.
-    pub(super) before_groups: Vec<Vec<u8>>,
-    /// The lines for the default group, after its user-agent line.
-    pub(super) default_group: Vec<Vec<u8>>,
-}
-
-impl UsageLines {
-    /// Draws the lines of the host called `host` from its stream.
-    pub(super) fn draw(mut random: SplitMix64, host: &[u8], site: Site) -> UsageLines {
-        let mut lines = UsageLines::default();
-        if random.chance(LICENSE) {
-            lines.before_groups.push([b"License: https://", host, b"/rsl.xml"].concat());
+/// Adds the preferences of the host called `host`, drawn from its stream, to its lines.
+pub(super) fn add_lines(mut random: SplitMix64, host: &[u8], site: Site, lines: &mut HostLines) {
+    if random.chance(LICENSE) {
+        lines.before_groups.push([b"License: https://", host, b"/rsl.xml"].concat());
+    }
+    if random.chance(CONTENT_SIGNAL) {
+        let managed = random.chance(MANAGED);
+        let signal = if managed { SIGNALS[0] } else { random.pick(&SIGNALS[1..]) };
+        lines.default_group.push([b"Content-Signal: ", signal.as_bytes()].concat());
+    }
+    if random.chance(CONTENT_USAGE) {
+        let whole = random.pick(&SITE);
+        lines.default_group.push([b"Content-Usage: ", whole.as_bytes()].concat());
+        if random.chance(WITH_PATH) {
+            let mut line = b"Content-Usage: /".to_vec();
+            site.write_section(&mut random, &mut line);
+            line.extend([b"/ ", random.pick(&PART).as_bytes()].concat());
+            lines.default_group.push(line);
         }
-        if random.chance(CONTENT_SIGNAL) {
-            let managed = random.chance(MANAGED);
-            let signal = if managed { SIGNALS[0] } else { random.pick(&SIGNALS[1..]) };
-            lines.default_group.push([b"Content-Signal: ", signal.as_bytes()].concat());
-        }
-        if random.chance(CONTENT_USAGE) {
-            let whole = random.pick(&SITE);
-            lines.default_group.push([b"Content-Usage: ", whole.as_bytes()].concat());
-            if random.chance(WITH_PATH) {
-                let mut line = b"Content-Usage: /".to_vec();
-                site.write_section(&mut random, &mut line);
-                line.extend([b"/ ", random.pick(&PART).as_bytes()].concat());
-                lines.default_group.push(line);
-            }
-        }
-        lines
     }
 }

@@ -311,6 +311,14 @@ pub struct SynthArgs {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = SynthFormat::Folder)]
     pub format: SynthFormat,
 
+    /// Number of captures of each host, over five years
+    ///
+    /// With more than one, some captures fail, and files change between captures, some of them by
+    /// rules for AI crawlers. The format must be jsonl or warc. The list is DIR/urls.tsv, with a
+    /// header and a time beside each URL, instead of DIR/urls.txt.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub captures: u64,
+
     /// Let some hosts state usage preferences
     ///
     /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs
