@@ -165,6 +165,9 @@ struct SurveyObject<'s> {
     #[serde(flatten)]
     survey: &'s Survey,
     policies: u64,
+    /// The stored moments of the history; `None` if the set has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moments: Option<u64>,
     rule_sets: u64,
     sections: serde_json::Map<String, Value>,
     provenance: Value,
@@ -188,6 +191,7 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
         bytes: set.bytes(),
         survey: &survey,
         policies: set.counts().policies,
+        moments: set.has_history().then(|| set.moments()),
         rule_sets: set.counts().rule_sets,
         sections: sections.collect(),
         provenance: object,

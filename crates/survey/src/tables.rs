@@ -88,6 +88,10 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         Some(dates) => text.line(format_args!("captured: {dates}{undated}")),
         None => text.line("captured: no dates"),
     }
+    if set.has_history() {
+        let dates = counts.captured.map_or_else(String::new, |dates| format!(", {dates}"));
+        text.line(format_args!("history: {}{dates}", counted(set.moments(), "stored moment")));
+    }
     if origins.in_outage > 0 {
         let as_of = provenance.and_then(|it| it.outages().time());
         let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
