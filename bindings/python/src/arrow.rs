@@ -7,10 +7,10 @@
 //!
 //! Importing and exporting copies no values. Errors: an object that does not export Arrow, or a
 //! stream that fails while it is read. Exported structures are trusted to follow the C data
-//! interface, which gives no size of a buffer. The values in the buffers are not trusted: [`Urls::of`]
+//! interface, which gives no size of a buffer. The values in the buffers are not trusted: [`Texts::of`]
 //! checks them.
 //!
-//! [`Urls::of`]: crate::urls::Urls::of
+//! [`Texts::of`]: crate::texts::Texts::of
 
 #![allow(unsafe_code, reason = "capsules hold pointers to the structures of the C data interface")]
 

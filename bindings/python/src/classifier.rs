@@ -6,7 +6,8 @@
 //! calls.
 //!
 //! A call may or may not need usage labels. Each list of labels has its own classifier over the same
-//! set, so that calls that need less cost less.
+//! set, so that calls that need less cost less. So has each answer to what applies before the first
+//! capture.
 //!
 //! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
@@ -19,24 +20,27 @@ use std::thread;
 use arrow_array::{Array, ArrayRef};
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
+use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::columns::Columns;
 use portcullis_report::explanation_json;
 use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Damage;
-use portcullis_set::batch::{self, Session};
+use portcullis_set::batch::{self, BeforeFirst, Session, Times};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::{self, Imported, PyColumn, PyTable};
+use crate::at::{At, RowTimes};
 use crate::columns::{Allowed, Collect, Table};
 use crate::policy_set::PyPolicySet;
-use crate::urls::{Urls, with_bytes};
+use crate::texts::{Argument, Texts, with_bytes};
 use crate::{Error, of_json, value_error};
 
 /// A classifier, and the sessions of its threads for later calls.
 struct Question {
     classifier: Arc<batch::Classifier>,
+    before_first: BeforeFirst,
     assumed_scheme: Option<Vec<u8>>,
     idle: Mutex<Vec<Session>>,
 }
@@ -48,8 +52,20 @@ pub struct PyClassifier {
     agents: Vec<AgentChain>,
     names: Vec<String>,
     assumed_scheme: Option<Vec<u8>>,
-    /// The questions by labels, each created on first use. They share the set.
+    /// The questions that were asked. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
+}
+
+/// Rows that are decided together, and their times.
+struct Chunk {
+    urls: Texts,
+    times: RowTimes,
+}
+
+impl Chunk {
+    fn new(py: Python<'_>, urls: Texts, at: &mut At) -> PyResult<Chunk> {
+        Ok(Chunk { times: at.take(py, urls.len())?, urls })
+    }
 }
 
 impl Question {
@@ -63,11 +79,11 @@ impl Question {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
     }
 
-    /// Decides all of `urls`, one stretch of rows at a time.
+    /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time.
     fn run<C: Collect>(
         &self,
         py: Python<'_>,
-        urls: &Bound<'_, PyAny>,
+        (urls, mut at): (&Bound<'_, PyAny>, At),
         threads: usize,
         collect: &C,
     ) -> PyResult<PyColumn> {
@@ -77,9 +93,13 @@ impl Question {
         };
         let mut pieces = Vec::new();
         match arrow::import(urls)? {
-            None => self.decide(py, &[Urls::of_strings(urls)?], threads, collect, &mut pieces)?,
+            None => {
+                let chunk = Chunk::new(py, Texts::of_strings(urls)?, &mut at)?;
+                self.decide(py, &[chunk], threads, collect, &mut pieces)?;
+            }
             Some(Imported::Array(array)) => {
-                self.decide(py, &[Urls::of(&array)?], threads, collect, &mut pieces)?;
+                let chunk = Chunk::new(py, Texts::of(&array, &Argument::URLS)?, &mut at)?;
+                self.decide(py, &[chunk], threads, collect, &mut pieces)?;
             }
             Some(Imported::Stream(mut stream)) => loop {
                 // Small chunks are collected until there are enough for every thread.
@@ -89,7 +109,7 @@ impl Question {
                 {
                     let array = array.map_err(arrow::value_error)?;
                     rows += array.len();
-                    chunks.push(Urls::of(&array)?);
+                    chunks.push(Chunk::new(py, Texts::of(&array, &Argument::URLS)?, &mut at)?);
                 }
                 if chunks.is_empty() {
                     break;
@@ -97,6 +117,7 @@ impl Question {
                 self.decide(py, &chunks, threads, collect, &mut pieces)?;
             },
         }
+        at.end(py)?;
         if pieces.is_empty() {
             pieces.push(collect.finish(collect.begin(0)));
         }
@@ -107,16 +128,17 @@ impl Question {
     fn decide<C: Collect>(
         &self,
         py: Python<'_>,
-        chunks: &[Urls],
+        chunks: &[Chunk],
         threads: usize,
         collect: &C,
         pieces: &mut Vec<ArrayRef>,
     ) -> PyResult<()> {
         let ranges = chunks.iter().flat_map(|chunk| {
-            let starts = (0..chunk.len()).step_by(ARROW_PIECE_ROWS);
-            starts.map(move |start| (chunk, start..chunk.len().min(start + ARROW_PIECE_ROWS)))
+            let rows = chunk.urls.len();
+            let starts = (0..rows).step_by(ARROW_PIECE_ROWS);
+            starts.map(move |start| (chunk, start..rows.min(start + ARROW_PIECE_ROWS)))
         });
-        let ranges: Vec<(&Urls, Range<usize>)> = ranges.collect();
+        let ranges: Vec<(&Chunk, Range<usize>)> = ranges.collect();
         for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
             py.check_signals()?;
             let decided = py.detach(|| self.decide_stretch(stretch, threads, collect));
@@ -128,7 +150,7 @@ impl Question {
     /// Decides the rows of a stretch, with each range of rows on one of `threads`.
     fn decide_stretch<C: Collect>(
         &self,
-        stretch: &[(&Urls, Range<usize>)],
+        stretch: &[(&Chunk, Range<usize>)],
         threads: usize,
         collect: &C,
     ) -> Result<Vec<ArrayRef>, Damage> {
@@ -137,9 +159,9 @@ impl Question {
             let mut session = self.session();
             let mut decided = Vec::new();
             while let place = next.fetch_add(1, Ordering::Relaxed)
-                && let Some((urls, rows)) = stretch.get(place)
+                && let Some((chunk, rows)) = stretch.get(place)
             {
-                let piece = decide_rows(urls, rows.clone(), &mut session, collect);
+                let piece = decide_rows(chunk, rows.clone(), &mut session, collect);
                 decided.push((place, piece));
             }
             self.keep(session);
@@ -174,44 +196,68 @@ impl PyClassifier {
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
         let classifier = PyClassifier { set, agents, names, assumed_scheme, questions };
-        classifier.question(&[])?;
+        classifier.question(&[], BeforeFirst::Unknown)?;
         Ok(classifier)
     }
 
+    /// Returns the question about access and `labels`, and the times as of which it is asked.
+    fn ask(
+        &self,
+        labels: &[Label],
+        at: Option<&Bound<'_, PyAny>>,
+        before_first: &str,
+    ) -> PyResult<(Arc<Question>, At)> {
+        let before_first = match before_first {
+            "unknown" => BeforeFirst::Unknown,
+            "oldest" => BeforeFirst::Oldest,
+            other => {
+                let text = format!("before_first is '{other}'; use unknown or oldest");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let set = &self.set.get().set;
+        let at = match at {
+            Some(at) if set.has_history() => At::new(at)?,
+            Some(_) => {
+                return Err(PyValueError::new_err(format!(
+                    "{}: compiled without history, which at needs; compile its captures with \
+                     history=True, or with portcullis compile --history",
+                    set.name()
+                )));
+            }
+            None if before_first == BeforeFirst::Oldest => {
+                return Err(PyValueError::new_err("before_first needs times; pass at too"));
+            }
+            None => At::Now,
+        };
+        Ok((self.question(labels, before_first)?, at))
+    }
+
     /// Returns the question about access and `labels`, and creates it on first use.
-    fn question(&self, labels: &[Label]) -> PyResult<Arc<Question>> {
+    fn question(&self, labels: &[Label], before_first: BeforeFirst) -> PyResult<Arc<Question>> {
         let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |it: &&Arc<Question>| it.classifier.labels() == labels;
+        let is_same = |it: &&Arc<Question>| {
+            it.classifier.labels() == labels && it.before_first == before_first
+        };
         if let Some(question) = questions.iter().find(is_same) {
             return Ok(Arc::clone(question));
         }
         let set = Arc::clone(&self.set.get().set);
         let classifier = batch::Classifier::new(set, self.agents.clone());
-        let classifier = Arc::new(classifier.map_err(Error::of)?.with_usage(labels));
-        let assumed_scheme = self.assumed_scheme.clone();
-        let question = Arc::new(Question { classifier, assumed_scheme, idle: Mutex::default() });
+        let classifier = classifier.map_err(Error::of)?.with_usage(labels);
+        let question = Arc::new(Question {
+            classifier: Arc::new(classifier.with_before_first(before_first)),
+            before_first,
+            assumed_scheme: self.assumed_scheme.clone(),
+            idle: Mutex::default(),
+        });
         questions.push(Arc::clone(&question));
         Ok(question)
-    }
-
-    /// Returns a table of `columns`.
-    fn table(
-        &self,
-        py: Python<'_>,
-        urls: &Bound<'_, PyAny>,
-        columns: Columns,
-        labels: &[Label],
-        prefix: &str,
-        threads: usize,
-    ) -> PyResult<PyTable> {
-        let question = self.question(labels)?;
-        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
-        Ok(PyTable::new(question.run(py, urls, threads, &table)?))
     }
 }
 
 fn decide_rows<C: Collect>(
-    urls: &Urls,
+    Chunk { urls, times }: &Chunk,
     rows: Range<usize>,
     session: &mut Session,
     collect: &C,
@@ -219,8 +265,10 @@ fn decide_rows<C: Collect>(
     let mut collected = collect.begin(rows.len());
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
     for start in rows.clone().step_by(RECORDS_AT_ONCE) {
-        urls.read(start..rows.end.min(start + RECORDS_AT_ONCE), &mut block);
-        collect.add(&block, session, &mut collected)?;
+        let rows = start..rows.end.min(start + RECORDS_AT_ONCE);
+        urls.read(rows.clone(), &mut block);
+        session.classify_at(&block, times.of(rows))?;
+        collect.add(session, &mut collected)?;
     }
     Ok(collect.finish(collected))
 }
@@ -251,11 +299,22 @@ impl PyClassifier {
 
     /// Decides a column of URLs. Returns a table with the requested columns for each agent. `usage`
     /// adds a column for each label.
-    #[pyo3(signature = (urls, *, columns = "verdict", usage = Vec::new(), prefix = "", threads = 1))]
+    ///
+    /// `at` is the time of each URL, or one for all: the rules that were in force then decide. The set
+    /// needs history. A time is a timestamp, a date or a text; without a zone it is in UTC. A URL
+    /// without a time is unknown, and so is one from before the first capture of its origin, unless
+    /// `before_first` is `oldest`, which applies that capture.
+    #[pyo3(signature = (
+        urls, *, at = None, before_first = "unknown", columns = "verdict", usage = Vec::new(),
+        prefix = "", threads = 1
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn classify(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
+        at: Option<&Bound<'_, PyAny>>,
+        before_first: &str,
         columns: &str,
         usage: Vec<String>,
         prefix: &str,
@@ -264,17 +323,25 @@ impl PyClassifier {
         let labels = labels(&usage)?;
         let columns: Columns = columns.parse().map_err(value_error)?;
         let columns = columns.with_usage(&labels).map_err(value_error)?;
-        self.table(py, urls, columns, &labels, prefix, threads)
+        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
+        let (question, at) = self.ask(&labels, at, before_first)?;
+        Ok(PyTable::new(question.run(py, (urls, at), threads, &table)?))
     }
 
     /// Returns what the pages of a column of URLs may be used for: a table with a column for each
-    /// agent and label, with `y`, `n`, `?` (not stated) and `-` (no access).
-    #[pyo3(signature = (urls, labels = None, *, prefix = "", threads = 1))]
+    /// agent and label, with `y`, `n`, `?` (not stated) and `-` (no access). `at` and `before_first`
+    /// are those of `classify`.
+    #[pyo3(signature = (
+        urls, labels = None, *, at = None, before_first = "unknown", prefix = "", threads = 1
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn usage(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         labels: Option<Vec<String>>,
+        at: Option<&Bound<'_, PyAny>>,
+        before_first: &str,
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
@@ -285,17 +352,26 @@ impl PyClassifier {
         if labels.is_empty() {
             return Err(PyValueError::new_err("no labels; leave them out to ask about all"));
         }
-        self.table(py, urls, Columns::of_usage(&labels), &labels, prefix, threads)
+        let columns = Columns::of_usage(&labels);
+        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
+        let (question, at) = self.ask(&labels, at, before_first)?;
+        Ok(PyTable::new(question.run(py, (urls, at), threads, &table)?))
     }
 
     /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
     /// With a purpose, the agents must also be permitted that use; `unstated` decides about uses
-    /// that are not stated.
-    #[pyo3(signature = (urls, *, mode = "all", purpose = None, unstated = None, threads = 1))]
+    /// that are not stated. `at` and `before_first` are those of `classify`.
+    #[pyo3(signature = (
+        urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
+        threads = 1
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn allowed(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
+        at: Option<&Bound<'_, PyAny>>,
+        before_first: &str,
         mode: &str,
         purpose: Option<&str>,
         unstated: Option<&str>,
@@ -317,19 +393,21 @@ impl PyClassifier {
             }
         };
         let labels = label.map(label_of).transpose()?;
-        let question = self.question(labels.as_slice())?;
+        let (question, at) = self.ask(labels.as_slice(), at, before_first)?;
         let (unknown, invalid) = (Fate::Drop, Fate::Drop);
         let plan = Plan { quantifier, invert: false, unknown, invalid, purpose };
-        question.run(py, urls, threads, &Allowed(plan))
+        question.run(py, (urls, at), threads, &Allowed(plan))
     }
 
-    /// Explains the decision on a URL: the object of `portcullis check --json`.
-    #[pyo3(signature = (url, agent = None))]
+    /// Explains the decision on a URL: the object of `portcullis check --json`. `at` is one time.
+    #[pyo3(signature = (url, agent = None, *, at = None, before_first = "unknown"))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         url: &Bound<'py, PyAny>,
         agent: Option<&str>,
+        at: Option<&Bound<'py, PyAny>>,
+        before_first: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let place = match agent {
             None if self.names.len() == 1 => Some(0),
@@ -339,9 +417,10 @@ impl PyClassifier {
         let place = place.ok_or_else(|| {
             PyValueError::new_err(format!("agent must be one of {}", self.names.join(", ")))
         })?;
-        let question = self.question(&[])?;
+        let (question, at) = self.ask(&[], at, before_first)?;
+        let at = at.one()?;
         let mut session = question.session();
-        let json = with_bytes(url, |url| explain(url, place, &mut session))?;
+        let json = with_bytes(url, |url| explain(url, place, at, &mut session))?;
         question.keep(session);
         of_json(py, &json.map_err(Error::of)?)
     }
@@ -359,9 +438,14 @@ fn labels(names: &[String]) -> PyResult<Vec<Label>> {
     names.iter().map(|name| label_of(name)).collect()
 }
 
-fn explain(url: &[u8], agent: usize, session: &mut Session) -> Result<Vec<u8>, Damage> {
-    session.classify(&[url])?;
-    let (explained, problem) = match session.explain(url, agent, None)? {
+fn explain(
+    url: &[u8],
+    agent: usize,
+    at: Option<UnixSeconds>,
+    session: &mut Session,
+) -> Result<Vec<u8>, Damage> {
+    session.classify_at(&[url], at.map_or(Times::Now, Times::At))?;
+    let (explained, problem) = match session.explain(url, agent, at)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };

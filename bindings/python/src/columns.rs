@@ -31,13 +31,8 @@ pub trait Collect: Sync {
 
     fn begin(&self, rows: usize) -> Self::Rows;
 
-    /// Decides `block` and adds its rows.
-    fn add(
-        &self,
-        block: &[&[u8]],
-        session: &mut Session,
-        rows: &mut Self::Rows,
-    ) -> Result<(), Damage>;
+    /// Adds the rows of the last block of `session`.
+    fn add(&self, session: &mut Session, rows: &mut Self::Rows) -> Result<(), Damage>;
 
     fn finish(&self, rows: Self::Rows) -> ArrayRef;
 }
@@ -81,8 +76,7 @@ impl Collect for Table {
         Added::new(&self.columns, self.agents)
     }
 
-    fn add(&self, block: &[&[u8]], session: &mut Session, rows: &mut Added) -> Result<(), Damage> {
-        session.classify(block)?;
+    fn add(&self, session: &mut Session, rows: &mut Added) -> Result<(), Damage> {
         columns::read(&self.columns, session, rows)
     }
 
@@ -136,13 +130,7 @@ impl Collect for Allowed {
         BooleanBuilder::with_capacity(rows)
     }
 
-    fn add(
-        &self,
-        block: &[&[u8]],
-        session: &mut Session,
-        rows: &mut BooleanBuilder,
-    ) -> Result<(), Damage> {
-        session.classify(block)?;
+    fn add(&self, session: &mut Session, rows: &mut BooleanBuilder) -> Result<(), Damage> {
         for (verdict, _) in self.0.verdicts(session) {
             rows.append_value(verdict == Verdict::Allow);
         }

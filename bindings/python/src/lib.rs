@@ -6,7 +6,8 @@
 //! | module | contents |
 //! |---|---|
 //! | `arrow` | import and export of arrays through the Arrow C data interface |
-//! | `urls` | the bytes of each row |
+//! | `texts` | the bytes of each row |
+//! | `at` | the time of each row |
 //! | `columns` | decisions as Arrow columns |
 //! | `classifier` | bulk decisions: threads, memory from call to call |
 //! | `policy_set` | open, compile, verify |
@@ -16,11 +17,12 @@
 //! Tests are in Python too: `scripts/python-check`.
 
 mod arrow;
+mod at;
 mod classifier;
 mod columns;
 mod policy_set;
 mod robots_txt;
-mod urls;
+mod texts;
 
 use portcullis_robots::policy::AgentChain;
 use pyo3::exceptions::{PyException, PyValueError};

@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use crate::classifier::PyClassifier;
-use crate::urls::with_bytes;
+use crate::texts::with_bytes;
 use crate::{Error, of_json, value_error};
 
 /// The policies of many origins.
@@ -75,6 +75,7 @@ struct Compiling {
     dialect: &'static Dialect,
     robots_bytes_max: Option<usize>,
     strictness: Strictness,
+    history: bool,
     output: Option<PathBuf>,
 }
 
@@ -83,6 +84,7 @@ impl Compiling {
     fn captures(&self, inputs: &[Input], warnings: &mut Vec<String>) -> PyResult<PyPolicySet> {
         let config = IngestConfig {
             strictness: self.strictness,
+            history: self.history,
             ..IngestConfig::new(self.dialect, self.robots_bytes_max)
         };
         let ingested = ingest(inputs, &config, &()).map_err(Error::of)?;
@@ -119,11 +121,12 @@ impl PyPolicySet {
         open(path, mapped)
     }
 
-    /// Compiles captures of robots.txt files.
+    /// Compiles captures of robots.txt files. `history` keeps what was in force at each time, for
+    /// the argument `at` of a classifier.
     #[classmethod]
     #[pyo3(name = "compile", signature = (
         inputs, *, dialect = "rfc9309", output = None, strictness = "usual",
-        max_robots_bytes = ROBOTS_BYTES_MAX, threads = 0
+        max_robots_bytes = ROBOTS_BYTES_MAX, history = false, threads = 0
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn py_compile(
@@ -134,6 +137,7 @@ impl PyPolicySet {
         output: Option<PathBuf>,
         strictness: &str,
         max_robots_bytes: usize,
+        history: bool,
         threads: usize,
     ) -> PyResult<PyPolicySet> {
         let strictness = match strictness {
@@ -146,8 +150,8 @@ impl PyPolicySet {
             }
         };
         let dialect = self::dialect(dialect)?;
-        let compiling =
-            Compiling { dialect, robots_bytes_max: Some(max_robots_bytes), strictness, output };
+        let robots_bytes_max = Some(max_robots_bytes);
+        let compiling = Compiling { dialect, robots_bytes_max, strictness, history, output };
         if let Ok(files) = inputs.cast::<PyDict>() {
             return of_files(files, &compiling);
         }
@@ -249,6 +253,12 @@ impl PyPolicySet {
         format!("{:016x}", self.set.hash())
     }
 
+    /// Whether the set has history, which the argument `at` of a classifier needs.
+    #[getter]
+    fn has_history(&self) -> bool {
+        self.set.has_history()
+    }
+
     /// Returns the number of hosts.
     #[getter]
     fn hosts(&self) -> u64 {
@@ -308,8 +318,8 @@ fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPoli
             return Err(PyValueError::new_err(format!("{url}: its origin has two files")));
         }
     }
-    if compiling.output.is_some() {
-        let text = "output needs captures in files; texts are compiled into memory";
+    if compiling.output.is_some() || compiling.history {
+        let text = "output and history need captures in files; texts are compiled into memory";
         return Err(PyValueError::new_err(text));
     }
     let config = LoadConfig {

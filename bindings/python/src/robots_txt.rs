@@ -21,7 +21,7 @@ use pyo3::types::PyDict;
 use self_cell::self_cell;
 
 use crate::policy_set::dialect;
-use crate::urls::with_bytes;
+use crate::texts::with_bytes;
 use crate::{of_json, value_error};
 
 self_cell!(

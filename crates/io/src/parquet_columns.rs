@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
@@ -19,6 +19,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
 
+use super::access::{UnixSeconds, in_range};
 use super::list::{ColumnOf, TableColumn};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
@@ -337,12 +338,8 @@ impl<'a> Values<'a> {
             let values = column.as_primitive::<T>().iter();
             Values::Numbers(values.map(|value| value.map(&to)).collect())
         }
-        fn times<T: ArrowPrimitiveType<Native = i64>>(
-            column: &dyn Array,
-            per_second: i64,
-        ) -> Values<'static> {
-            let values = column.as_primitive::<T>().iter();
-            Values::Times(values.map(|time| Some(time?.div_euclid(per_second))).collect())
+        if let Some(seconds) = seconds(column) {
+            return Some(Values::Times(seconds));
         }
         Some(match column.data_type() {
             DataType::Binary => Values::Binary(column.as_binary()),
@@ -350,20 +347,8 @@ impl<'a> Values<'a> {
             DataType::Utf8 => Values::Utf8(column.as_string()),
             DataType::Boolean => Values::Booleans(column.as_boolean()),
             // Parquet has no type for times in seconds.
-            DataType::Int64 if is_in_seconds => times::<Int64Type>(column, 1),
-            DataType::Timestamp(TimeUnit::Second, _) => times::<TimestampSecondType>(column, 1),
-            DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                times::<TimestampMillisecondType>(column, 1_000)
-            }
-            DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                times::<TimestampMicrosecondType>(column, 1_000_000)
-            }
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                times::<TimestampNanosecondType>(column, 1_000_000_000)
-            }
-            DataType::Date32 => {
-                let days = column.as_primitive::<Date32Type>().iter();
-                Values::Times(days.map(|day| Some(i64::from(day?) * 24 * 60 * 60)).collect())
+            DataType::Int64 if is_in_seconds => {
+                Values::Times(column.as_primitive::<Int64Type>().iter().collect())
             }
             DataType::Int8 => numbers::<Int8Type>(column, f64::from),
             DataType::Int16 => numbers::<Int16Type>(column, f64::from),
@@ -378,4 +363,50 @@ impl<'a> Values<'a> {
             _ => return None,
         })
     }
+}
+
+/// Returns the times in a column of timestamps or days, or `None` if it has another type. A fraction
+/// of a second is dropped, a day is its midnight, and a timestamp without a zone is in UTC.
+///
+/// ```
+/// use arrow_array::TimestampMillisecondArray;
+/// use portcullis_io::{access::UnixSeconds, list};
+///
+/// let column = TimestampMillisecondArray::from(vec![Some(784_111_777_999), None, Some(-1)]);
+/// let times = [Some(UnixSeconds(784_111_777)), None, Some(UnixSeconds(0))];
+/// assert_eq!(list::times(&column), Some(times.to_vec()));
+/// ```
+pub fn times(column: &dyn Array) -> Option<Vec<Option<UnixSeconds>>> {
+    Some(seconds(column)?.into_iter().map(|seconds| in_range(seconds?)).collect())
+}
+
+/// Returns the seconds since 1970 in a column of timestamps or days.
+fn seconds(column: &dyn Array) -> Option<Vec<Option<i64>>> {
+    const DAY: i64 = 24 * 60 * 60;
+    fn values<T: ArrowPrimitiveType>(
+        column: &dyn Array,
+        to: impl Fn(i64) -> i64,
+    ) -> Vec<Option<i64>>
+    where
+        T::Native: Into<i64>,
+    {
+        column.as_primitive::<T>().iter().map(|value| Some(to(value?.into()))).collect()
+    }
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let per = |units: i64| move |time: i64| time.div_euclid(units);
+    Some(match column.data_type() {
+        DataType::Timestamp(Second, _) => values::<TimestampSecondType>(column, per(1)),
+        DataType::Timestamp(Millisecond, _) => {
+            values::<TimestampMillisecondType>(column, per(1_000))
+        }
+        DataType::Timestamp(Microsecond, _) => {
+            values::<TimestampMicrosecondType>(column, per(1_000_000))
+        }
+        DataType::Timestamp(Nanosecond, _) => {
+            values::<TimestampNanosecondType>(column, per(1_000_000_000))
+        }
+        DataType::Date32 => values::<Date32Type>(column, |day| day * DAY),
+        DataType::Date64 => values::<Date64Type>(column, per(1_000)),
+        _ => return None,
+    })
 }

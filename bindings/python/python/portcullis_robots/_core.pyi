@@ -1,4 +1,5 @@
 from collections.abc import Iterable, Sequence
+from datetime import date
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, final
 
@@ -26,6 +27,9 @@ class _ArrowStreamExport(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 _Urls: TypeAlias = _ArrowArrayExport | _ArrowStreamExport | Iterable[str | bytes | None]
+_Time: TypeAlias = date | str | bytes
+_Times: TypeAlias = _Time | _ArrowArrayExport | _ArrowStreamExport | Iterable[_Time | None]
+_BeforeFirst: TypeAlias = Literal["unknown", "oldest"]
 _Path: TypeAlias = str | PathLike[str]
 _Label: TypeAlias = Literal["train-ai", "ai-use", "search"]
 
@@ -59,6 +63,8 @@ class Classifier:
         self,
         urls: _Urls,
         *,
+        at: _Times | None = None,
+        before_first: _BeforeFirst = "unknown",
         columns: str = "verdict",
         usage: Sequence[_Label] = ...,
         prefix: str = "",
@@ -69,6 +75,8 @@ class Classifier:
         urls: _Urls,
         labels: Sequence[_Label] | None = None,
         *,
+        at: _Times | None = None,
+        before_first: _BeforeFirst = "unknown",
         prefix: str = "",
         threads: int = 1,
     ) -> Table: ...
@@ -76,12 +84,21 @@ class Classifier:
         self,
         urls: _Urls,
         *,
+        at: _Times | None = None,
+        before_first: _BeforeFirst = "unknown",
         mode: Literal["all", "any"] = "all",
         purpose: _Label | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         threads: int = 1,
     ) -> Column: ...
-    def explain(self, url: str | bytes, agent: str | None = None) -> dict[str, Any]: ...
+    def explain(
+        self,
+        url: str | bytes,
+        agent: str | None = None,
+        *,
+        at: _Time | None = None,
+        before_first: _BeforeFirst = "unknown",
+    ) -> dict[str, Any]: ...
     def provenance(self) -> dict[str, Any]: ...
 
 @final
@@ -97,6 +114,7 @@ class PolicySet:
         output: _Path | None = None,
         strictness: Literal["lenient", "usual", "strict"] = "usual",
         max_robots_bytes: int = ...,
+        history: bool = False,
         threads: int = 0,
     ) -> PolicySet: ...
     @classmethod
@@ -116,6 +134,8 @@ class PolicySet:
     def dialect(self) -> str: ...
     @property
     def hash(self) -> str: ...
+    @property
+    def has_history(self) -> bool: ...
     @property
     def hosts(self) -> int: ...
     @property

@@ -63,6 +63,7 @@ use std::sync::Arc;
 use crate::compression::without_coding;
 use crate::input::{Record, Records, Terminator};
 pub use crate::json_path::FieldPath;
+pub use crate::parquet_columns::times;
 pub use bumpalo::Bump as Arena;
 pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
 pub(crate) use detect::{Detected, detect};

@@ -1,13 +1,14 @@
-//! Reads URLs from Python: any Arrow array of strings, or Python strings.
+//! Reads texts from Python, URLs or times: any Arrow array of strings, or Python strings.
 //!
 //! This module returns the bytes of each row. A null row has no bytes, so it is not a URL and its
-//! verdict is `invalid`. Reading a row copies no bytes, except for Python strings. They are copied
-//! once, because Python may change the list while its lock is released.
+//! verdict is `invalid`, and it is not a time. Reading a row copies no bytes, except for Python
+//! strings. They are copied once, because Python may change the list while its lock is released.
 //!
 //! Libraries build arrays whose keys, offsets or views lead outside their data, and export them
-//! without a check. [`Urls::of`] checks them all before the first row is read, in time linear in the
+//! without a check. [`Texts::of`] checks them all before the first row is read, in time linear in the
 //! rows. Bytes are not checked: a text that is not UTF-8 is a row like any other.
 
+use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
@@ -20,8 +21,26 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::Error;
 
-/// A column of URLs. Texts are read as bytes.
-pub enum Urls {
+/// An argument of a method, for errors.
+pub struct Argument {
+    pub name: &'static str,
+    /// What a column of it holds.
+    pub holds: &'static str,
+}
+
+impl Argument {
+    pub const URLS: Argument = Argument { name: "urls", holds: "strings" };
+    pub const AT: Argument = Argument { name: "at", holds: "timestamps, dates or strings" };
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(out)
+    }
+}
+
+/// A column of texts, which are read as bytes.
+pub enum Texts {
     Bytes(BinaryArray),
     LargeBytes(LargeBinaryArray),
     BytesView(BinaryViewArray),
@@ -30,59 +49,51 @@ pub enum Urls {
         rows: ArrayRef,
         /// The place in `values` of each row.
         keys: Vec<usize>,
-        values: Box<Urls>,
+        values: Box<Texts>,
     },
     Nulls(usize),
 }
 
-impl Urls {
-    /// Reads the URLs of an array, or of the only column of a table.
+impl Texts {
+    /// Reads the texts of an array, or of the only column of a table.
     ///
     /// # Errors
     ///
     /// If there are several columns, the column does not hold strings, or its keys, offsets or views
     /// lead outside its data.
-    pub fn of(array: &ArrayRef) -> PyResult<Urls> {
-        let urls = match array.data_type() {
-            DataType::Utf8 => Urls::Bytes(array.as_string().clone().into()),
-            DataType::LargeUtf8 => Urls::LargeBytes(array.as_string().clone().into()),
-            DataType::Utf8View => Urls::BytesView(array.as_string_view().clone().to_binary_view()),
-            DataType::Binary => Urls::Bytes(array.as_binary().clone()),
-            DataType::LargeBinary => Urls::LargeBytes(array.as_binary().clone()),
-            DataType::BinaryView => Urls::BytesView(array.as_binary_view().clone()),
-            DataType::Null => Urls::Nulls(array.len()),
-            DataType::Dictionary(..) => Urls::of_dictionary(array)?,
-            DataType::Struct(fields) => {
-                let table = array.as_struct();
-                if fields.len() != 1 || table.null_count() > 0 {
-                    return Err(PyTypeError::new_err(format!(
-                        "urls is a table with {} columns; pass the column of URLs",
-                        fields.len()
-                    )));
-                }
-                return Urls::of(table.column(0));
-            }
+    pub fn of(array: &ArrayRef, argument: &Argument) -> PyResult<Texts> {
+        let texts = match array.data_type() {
+            DataType::Utf8 => Texts::Bytes(array.as_string().clone().into()),
+            DataType::LargeUtf8 => Texts::LargeBytes(array.as_string().clone().into()),
+            DataType::Utf8View => Texts::BytesView(array.as_string_view().clone().to_binary_view()),
+            DataType::Binary => Texts::Bytes(array.as_binary().clone()),
+            DataType::LargeBinary => Texts::LargeBytes(array.as_binary().clone()),
+            DataType::BinaryView => Texts::BytesView(array.as_binary_view().clone()),
+            DataType::Null => Texts::Nulls(array.len()),
+            DataType::Dictionary(..) => Texts::of_dictionary(array, argument)?,
+            DataType::Struct(_) => return Texts::of(only_column(array, argument)?, argument),
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "urls is an Arrow array of type {other}; pass a column of strings"
+                    "{argument} is an Arrow array of type {other}; pass a column of {}",
+                    argument.holds
                 )));
             }
         };
-        urls.check().map_err(invalid)?;
-        Ok(urls)
+        texts.check().map_err(|error| invalid(error, argument))?;
+        Ok(texts)
     }
 
-    fn of_dictionary(array: &ArrayRef) -> PyResult<Urls> {
+    fn of_dictionary(array: &ArrayRef, argument: &Argument) -> PyResult<Texts> {
         // Before the keys are read: `normalized_keys` clamps them.
-        array.to_data().validate_values().map_err(invalid)?;
+        array.to_data().validate_values().map_err(|error| invalid(error, argument))?;
         let dictionary = array.as_any_dictionary();
         Ok(match dictionary.values().is_empty() {
             // Without values, every row is null.
-            true => Urls::Nulls(array.len()),
-            false => Urls::Dictionary {
+            true => Texts::Nulls(array.len()),
+            false => Texts::Dictionary {
                 rows: Arc::clone(array),
                 keys: dictionary.normalized_keys(),
-                values: Box::new(Urls::of(dictionary.values())?),
+                values: Box::new(Texts::of(dictionary.values(), argument)?),
             },
         })
     }
@@ -91,12 +102,12 @@ impl Urls {
     fn check(&self) -> Result<(), ArrowError> {
         match self {
             // The only offset of an empty array has no meaning.
-            urls if urls.len() == 0 => Ok(()),
-            Urls::Bytes(array) => array.to_data().validate_data(),
-            Urls::LargeBytes(array) => array.to_data().validate_data(),
-            Urls::BytesView(array) => check_views(array),
+            texts if texts.len() == 0 => Ok(()),
+            Texts::Bytes(array) => array.to_data().validate_data(),
+            Texts::LargeBytes(array) => array.to_data().validate_data(),
+            Texts::BytesView(array) => check_views(array),
             // Checked when they were read.
-            Urls::Dictionary { .. } | Urls::Nulls(_) => Ok(()),
+            Texts::Dictionary { .. } | Texts::Nulls(_) => Ok(()),
         }
     }
 
@@ -105,7 +116,7 @@ impl Urls {
     /// # Errors
     ///
     /// If `object` is not iterable, or has an item of another type.
-    pub fn of_strings(object: &Bound<'_, PyAny>) -> PyResult<Urls> {
+    pub fn of_strings(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
         if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("urls is one text; pass a list: [url]"));
         }
@@ -123,16 +134,16 @@ impl Urls {
                 false => with_bytes(&item, |bytes| builder.append_value(bytes))?,
             }
         }
-        Ok(Urls::LargeBytes(builder.finish()))
+        Ok(Texts::LargeBytes(builder.finish()))
     }
 
     pub fn len(&self) -> usize {
         match self {
-            Urls::Bytes(array) => array.len(),
-            Urls::LargeBytes(array) => array.len(),
-            Urls::BytesView(array) => array.len(),
-            Urls::Dictionary { keys, .. } => keys.len(),
-            Urls::Nulls(rows) => *rows,
+            Texts::Bytes(array) => array.len(),
+            Texts::LargeBytes(array) => array.len(),
+            Texts::BytesView(array) => array.len(),
+            Texts::Dictionary { keys, .. } => keys.len(),
+            Texts::Nulls(rows) => *rows,
         }
     }
 
@@ -154,10 +165,10 @@ impl Urls {
         }
         block.clear();
         match self {
-            Urls::Bytes(array) => fill(array, rows, block, |it, row| it.value(row)),
-            Urls::LargeBytes(array) => fill(array, rows, block, |it, row| it.value(row)),
-            Urls::BytesView(array) => fill(array, rows, block, |it, row| it.value(row)),
-            Urls::Dictionary { rows: array, keys, values } => {
+            Texts::Bytes(array) => fill(array, rows, block, |it, row| it.value(row)),
+            Texts::LargeBytes(array) => fill(array, rows, block, |it, row| it.value(row)),
+            Texts::BytesView(array) => fill(array, rows, block, |it, row| it.value(row)),
+            Texts::Dictionary { rows: array, keys, values } => {
                 let mut one = Vec::new();
                 for row in rows {
                     one.clear();
@@ -167,8 +178,24 @@ impl Urls {
                     block.push(one.pop().unwrap_or_default());
                 }
             }
-            Urls::Nulls(_) => block.extend(rows.map(|_| &[][..])),
+            Texts::Nulls(_) => block.extend(rows.map(|_| &[][..])),
         }
+    }
+}
+
+/// Returns the only column of a table.
+///
+/// # Errors
+///
+/// If there are several columns.
+pub fn only_column<'a>(table: &'a ArrayRef, argument: &Argument) -> PyResult<&'a ArrayRef> {
+    let table = table.as_struct();
+    match table.columns() {
+        [column] if table.null_count() == 0 => Ok(column),
+        columns => Err(PyTypeError::new_err(format!(
+            "{argument} is a table with {} columns; pass one column",
+            columns.len()
+        ))),
     }
 }
 
@@ -193,13 +220,13 @@ fn check_views(array: &BinaryViewArray) -> Result<(), ArrowError> {
 }
 
 /// Converts what makes an array invalid to an [`Error`].
-fn invalid(error: ArrowError) -> PyErr {
+fn invalid(error: ArrowError, argument: &Argument) -> PyErr {
     let what = match error {
         ArrowError::InvalidArgumentError(what) => what,
         other => other.to_string(),
     };
     Error::new_err(format!(
-        "urls is not valid Arrow: {what}; the library that made the array did not check it \
+        "{argument} is not valid Arrow: {what}; the library that made the array did not check it \
          (pyarrow: validate(full=True))"
     ))
 }

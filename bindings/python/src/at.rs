@@ -1,0 +1,212 @@
+//! Reads the times as of which URLs are decided: a column of Arrow timestamps, dates or texts, or
+//! Python's datetimes, dates or texts.
+//!
+//! A row whose time is null or cannot be read has none, and its URL is unknown. One time for all rows
+//! that cannot be read is an error. Times are read as far as URLs are: columns may be streams with
+//! chunks of different lengths.
+//!
+//! Python's objects are read through `isoformat`, so that there is one reader of texts.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use arrow_array::ffi_stream::ArrayStreamReader;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_io::access::UnixSeconds;
+use portcullis_io::list;
+use portcullis_robots::figures::counted;
+use portcullis_set::batch::Times;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::arrow::{self, Imported};
+use crate::texts::{Argument, Texts, only_column, with_bytes};
+
+/// The times of all rows of a call.
+pub enum At {
+    Now,
+    All(UnixSeconds),
+    Each(TimeColumn),
+}
+
+/// A column of times.
+pub struct TimeColumn {
+    /// The times that were read and not yet taken.
+    read: VecDeque<Option<UnixSeconds>>,
+    /// The rest of the column.
+    rest: Option<ArrayStreamReader>,
+    taken: usize,
+}
+
+/// The times of some rows.
+pub enum RowTimes {
+    Now,
+    All(UnixSeconds),
+    Each(Vec<Option<UnixSeconds>>),
+}
+
+impl RowTimes {
+    pub fn of(&self, rows: Range<usize>) -> Times<'_> {
+        match self {
+            RowTimes::Now => Times::Now,
+            RowTimes::All(time) => Times::At(*time),
+            RowTimes::Each(times) => Times::Each(&times[rows]),
+        }
+    }
+}
+
+impl At {
+    /// Reads the argument `at`.
+    ///
+    /// # Errors
+    ///
+    /// If it has another type, or is one time that cannot be read.
+    pub fn new(at: &Bound<'_, PyAny>) -> PyResult<At> {
+        let column = |read, rest| At::Each(TimeColumn { read, rest, taken: 0 });
+        match arrow::import(at)? {
+            Some(Imported::Array(array)) => return Ok(column(times_of(&array)?.into(), None)),
+            Some(Imported::Stream(stream)) => return Ok(column(VecDeque::new(), Some(stream))),
+            None => {}
+        }
+        if is_time(at)? {
+            return time_of(at).map(At::All);
+        }
+        let wrong = |_| {
+            PyTypeError::new_err(format!(
+                "at has the type {}; pass a datetime, a text such as 2024-03-10, or one for each row",
+                at.get_type()
+            ))
+        };
+        let times = at.try_iter().map_err(wrong)?.map(|item| read_time(&item?));
+        Ok(column(times.collect::<PyResult<_>>()?, None))
+    }
+
+    /// Returns the time of all rows; `None` for now.
+    ///
+    /// # Errors
+    ///
+    /// If each row has its own.
+    pub fn one(&self) -> PyResult<Option<UnixSeconds>> {
+        match self {
+            At::Now => Ok(None),
+            At::All(time) => Ok(Some(*time)),
+            At::Each(_) => Err(PyTypeError::new_err("at has several times; pass one")),
+        }
+    }
+
+    /// Returns the times of the next `rows` rows.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer, or the column cannot be read.
+    pub fn take(&mut self, py: Python<'_>, rows: usize) -> PyResult<RowTimes> {
+        let column = match self {
+            At::Now => return Ok(RowTimes::Now),
+            At::All(time) => return Ok(RowTimes::All(*time)),
+            At::Each(column) => column,
+        };
+        column.read_up_to(py, rows)?;
+        let found = column.read.len();
+        if found < rows {
+            let times = counted((column.taken + found) as u64, "time");
+            return Err(PyValueError::new_err(format!(
+                "at has {times}, and urls has more rows; pass one time for each URL"
+            )));
+        }
+        column.taken += rows;
+        Ok(RowTimes::Each(column.read.drain(..rows).collect()))
+    }
+
+    /// Checks that no time is left.
+    ///
+    /// # Errors
+    ///
+    /// If one is left, or the column cannot be read.
+    pub fn end(&mut self, py: Python<'_>) -> PyResult<()> {
+        let At::Each(column) = self else { return Ok(()) };
+        column.read_up_to(py, 1)?;
+        if column.read.is_empty() {
+            return Ok(());
+        }
+        let rows = column.taken;
+        Err(PyValueError::new_err(format!(
+            "at has more times than urls has rows, {rows}; pass one time for each URL"
+        )))
+    }
+}
+
+impl TimeColumn {
+    /// Reads until there are times for `rows` rows, or the column ends.
+    fn read_up_to(&mut self, py: Python<'_>, rows: usize) -> PyResult<()> {
+        while self.read.len() < rows
+            && let Some(stream) = &mut self.rest
+        {
+            match py.detach(|| stream.next()) {
+                Some(array) => self.read.extend(times_of(&array.map_err(arrow::value_error)?)?),
+                None => self.rest = None,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the times in an array, or in the only column of a table.
+fn times_of(array: &ArrayRef) -> PyResult<Vec<Option<UnixSeconds>>> {
+    if let Some(times) = list::times(array) {
+        return Ok(times);
+    }
+    if matches!(array.data_type(), DataType::Struct(_)) {
+        return times_of(only_column(array, &Argument::AT)?);
+    }
+    let texts = Texts::of(array, &Argument::AT)?;
+    let (mut times, mut block) = (Vec::with_capacity(texts.len()), Vec::new());
+    for start in (0..texts.len()).step_by(RECORDS_AT_ONCE) {
+        texts.read(start..texts.len().min(start + RECORDS_AT_ONCE), &mut block);
+        times.extend(block.iter().map(|text| UnixSeconds::from_text(text, None)));
+    }
+    Ok(times)
+}
+
+/// Returns one time.
+///
+/// # Errors
+///
+/// If it cannot be read.
+fn time_of(time: &Bound<'_, PyAny>) -> PyResult<UnixSeconds> {
+    read_time(time)?.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "at: '{time}' is not a time; use a datetime, or a text such as 2024-03-10, \
+             2024-03-10T12:00:00Z or 20240310120000"
+        ))
+    })
+}
+
+/// Whether an object is one time, and not a column.
+fn is_time(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
+    Ok(is_text || is_date(object)?)
+}
+
+/// Whether an object is a date of Python. A datetime is one too.
+fn is_date(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.is_instance(&object.py().import("datetime")?.getattr("date")?)
+}
+
+/// Reads one time. `None` if it is Python's, or cannot be read.
+fn read_time(time: &Bound<'_, PyAny>) -> PyResult<Option<UnixSeconds>> {
+    if time.is_none() {
+        return Ok(None);
+    }
+    let read = |text: &[u8]| UnixSeconds::from_text(text, None);
+    match is_date(time)? {
+        true => with_bytes(&time.call_method0("isoformat")?, read),
+        false if is_time(time)? => with_bytes(time, read),
+        false => Err(PyTypeError::new_err(format!(
+            "at has the type {}; pass a datetime or a text such as 2024-03-10",
+            time.get_type()
+        ))),
+    }
+}
