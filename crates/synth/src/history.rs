@@ -32,6 +32,8 @@ const SPAN: u64 = 1_826 * DAY;
 const OUTAGE_BEGINS: u64 = 1_710;
 // … of the captures after a failure …
 const OUTAGE_LASTS: u64 = 3_300;
+// … of the last captures of hosts …
+const LAST_FAILS: u64 = 600;
 // … and of the answers.
 const MISSING: u64 = 1_250;
 
@@ -96,8 +98,12 @@ pub(super) fn draw_time(random: &mut SplitMix64) -> u64 {
 fn draw_statuses(random: &mut SplitMix64, captures: u64) -> Vec<u16> {
     let mut statuses = vec![200];
     while (statuses.len() as u64) < captures {
-        let is_failing = statuses.last() == Some(&503);
-        let fails = random.chance(if is_failing { OUTAGE_LASTS } else { OUTAGE_BEGINS });
+        let share = match statuses.last() {
+            _ if statuses.len() as u64 + 1 == captures => LAST_FAILS,
+            Some(503) => OUTAGE_LASTS,
+            _ => OUTAGE_BEGINS,
+        };
+        let fails = random.chance(share);
         let is_missing = random.chance(MISSING);
         statuses.push(if fails {
             503
