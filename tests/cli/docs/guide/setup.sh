@@ -23,3 +23,9 @@ answer=${answer%.}
     portcullis filter -p policies.pcs -a CCBot --field page.url frontier.jsonl -o frontier.jsonl.zst
     portcullis classify -p policies.pcs -a Other urls.txt -o crawl.parquet
 } 2>notes
+printf '%s\n' > captures.jsonl \
+    '{"url": "https://example.com/robots.txt", "status": 200, "fetched_at": "2022-05-01T00:00:00Z", "body": "Disallow:"}' \
+    '{"url": "https://example.com/robots.txt", "status": 200, "fetched_at": "2023-06-01T00:00:00Z", "body": "User-agent: GPTBot\nDisallow: /"}'
+printf 'url\tfetch_time\nhttps://example.com/\t2023-08-01 12:00:00\n' > crawl.tsv
+printf '{"url": "https://example.com/", "fetched": {"at": 1690891200000}}\n' > pages.jsonl
+printf 'com,example)/ 20230801120000 {"url": "https://example.com/", "status": "200"}\n' > index.cdxj
