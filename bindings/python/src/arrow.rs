@@ -21,10 +21,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::types::{Int8Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema};
 use arrow_select::concat::concat;
+use portcullis_io::access::UnixSeconds;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -257,6 +258,12 @@ fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
             DataType::Utf8 => list.append(array.as_string::<i32>().value(row))?,
             DataType::Binary => {
                 list.append(PyBytes::new(py, array.as_binary::<i32>().value(row)))?;
+            }
+            DataType::Timestamp(..) => {
+                let time = array.as_primitive::<TimestampMillisecondType>().value(row);
+                let text = UnixSeconds(time as u64 / 1_000).to_rfc3339();
+                let datetime = py.import("datetime")?.getattr("datetime")?;
+                list.append(datetime.call_method1("fromisoformat", (text,))?)?;
             }
             DataType::Dictionary(..) => {
                 let words = array.as_dictionary::<Int8Type>();

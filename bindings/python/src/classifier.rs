@@ -323,6 +323,10 @@ impl PyClassifier {
         let labels = labels(&usage)?;
         let columns: Columns = columns.parse().map_err(value_error)?;
         let columns = columns.with_usage(&labels).map_err(value_error)?;
+        if columns.need_times() && at.is_none() {
+            let text = "the columns captured, since and until need times; pass at too";
+            return Err(PyValueError::new_err(text));
+        }
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         let (question, at) = self.ask(&labels, at, before_first)?;
         Ok(PyTable::new(question.run(py, (urls, at), threads, &table)?))

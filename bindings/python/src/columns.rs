@@ -109,9 +109,8 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
         }
         Values::Bits(bits, _) => Arc::new(bits.iter().collect::<BinaryArray>()),
         Values::Times(times) => {
-            let milliseconds = |time: &Option<UnixSeconds>| time.map(|it| it.0 as i64 * 1_000);
-            let times = times.iter().map(milliseconds).collect::<TimestampMillisecondArray>();
-            Arc::new(times.with_timezone("UTC"))
+            let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));
+            Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
         }
     }
 }

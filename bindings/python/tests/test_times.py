@@ -182,6 +182,22 @@ def test_before_the_first_capture(classifier, captures):
     assert told["verdict"] == expected[0]["CCBot"]
 
 
+def test_columns_of_the_period(classifier, captures):
+    urls, times = zip(*((json.loads(line)["url"], time) for time, line in captures), strict=True)
+    table = classifier.classify(urls, at=times, columns="verdict,captured,since,until", prefix="r_")
+    assert table.column_names[-3:] == ["r_captured", "r_since", "r_until"]
+    captured, since, until = (table[name].to_pylist() for name in table.column_names[-3:])
+    assert captured == list(times)
+    assert all(begin <= time < (end or datetime.max.replace(tzinfo=UTC))
+               for begin, time, end in zip(since, times, until, strict=True))
+    assert until.count(None) == len(HOSTS) and set(since) < set(times) and set(until) <= {*since, None}
+    unknown = classifier.classify(["https://nobody.example/", "x"], at=FIRST, columns="since,until,captured")
+    assert unknown.to_pylist() == [dict.fromkeys(["since", "until", "captured"])] * 2
+    pa = pytest.importorskip("pyarrow")
+    assert pa.table(table)["r_since"].to_pylist() == since
+    assert pa.table(table).schema.field("r_until").type == pa.timestamp("ms", "UTC")
+
+
 def test_explanations(classifier, rows, expected):
     for url, time, row in list(zip(*rows, expected, strict=True))[:200]:
         if url and time:
@@ -229,6 +245,7 @@ def test_arguments_that_make_no_sense(classifier):
         (lambda: ask(pa.table({"a": times, "b": times})), TypeError, "2 columns; pass one"),
         (lambda: ask(broken), Error, "at is not valid Arrow"),
         (lambda: classifier.explain("x", "GPTBot", at=[FIRST]), TypeError, "several times"),
+        (lambda: classifier.classify(urls, columns="until"), ValueError, "need times; pass at"),
         (lambda: classifier.classify(urls, before_first="oldest"), ValueError, "needs times"),
         (lambda: classifier.classify(urls, at=FIRST, before_first="first"), ValueError, "unknown or oldest"),
         (lambda: PolicySet.compile({}, history=True), ValueError, "history need captures in files"),

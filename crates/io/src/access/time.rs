@@ -112,6 +112,11 @@ impl UnixSeconds {
         Timestamp::from_second(seconds).expect("it is in range").to_string()
     }
 
+    /// Returns the milliseconds since 1970, saturating.
+    pub fn to_milliseconds(self) -> i64 {
+        i64::try_from(self.0).unwrap_or(i64::MAX).saturating_mul(1_000)
+    }
+
     /// Returns the seconds from `earlier` to this time, or 0 if `earlier` is later: the clocks of
     /// two machines may disagree.
     pub fn since(self, earlier: UnixSeconds) -> u64 {

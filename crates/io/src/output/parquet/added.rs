@@ -15,7 +15,6 @@ use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
 
 use super::schema::url_schema;
 use super::{EncodedColumn, EncodedGroup, TEXT_COMPRESSION, properties, version_of};
-use crate::access::UnixSeconds;
 use crate::input::{InputError, Record};
 use crate::list::parquet::Part;
 use crate::output::added::{Added, Values};
@@ -120,8 +119,8 @@ impl<'s> Column<'s> {
             }
             Values::Times(times) => {
                 let present: Vec<i16> = times.iter().map(|it| i16::from(it.is_some())).collect();
-                let milliseconds = |time: &UnixSeconds| (time.0 as i64).saturating_mul(1_000);
-                let there: Vec<i64> = times.iter().flatten().map(milliseconds).collect();
+                let there = times.iter().flatten().map(|time| time.to_milliseconds());
+                let there: Vec<i64> = there.collect();
                 let ColumnWriter::Int64ColumnWriter(writer) = writer else {
                     unreachable!("the column has times")
                 };
