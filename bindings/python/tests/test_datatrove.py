@@ -1,6 +1,8 @@
 """Tests of the datatrove filter in a pipeline."""
 
+import json
 import pickle
+from datetime import datetime
 
 import pytest
 from conftest import AGENTS
@@ -65,6 +67,25 @@ def test_purposes(tmp_path):
         assert step.filter_batch(documents(urls)) == expected
     with pytest.raises(ValueError, match="unstated"):
         RobotsFilter(tmp_path / "set.pcs", AGENTS, purpose="train-ai")
+
+
+def test_times(tmp_path):
+    answer = {"url": "https://a.example/robots.txt", "status": 200}
+    rules = [("2023-01-01", "Allow: /"), ("2024-01-01", "Disallow: /")]
+    captures = [{**answer, "fetched_at": f"{day}T00:00:00Z", "body": f"User-agent: *\n{rule}"} for day, rule in rules]
+    (tmp_path / "captures.jsonl").write_text("\n".join(map(json.dumps, captures)))
+    PolicySet.compile(tmp_path / "captures.jsonl", history=True, output=tmp_path / "set.pcs")
+    times = ["2023-06-01T12:00:00Z", datetime(2024, 6, 1), "2022-06-01", "yesterday", 20230601, None]
+    batch = documents(["https://a.example/"] * len(times))
+    for document, time in zip(batch, times, strict=True):
+        document.metadata["date"] = time
+    step = RobotsFilter(tmp_path / "set.pcs", AGENTS, at_key="date")
+    no_time = [(False, "no-time")] * 3
+    assert step.filter_batch(batch) == [True, (False, "rule"), (False, "before-first"), *no_time]
+    step = RobotsFilter(tmp_path / "set.pcs", AGENTS, at_key="date", before_first="oldest")
+    assert step.filter_batch(batch) == [True, (False, "rule"), True, *no_time]
+    with pytest.raises(ValueError, match="needs times"):
+        RobotsFilter(tmp_path / "set.pcs", AGENTS, before_first="oldest")
 
 
 def test_a_filter_is_pickled_without_its_set(set_path):

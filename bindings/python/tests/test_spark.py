@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import datetime
 
 import pytest
 from conftest import AGENTS, SAMPLE
@@ -167,11 +168,61 @@ def test_usage_and_purposes(session, tmp_path):
         robots.filter(frame, "url", str(path), ["CCBot"], purpose="train-ai")
 
 
+def test_times(session, tmp_path):
+    answer = {"url": "https://a.example/robots.txt", "status": 200}
+    rules = [("2023-01-01", "Allow: /"), ("2024-01-01", "Disallow: /"), ("2025-01-01", "Allow: /")]
+    inputs = []
+    for day, rule in rules:
+        path = tmp_path / f"{day}.jsonl"
+        body = f"User-agent: *\n{rule}\n"
+        path.write_text(json.dumps({**answer, "fetched_at": f"{day}T00:00:00Z", "body": body}))
+        inputs.append(str(path))
+    path = str(tmp_path / "set.pcs")
+    whole = robots.compile(session, inputs, path, str(tmp_path), history=True, tasks=3)
+    assert whole.has_history
+    # The session's zone is that of timestamps in texts, not of the instants.
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        times = [None, "2022-06-01", "2023-12-31T23:59:59Z", "2024-01-01T00:00:00Z", "2025-06-01T00:00:00Z"]
+        rows = [(number, "https://a.example/", time) for number, time in enumerate(times)]
+        frame = session.createDataFrame(rows, "id long, url string, text string").repartition(3)
+        frame = frame.selectExpr(
+            "*", "cast(text as timestamp) as fetch_time", "cast(text as date) as day",
+            "cast(text as timestamp_ntz) as local",
+        )
+        expected = ["no-time", "before-first", "rule", "rule", "rule"]
+        verdicts = ["unknown", "unknown", "allow", "disallow", "allow"]
+        for at in ("text", "fetch_time", "day", "local"):
+            frame_at = robots.classify(frame, "url", path, ["CCBot"], at=at, columns="verdict,reason").orderBy("id")
+            decided = [(row["CCBot"], row["CCBot_reason"]) for row in frame_at.collect()]
+            assert decided == list(zip(verdicts, expected, strict=True)), at
+            kept = robots.filter(frame, "url", path, ["CCBot"], at=at)
+            assert sorted(row["id"] for row in kept.collect()) == [2, 4]
+            both = robots.filter(kept, "url", path, ["CCBot"])
+            assert sorted(row["id"] for row in both.collect()) == [2, 4]
+            oldest = robots.filter(frame, "url", path, ["CCBot"], at=at, before_first="oldest")
+            assert sorted(row["id"] for row in oldest.collect()) == [1, 2, 4]
+        columns = "since,until,captured"
+        dated = robots.classify(frame, "url", path, ["CCBot"], at="fetch_time", columns=columns, prefix="r_")
+        dated = dated.selectExpr("id", "date_format(r_since, 'yyyy-MM-dd HH') as since", "r_until is null as open")
+        assert {row["id"]: (row["since"], row["open"]) for row in dated.collect()} == {
+            0: (None, True), 1: (None, True), 2: ("2022-12-31 19", False),
+            3: ("2023-12-31 19", False), 4: ("2024-12-31 19", True),
+        }
+        none = robots.filter(frame, "url", path, ["CCBot"], at=datetime(2024, 6, 1))
+        assert none.collect() == []
+    finally:
+        session.conf.unset("spark.sql.session.timeZone")
+
+
 def test_arguments_fail_on_the_driver(session, pages, distributed, set_path):
     frame = session.read.parquet(str(pages))
     for call, error, message in [
         (lambda: robots.classify(frame, "link", distributed, AGENTS), ValueError, "no column 'link'"),
-        (lambda: robots.classify(frame, "id", distributed, AGENTS), TypeError, "string or binary"),
+        (lambda: robots.classify(frame, "id", distributed, AGENTS), TypeError, "must be string, binary"),
+        (lambda: robots.classify(frame, "url", distributed, AGENTS, at="id"), TypeError, "must be timestamp"),
+        (lambda: robots.filter(frame, "url", distributed, AGENTS, at="url"), ValueError, "without history"),
+        (lambda: robots.filter(frame, "url", distributed, AGENTS, at="time"), ValueError, "no column 'time'"),
         (lambda: robots.classify(frame, "url", "no.pcs", AGENTS), FileNotFoundError, "addFile"),
         (lambda: robots.classify(frame, "url", distributed, "GPTBot"), TypeError, "pass a list"),
         (lambda: robots.classify(frame, "url", distributed, []), ValueError, "no agents"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
 from datatrove.pipeline.filters.base_filter import BaseFilter
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     from datatrove.data import Document
     from datatrove.pipeline.writers.disk_base import DiskWriter
 
+    from ._core import _BeforeFirst as BeforeFirst
     from ._core import _Label as Label
 
 __all__ = ["RobotsFilter"]
+
+
+def _only(value: Any, *types: type) -> Any:
+    return value if isinstance(value, types) else None
 
 
 class RobotsFilter(BaseFilter):
@@ -35,6 +41,9 @@ class RobotsFilter(BaseFilter):
         purpose: the use that has to be permitted as well, such as ``train-ai``
         unstated: ``keep`` or ``drop`` documents about whose use nothing is stated; purpose needs it
         url_key: the key of the URL in a document's metadata
+        at_key: the key of the time, such as ``date``: the rules that were in force then decide, by a
+            set with history; a document whose time cannot be read is unknown
+        before_first: ``unknown``, or ``oldest`` to apply the first capture of an origin before it
         exclusion_writer: saves dropped documents
         batch_size: documents that are decided at once
     """
@@ -51,6 +60,8 @@ class RobotsFilter(BaseFilter):
         purpose: Label | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         url_key: str = "url",
+        at_key: str | None = None,
+        before_first: BeforeFirst = "unknown",
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = 1024,
     ) -> None:
@@ -62,10 +73,14 @@ class RobotsFilter(BaseFilter):
         self.purpose = purpose
         self.unstated = unstated
         self.url_key = url_key
+        self.at_key = at_key
+        self.before_first = before_first
         self._classifier: Classifier | None = None
         # Wrong arguments fail here, even if the set does not exist yet.
         nothing = PolicySet.compile({}).for_agents(self.agents)
-        nothing.allowed([], mode=mode, purpose=purpose, unstated=unstated)
+        # That set has no history, so times are left out.
+        early: BeforeFirst = "unknown" if at_key else before_first
+        nothing.allowed([], before_first=early, mode=mode, purpose=purpose, unstated=unstated)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers open the set themselves.
@@ -77,18 +92,21 @@ class RobotsFilter(BaseFilter):
 
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
         """Decide a batch."""
-        urls = [doc.metadata.get(self.url_key) for doc in batch]
         # A value that is not text is not a URL.
-        return self._decide([url if isinstance(url, (str, bytes)) else None for url in urls])
+        urls = [_only(doc.metadata.get(self.url_key), str, bytes) for doc in batch]
+        times = None
+        if self.at_key:
+            times = [_only(doc.metadata.get(self.at_key), str, bytes, date) for doc in batch]
+        return self._decide(urls, {"at": times, "before_first": self.before_first})
 
-    def _decide(self, urls: list[str | bytes | None]) -> list[bool | tuple[bool, str]]:
+    def _decide(self, urls: list[Any], times: dict[str, Any]) -> list[bool | tuple[bool, str]]:
         if self._classifier is None:
             self._classifier = PolicySet.open(self.policies).for_agents(self.agents)
         allowed = self._classifier.allowed(
-            urls, mode=self.mode, purpose=self.purpose, unstated=self.unstated
+            urls, mode=self.mode, purpose=self.purpose, unstated=self.unstated, **times
         )
         usage = [self.purpose] if self.purpose else []
-        table = self._classifier.classify(urls, columns="verdict,reason", usage=usage)
+        table = self._classifier.classify(urls, columns="verdict,reason", usage=usage, **times)
         columns = [table[name].to_pylist() for name in table.column_names]
         step = 2 + len(usage)
         return [

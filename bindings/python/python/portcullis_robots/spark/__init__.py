@@ -5,6 +5,8 @@
 tasks. Workers on one machine share its memory. The job fails if a worker's set differs from the
 driver's or is damaged, or if the set is replaced while the job runs.
 
+``at`` is the name of a column of times, or one time: the rules that were in force then decide.
+
 >>> spark.sparkContext.addFile("policies.pcs")                      # doctest: +SKIP
 >>> tagged = classify(pages, "url", "policies.pcs", ["GPTBot"])     # doctest: +SKIP
 >>> counts(tagged, ["GPTBot"]).show()                               # doctest: +SKIP
@@ -16,6 +18,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from .._core import Classifier, Error, PolicySet, Table
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from .._core import _BeforeFirst as BeforeFirst
     from .._core import _Label as Label
 
 __all__ = ["classify", "compile", "counts", "filter"]
@@ -32,6 +36,7 @@ __all__ = ["classify", "compile", "counts", "filter"]
 class _Question(TypedDict):
     """Arguments of ``Classifier.classify``."""
 
+    before_first: BeforeFirst
     columns: str
     usage: list[Label]
     prefix: str
@@ -40,6 +45,7 @@ class _Question(TypedDict):
 class _Plan(TypedDict):
     """Arguments of ``Classifier.allowed``."""
 
+    before_first: BeforeFirst
     mode: Literal["all", "any"]
     purpose: Label | None
     unstated: Literal["keep", "drop"] | None
@@ -102,15 +108,37 @@ def _ask(
     return asked._replace(hash=classifier.policy_set.hash), classifier
 
 
-def _place(df: DataFrame, url: str) -> int:
-    """Return the position of the column of URLs."""
-    if url not in df.columns:
-        raise ValueError(f"no column {url!r}; the columns are {', '.join(df.columns)}")
-    kind = df.schema[url].dataType.simpleString()
-    if kind not in ("string", "binary"):
-        raise TypeError(f"the column {url!r} has the type {kind}; URLs are string or binary")
-    place: int = df.columns.index(url)
+# The types of columns that can hold URLs and times.
+_URLS = ("string", "binary")
+_TIMES = ("timestamp", "timestamp_ntz", "date", *_URLS)
+
+
+def _place(df: DataFrame, column: str, kinds: Sequence[str]) -> int:
+    """Return the position of a column that has one of these types."""
+    if column not in df.columns:
+        raise ValueError(f"no column {column!r}; the columns are {', '.join(df.columns)}")
+    kind = df.schema[column].dataType.simpleString()
+    if kind not in kinds:
+        raise TypeError(f"the column {column!r} has the type {kind}; it must be {', '.join(kinds)}")
+    place: int = df.columns.index(column)
     return place
+
+
+class _Rows:
+    """The URLs of a batch, and their times."""
+
+    def __init__(self, df: DataFrame, url: str, at: str | date | None) -> None:
+        self._url = _place(df, url, _URLS)
+        self._at = _place(df, at, _TIMES) if isinstance(at, str) else at
+
+    def of(self, batch: pa.RecordBatch) -> dict[str, Any]:
+        """Return the arguments of a classifier's methods."""
+        at = batch.column(self._at) if isinstance(self._at, int) else self._at
+        return {"urls": batch.column(self._url), "at": at}
+
+    def none(self) -> dict[str, Any]:
+        """Return the arguments for no rows, which have errors as those for rows have."""
+        return {"urls": [], "at": [] if isinstance(self._at, int) else self._at}
 
 
 def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -128,11 +156,15 @@ def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _numbers(decided: Table) -> list[pa.Array]:
-    """Return the columns, with numbers instead of dictionaries, which Spark does not read."""
+    """Return the columns in types that Spark reads: numbers for dictionaries, and microseconds."""
     import pyarrow as pa
 
-    columns = pa.record_batch(decided).columns
-    return [it.indices if pa.types.is_dictionary(it.type) else it for it in columns]
+    def read(column: pa.Array) -> pa.Array:
+        if pa.types.is_timestamp(column.type):
+            return column.cast(pa.timestamp("us", "UTC"))
+        return column.indices if pa.types.is_dictionary(column.type) else column
+
+    return [read(column) for column in pa.record_batch(decided).columns]
 
 
 def classify(
@@ -141,22 +173,30 @@ def classify(
     policies: str,
     agents: Sequence[str] = (),
     *,
+    at: str | date | None = None,
+    before_first: BeforeFirst = "unknown",
     columns: str = "verdict",
     usage: Sequence[Label] = (),
     prefix: str = "",
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
 ) -> DataFrame:
-    """Add the columns of ``portcullis classify`` for each agent. No row is dropped."""
+    """Add the columns of ``portcullis classify`` for each agent. No row is dropped.
+
+    ``at`` names a column of timestamps, dates or texts, or is one ``datetime`` for all rows. The set
+    needs history. ``before_first`` is that of ``Classifier.classify``.
+    """
     import pyarrow as pa
     from pyspark.sql import functions
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
-    place = _place(df, url)
+    rows = _Rows(df, url, at)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
-    question: _Question = {"columns": columns, "usage": list(usage), "prefix": prefix}
-    empty = classifier.classify([], **question)
+    question: _Question = {
+        "before_first": before_first, "columns": columns, "usage": list(usage), "prefix": prefix,
+    }
+    empty = classifier.classify(**rows.none(), **question)
     added = empty.column_names
     # Spark compares the names of columns case-insensitively.
     own = {name.lower() for name in df.columns}
@@ -167,7 +207,7 @@ def classify(
     def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
         for batch in _ahead(batches):
-            decided = _numbers(classifier.classify(batch.column(place), **question))
+            decided = _numbers(classifier.classify(**rows.of(batch), **question))
             yield pa.RecordBatch.from_arrays(batch.columns + decided, batch.schema.names + added)
 
     types = pa.schema(zip(added, (column.type for column in _numbers(empty)), strict=True))
@@ -189,6 +229,8 @@ def filter(
     policies: str,
     agents: Sequence[str] = (),
     *,
+    at: str | date | None = None,
+    before_first: BeforeFirst = "unknown",
     mode: Literal["all", "any"] = "all",
     purpose: Label | None = None,
     unstated: Literal["keep", "drop"] | None = None,
@@ -198,19 +240,22 @@ def filter(
     """Keep the rows whose URL all agents, or any agent, may fetch, and no unknown or invalid ones.
 
     With ``purpose``, the agents must also be permitted that use. ``unstated`` decides about uses
-    that are not stated.
+    that are not stated. ``at`` and ``before_first`` are those of ``classify``; filter twice, with and
+    without ``at``, to keep what was allowed then and is allowed now.
     """
     import pyarrow as pa
 
-    place = _place(df, url)
+    rows = _Rows(df, url, at)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
-    plan: _Plan = {"mode": mode, "purpose": purpose, "unstated": unstated}
-    classifier.allowed([], **plan)
+    plan: _Plan = {
+        "before_first": before_first, "mode": mode, "purpose": purpose, "unstated": unstated,
+    }
+    classifier.allowed(**rows.none(), **plan)
 
     def keep(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         classifier = _classifier(asked)
         for batch in _ahead(batches):
-            yield batch.filter(pa.array(classifier.allowed(batch.column(place), **plan)))
+            yield batch.filter(pa.array(classifier.allowed(**rows.of(batch), **plan)))
 
     return df.mapInArrow(keep, df.schema)
 
@@ -235,12 +280,13 @@ def compile(
     parts: str,
     *,
     dialect: str = "rfc9309",
+    history: bool = False,
     tasks: int | None = None,
 ) -> PolicySet:
     """Compile captures in tasks, each to a set in ``parts``, and merge the sets to ``output``.
 
     Workers and driver must see the inputs and ``parts``. The result is the same as compiling all
-    inputs at once.
+    inputs at once. ``history`` is that of ``PolicySet.compile``.
     """
     inputs = list(inputs)
     tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
@@ -248,14 +294,17 @@ def compile(
     # later input counts.
     bounds = [len(inputs) * number // tasks for number in range(tasks + 1)]
     shares = [(number, inputs[bounds[number] : bounds[number + 1]]) for number in range(tasks)]
-    compiled = spark.sparkContext.parallelize(shares, tasks).map(_part(parts, dialect)).collect()
+    compiled = spark.sparkContext.parallelize(shares, tasks).map(_part(parts, dialect, history)).collect()
     return PolicySet.merge(compiled, output)
 
 
-def _part(parts: str, dialect: str) -> Callable[[Any], str]:
+def _part(parts: str, dialect: str, history: bool) -> Callable[[Any], str]:
     def compile(share: tuple[int, list[str]]) -> str:
         number, inputs = share
         path = os.path.join(parts, f"part-{number:05}.pcs")
-        return PolicySet.compile(inputs, dialect=dialect, output=path, threads=1).name
+        compiled = PolicySet.compile(
+            inputs, dialect=dialect, output=path, history=history, threads=1
+        )
+        return compiled.name
 
     return compile

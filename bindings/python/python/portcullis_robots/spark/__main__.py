@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from datetime import datetime
 
 from .._core import PolicySet
 from ..agents import agent_list
@@ -27,8 +28,16 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
         help="a crawler given by its User-Agent header")
     add("-o", "--output", required=True, metavar="FOLDER", help="the folder of Parquet to write")
     add("--column", default="url", help="the column of URLs (default: url)")
+    times = parser.add_mutually_exclusive_group()
+    times.add_argument("--at", type=datetime.fromisoformat, metavar="TIME",
+        help="decide as of this time, by a set with history")
+    times.add_argument("--at-column", metavar="COLUMN",
+        help="decide each row as of the time in this column, by a set with history")
+    add("--before-first", choices=["unknown", "oldest"], default="unknown",
+        help="before the first capture of an origin: unknown, or as by that capture")
     add("--columns", default="verdict", metavar="C,D,…",
-        help="verdict, reason, line, rule, group and state, or bits (default: verdict)")
+        help="verdict, reason, line, rule, group, state, captured, since and until, or bits "
+        "(default: verdict)")
     add("--usage", metavar="L,M,…",
         help="add what pages may be used for, by label: train-ai, ai-use, search")
     add("--column-prefix", default="", metavar="TEXT", help="put TEXT before added names")
@@ -77,7 +86,10 @@ def main(values: list[str] | None = None) -> int:
         spark.sparkContext.addFile(policies)
         policies = os.path.basename(policies)
     pages = spark.read.parquet(*asked.inputs)
-    question = {"user_agents": asked.user_agent, "assume_scheme": asked.assume_scheme}
+    question = {
+        "user_agents": asked.user_agent, "assume_scheme": asked.assume_scheme,
+        "at": asked.at_column or asked.at, "before_first": asked.before_first,
+    }
     if asked.filter:
         decided = filter(
             pages, asked.column, policies, asked.agents,
