@@ -1,14 +1,16 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::ensure;
 use portcullis_survey::{Audit, ChunkFindings, Findings, Report, page};
 
 use super::args::AuditArgs;
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed, OutputFile};
-use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
+use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan, TimePlan};
 use super::stream;
 use super::summary::{self, Clock};
 
@@ -20,7 +22,12 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies, &plan.questions)?;
+    let mut policies = engine.load(&plan.policies, &plan.questions)?;
+    if let Some(TimePlan { all: Some(time), before_first, .. }) = plan.questions.times {
+        ensure!(policies.set.has_history(), plan::no_history(&policies.set));
+        let as_of = engine.install(|| policies.set.as_of(time, before_first))?;
+        policies.set = Arc::new(as_of);
+    }
     policies.show_notes(plan.summary.form);
     let agents = plan.questions.agents(policies.set.dialect())?;
     let audit = engine.install(|| Audit::new(&policies.set, agents, plan.top))?;
@@ -74,8 +81,9 @@ impl Plan {
         let json = destination(args.report);
         let form = plan::summary_form(&args.run);
         let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
+        let times = plan::time(args.time)?;
         Ok(Plan {
-            questions: QuestionPlan { usage: true, all_robots: true, ..questions },
+            questions: QuestionPlan { usage: true, all_robots: true, times, ..questions },
             policies,
             stream: plan::stream(args.input, args.rejects, None, &args.run, false)?,
             summary: SummaryPlan { form, census: false },

@@ -113,7 +113,10 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     let classifier = Classifier::new(Arc::clone(set), agents)?;
     let classifier = classifier.with_freshness(questions.freshness);
     let classifier = match &questions.times {
-        Some(times) => classifier.as_of(times.all).with_before_first(times.before_first),
+        Some(times) => classifier
+            .as_of(times.all)
+            .with_before_first(times.before_first)
+            .with_now(times.and_now),
         None => classifier,
     };
     Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))

@@ -79,11 +79,18 @@ pub struct TimePlan {
     /// How the time of each record is read.
     pub each: AtConfig,
     pub before_first: BeforeFirst,
+    /// Whether records are also decided as of now.
+    pub and_now: bool,
 }
 
 impl TimePlan {
     /// Describes the times for the summary.
     pub fn describe(&self) -> String {
+        let now = if self.and_now { ", and now" } else { "" };
+        format!("{}{now}", self.describe_times())
+    }
+
+    fn describe_times(&self) -> String {
         match (self.all, &self.each.place) {
             (Some(time), _) => time.to_rfc3339(),
             (None, AtPlace::Column(column)) => format!("the column {column}"),
@@ -285,7 +292,8 @@ pub fn times(
     args: ListTimeArgs,
     freshness: Option<&FreshnessArgs>,
 ) -> anyhow::Result<Option<TimePlan>> {
-    let ListTimeArgs { time: TimeArgs { at, before_first }, at_column, at_field, at_unit } = args;
+    let ListTimeArgs { time, at_column, at_field, at_unit, and_now } = args;
+    let TimeArgs { at, before_first } = time;
     let (all, place) = match (at, at_column) {
         (Some(AtValue::Time(time)), _) => (Some(time), AtPlace::Nowhere),
         (Some(AtValue::Record), _) => (None, AtPlace::Record),
@@ -293,8 +301,9 @@ pub fn times(
         (None, None) if !at_field.is_empty() => (None, AtPlace::Fields(at_field)),
         (None, None) => {
             ensure!(
-                before_first.is_none() && at_unit.is_none(),
-                "--before-first and --at-unit need times: use --at, --at-column or --at-field too"
+                before_first.is_none() && at_unit.is_none() && !and_now,
+                "--and-now, --before-first and --at-unit need times: use --at, --at-column or \
+                 --at-field too"
             );
             return Ok(None);
         }
@@ -308,7 +317,8 @@ pub fn times(
         None | Some(EarlyTime::Unknown) => BeforeFirst::Unknown,
         Some(EarlyTime::Oldest) => BeforeFirst::Oldest,
     };
-    Ok(Some(TimePlan { all, each: AtConfig { place, unit: at_unit }, before_first }))
+    let each = AtConfig { place, unit: at_unit };
+    Ok(Some(TimePlan { all, each, before_first, and_now }))
 }
 
 /// Returns how lists are read.

@@ -26,6 +26,11 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             FieldKind::Agent(agent, Column::Verdict) => {
                 added.push_words(place, of_agent(agent).map(|it| it.verdict as u8));
             }
+            FieldKind::Agent(agent, Column::Now) => {
+                let now = session.now().expect("the session decides as of now too");
+                let of_agent = now.decisions.iter().skip(agent).step_by(agents);
+                added.push_words(place, of_agent.map(|it| it.verdict as u8));
+            }
             FieldKind::Agent(agent, Column::Reason) => {
                 added.push_words(place, of_agent(agent).map(|it| it.reason as u8));
             }
@@ -61,14 +66,20 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
     Ok(())
 }
 
-/// Returns a time of the policy that was in force. A policy without a date has no beginning.
 fn time_of(kind: FieldKind, in_force: Option<InForce>) -> Option<UnixSeconds> {
-    let InForce { captured_at, period } = in_force?;
+    let [captured, since, until] = times(in_force);
     match kind {
-        FieldKind::Captured => captured_at,
-        FieldKind::Until => period.until,
-        _ => Some(period.since).filter(|since| since.0 > 0),
+        FieldKind::Captured => captured,
+        FieldKind::Until => until,
+        _ => since,
     }
+}
+
+/// Returns when the policy that was in force was captured, begins and ends. A policy without a date
+/// has no beginning.
+pub(crate) fn times(in_force: Option<InForce>) -> [Option<UnixSeconds>; 3] {
+    let Some(InForce { captured_at, period }) = in_force else { return [None; 3] };
+    [captured_at, Some(period.since).filter(|since| since.0 > 0), period.until]
 }
 
 /// Appends the line, the rule and the group of one decision.
@@ -85,7 +96,7 @@ fn read_rule(
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
             Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
             Column::Group => added.push_text(place, full.group.map(cut_to_show).as_deref()),
-            Column::Verdict | Column::Reason | Column::Usage(_) => {}
+            Column::Verdict | Column::Now | Column::Reason | Column::Usage(_) => {}
         }
     }
     Ok(())

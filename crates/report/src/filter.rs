@@ -102,7 +102,7 @@ impl Plan {
     }
 
     /// Returns the verdict of each record in the session's last block, and whether a preference on
-    /// it is unstated.
+    /// it is unstated. If the block is also decided as of now, both verdicts must allow.
     #[inline]
     pub fn verdicts<'s>(
         &'s self,
@@ -113,8 +113,15 @@ impl Plan {
         let per_record = if preferences.is_empty() { 0 } else { agents };
         session.decisions().chunks_exact(agents).enumerate().map(move |(place, decisions)| {
             let preferences = &preferences[place * per_record..][..per_record];
-            let is_unstated = preferences.contains(&Preference::Unstated);
-            (self.verdict(decisions, preferences), is_unstated)
+            let mut is_unstated = preferences.contains(&Preference::Unstated);
+            let mut verdict = self.verdict(decisions, preferences);
+            if let Some(now) = session.now() {
+                let preferences = &now.preferences[place * per_record..][..per_record];
+                is_unstated |= preferences.contains(&Preference::Unstated);
+                let decisions = &now.decisions[place * agents..][..agents];
+                verdict = both(verdict, self.verdict(decisions, preferences));
+            }
+            (verdict, is_unstated)
         })
     }
 
@@ -129,6 +136,13 @@ impl Plan {
             Verdict::Allow | Verdict::Disallow => Fate::Drop,
         }
     }
+}
+
+/// Combines two verdicts: what is unknown by one of them is unknown.
+fn both(one: Verdict, other: Verdict) -> Verdict {
+    let either = |verdict| one == verdict || other == verdict;
+    let order = [Verdict::Invalid, Verdict::Unknown, Verdict::Disallow];
+    order.into_iter().find(|&verdict| either(verdict)).unwrap_or(Verdict::Allow)
 }
 
 /// The records of a chunk by destination.

@@ -10,6 +10,10 @@
 //! be stated on a different line. `licenses` is an array. `usage` has `y`, `n`, `?` or `-`; the
 //! other three are `null` if the label is not stated.
 //!
+//! If records are decided as of a time, `captured`, `since` and `until` follow: the date of the newest
+//! capture at that time, and the ends of the period in force. If they are also decided as of now,
+//! `now` is that verdict.
+//!
 //! A rule, group or licence longer than [`SHOWN_BYTES_MAX`] is cut and ends with `…`, and so does its
 //! `_base64` member. `line` gives the place of the whole rule. The list of licences ends when it has
 //! that many bytes; the member `licenses_omitted` follows with the number of the others. Control and
@@ -21,11 +25,13 @@ use std::collections::BTreeMap;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
+use super::columns::times;
 use super::{ChunkError, Counts, Encoded, Format, Piece, decide_block};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, SHOWN_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
@@ -48,8 +54,10 @@ impl Format for JsonLines<'_> {
             for (row, record) in block.iter().enumerate() {
                 for (number, agent) in self.0.iter().enumerate() {
                     let usage = UsageObject::read(session, row, number)?;
+                    let time = TimeObject::read(session, row, number)?;
                     let full = session.full_decision(row, number)?;
-                    write_object(&Line::new(record.url(), agent, full, usage), &mut out.text);
+                    let line = Line { time, ..Line::new(record.url(), agent, full, usage) };
+                    write_object(&line, &mut out.text);
                 }
             }
             // Rules are read after the session compared the length of a mapped set.
@@ -69,6 +77,31 @@ pub(super) struct Line<'a> {
     decision: DecisionObject<'a>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     usage: Option<UsageObject>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    time: Option<TimeObject>,
+}
+
+/// When the policy was in force.
+#[derive(Serialize)]
+struct TimeObject {
+    captured: Option<UnixSeconds>,
+    since: Option<UnixSeconds>,
+    until: Option<UnixSeconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<&'static str>,
+}
+
+impl TimeObject {
+    /// Returns the members of a row and an agent; `None` if rows have no times.
+    fn read(session: &Session, row: usize, agent: usize) -> Result<Option<TimeObject>, Damage> {
+        if !session.has_times() {
+            return Ok(None);
+        }
+        let [captured, since, until] = times(session.in_force(row)?);
+        let agents = session.classifier().agents().len();
+        let now = session.now().map(|now| now.decisions[row * agents + agent].verdict.as_str());
+        Ok(Some(TimeObject { captured, since, until, now }))
+    }
 }
 
 /// The preferences about the requested labels.
@@ -157,7 +190,7 @@ impl<'a> Line<'a> {
         usage: Option<UsageObject>,
     ) -> Line<'a> {
         let decision = DecisionObject::with_group(decision);
-        Line { url: Text::uncut("url", Some(url)), agent, decision, usage }
+        Line { url: Text::uncut("url", Some(url)), agent, decision, usage, time: None }
     }
 }
 

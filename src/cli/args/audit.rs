@@ -4,7 +4,7 @@ use clap::{Args, ValueHint};
 
 use super::super::output::OutputFile;
 use super::groups::{
-    InputArgs, MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
+    InputArgs, MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TimeArgs, TopArgs,
 };
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
@@ -20,6 +20,8 @@ pub struct AuditArgs {
     pub questions: QuestionArgs,
     #[command(flatten)]
     pub policies: PolicyArgs,
+    #[command(flatten)]
+    pub time: TimeArgs,
     #[command(flatten)]
     pub input: InputArgs,
 

@@ -34,6 +34,8 @@ use portcullis_dialect::usage::{Label, Preference};
 pub enum Column {
     /// Allow, disallow, unknown or invalid.
     Verdict,
+    /// The verdict as of now, beside that at the record's time. `--and-now` adds this column.
+    Now,
     /// The reason of the verdict.
     Reason,
     /// The line of the deciding rule, counted from 1.
@@ -56,6 +58,7 @@ impl Column {
     pub fn as_str(self) -> &'static str {
         match self {
             Column::Verdict => "verdict",
+            Column::Now => "now",
             Column::Reason => "reason",
             Column::Line => "line",
             Column::Rule => "rule",
@@ -136,7 +139,7 @@ pub enum FieldKind {
 ///
 /// | column | type | records without a value |
 /// |---|---|---|
-/// | verdict, reason, label | word | none |
+/// | verdict, now, reason, label | word | none |
 /// | line | number | without a deciding rule |
 /// | rule, group | text | without one |
 /// | state | word | not a URL |
@@ -160,9 +163,10 @@ impl FieldKind {
     /// Returns the type of the values, and whether some records have no value.
     pub fn value_type(self) -> (ValueType, bool) {
         match self {
-            FieldKind::Agent(_, Column::Verdict | Column::Reason | Column::Usage(_)) => {
-                (ValueType::Word, false)
-            }
+            FieldKind::Agent(
+                _,
+                Column::Verdict | Column::Now | Column::Reason | Column::Usage(_),
+            ) => (ValueType::Word, false),
             FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
             FieldKind::Agent(_, Column::Rule | Column::Group) => (ValueType::Text, true),
             FieldKind::State => (ValueType::Word, true),
@@ -175,7 +179,9 @@ impl FieldKind {
     /// words.
     pub fn words(self) -> Vec<&'static str> {
         match self {
-            FieldKind::Agent(_, Column::Verdict) => Verdict::ALL.map(Verdict::as_str).into(),
+            FieldKind::Agent(_, Column::Verdict | Column::Now) => {
+                Verdict::ALL.map(Verdict::as_str).into()
+            }
             FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
             FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
@@ -278,6 +284,22 @@ impl Columns {
         let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
         let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
         self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
+        Ok(self)
+    }
+
+    /// Adds a column for the verdict as of now after each agent's verdict, or after its other columns
+    /// if it has no verdict.
+    ///
+    /// # Errors
+    ///
+    /// If all agents share a column of bits.
+    pub fn with_now(mut self) -> Result<Columns, ColumnsError> {
+        if self.has_bits {
+            return Err(ColumnsError::BitsAndMore);
+        }
+        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
+        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        self.per_agent.insert(place, Column::Now);
         Ok(self)
     }
 

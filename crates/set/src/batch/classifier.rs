@@ -48,6 +48,8 @@ pub struct Classifier {
     pub(super) before_first: BeforeFirst,
     /// The time as of which records without times of their own are decided.
     pub(super) times: Times<'static>,
+    /// Whether a block with times is also decided as of now.
+    pub(super) and_now: bool,
 }
 
 /// An error that prevents queries of a set.
@@ -121,6 +123,7 @@ impl Classifier {
             freshness: None,
             before_first: BeforeFirst::Unknown,
             times: Times::Now,
+            and_now: false,
         })
     }
 

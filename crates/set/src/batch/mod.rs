@@ -21,7 +21,7 @@ pub use classifier::{AskError, Classifier, Explained};
 pub use deciding::FullDecision;
 pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;
-pub use times::{BeforeFirst, InForce, Times};
+pub use times::{Answers, BeforeFirst, InForce, Times};
 pub use usage::{Licenses, StatedPlace};
 
 pub use portcullis_engine::vectors::Vectors;

@@ -10,7 +10,7 @@ use portcullis_robots::url::{BadUrl, ComparedPaths};
 use super::classifier::{Classifier, Explained, SchemeAndKey};
 use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
-use super::times::{Found, Times};
+use super::times::{Answers, Found, Times};
 use super::usage::{Licenses, StatedPlace, UsageMemory};
 use portcullis_io::access::UnixSeconds;
 
@@ -57,6 +57,7 @@ pub struct Session {
     ages: AgeCounts,
     /// What was found for each record of a block with times; empty without times.
     pub(super) found: Vec<Found>,
+    pub(super) now: Answers,
 }
 
 /// The searches for the hosts of a block.
@@ -83,6 +84,7 @@ impl Session {
             group: Vec::new(),
             ages: AgeCounts::default(),
             found: Vec::new(),
+            now: Answers::default(),
         }
     }
 
@@ -152,15 +154,22 @@ impl Session {
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
         let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
-        let Session { policies, block, unresolved, usage, ages, found, .. } = self;
+        let Session { policies, block, unresolved, usage, ages, found, now, .. } = self;
         found.clear();
-        if has_times {
-            classifier.find_moments(times, hosts, policies, found)?;
+        if has_times && classifier.and_now {
+            classifier.decide(policies, paths, block, unresolved)?;
+            classifier.find_preferences(policies, paths, block.decisions(), usage)?;
+            block.decisions().clone_into(&mut now.decisions);
+            usage.preferences().clone_into(&mut now.preferences);
         }
+        let search = match has_times {
+            true => classifier.find_moments(times, hosts, policies, found)?,
+            false => Default::default(),
+        };
         classifier.decide(policies, paths, block, unresolved)?;
         if has_times {
-            classifier.withdraw_undecided(found, block.answers_mut());
-            ages.merge(classifier.judge_moments(found, block.answers_mut())?);
+            let answers = block.answers_mut();
+            ages.merge(classifier.judge_moments((search, found), times, answers)?);
         } else if let Some(freshness) = &classifier.freshness {
             let judged = classifier.judge_ages(freshness, policies, hosts, block.answers_mut());
             ages.merge(judged?);

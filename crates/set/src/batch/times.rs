@@ -8,6 +8,7 @@
 //! without times.
 
 use portcullis_dialect::decision::Decision;
+use portcullis_dialect::usage::Preference;
 use portcullis_engine::block::{NO_POLICY, NO_URL, Source};
 use portcullis_io::access::UnixSeconds;
 
@@ -61,22 +62,39 @@ pub struct InForce {
     pub period: Period,
 }
 
-/// What was found for a record of a block with times.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
-    /// No origin.
-    Nothing,
-    NoTime,
-    BeforeFirst,
-    /// The moment at `index` of the timeline of an origin with this newest policy and capture. It is
-    /// early if it begins after the time.
-    Moment {
-        capture: u32,
-        policy: PolicyNumber,
-        index: u32,
-        time: UnixSeconds,
-        is_early: bool,
-    },
+/// The answers on a block by the newest policies.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// The decisions, by record and agent.
+    pub decisions: Vec<Decision>,
+    /// The preferences, by record, agent and label; empty if no label is asked about.
+    pub preferences: Vec<Preference>,
+}
+
+/// What was found for a record of a block with times: the moment of an origin's timeline, or why
+/// there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The capture of the origin; [`NONE`] if there is no moment.
+    capture: u32,
+    /// The index of the moment, or the reason.
+    moment: u32,
+}
+
+impl Found {
+    /// There is no origin.
+    const NOTHING: Found = Found { capture: NONE, moment: 0 };
+    const NO_TIME: Found = Found { capture: NONE, moment: 1 };
+    const BEFORE_FIRST: Found = Found { capture: NONE, moment: 2 };
+}
+
+/// What the search of a block found besides moments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    /// Whether the time of a record, or its origin at that time, is not known.
+    has_undecided: bool,
+    /// The number of records that the first capture decides though it is later.
+    early: u64,
 }
 
 impl Classifier {
@@ -99,6 +117,14 @@ impl Classifier {
         self
     }
 
+    /// Also decides each block with times as of now: by the newest policies, whatever their age. See
+    /// [`Session::now`]. Costs a second decision per record and agent.
+    #[must_use]
+    pub fn with_now(mut self, and_now: bool) -> Classifier {
+        self.and_now = and_now;
+        self
+    }
+
     /// Replaces the newest policy of each record in `policies` by the one that was in force.
     pub(super) fn find_moments(
         &self,
@@ -106,101 +132,95 @@ impl Classifier {
         (pieces, origins, hosts): (&Pieces, &[SchemeAndKey<'_>], &[Option<HostPosition>]),
         policies: &mut [u32],
         found: &mut Vec<Found>,
-    ) -> Result<(), Damage> {
+    ) -> Result<Search, Damage> {
         found.clear();
-        found.resize(policies.len(), Found::Nothing);
+        found.resize(policies.len(), Found::NOTHING);
         let mut captures = Vec::with_capacity(origins.len());
         for (number, (scheme, _)) in origins.iter().enumerate() {
-            let (urls, _) = pieces.urls_of_host(number);
-            let host =
-                hosts.get(number).copied().flatten().filter(|_| policies[urls.start] < NO_URL);
-            let is_https = place(scheme) == Place::Https;
-            let capture = match host {
-                Some(position) => self.set.host_at(position)?.captures[usize::from(is_https)],
-                None => NONE,
+            let first = pieces.urls_of_host(number).0.start;
+            let capture = match hosts.get(number) {
+                Some(&Some(position)) if policies[first] < NO_URL => {
+                    self.set.capture_of(position, place(scheme) == Place::Https)?
+                }
+                _ => NONE,
             };
+            if capture == NONE && policies[first] < NO_URL {
+                return Err(self.set.malformed_host("an origin has a policy and no capture"));
+            }
             self.set.prefetch_timeline(capture);
             captures.push(capture);
         }
         let timeline = |(number, &capture): (usize, &u32)| {
             let policy = PolicyNumber(policies[pieces.urls_of_host(number).0.start]);
-            let is_known = policy.0 < NO_URL && capture != NONE;
-            let timeline = is_known.then(|| self.set.timeline(policy, capture)).transpose()?;
+            let timeline =
+                (capture != NONE).then(|| self.set.timeline(policy, capture)).transpose()?;
             timeline.iter().for_each(StoredTimeline::prefetch);
             Ok(timeline)
         };
         let timelines = captures.iter().enumerate().map(timeline);
         let timelines = timelines.collect::<Result<Vec<_>, Damage>>()?;
+        let mut search = Search::default();
         for (number, timeline) in timelines.iter().enumerate() {
             for url in pieces.urls_of_host(number).0 {
-                if policies[url] == NO_URL {
-                    continue;
+                if policies[url] != NO_URL {
+                    let (moment, policy) =
+                        self.moment_at(times.of(url), timeline.as_ref(), &mut search)?;
+                    (found[url], policies[url]) = (moment, policy);
                 }
-                found[url] = self.moment_at(times.of(url), timeline.as_ref(), captures[number])?;
-                policies[url] = match (found[url], timeline) {
-                    (Found::Moment { index, .. }, Some(timeline)) => {
-                        let policy = timeline.policy(index as usize);
-                        self.known(Some(policy))?.map_or(NO_POLICY, |policy| policy.0)
-                    }
-                    _ => NO_POLICY,
-                };
             }
         }
-        Ok(())
+        Ok(search)
     }
 
+    /// Returns the moment of a timeline at a time, and its policy.
+    #[inline]
     fn moment_at(
         &self,
         time: Option<UnixSeconds>,
         timeline: Option<&StoredTimeline<'_>>,
-        capture: u32,
-    ) -> Result<Found, Damage> {
-        let Some(time) = time else { return Ok(Found::NoTime) };
-        let Some(timeline) = timeline else { return Ok(Found::Nothing) };
-        let (index, is_early) = match (timeline.index_at(time)?, self.before_first) {
-            (Some(index), _) => (index as u32, false),
-            (None, BeforeFirst::Oldest) if timeline.len()? > 0 => (0, true),
-            (None, _) => return Ok(Found::BeforeFirst),
+        search: &mut Search,
+    ) -> Result<(Found, u32), Damage> {
+        let Some(time) = time else {
+            search.has_undecided = true;
+            return Ok((Found::NO_TIME, NO_POLICY));
         };
-        Ok(Found::Moment { capture, policy: timeline.newest_policy(), index, time, is_early })
+        let Some(timeline) = timeline else { return Ok((Found::NOTHING, NO_POLICY)) };
+        let index = match timeline.index_at(time)? {
+            Some(index) => index,
+            None if self.before_first == BeforeFirst::Oldest && timeline.len()? > 0 => {
+                search.early += 1;
+                0
+            }
+            None => {
+                search.has_undecided = true;
+                return Ok((Found::BEFORE_FIRST, NO_POLICY));
+            }
+        };
+        let policy = self.known(Some(timeline.policy(index)))?;
+        let found = Found { capture: timeline.capture(), moment: index as u32 };
+        Ok((found, policy.map_or(NO_POLICY, |policy| policy.0)))
     }
 
-    /// Replaces the decisions of records whose time, or whose origin at that time, is not known.
-    pub(super) fn withdraw_undecided(
-        &self,
-        found: &[Found],
-        (decisions, sources): (&mut [Decision], &mut [Source]),
-    ) {
-        let agents = self.agents.len();
-        for (record, found) in found.iter().enumerate() {
-            let decision = match found {
-                Found::NoTime => Decision::NO_TIME,
-                Found::BeforeFirst => Decision::BEFORE_FIRST,
-                Found::Nothing | Found::Moment { .. } => continue,
-            };
-            let answers = record * agents..(record + 1) * agents;
-            decisions[answers.clone()].fill(decision);
-            sources[answers].fill(Source::NOWHERE);
-        }
-    }
-
-    /// Counts the records that the first capture decides though it is later, and judges the age of
-    /// each record's capture at the record's time.
+    /// Replaces the decisions of records whose time, or whose origin at that time, is not known, and
+    /// judges the age of each record's capture at its time.
     pub(super) fn judge_moments(
         &self,
-        found: &[Found],
+        (search, found): (Search, &[Found]),
+        times: Times<'_>,
         (decisions, sources): (&mut [Decision], &mut [Source]),
     ) -> Result<AgeCounts, Damage> {
         let agents = self.agents.len();
-        let mut ages = AgeCounts::default();
-        for (record, found) in found.iter().enumerate() {
-            let Found::Moment { time, is_early, .. } = *found else { continue };
-            ages.before_first += u64::from(is_early);
-            let Some(freshness) = &self.freshness else { continue };
-            let Some((timeline, index)) = self.timeline_of(*found)? else { continue };
-            let age = freshness.age_at(&timeline.moment(index)?.capture.facts, time);
-            ages.add(age, 1);
-            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
+        let mut ages = AgeCounts { before_first: search.early, ..AgeCounts::default() };
+        if !search.has_undecided && self.freshness.is_none() {
+            return Ok(ages);
+        }
+        for (record, &found) in found.iter().enumerate() {
+            let instead = match found {
+                Found::NO_TIME => Some(Decision::NO_TIME),
+                Found::BEFORE_FIRST => Some(Decision::BEFORE_FIRST),
+                _ => self.expired_at(found, times.of(record), &mut ages)?,
+            };
+            if let Some(decision) = instead {
                 let answers = record * agents..(record + 1) * agents;
                 decisions[answers.clone()].fill(decision);
                 sources[answers].fill(Source::NOWHERE);
@@ -210,14 +230,42 @@ impl Classifier {
         Ok(ages)
     }
 
-    /// Returns the timeline of the moment that was found, and the index of the moment.
-    fn timeline_of(&self, found: Found) -> Result<Option<(StoredTimeline<'_>, usize)>, Damage> {
-        let Found::Moment { capture, policy, index, .. } = found else { return Ok(None) };
-        Ok(Some((self.set.timeline(policy, capture)?, index as usize)))
+    /// Counts the age of a moment's capture at a time, and returns the decision that replaces those
+    /// from a capture of this age.
+    fn expired_at(
+        &self,
+        found: Found,
+        time: Option<UnixSeconds>,
+        ages: &mut AgeCounts,
+    ) -> Result<Option<Decision>, Damage> {
+        let (Some(freshness), Some(time)) = (&self.freshness, time) else { return Ok(None) };
+        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
+        let capture = timeline.moment(found.moment as usize)?.capture;
+        let age = freshness.age_at(&capture.facts, time);
+        ages.add(age, 1);
+        Ok(age.withdrawn().filter(|_| freshness.withdraws))
+    }
+
+    /// Returns the timeline of the moment that was found.
+    fn timeline_of(&self, found: Found) -> Result<Option<StoredTimeline<'_>>, Damage> {
+        // The number of the policy is not needed where the moment is known.
+        let timeline = || self.set.timeline(PolicyNumber(NONE), found.capture);
+        (found.capture != NONE).then(timeline).transpose()
     }
 }
 
 impl Session {
+    /// Returns whether the last block had times.
+    pub fn has_times(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Returns the answers as of now on the last block; `None` unless it had times and
+    /// [`Classifier::with_now`] asks for them.
+    pub fn now(&self) -> Option<&Answers> {
+        (self.classifier.and_now && self.has_times()).then_some(&self.now)
+    }
+
     /// Returns when the policy for the record at `record` of the last block was in force. `None` if
     /// the block had no times, or no policy was found for the record.
     ///
@@ -229,11 +277,12 @@ impl Session {
     ///
     /// If the last block had times and has no such record.
     pub fn in_force(&self, record: usize) -> Result<Option<InForce>, Damage> {
-        if self.found.is_empty() {
+        if !self.has_times() {
             return Ok(None);
         }
-        let found = self.classifier.timeline_of(self.found[record])?;
-        let Some((timeline, index)) = found else { return Ok(None) };
+        let found = self.found[record];
+        let Some(timeline) = self.classifier.timeline_of(found)? else { return Ok(None) };
+        let index = found.moment as usize;
         let captured_at = timeline.moment(index)?.capture.facts.captured_at;
         Ok(Some(InForce { captured_at, period: timeline.period(index)? }))
     }

@@ -216,6 +216,13 @@ impl PolicySet {
         Ok(StoredHost::of(self, head, &key.as_bytes()[..bytes]))
     }
 
+    /// Returns the number of the capture of a host's origin, or [`NONE`].
+    #[inline]
+    pub(crate) fn capture_of(&self, position: HostPosition, https: bool) -> Result<u32, Damage> {
+        let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
+        Ok(head[host::HTTP_CAPTURE + usize::from(https)].get())
+    }
+
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
     pub fn hosts<'s>(&'s self) -> impl Iterator<Item = Result<StoredHost<'s>, Damage>> + 's {
         let end = self.sections.hosts.bytes() / size_of::<u32>() as u64;

@@ -7,14 +7,18 @@
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::PolicyState;
+use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{ListReader, ListWriter, RobotsTxt, Role};
 
+use super::super::compile::{CompileConfig, to_memory};
 use super::super::file::Damage;
 use super::super::ingest::check_history;
 use super::super::standing::{Moment, Timeline};
 use super::super::{
     BlobID, BlobPool, Content, HostStanding, InputReport, OutageConfig, Part, Provenance, Standing,
 };
+use crate::batch::BeforeFirst;
+
 use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
 
 /// What a set knows about each origin, in memory.
@@ -82,6 +86,45 @@ impl PolicySet {
                 (vec![set], false)
             }
         })
+    }
+}
+
+impl PolicySet {
+    /// Returns the set of the captures up to `time`, compiled in memory without history. Before the
+    /// first capture of an origin, it is not known or, by `before_first`, has its first policy.
+    ///
+    /// Use it for questions that need whole policies as of one time. To decide URLs,
+    /// [`Classifier::as_of`](crate::batch::Classifier::as_of) compiles nothing. Runs on the calling
+    /// thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If the set has no history.
+    pub fn as_of(&self, time: UnixSeconds, before_first: BeforeFirst) -> Result<PolicySet, Damage> {
+        let Standings { mut hosts, pool, .. } = self.standings()?;
+        for host in &mut hosts {
+            let [http, https] = *host.timelines.take().expect("the set has history");
+            let at = |timeline: Timeline| {
+                let index = timeline.partition_point(|moment| moment.since <= time).checked_sub(1);
+                let index = index.or((before_first == BeforeFirst::Oldest).then_some(0))?;
+                timeline.get(index).map(|moment| moment.standing)
+            };
+            (host.http, host.https) = (at(http), at(https));
+        }
+        hosts.retain(|host| host.all().next().is_some());
+        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let config = CompileConfig {
+            provenance: String::from_utf8_lossy(self.provenance()?).into_owned(),
+            ..CompileConfig::new(self.dialect, self.robots_bytes_max().map(in_memory))
+        };
+        let compiled = to_memory(hosts, pool, &config, (None, true));
+        let compiled =
+            compiled.map_err(|_| self.file.malformed_header("its content cannot be compiled"))?;
+        Ok(PolicySet::of_compiled(self.name(), compiled, None, true))
     }
 }
 

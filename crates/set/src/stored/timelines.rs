@@ -90,8 +90,8 @@ impl PolicySet {
     ) -> Result<StoredTimeline<'_>, Damage> {
         let mut timeline = StoredTimeline { set: self, rows: &[], policy: policy.0, capture };
         let Some((starts, moments)) = self.sections.timelines() else { return Ok(timeline) };
-        let [first, end] = [0, 1].map(|at| self.words(starts, capture, 2).map(|it| it[at].get()));
-        let (first, end) = (first?, end?);
+        let words = self.words(starts, capture, 2)?;
+        let (first, end) = (words[0].get(), words[1].get());
         let Some(count) = end.checked_sub(first) else {
             return Err(self.malformed(starts, capture, "a timeline ends before it begins"));
         };
@@ -156,11 +156,6 @@ impl<'s> StoredTimeline<'s> {
     /// Returns the number that equal timelines of one host share.
     pub fn capture(&self) -> u32 {
         self.capture
-    }
-
-    /// Returns the policy after all captures.
-    pub(crate) fn newest_policy(&self) -> PolicyNumber {
-        PolicyNumber(self.policy)
     }
 
     /// Prefetches what a search reads first.
