@@ -49,13 +49,22 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
                     added.push_word(place, session.state(row)?.map(|state| state as u8));
                 }
             }
-            FieldKind::Captured | FieldKind::Since | FieldKind::Until => {
-                for row in 0..rows {
-                    added.push_time(place, time_of(kind, session.in_force(row)?));
+            // Below, once for all of them.
+            FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) => {}
+        }
+    }
+    if columns.need_times() {
+        for row in 0..rows {
+            let [captured, since, until] = times(session.in_force(row)?);
+            for (place, kind) in columns.kinds(agents).enumerate() {
+                match kind {
+                    FieldKind::Captured => added.push_time(place, captured),
+                    FieldKind::Since => added.push_time(place, since),
+                    FieldKind::Until => added.push_time(place, until),
+                    _ => {}
                 }
             }
-            // Below, once for all of them.
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) => {}
         }
     }
     if columns.need_rules() {
@@ -64,15 +73,6 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
         }
     }
     Ok(())
-}
-
-fn time_of(kind: FieldKind, in_force: Option<InForce>) -> Option<UnixSeconds> {
-    let [captured, since, until] = times(in_force);
-    match kind {
-        FieldKind::Captured => captured,
-        FieldKind::Until => until,
-        _ => since,
-    }
 }
 
 /// Returns when the policy that was in force was captured, begins and ends. A policy without a date

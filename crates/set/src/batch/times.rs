@@ -150,15 +150,18 @@ impl Classifier {
             self.set.prefetch_timeline(capture);
             captures.push(capture);
         }
-        let timeline = |(number, &capture): (usize, &u32)| {
+        let mut timelines = Vec::with_capacity(captures.len());
+        for (number, &capture) in captures.iter().enumerate() {
             let policy = PolicyNumber(policies[pieces.urls_of_host(number).0.start]);
-            let timeline =
-                (capture != NONE).then(|| self.set.timeline(policy, capture)).transpose()?;
-            timeline.iter().for_each(StoredTimeline::prefetch);
-            Ok(timeline)
-        };
-        let timelines = captures.iter().enumerate().map(timeline);
-        let timelines = timelines.collect::<Result<Vec<_>, Damage>>()?;
+            timelines.push(match capture {
+                NONE => None,
+                _ => {
+                    let timeline = self.set.timeline(policy, capture)?;
+                    timeline.prefetch();
+                    Some(timeline)
+                }
+            });
+        }
         let mut search = Search::default();
         for (number, timeline) in timelines.iter().enumerate() {
             for url in pieces.urls_of_host(number).0 {

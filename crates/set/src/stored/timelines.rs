@@ -83,6 +83,7 @@ impl PolicySet {
 
     /// Returns the timeline of an origin with this policy and capture, which is empty in a set
     /// without history.
+    #[inline]
     pub(crate) fn timeline(
         &self,
         policy: PolicyNumber,

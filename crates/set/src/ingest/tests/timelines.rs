@@ -160,9 +160,13 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
             let config = IngestConfig { outages, ..config(dialect) };
             // Before the first capture of all there is no set.
             let Ok(until) = ingest_pieces(&inputs, &config, 1) else { continue };
-            let mut session = session(set_of(&until, dialect), dialect);
-            session.classify(&urls).unwrap();
-            let mut answers = answers_on(&mut session, urls.len());
+            let mut until = session(set_of(&until, dialect), dialect);
+            until.classify(&urls).unwrap();
+            let mut answers = answers_on(&mut until, urls.len());
+            let compiled = asked.classifier().set().as_of(time, BeforeFirst::Unknown).unwrap();
+            let mut compiled = session(compiled, dialect);
+            compiled.classify(&urls).unwrap();
+            assert_eq!(answers_on(&mut compiled, urls.len()), answers, "{seed} {time:?}");
             for (url, (decisions, ..)) in urls.iter().zip(&mut answers) {
                 if Origin::of_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
                     for decision in decisions {
