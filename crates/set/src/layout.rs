@@ -61,6 +61,13 @@ impl MomentRow {
         MomentRow { since_and_input, policy: policy.into(), capture: capture.into() }
     }
 
+    /// Returns a bound on `since_and_input`: moments that begin at or before a time are less.
+    #[inline]
+    pub fn end_of(seconds: u64) -> u64 {
+        let last = u64::MAX >> MomentRow::INPUT_BITS;
+        if seconds < last { (seconds + 1) << MomentRow::INPUT_BITS } else { u64::MAX }
+    }
+
     #[inline]
     pub fn since(&self) -> u64 {
         self.since_and_input.get() >> MomentRow::INPUT_BITS
