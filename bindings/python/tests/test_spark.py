@@ -324,6 +324,15 @@ def test_the_jobs_agents(set_path):
     assert len({name.lower() for name in names}) == len(names)
 
 
+def test_the_jobs_times():
+    asked = ["-p", "x", "-a", "CCBot", "-o", "y", "z"]
+    assert job._arguments([*asked, "--at", "2024-06-01"]).at == datetime(2024, 6, 1)
+    assert job._arguments([*asked, "--at-column", "day", "--before-first", "oldest"]).at_column == "day"
+    for wrong in (["--at", "yesterday"], ["--at", "2024-06-01", "--at-column", "x"], ["--before-first", "oldest"]):
+        with pytest.raises(SystemExit):
+            job._arguments([*asked, *wrong])
+
+
 # The last test, because it ends the session.
 def test_the_job(session, pages, set_path, expected, tmp_path):
     output, counts = tmp_path / "out", tmp_path / "counts"

@@ -52,6 +52,8 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     arguments.agents = [agent.strip() for agent in agents if agent.strip()]
     if not arguments.agents and not arguments.user_agent:
         parser.error("no agents: pass -a or --user-agent")
+    if arguments.before_first == "oldest" and not (arguments.at or arguments.at_column):
+        parser.error("--before-first needs --at or --at-column")
     if (arguments.any or arguments.purpose) and not arguments.filter:
         parser.error("--any and --purpose need --filter")
     if (arguments.purpose is None) != (arguments.unstated is None):
