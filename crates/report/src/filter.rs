@@ -111,17 +111,20 @@ impl Plan {
         let agents = session.classifier().agents().len();
         let preferences = session.preferences();
         let per_record = if preferences.is_empty() { 0 } else { agents };
+        let now = session.now();
         session.decisions().chunks_exact(agents).enumerate().map(move |(place, decisions)| {
             let preferences = &preferences[place * per_record..][..per_record];
-            let mut is_unstated = preferences.contains(&Preference::Unstated);
-            let mut verdict = self.verdict(decisions, preferences);
-            if let Some(now) = session.now() {
-                let preferences = &now.preferences[place * per_record..][..per_record];
-                is_unstated |= preferences.contains(&Preference::Unstated);
-                let decisions = &now.decisions[place * agents..][..agents];
-                verdict = both(verdict, self.verdict(decisions, preferences));
+            let is_unstated = preferences.contains(&Preference::Unstated);
+            let then = (self.verdict(decisions, preferences), is_unstated);
+            match now {
+                None => then,
+                Some(now) => {
+                    let decisions = &now.decisions[place * agents..][..agents];
+                    let preferences = &now.preferences[place * per_record..][..per_record];
+                    let is_unstated = is_unstated || preferences.contains(&Preference::Unstated);
+                    (both(then.0, self.verdict(decisions, preferences)), is_unstated)
+                }
             }
-            (verdict, is_unstated)
         })
     }
 
@@ -191,7 +194,7 @@ pub fn write_chunk(
     let mut start = 0;
     piece.read(0, |block, rejects| {
         decide_block(block, session, counts, rejects)?;
-        for (&record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
+        for (record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
             let end = start + record.whole().len();
             out.unstated_records += u64::from(is_unstated);
             match (plan.fate(verdict), joined) {
@@ -262,7 +265,7 @@ pub fn write_rows(
 
 /// Appends a record that is not kept to the output for its verdict, if it is to be set aside.
 #[inline]
-fn set_aside(record: Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
+fn set_aside(record: &Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
     if plan.fate(verdict) != Fate::Aside {
         return;
     }
