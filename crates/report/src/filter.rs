@@ -121,11 +121,23 @@ impl Plan {
                 Some(now) => {
                     let decisions = &now.decisions[place * agents..][..agents];
                     let preferences = &now.preferences[place * per_record..][..per_record];
-                    let is_unstated = is_unstated || preferences.contains(&Preference::Unstated);
-                    (both(then.0, self.verdict(decisions, preferences)), is_unstated)
+                    self.and_now(then, decisions, preferences)
                 }
             }
         })
+    }
+
+    /// Combines the verdict of a record at its time with that of these answers as of now.
+    // Inlined, it would slow down every filter without times.
+    #[cold]
+    fn and_now(
+        &self,
+        (then, is_unstated): (Verdict, bool),
+        decisions: &[Decision],
+        preferences: &[Preference],
+    ) -> (Verdict, bool) {
+        let is_unstated = is_unstated || preferences.contains(&Preference::Unstated);
+        (both(then, self.verdict(decisions, preferences)), is_unstated)
     }
 
     /// Returns the destination of a record with this verdict.
