@@ -313,6 +313,10 @@ impl<'s> Sums<'s> {
         reading: Reading,
         used: PolicyUse<'_>,
     ) -> Result<Policy, Damage> {
+        // The policies of earlier times are not part of the survey.
+        if used.origins == 0 {
+            return Ok(reading.policy);
+        }
         for ((origins, hosts), (addressed, reach)) in self.agents.iter_mut().zip(reading.agents) {
             origins.add(used.origins, addressed, reach);
             hosts.add(used.hosts, addressed, reach);
