@@ -1,16 +1,15 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::ensure;
-use portcullis_survey::{Audit, ChunkFindings, Findings, Report, page};
+use portcullis_io::access::UnixSeconds;
+use portcullis_survey::{AsOf, Audit, ChunkFindings, Findings, Report, page};
 
-use super::args::AuditArgs;
+use super::args::{AuditArgs, NowArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed, OutputFile};
-use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan, TimePlan};
+use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream;
 use super::summary::{self, Clock};
 
@@ -22,16 +21,10 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let outputs = Outputs::open(plan)?;
     let engine = Engine::new(plan.stream.threads)?;
-    let mut policies = engine.load(&plan.policies, &plan.questions)?;
-    if let Some(TimePlan { all: Some(time), before_first, .. }) = plan.questions.times {
-        ensure!(policies.set.has_history(), plan::no_history(&policies.set));
-        let as_of = engine.install(|| policies.set.as_of(time, before_first))?;
-        policies.set = Arc::new(as_of);
-    }
+    let policies = engine.load(&plan.policies, &plan.questions)?;
     policies.show_notes(plan.summary.form);
-    let agents = plan.questions.agents(policies.set.dialect())?;
-    let audit = engine.install(|| Audit::new(&policies.set, agents, plan.top))?;
-    let audit = audit.with_automata_bytes_max(plan.questions.automata_bytes_max);
+    let classifier = policies.classifier(&plan.questions)?;
+    let audit = engine.install(|| Audit::new(classifier, plan.top))?;
     let clock = Clock::loaded(started);
     let mut findings = Findings::default();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();
@@ -81,11 +74,12 @@ impl Plan {
         let json = destination(args.report);
         let form = plan::summary_form(&args.run);
         let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
-        let times = plan::time(args.time)?;
+        let times = plan::times(args.times, NowArgs::default(), None)?;
+        let stream = plan::stream(args.input, args.rejects, times.as_ref(), &args.run, false)?;
         Ok(Plan {
             questions: QuestionPlan { usage: true, all_robots: true, times, ..questions },
             policies,
-            stream: plan::stream(args.input, args.rejects, None, &args.run, false)?,
+            stream,
             summary: SummaryPlan { form, census: false },
             page,
             json,
@@ -101,6 +95,10 @@ impl Plan {
 }
 
 fn name_sources(plan: &Plan, report: &mut Report) {
+    report.as_of = plan.questions.times.as_ref().map(|times| AsOf {
+        urls: times.describe(),
+        survey: times.all.map_or_else(|| "newest".to_owned(), UnixSeconds::to_rfc3339),
+    });
     report.source.name = plan.policies_name();
     if matches!(&plan.policies, PolicyPlan::Robots { path, .. } if path.is_dir()) {
         report.source.kind = "folder";

@@ -46,10 +46,10 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
     );
-    let columns = if args.times.and_now { columns.with_now()? } else { columns };
+    let columns = if args.now.and_now { columns.with_now()? } else { columns };
     let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
-    questions.times = plan::times(args.times, Some(&args.freshness))?;
+    questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
     ensure!(
         questions.times.is_some() || !columns.need_times(),
         "the columns captured, since and until need a time: use --at, --at-column or --at-field too"

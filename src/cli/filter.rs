@@ -29,7 +29,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let selection = selection(&args.selection);
     let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
-    questions.times = plan::times(args.times, Some(&args.freshness))?;
+    questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
     questions.usage = args.selection.purpose.is_some();
     let destination = Destination::new(args.output.joined.output);
     let prints_records = !args.quiet && !args.count;

@@ -23,7 +23,8 @@ use portcullis_set::{PolicySet, Strictness};
 use super::agents::{self, Asked};
 use super::args::{
     AgentArgs, AtValue, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs, ListTimeArgs,
-    MemoryArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs,
+    UsageArgs,
 };
 use super::files::Files;
 use super::lists::{self, Input};
@@ -284,15 +285,17 @@ pub fn time(TimeArgs { at, before_first }: TimeArgs) -> anyhow::Result<Option<Ti
         at != Some(AtValue::Record),
         "--at record is for lists whose records have times; name a time"
     );
-    times(ListTimeArgs { time: TimeArgs { at, before_first }, ..ListTimeArgs::default() }, None)
+    let times = ListTimeArgs { time: TimeArgs { at, before_first }, ..ListTimeArgs::default() };
+    self::times(times, NowArgs::default(), None)
 }
 
 /// Returns the times as of which records are decided, or `None` if no flag requests them.
 pub fn times(
     args: ListTimeArgs,
+    NowArgs { and_now }: NowArgs,
     freshness: Option<&FreshnessArgs>,
 ) -> anyhow::Result<Option<TimePlan>> {
-    let ListTimeArgs { time, at_column, at_field, at_unit, and_now } = args;
+    let ListTimeArgs { time, at_column, at_field, at_unit } = args;
     let TimeArgs { at, before_first } = time;
     let (all, place) = match (at, at_column) {
         (Some(AtValue::Time(time)), _) => (Some(time), AtPlace::Nowhere),

@@ -2,9 +2,14 @@
 
 mod recount;
 
-use recount::{Recount, policy_key};
+use std::collections::BTreeMap;
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use recount::{CountedRule, Recount, policy_key};
 
 use super::*;
+
+const AGENTS: &str = "-a Googlebot,GPTBot,CCBot,Nobody,AhrefsBot+SemrushBot";
 
 /// The agents and the flags for the corpus.
 const ASKED: &str =
@@ -37,6 +42,15 @@ fn audit(folder: &Folder, line: &str) -> Value {
     json(&folder.ok(format!("audit {line} -n 1000000 --report - --no-summary")).stdout)
 }
 
+/// Counts what `classify` says about the corpus.
+fn recount(folder: &Folder) -> Recount {
+    let key_of = |origin: &str, _: &str| {
+        let host = origin.split("//").nth(1).unwrap();
+        policy_key(&folder.read(&format!("c/robots/{host}")))
+    };
+    Recount::of(folder, ASKED, key_of)
+}
+
 fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
 }
@@ -54,11 +68,13 @@ fn strings(value: &Value) -> Vec<String> {
 fn counts_are_those_of_classify() {
     let folder = corpus();
     let report = audit(&folder, ASKED);
-    let recount = Recount::of(&folder, ASKED);
+    check_counts(&report, &recount(&folder));
+    assert_eq!(number(&report["records"]["bytes"]), folder.read("c/list").len() as u64);
+}
 
+fn check_counts(report: &Value, recount: &Recount) {
     let records = &report["records"];
     assert_eq!(number(&records["records"]), recount.records);
-    assert_eq!(number(&records["bytes"]), folder.read("c/list").len() as u64);
     for (agent, verdicts) in report["verdicts"].as_array().unwrap().iter().enumerate() {
         for verdict in ["allow", "disallow", "unknown", "invalid"] {
             let expected = recount.verdicts.get(&(agent, verdict.to_owned())).copied().unwrap_or(0);
@@ -76,8 +92,10 @@ fn counts_are_those_of_classify() {
 #[test]
 fn hosts_are_those_of_classify() {
     let folder = corpus();
-    let report = audit(&folder, ASKED);
-    let recount = Recount::of(&folder, ASKED);
+    check_hosts(&audit(&folder, ASKED), &recount(&folder));
+}
+
+fn check_hosts(report: &Value, recount: &Recount) {
     let hosts = &report["hosts"];
     assert_eq!(number(&hosts["asked"]), recount.hosts.len() as u64);
     let affected: Vec<_> =
@@ -97,23 +115,37 @@ fn hosts_are_those_of_classify() {
 #[test]
 fn rules_are_those_of_classify() {
     let folder = corpus();
-    let report = audit(&folder, ASKED);
-    let recount = Recount::of(&folder, ASKED);
+    let recount = recount(&folder);
+    assert!(recount.rules.len() > 50, "{}", recount.rules.len());
+    check_rules(&audit(&folder, ASKED), recount);
+}
+
+/// Compares each row with the rule of a policy that its host has, and each rule with one row.
+fn check_rules(report: &Value, recount: Recount) {
     let deciding = &report["rules"]["deciding"];
     let rows = deciding["rows"].as_array().unwrap();
-    assert!(rows.len() > 50, "{}", rows.len());
+    assert!(!rows.is_empty());
     assert_eq!(number(&deciding["total"]), rows.len() as u64);
-    assert_eq!(rows.len(), recount.rules.len());
+    let Recount { mut rules, hosts_of, .. } = recount;
     for row in rows {
         let host = row["host"].as_str().unwrap();
-        let key = (policy_key(&folder, host), number(&row["line"]));
-        let expected = recount.rules.get(&key).unwrap_or_else(|| panic!("{row} decided nothing"));
-        assert_eq!(number(&row["urls"]), expected.urls, "{row}");
-        assert_eq!(numbers(&row["by_agent"]), expected.by_agent, "{row}");
-        assert_eq!(row["verdict"], expected.verdict, "{row}");
-        assert_eq!(row["rule"], expected.rule, "{row}");
-        assert_eq!(strings(&row["samples"]), expected.samples, "{row}");
+        let of_host = hosts_of.iter().filter(|(_, hosts)| hosts.contains(host));
+        let mut keys = of_host.map(|(key, _)| (key.clone(), number(&row["line"])));
+        let is_same = |expected: &CountedRule| {
+            number(&row["urls"]) == expected.urls
+                && numbers(&row["by_agent"]) == expected.by_agent
+                && row["verdict"] == expected.verdict
+                && row["rule"] == expected.rule
+                && strings(&row["samples"]) == expected.samples
+        };
+        let key = keys.find(|key| rules.get(key).is_some_and(is_same));
+        let key = key.unwrap_or_else(|| panic!("{row} is not that of a rule"));
+        if !report["as_of"].is_null() {
+            assert_eq!(number(&row["hosts"]), hosts_of[&key.0].len() as u64, "{row}");
+        }
+        rules.remove(&key);
     }
+    assert!(rules.is_empty(), "{} rules have no row", rules.len());
     assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(&row["urls"]))));
 }
 
@@ -121,7 +153,17 @@ fn rules_are_those_of_classify() {
 fn unknown_and_invalid_records() {
     let folder = corpus();
     let report = audit(&folder, ASKED);
-    let recount = Recount::of(&folder, ASKED);
+    check_unknown(&report, recount(&folder));
+    let first = &report["unknown"]["worth_fetching"]["rows"][0];
+    assert_eq!(first["origin"], "https://unknown.example");
+
+    let invalid = &report["invalid"];
+    assert_eq!((number(&invalid["empty"]), number(&invalid["others"])), (30, 60));
+    let examples = ["no URL at all", "https://\u{fffd}/", "no URL at all"];
+    assert_eq!(strings(&invalid["examples"]), examples);
+}
+
+fn check_unknown(report: &Value, recount: Recount) {
     let unknown = &report["unknown"];
     assert_eq!(unknown["exact"], true);
     let rows = unknown["worth_fetching"]["rows"].as_array().unwrap();
@@ -133,12 +175,80 @@ fn unknown_and_invalid_records() {
     expected.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
     assert_eq!(found, expected);
     assert_eq!(number(&unknown["origins"]), expected.len() as u64);
-    assert_eq!(found[0].0, "https://unknown.example");
+}
 
-    let invalid = &report["invalid"];
-    assert_eq!((number(&invalid["empty"]), number(&invalid["others"])), (30, 60));
-    let examples = ["no URL at all", "https://\u{fffd}/", "no URL at all"];
-    assert_eq!(strings(&invalid["examples"]), examples);
+/// Gives the corpus a history of four captures per origin, each with the file of another host or an
+/// error, and `c/list` times. Returns the keys of the policies by origin and time of the capture.
+fn history(folder: &Folder) -> BTreeMap<(String, String), String> {
+    let mut hosts: Vec<String> = std::fs::read_dir(folder.path("c/robots"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    hosts.sort();
+    let (mut captures, mut keys) = (String::new(), BTreeMap::new());
+    for (number, host) in hosts.iter().enumerate() {
+        for (scheme, origin) in ["http", "https"].iter().enumerate() {
+            // Some origins are captured later than others.
+            for year in number % 3..4 {
+                let status = if (number + year) % 5 == 0 { 404 } else { 200 };
+                let file = &hosts[(number * (1 + scheme) + year) % hosts.len()];
+                let text = folder.read(&format!("c/robots/{file}"));
+                let text = if status == 200 { text } else { Vec::new() };
+                let time = format!("202{year}-0{}-01T00:00:00Z", 1 + scheme);
+                keys.insert((format!("{origin}://{host}"), time.clone()), policy_key(&text));
+                let capture = json!({
+                    "url": format!("{origin}://{host}/robots.txt"),
+                    "status": status,
+                    "fetched_at": time,
+                    "body_base64": BASE64_STANDARD.encode(text),
+                });
+                captures.push_str(&format!("{capture}\n"));
+            }
+        }
+    }
+    folder.write("captures.jsonl", captures);
+    folder.ok("compile --history --no-summary -o history.pcs captures.jsonl");
+    let times = ["2019-06-01", "2020-01-15", "2021-06-01", "never", "2022-02-01", "2026-01-01"];
+    let mut list = b"url\ttime\n".to_vec();
+    for (number, url) in folder.read("c/list").split(|&byte| byte == b'\n').enumerate() {
+        list.extend_from_slice(url.trim_ascii());
+        list.extend(format!("\t{}\n", times[number % times.len()]).bytes());
+    }
+    folder.write("list.tsv", list);
+    keys
+}
+
+#[test]
+fn as_of_times_counts_are_those_of_classify() {
+    let folder = corpus();
+    let keys = history(&folder);
+    for (times, surveyed) in [
+        ("--at-column time", Some("2030-01-01")),
+        ("--at-column time --before-first oldest", Some("2030-01-01")),
+        ("--at 2021-06-01", Some("2021-06-01")),
+        ("--at 2020-01-15 --before-first oldest", None),
+    ] {
+        let line = format!("-p history.pcs {AGENTS} {times} list.tsv");
+        let report = audit(&folder, &line);
+        let key_of = |origin: &str, time: &str| keys[&(origin.into(), time.into())].clone();
+        let recount = || Recount::of(&folder, &line, key_of);
+        check_counts(&report, &recount());
+        check_hosts(&report, &recount());
+        check_rules(&report, recount());
+        check_unknown(&report, recount());
+        let reasons = ["before-first", "no-time"]
+            .map(|reason| number(&report["verdicts"][0]["reasons"][reason]) > 0);
+        assert_eq!(reasons, [!times.contains("oldest"), times.contains("column")], "{times}");
+        for threads in [2, 5] {
+            assert_eq!(audit(&folder, &format!("{line} -j {threads}")), report, "{times}");
+        }
+        // What describes the files is that of the captures up to the time.
+        if let Some(time) = surveyed {
+            folder.ok(format!("compile --no-summary -o then.pcs captures.jsonl --as-of {time}"));
+            let then = audit(&folder, &format!("-p then.pcs {AGENTS} list.tsv"));
+            assert_eq!(report["survey"], then["survey"], "{times}");
+        }
+    }
 }
 
 #[test]

@@ -71,19 +71,6 @@ impl Counts {
         *self = Counts { unknown_hosts, skips_unknown_hosts, ..Counts::new(agents) };
     }
 
-    /// Counts one record of `bytes` bytes (including its end) and its decisions.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one decision for each agent, because an output would lack a column.
-    #[inline]
-    pub fn add(&mut self, bytes: usize, decisions: &[Decision]) {
-        assert_eq!(decisions.len(), self.agents.len(), "one decision for each agent");
-        self.records += 1;
-        self.bytes += bytes as u64;
-        self.agents.iter_mut().zip(decisions).for_each(|(agent, decision)| agent.add(decision));
-    }
-
     /// Counts the block that `session` decided last. Its URLs are `urls`, and its records have
     /// `bytes` bytes.
     ///
@@ -174,8 +161,7 @@ impl Counts {
         &self.agents
     }
 
-    /// Returns the number of records whose origin is in this state. Without [`Counts::add_block`],
-    /// URLs of a robots.txt that the dialect always allows are not counted.
+    /// Returns the number of records whose origin is in this state.
     pub fn state(&self, state: PolicyState) -> u64 {
         let reasons: &[Reason] = match state {
             PolicyState::Rules => &[Reason::Rule, Reason::NoRule, Reason::NoGroup],
@@ -254,13 +240,23 @@ mod tests {
     const ALLOWED: Decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
     const FORBIDDEN: Decision = Decision::without_rule(Verdict::Disallow, Reason::Unavailable);
 
+    /// Counts records with these numbers of bytes and decisions.
+    fn counted(records: &[(u64, [Decision; 2])]) -> Counts {
+        let mut counts = Counts::new(2);
+        for (bytes, decisions) in records {
+            counts.records += 1;
+            counts.bytes += bytes;
+            counts.agents.iter_mut().zip(decisions).for_each(|(agent, it)| agent.add(it));
+        }
+        counts
+    }
+
     #[test]
     fn counts_of_chunks_add_up_in_any_order() {
-        let [mut whole, mut left, mut right] = [(); 3].map(|()| Counts::new(2));
-        whole.add(10, &[ALLOWED, FORBIDDEN]);
-        whole.add(5, &[Decision::UNKNOWN, ALLOWED]);
-        left.add(10, &[ALLOWED, FORBIDDEN]);
-        right.add(5, &[Decision::UNKNOWN, ALLOWED]);
+        let first = (10, [ALLOWED, FORBIDDEN]);
+        let second = (5, [Decision::UNKNOWN, ALLOWED]);
+        let whole = counted(&[first, second]);
+        let (left, right) = (counted(&[first]), counted(&[second]));
         let mut sum = Counts::default();
         sum.merge(&right);
         sum.merge(&left);
@@ -288,8 +284,11 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "one decision for each agent")]
+    #[should_panic(expected = "one decision for each URL and agent")]
     fn a_lost_column_is_a_bug() {
-        Counts::new(2).add(1, &[ALLOWED]);
+        let mut session = Session::new(classifier(&["a"], &[], 1), SCHEME);
+        let urls = ["a/x"];
+        session.classify(&urls).unwrap();
+        Counts::new(2).add_block(&urls, 0, &mut session).unwrap();
     }
 }

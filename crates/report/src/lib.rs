@@ -229,9 +229,17 @@ fn times(block: &[Record<'_>]) -> Option<Vec<Option<UnixSeconds>>> {
     Some(block.iter().map(|record| time(record).flatten()).collect())
 }
 
-/// Decides a block of records, and counts them.
+/// Decides a block of records, as of their times if they are read with times, and counts them.
+///
+/// # Errors
+///
+/// If a part of the set that is read is damaged.
+///
+/// # Panics
+///
+/// If the records have times and the set has no history.
 #[inline]
-fn decide_block(
+pub fn decide_block(
     block: &[Record<'_>],
     session: &mut Session,
     counts: &mut Counts,

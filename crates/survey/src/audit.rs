@@ -1,4 +1,7 @@
 //! An audit: a survey for some agents, and one pass over a list of URLs.
+//!
+//! The URLs are decided by a classifier, which may ask as of times. The survey is of the set as of
+//! the classifier's one time, or else of the newest policies.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -11,10 +14,10 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_report::{AgentCounts, Counts, Figures, Unknown as UnknownOrigins};
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{AskError, Classifier};
+use portcullis_set::batch::Classifier;
 use portcullis_set::{Damage, PolicySet};
 
-use crate::counting::{Findings, OriginCounts, Tally, Worker};
+use crate::counting::{Findings, PolicyCounts, Tally, Worker};
 use crate::policies::Policy;
 use crate::report::{
     AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
@@ -29,7 +32,7 @@ pub struct Audit {
     pub(crate) classifier: Arc<Classifier>,
     pub(crate) set: Arc<PolicySet>,
     survey: Survey,
-    /// The policies by number.
+    /// The policies of all times, by number.
     pub(crate) policies: Vec<Policy>,
     /// The number of counters for rules, and for rules by class.
     counters: [usize; 2],
@@ -48,36 +51,38 @@ pub(crate) struct Asked<'a> {
     /// The host that names the policy: of the hosts that share it, the one with the most URLs, or
     /// else the first by name.
     pub hosts: Vec<&'a [u8]>,
+    /// The number of hosts of these URLs.
+    pub host_counts: Vec<u64>,
 }
 
 impl Audit {
-    /// Surveys `set` for `agents`: parses and analyses every file once, on the calling thread's
-    /// rayon pool. Lists of the report have at most `top` rows.
+    /// Surveys the set of `classifier` for its agents: parses and analyses every file once, on the
+    /// calling thread's rayon pool. Lists of the report have at most `top` rows.
     ///
     /// # Errors
     ///
-    /// If the set is damaged, or was compiled for other agents.
+    /// If the set is damaged.
     ///
     /// # Panics
     ///
-    /// If there are no agents.
-    pub fn new(
-        set: &Arc<PolicySet>,
-        agents: Vec<AgentChain>,
-        top: usize,
-    ) -> Result<Audit, AskError> {
+    /// If there are no agents, or the set was loaded without usage preferences.
+    pub fn new(classifier: Classifier, top: usize) -> Result<Audit, Damage> {
+        let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
         assert!(!agents.is_empty(), "an audit needs an agent");
-        let (survey, mut policies) = Survey::with_policies(set, &agents, top)?;
+        let (newest, mut policies) = Survey::with_policies(&set, agents, top)?;
+        let survey = match classifier.set_as_of()? {
+            Some(then) => Survey::with_policies(&then, agents, top)?.0,
+            None => newest,
+        };
         let mut counters = [0, 0];
         for policy in &mut policies {
             policy.rules.place(&mut counters[0]);
             policy.classes.iter_mut().for_each(|class| class.rules.place(&mut counters[1]));
         }
         let tally = Mutex::new(Tally::new(counters[0], counters[1], agents.len()));
-        let classifier = Classifier::new(Arc::clone(set), agents)?.with_usage(&Label::ALL);
         Ok(Audit {
-            classifier: classifier.into(),
-            set: Arc::clone(set),
+            classifier: classifier.with_usage(&Label::ALL).into(),
+            set,
             survey,
             policies,
             counters,
@@ -85,14 +90,6 @@ impl Audit {
             has_samples: (0..counters[0]).map(|_| AtomicBool::new(false)).collect(),
             tally,
         })
-    }
-
-    /// Bounds the bytes that the automata of one thread may use.
-    #[must_use]
-    pub fn with_automata_bytes_max(mut self, bytes: usize) -> Audit {
-        let classifier = Arc::into_inner(self.classifier).expect("workers borrow the audit");
-        self.classifier = classifier.with_automata_bytes_max(bytes).into();
-        self
     }
 
     /// Creates the worker of a thread. Records without a scheme get `assumed_scheme`; if that is
@@ -138,11 +135,12 @@ impl Audit {
             format: REPORT_FORMAT,
             version: env!("CARGO_PKG_VERSION"),
             inputs: Vec::new(),
+            as_of: None,
             source: self.source(),
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             records,
             verdicts: agents.iter().zip(counts).map(verdicts).collect(),
-            states: self.states(&asked, findings.unknown.urls()),
+            states: self.states(&asked, records.unknown),
             hosts: self.hosts(tally),
             rules: self.rules(tally, findings, &asked)?,
             usage: self.usage(tally),
@@ -158,18 +156,19 @@ impl Audit {
 
     fn asked<'a>(&'a self, tally: &'a Tally) -> Asked<'a> {
         let mut urls = vec![0; self.policies.len()];
+        let mut host_counts = urls.clone();
         let first = |policy: &'a Policy| (0, Reverse(&*policy.first_host));
         let mut leading: Vec<(u64, Reverse<&[u8]>)> = self.policies.iter().map(first).collect();
-        for (key, origins) in &tally.hosts {
-            for origin in origins.iter().flatten() {
-                urls[origin.policy] += origin.urls;
-                // http and https often share a policy.
-                let same = origins.iter().flatten().filter(|it| it.policy == origin.policy);
-                let of_host = (same.map(|it| it.urls).sum(), Reverse(&**key));
-                leading[origin.policy] = leading[origin.policy].max(of_host);
+        for (key, counts) in &tally.hosts {
+            for counts in counts {
+                let policy = counts.policy;
+                urls[policy] += counts.urls;
+                host_counts[policy] += 1;
+                leading[policy] = leading[policy].max((counts.urls, Reverse(&**key)));
             }
         }
-        Asked { urls, hosts: leading.into_iter().map(|(_, Reverse(host))| host).collect() }
+        let hosts = leading.into_iter().map(|(_, Reverse(host))| host).collect();
+        Asked { urls, hosts, host_counts }
     }
 
     fn source(&self) -> PolicyFacts {
@@ -181,7 +180,7 @@ impl Audit {
             hash: format!("{:016x}", set.hash()),
             dialect: set.dialect().name,
             robots_bytes_max: set.robots_bytes_max(),
-            hosts: counts.as_ref().map(|_| self.survey.hosts),
+            hosts: counts.as_ref().map(|counts| counts.hosts),
             origins: counts.as_ref().map(|counts| counts.origins),
             policies: self.policies.len() as u64,
             captured: counts.and_then(|counts| counts.captured),
@@ -200,27 +199,27 @@ impl Audit {
 
     /// Returns figures about the hosts of URLs, and the hosts with the most disallowed decisions.
     fn hosts(&self, tally: &Tally) -> HostFigures {
-        let row = |key: &[u8], origins: &[Option<OriginCounts>]| {
+        let row = |key: &[u8], policies: &[PolicyCounts]| {
             let mut by_agent = vec![0; self.classifier.agents().len()];
-            for origin in origins.iter().flatten() {
-                let class_of = &self.policies[origin.policy].class_of;
+            for counts in policies {
+                let class_of = &self.policies[counts.policy].class_of;
                 for (count, &class) in by_agent.iter_mut().zip(class_of) {
-                    *count += origin.disallowed[class as usize];
+                    *count += counts.disallowed[class as usize];
                 }
             }
             HostRow {
                 host: Text::cut(key),
-                urls: origins.iter().flatten().map(|origin| origin.urls).sum(),
+                urls: policies.iter().map(|counts| counts.urls).sum(),
                 disallowed: by_agent.iter().sum(),
                 by_agent,
             }
         };
-        let affected = tally.hosts.iter().filter(|(_, origins)| {
-            let mut disallowed = origins.iter().flatten().flat_map(|origin| &origin.disallowed);
+        let affected = tally.hosts.iter().filter(|(_, policies)| {
+            let mut disallowed = policies.iter().flat_map(|counts| &counts.disallowed);
             disallowed.any(|&urls| urls > 0)
         });
         let total = affected.clone().count() as u64;
-        let rows = affected.map(|(key, origins)| (&**key, row(key, origins)));
+        let rows = affected.map(|(key, policies)| (&**key, row(key, policies)));
         let rows =
             largest(rows, self.top, |&(key, ref row)| (row.disallowed, row.urls, Reverse(key)));
         let rows = rows.into_iter().map(|(_, row)| row).collect();
@@ -283,7 +282,7 @@ impl Audit {
                 let found = &file.rules()[rule.index()];
                 DecidingRule {
                     host: Text::cut(asked.hosts[number]),
-                    hosts: policy.hosts,
+                    hosts: if tally.has_times { asked.host_counts[number] } else { policy.hosts },
                     line: found.line.get(),
                     verdict: found.verdict.as_str(),
                     rule: Text::cut(found.value),

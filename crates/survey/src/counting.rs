@@ -6,9 +6,10 @@
 //! records, origins without a policy) go to the [`ChunkFindings`] of the chunk, and [`Findings`]
 //! merges them chunk by chunk. So the result is the same for any number of threads.
 //!
-//! Cost per URL: one lookup of the host per run of URLs with one origin, and a few additions.
-//! Memory per thread: two counters per rule. Shared memory: a few counters per host that occurs, a
-//! few URLs per deciding rule, and at most [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
+//! Cost per URL: one lookup of the host per run of URLs with one origin and one policy, and a few
+//! additions. Memory per thread: two counters per rule. Shared memory: a few counters per host that
+//! occurs and each of its policies, a few URLs per deciding rule, and at most
+//! [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,11 +17,12 @@ use std::sync::atomic::Ordering;
 use crate::audit::Audit;
 use crate::origins::Map;
 use crate::policies::Policy;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_engine::block::{NO_POLICY, NO_URL};
 use portcullis_io::input::Record;
-use portcullis_report::{ChunkError, Counts, Piece, Unknown};
+use portcullis_report::{ChunkError, Counts, Piece, Unknown, decide_block};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
@@ -39,17 +41,18 @@ pub(super) struct Tally {
     /// For each agent and label, the number of URLs by preference, in the order of
     /// [`Preference::ALL`].
     pub usage: Vec<[u64; Preference::ALL.len()]>,
-    /// The hosts of URLs with a known policy, by key: http or the only scheme of the key, then
-    /// https.
-    pub hosts: Map<Text, [Option<OriginCounts>; 2]>,
+    /// The hosts of URLs with a known policy, by key: the counts of each of its policies, by number.
+    pub hosts: Map<Text, Vec<PolicyCounts>>,
     /// The number of records without text.
     pub empty: u64,
+    /// Whether records were decided as of a time.
+    pub has_times: bool,
 }
 
-/// The counts of the URLs of one origin.
+/// The counts of the URLs of one host that one policy decided.
 #[derive(Clone, Debug)]
-pub(super) struct OriginCounts {
-    /// The number of the origin's policy.
+pub(super) struct PolicyCounts {
+    /// The number of the policy.
     pub policy: usize,
     pub urls: u64,
     /// The number of URLs that each class of agents must not fetch.
@@ -58,13 +61,17 @@ pub(super) struct OriginCounts {
 
 impl Tally {
     pub fn new(rules: usize, class_rules: usize, agents: usize) -> Tally {
+        let mut counts = Counts::default();
+        // Origins without a policy are findings.
+        counts.clear(agents, false);
         Tally {
-            counts: Counts::new(agents),
+            counts,
             rules: vec![0; rules],
             class_rules: vec![0; class_rules],
             usage: vec![[0; Preference::ALL.len()]; agents * Label::ALL.len()],
             hosts: Map::default(),
             empty: 0,
+            has_times: false,
         }
     }
 
@@ -76,23 +83,29 @@ impl Tally {
         add(self.usage.as_flattened_mut(), other.usage.as_flattened());
         self.add_hosts(other.hosts);
         self.empty += other.empty;
+        self.has_times |= other.has_times;
     }
 
-    fn add_hosts(&mut self, hosts: impl IntoIterator<Item = (Text, [Option<OriginCounts>; 2])>) {
-        for (key, origins) in hosts {
+    fn add_hosts(&mut self, hosts: impl IntoIterator<Item = (Text, Vec<PolicyCounts>)>) {
+        for (key, counts) in hosts {
             let sums = self.hosts.entry(key).or_default();
-            for (sum, origin) in sums.iter_mut().zip(origins) {
-                match (sum.as_mut(), origin) {
-                    (_, None) => {}
-                    (None, origin) => *sum = origin,
-                    (Some(sum), Some(origin)) => {
-                        sum.urls += origin.urls;
-                        add(&mut sum.disallowed, &origin.disallowed);
-                    }
-                }
+            for PolicyCounts { policy, urls, disallowed } in counts {
+                let sum = of_policy(sums, policy, disallowed.len());
+                sum.urls += urls;
+                add(&mut sum.disallowed, &disallowed);
             }
         }
     }
+}
+
+/// Returns the counts of a policy with this number of classes, which are 0 if they are new.
+fn of_policy(counts: &mut Vec<PolicyCounts>, policy: usize, classes: usize) -> &mut PolicyCounts {
+    let found = counts.binary_search_by_key(&policy, |it| it.policy);
+    let place = found.unwrap_or_else(|place| {
+        counts.insert(place, PolicyCounts { policy, urls: 0, disallowed: vec![0; classes] });
+        place
+    });
+    &mut counts[place]
 }
 
 fn add(counters: &mut [u64], others: &[u64]) {
@@ -199,8 +212,7 @@ impl<'a> Worker<'a> {
         let Worker { session, counting } = self;
         counting.in_chunk.clear();
         piece.read(0, |block, rejects| {
-            session.classify(block)?;
-            rejects.add_block(block, session);
+            decide_block(block, session, &mut counting.tally.counts, rejects)?;
             counting.block(block, session, findings)?;
             Ok::<bool, ChunkError>(true)
         })?;
@@ -211,7 +223,8 @@ impl<'a> Worker<'a> {
 }
 
 impl Counting<'_> {
-    /// Counts the records of a block, origin by origin.
+    /// Counts the records of a block, origin by origin. As of times, the records of an origin may
+    /// have different policies.
     fn block(
         &mut self,
         block: &[Record<'_>],
@@ -220,6 +233,7 @@ impl Counting<'_> {
     ) -> Result<(), Damage> {
         let agents = session.classifier().agents().len();
         let decisions = session.decisions_with_rules()?;
+        self.tally.has_times |= session.has_times();
         for preferences in session.preferences().chunks_exact(self.tally.usage.len()) {
             for (counts, preference) in self.tally.usage.iter_mut().zip(preferences) {
                 counts[*preference as usize] += 1;
@@ -228,26 +242,38 @@ impl Counting<'_> {
         let mut origins = session.origins(block).peekable();
         while let Some((first, scheme, key)) = origins.next() {
             let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
-            let records = &block[first..end];
-            let decisions = &decisions[first * agents..end * agents];
-            let by_record = records.iter().zip(decisions.chunks_exact(agents));
-            for (record, decisions) in by_record {
-                self.tally.counts.add(record.whole().len(), decisions);
-            }
-            match decisions[0].verdict {
-                Verdict::Allow | Verdict::Disallow => {
-                    self.known((scheme, key), records, decisions, findings)?;
+            let mut start = first;
+            for policies in session.policies()[first..end].chunk_by(|one, next| one == next) {
+                let records = &block[start..start + policies.len()];
+                let decisions = &decisions[start * agents..(start + policies.len()) * agents];
+                match policies[0] {
+                    NO_URL => records.iter().for_each(|record| self.invalid(record, findings)),
+                    NO_POLICY => self.unknown((scheme, key), decisions, findings),
+                    policy => {
+                        self.known((scheme, key), policy as usize, records, decisions, findings)?;
+                    }
                 }
-                Verdict::Unknown => {
-                    set_origin(scheme, key, &mut self.scratch);
-                    findings.unknown.add(&self.scratch, records.len() as u64, usize::MAX);
-                }
-                Verdict::Invalid => {
-                    records.iter().for_each(|record| self.invalid(record, findings));
-                }
+                start += policies.len();
             }
         }
         Ok(())
+    }
+
+    /// Counts the URLs of one origin without a policy. An origin that was captured later, or is only
+    /// asked about without a time, is not one to fetch.
+    fn unknown(
+        &mut self,
+        (scheme, key): (&[u8], &[u8]),
+        decisions: &[Decision],
+        findings: &mut ChunkFindings,
+    ) {
+        // This reason does not depend on the agent.
+        let of_records = decisions.iter().step_by(self.audit.classifier.agents().len());
+        let urls = of_records.filter(|decision| decision.reason == Reason::NoPolicy).count() as u64;
+        if urls > 0 {
+            set_origin(scheme, key, &mut self.scratch);
+            findings.unknown.add(&self.scratch, urls, usize::MAX);
+        }
     }
 
     fn invalid(&mut self, record: &Record<'_>, findings: &mut ChunkFindings) {
@@ -261,39 +287,33 @@ impl Counting<'_> {
         }
     }
 
-    /// Counts the URLs of one origin with a known policy.
+    /// Counts the URLs of one origin that one policy decided.
     #[inline]
     fn known(
         &mut self,
         (scheme, key): (&[u8], &[u8]),
+        number: usize,
         records: &[Record<'_>],
         decisions: &[Decision],
         findings: &mut ChunkFindings,
     ) -> Result<(), Damage> {
         let audit = self.audit;
-        let is_https = scheme.eq_ignore_ascii_case(b"https");
-        let (host, place) = if audit.set.is_universal() {
-            (&b"*"[..], 0)
-        } else if is_https || scheme.eq_ignore_ascii_case(b"http") {
-            (key, usize::from(is_https))
+        let is_of_web = [&b"http"[..], b"https"].iter().any(|it| scheme.eq_ignore_ascii_case(it));
+        let host = if audit.set.is_universal() {
+            &b"*"[..]
+        } else if is_of_web {
+            key
         } else {
             set_origin(scheme, key, &mut self.scratch);
-            (self.scratch.as_slice(), 0)
+            self.scratch.as_slice()
         };
-        let origin = match &mut self.tally.hosts.entry_ref(host).or_default()[place] {
-            Some(origin) => origin,
-            new => {
-                let number = audit.set.policy_of(scheme, key)?;
-                let policy = number.ok_or_else(|| audit.misfiled())?.index();
-                let disallowed = vec![0; audit.policies[policy].classes.len()];
-                new.insert(OriginCounts { policy, urls: 0, disallowed })
-            }
-        };
-        origin.urls += records.len() as u64;
-        let policy = &audit.policies[origin.policy];
+        let policy = &audit.policies[number];
+        let counts = self.tally.hosts.entry_ref(host).or_default();
+        let counts = of_policy(counts, number, policy.classes.len());
+        counts.urls += records.len() as u64;
         let agents = policy.class_of.len();
         for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
-            for (class, disallowed) in policy.classes.iter().zip(&mut origin.disallowed) {
+            for (class, disallowed) in policy.classes.iter().zip(&mut counts.disallowed) {
                 let decision = &decisions[class.agent];
                 *disallowed += u64::from(decision.verdict == Verdict::Disallow);
             }

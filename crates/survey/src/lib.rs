@@ -37,12 +37,13 @@
 //! use portcullis_io::list::{Arena, List, Rows};
 //! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
+//! use portcullis_set::batch::Classifier;
 //! use portcullis_set::{LoadConfig, PolicySet};
 //!
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-//! let audit = Audit::new(&set.into(), agents, 10)?; // lists have at most 10 rows
+//! let audit = Audit::new(Classifier::new(set, agents)?, 10)?; // lists have at most 10 rows
 //! let mut findings = Findings::default();
 //! let mut chunk = ChunkFindings::default();
 //! let mut worker = audit.worker(None); // one per thread
@@ -86,7 +87,7 @@ pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRob
 pub use origins::{NoteFigures, OriginFigures};
 pub use policies::{AgentFigures, ReachFigures, RobotFigures, RobotRow};
 pub use report::{
-    AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
+    AgentVerdicts, AsOf, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
     RecordFigures, Report, RuleFigures, Unknown, UsageRow,
 };
 pub use survey::Survey;

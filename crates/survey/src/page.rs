@@ -27,7 +27,7 @@ use portcullis_robots::figures::{bytes, grouped, plural, share};
 use portcullis_robots::visible::cut_characters;
 
 use crate::policies::AgentFigures;
-use crate::report::{AgentVerdicts, List, Report, UsageRow};
+use crate::report::{AgentVerdicts, AsOf, List, Report, UsageRow};
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
@@ -136,7 +136,7 @@ impl<'r> View<'r> {
             || "not known; the files have no date".to_owned(),
             |dates| format!("{} to {}", dates.first.to_rfc3339(), dates.last.to_rfc3339()),
         );
-        let facts = [
+        let mut facts = vec![
             ("Agents", folded(agents.iter().map(|agent| agent_name(agent)), 6)),
             ("URLs", folded(inputs.iter().map(code), 6)),
             ("Policies", html! { (code(&source.name)) (kind) }),
@@ -144,6 +144,10 @@ impl<'r> View<'r> {
             ("Set hash", code(&source.hash)),
             ("Dialect", code(source.dialect)),
         ];
+        if let Some(AsOf { urls, survey }) = &self.report.as_of {
+            facts.push(("URLs decided as of", html! { (text(urls)) }));
+            facts.push(("Files as of", html! { (text(survey)) }));
+        }
         let footer = format!(
             "Made by portcullis {version}. Nothing on this page was fetched from a site; it shows \
              what the files contained when they were captured."
@@ -404,21 +408,27 @@ impl<'r> View<'r> {
         let rows = self.rows(all);
         let caption = self.caption("Origins to fetch a robots.txt from", all, *total);
         let known: u64 = rows.iter().map(|row| row.urls).sum();
-        let invalid = &self.report.invalid;
+        let Report { invalid, records, .. } = self.report;
+        let without_time = records.unknown.saturating_sub(unknown.urls);
         let row = |row: &crate::report::UnknownOrigin| vec![code(&row.origin), count(row.urls)];
         Section {
             id: "unknown",
             title: "URLs without a known robots.txt",
             finding: html! {
-                @if unknown.urls == 0 { "For every URL a robots.txt is known." }
-                @else {
+                @if unknown.urls == 0 {
+                    @if without_time == 0 { "For every URL a robots.txt is known." }
+                } @else {
                     "For " (many(unknown.urls, "URL")) " of " @if !unknown.exact { "at least " }
                     (many(unknown.hosts, "host")) " no robots.txt is known. This does not mean \
                     that they are allowed. The origins shown have " (share(known, unknown.urls))
                     " of them."
                 }
-                @if self.report.records.invalid > 0 {
-                    " Records that are not URLs: " (grouped(self.report.records.invalid))
+                @if without_time > 0 {
+                    " URLs without a time, or from before the first capture of their origin: "
+                    (grouped(without_time)) "."
+                }
+                @if records.invalid > 0 {
+                    " Records that are not URLs: " (grouped(records.invalid))
                     ", of them empty: " (grouped(invalid.empty)) "."
                 }
             },
@@ -477,7 +487,9 @@ impl<'r> View<'r> {
     fn usage(self) -> Section {
         let Report { usage, survey, records, agents, .. } = self.report;
         let (id, title) = ("usage", "What pages may be used for");
-        if survey.usage.all.hosts == 0 {
+        // The files of earlier times may have said more than those of the survey.
+        let is_stated = usage.iter().any(|row| row.y > 0 || row.n > 0);
+        if survey.usage.all.hosts == 0 && !is_stated {
             let meaning = "No file says what pages may be used for.";
             return Section { id, title, meaning, ..Section::default() };
         }

@@ -25,6 +25,9 @@ pub struct Report {
     pub version: &'static str,
     /// The lists of URLs, in the order in which they were read. `-` is standard input.
     pub inputs: Vec<String>,
+    /// The times of policies, if others than the newest were asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
     pub source: PolicyFacts,
     /// The agents, in the order of all counts by agent.
     pub agents: Vec<String>,
@@ -55,6 +58,15 @@ pub struct List<T> {
     /// The number of all rows.
     pub total: u64,
     pub rows: Vec<T>,
+}
+
+/// The times of the policies that a report is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AsOf {
+    /// The times as of which URLs were decided: one time, or the place of the time in each record.
+    pub urls: String,
+    /// The time of [`Report::survey`]; `newest` if each URL has its own time.
+    pub survey: String,
 }
 
 /// The source of the policies.
@@ -132,7 +144,7 @@ pub struct HostRow {
 /// Rules, and the URLs that they decided. Only rules that apply to one of the agents are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleFigures {
-    /// The number of rules in all policies.
+    /// The number of rules in all policies, those of earlier times included.
     pub rules: u64,
     /// The number of rules in policies with URLs in the list.
     pub asked: u64,
@@ -146,7 +158,8 @@ pub struct DecidingRule {
     /// A host with the rule: of the hosts that share its policy, the one with the most URLs in the
     /// list, or else the first by name. `*` if one file applies to every URL.
     pub host: Text,
-    /// The number of hosts that share the rule's policy.
+    /// The number of hosts that share the rule's policy. If URLs were decided as of times, those of
+    /// the list for which it was in force.
     pub hosts: u64,
     pub line: u32,
     /// `allow` or `disallow`.
@@ -177,7 +190,8 @@ pub struct UsageRow {
     pub no_access: u64,
 }
 
-/// Origins of URLs without a known policy, as candidates to fetch next.
+/// Origins of URLs without a known policy, as candidates to fetch next. An origin that was first
+/// captured after the time of a URL is not one of them.
 ///
 /// The first [`AUDIT_UNKNOWN_ORIGINS_MAX`](portcullis_dialect::limits::AUDIT_UNKNOWN_ORIGINS_MAX)
 /// origins in the input are counted individually and exactly. The URLs of later origins are counted

@@ -4,7 +4,7 @@ use clap::{Args, ValueHint};
 
 use super::super::output::OutputFile;
 use super::groups::{
-    InputArgs, MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TimeArgs, TopArgs,
+    InputArgs, ListTimeArgs, MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
 };
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
@@ -14,6 +14,10 @@ use super::groups::{
 /// without a policy that are worth fetching, and oddities in the files. The report is the same for
 /// any number of threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a
 /// AGENT FILE`.
+///
+/// With --at TIME, the report is as of that time. If each record has its own time, its URL is
+/// decided by the policies of that time, and what describes the files alone, such as what each robot
+/// may fetch, is by the newest policies.
 #[derive(Args)]
 pub struct AuditArgs {
     #[command(flatten)]
@@ -21,7 +25,7 @@ pub struct AuditArgs {
     #[command(flatten)]
     pub policies: PolicyArgs,
     #[command(flatten)]
-    pub time: TimeArgs,
+    pub times: ListTimeArgs,
     #[command(flatten)]
     pub input: InputArgs,
 

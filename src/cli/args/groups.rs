@@ -228,16 +228,21 @@ pub struct ListTimeArgs {
     #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "at")]
     pub at_field: Vec<FieldPath>,
 
+    /// The unit of times that are numbers: s or ms since 1970
+    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), conflicts_with = "at")]
+    pub at_unit: Option<TimeUnit>,
+}
+
+/// Whether records with times are also decided as of now.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Policies")]
+pub struct NowArgs {
     /// Also decide by the newest policies: `filter` keeps what was allowed then and is allowed now,
     /// `classify` adds the verdict as of now
     ///
     /// The column follows the verdict of each agent, and has its name with `_now`.
     #[arg(long)]
     pub and_now: bool,
-
-    /// The unit of times that are numbers: s or ms since 1970
-    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), conflicts_with = "at")]
-    pub at_unit: Option<TimeUnit>,
 }
 
 /// The value of `--at`.

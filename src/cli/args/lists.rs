@@ -10,7 +10,7 @@ use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
     ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs,
-    MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 
 /// Check a few URLs and print VERDICT, TAB, URL for each
@@ -65,6 +65,8 @@ pub struct ClassifyArgs {
     pub freshness: FreshnessArgs,
     #[command(flatten)]
     pub times: ListTimeArgs,
+    #[command(flatten)]
+    pub now: NowArgs,
     #[command(flatten)]
     pub input: InputArgs,
 
@@ -150,6 +152,8 @@ pub struct FilterArgs {
     pub freshness: FreshnessArgs,
     #[command(flatten)]
     pub times: ListTimeArgs,
+    #[command(flatten)]
+    pub now: NowArgs,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]

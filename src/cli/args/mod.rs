@@ -21,8 +21,8 @@ pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
     AgentArgs, AtValue, Color, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath,
-    ListTimeArgs, MemoryArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs,
-    UrlArgs, UsageArgs,
+    ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs,
+    TimeArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

@@ -1,6 +1,6 @@
 //! The counts of an audit, computed again from the output of `classify --format jsonl`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -17,7 +17,9 @@ pub struct Recount {
     pub hosts: BTreeMap<String, CountedHost>,
     /// By policy and line.
     pub rules: BTreeMap<(String, u64), CountedRule>,
-    /// URLs by origin.
+    /// The hosts of known URLs by policy.
+    pub hosts_of: BTreeMap<String, BTreeSet<String>>,
+    /// URLs without a policy by origin.
     pub unknown: BTreeMap<String, u64>,
 }
 
@@ -38,8 +40,9 @@ pub struct CountedRule {
 }
 
 impl Recount {
-    /// Classifies with the flags and files of `line` and counts.
-    pub fn of(folder: &Folder, line: &str) -> Recount {
+    /// Classifies with the flags and files of `line` and counts. `key_of` returns the identity of
+    /// the policy that an origin has by its capture at a time; the time is empty without `--at`.
+    pub fn of(folder: &Folder, line: &str, key_of: impl Fn(&str, &str) -> String) -> Recount {
         let output = folder
             .command(&format!("classify --format jsonl --no-summary {line}"))
             .output()
@@ -52,12 +55,17 @@ impl Recount {
         let mut recount = Recount::default();
         let mut keys = BTreeMap::new();
         for decisions in objects.chunks(agents) {
-            recount.add(folder, decisions, &mut keys);
+            recount.add(decisions, &mut keys, &key_of);
         }
         recount
     }
 
-    fn add(&mut self, folder: &Folder, decisions: &[Value], keys: &mut BTreeMap<String, String>) {
+    fn add(
+        &mut self,
+        decisions: &[Value],
+        keys: &mut BTreeMap<(String, String), String>,
+        key_of: impl Fn(&str, &str) -> String,
+    ) {
         self.records += 1;
         for (agent, decision) in decisions.iter().enumerate() {
             let word = |member: &str| (agent, decision[member].as_str().unwrap().to_owned());
@@ -67,18 +75,22 @@ impl Recount {
         let url = decisions[0]["url"].as_str().unwrap();
         let origin = url.split('/').take(3).collect::<Vec<_>>().join("/");
         match decisions[0]["verdict"].as_str().unwrap() {
-            "unknown" => *self.unknown.entry(origin).or_default() += 1,
-            "invalid" => {}
+            "unknown" if decisions[0]["reason"] == "no-policy" => {
+                *self.unknown.entry(origin).or_default() += 1;
+            }
+            "unknown" | "invalid" => {}
             _ => {
                 let host = origin.split("//").nth(1).unwrap();
-                let key = keys.entry(host.to_owned());
-                let key = key.or_insert_with(|| policy_key(folder, host)).clone();
+                let captured = decisions[0]["captured"].as_str().unwrap_or_default();
+                let key = keys.entry((origin.clone(), captured.to_owned()));
+                let key = key.or_insert_with(|| key_of(&origin, captured)).clone();
                 self.add_known(host, key, url, decisions);
             }
         }
     }
 
     fn add_known(&mut self, host: &str, key: String, url: &str, decisions: &[Value]) {
+        self.hosts_of.entry(key.clone()).or_default().insert(host.to_owned());
         let counted = self.hosts.entry(host.to_owned()).or_default();
         counted.urls += 1;
         counted.by_agent.resize(decisions.len(), 0);
@@ -102,11 +114,10 @@ impl Recount {
     }
 }
 
-/// Returns the identity of a policy: the user-agent lines and rules of a host's file, with their
-/// line numbers.
-pub fn policy_key(folder: &Folder, host: &str) -> String {
-    let text = folder.read(&format!("c/robots/{host}"));
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+/// Returns the identity of a policy: the user-agent lines and rules of a file, with their line
+/// numbers.
+pub fn policy_key(text: &[u8]) -> String {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
     let mut key = String::new();
     for (number, line) in text.split(['\n', '\r']).enumerate() {

@@ -254,6 +254,12 @@ impl Session {
         }
     }
 
+    /// Returns the numbers of the policies that decide the records of the last block, with times
+    /// those in force. [`NO_POLICY`] and [`NO_URL`] mean that there is none.
+    pub fn policies(&self) -> &[u32] {
+        &self.policies
+    }
+
     /// Returns the state of the origin of the record at index `record` of the last block, or `None`
     /// if the record is not a URL.
     ///

@@ -17,9 +17,9 @@ use super::classifier::SchemeAndKey;
 use super::freshness::AgeCounts;
 use super::pieces::Pieces;
 use super::session::Session;
-use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{HostPosition, Period, Place, PolicyNumber, StoredTimeline, place};
+use crate::{Damage, PolicySet};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,6 +108,17 @@ impl Classifier {
         assert!(time.is_none() || self.set.has_history(), "the set has no history");
         self.times = time.map_or(Times::Now, Times::At);
         self
+    }
+
+    /// Returns the set of the one time of [`Classifier::as_of`], as [`PolicySet::as_of`]; `None` if
+    /// there is no such time.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn set_as_of(&self) -> Result<Option<PolicySet>, Damage> {
+        let time = self.times.of(0);
+        time.map(|time| self.set.as_of(time, self.before_first)).transpose()
     }
 
     /// Sets what applies before the first capture of an origin.
