@@ -93,7 +93,7 @@ struct TimeObject {
 
 impl TimeObject {
     /// Returns the members of a row and an agent; `None` if rows have no times.
-    fn read(session: &Session, row: usize, agent: usize) -> Result<Option<TimeObject>, Damage> {
+    fn read(session: &mut Session, row: usize, agent: usize) -> Result<Option<TimeObject>, Damage> {
         if !session.has_times() {
             return Ok(None);
         }

@@ -15,7 +15,7 @@ use super::usage::{Licenses, StatedPlace, UsageMemory};
 use portcullis_io::access::UnixSeconds;
 
 use crate::Damage;
-use crate::stored::{HostPosition, PolicyNumber, Search, place};
+use crate::stored::{HostPosition, Period, PolicyNumber, Search, place};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -58,6 +58,8 @@ pub struct Session {
     /// What was found for each record of a block with times; empty without times.
     pub(super) found: Vec<Found>,
     pub(super) now: Answers,
+    /// The last period that was looked up, and the capture of its origin.
+    pub(super) last_period: Option<(u32, Period)>,
 }
 
 /// The searches for the hosts of a block.
@@ -85,6 +87,7 @@ impl Session {
             ages: AgeCounts::default(),
             found: Vec::new(),
             now: Answers::default(),
+            last_period: None,
         }
     }
 
@@ -116,6 +119,30 @@ impl Session {
     /// Like [`Session::classify`], as of a time for each record: by the policy that was in force
     /// then. An origin that had not been captured by then is unknown, unless
     /// [`Classifier::with_before_first`] says otherwise. Ages are those at the time of the record.
+    ///
+    /// ```
+    /// use portcullis_dialect::decision::Reason;
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_io::access::UnixSeconds;
+    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_set::batch::{Classifier, Session, Times};
+    /// use portcullis_set::compile::{CompileConfig, to_vec};
+    /// use portcullis_set::{IngestConfig, Input, PolicySet, ingest};
+    ///
+    /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
+    /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
+    /// let config = CompileConfig::of(&ingested, &RFC_9309, None);
+    /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.hosts, &ingested.pool, &config)?)?;
+    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
+    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
+    /// let (records, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
+    /// let decisions = session.classify_at(&records, Times::Each(&[time, None]))?;
+    /// assert_ne!(decisions[0].reason, Reason::NoTime);
+    /// assert_eq!(decisions[1].reason, Reason::NoTime);
+    /// // The files of a folder have no dates, so they are older than any time.
+    /// assert_eq!(session.in_force(0)?.unwrap().captured_at, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

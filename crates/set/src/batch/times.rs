@@ -290,14 +290,26 @@ impl Session {
     /// # Panics
     ///
     /// If the last block had times and has no such record.
-    pub fn in_force(&self, record: usize) -> Result<Option<InForce>, Damage> {
+    pub fn in_force(&mut self, record: usize) -> Result<Option<InForce>, Damage> {
         if !self.has_times() {
             return Ok(None);
         }
-        let found = self.found[record];
-        let Some(timeline) = self.classifier.timeline_of(found)? else { return Ok(None) };
+        let Session { classifier, found, last_period, .. } = self;
+        let found = found[record];
+        let Some(timeline) = classifier.timeline_of(found)? else { return Ok(None) };
         let index = found.moment as usize;
-        let captured_at = timeline.moment(index)?.capture.facts.captured_at;
-        Ok(Some(InForce { captured_at, period: timeline.period(index)? }))
+        let moment = timeline.moment(index)?;
+        // A period may have many moments, and records often fall in the same one.
+        let is_same = |(capture, period): &(u32, Period)| {
+            let has_begun = period.since <= moment.since;
+            let has_not_ended = period.until.is_none_or(|until| moment.since < until);
+            *capture == found.capture && has_begun && has_not_ended
+        };
+        let period = match last_period.filter(is_same) {
+            Some((_, period)) => period,
+            None => timeline.period(index)?,
+        };
+        *last_period = Some((found.capture, period));
+        Ok(Some(InForce { captured_at: moment.capture.facts.captured_at, period }))
     }
 }
