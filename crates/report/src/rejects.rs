@@ -1,4 +1,5 @@
 //! Records of a list that are not URLs: counts them by kind, keeps samples, and sets them aside.
+//! Records without a time are only set aside, where times are asked for.
 //!
 //! A thread notes them chunk by chunk in [`Rejects`]. Their places in the list are known only in
 //! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied, and its problem is
@@ -7,7 +8,7 @@
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 use portcullis_io::input::{InputError, Record};
 use portcullis_io::list::{List, ListFormat, Problem};
@@ -68,7 +69,8 @@ struct Reject {
     /// The number of the record in the chunk, from 0.
     record: u64,
     problem: String,
-    is_empty: bool,
+    /// Whether it is worth showing as a sample of the records that are not URLs.
+    is_sample: bool,
     /// The text of the record. Cut for display unless all records are kept.
     text: Vec<u8>,
 }
@@ -105,9 +107,22 @@ impl Rejects {
         for (place, first) in decisions.iter().step_by(agents.max(1)).enumerate() {
             if first.verdict == Verdict::Invalid {
                 self.reject(place, &block[place], session);
+            } else if self.keeps_all && first.reason == Reason::NoTime {
+                self.set_aside(place, &block[place]);
             }
         }
         self.records += block.len() as u64;
+    }
+
+    /// Keeps a record without a time, which is a URL.
+    #[cold]
+    fn set_aside(&mut self, place: usize, record: &Record<'_>) {
+        self.found.push(Reject {
+            record: self.records + place as u64,
+            problem: "no time that can be read".to_owned(),
+            is_sample: false,
+            text: record.text().to_vec(),
+        });
     }
 
     #[cold]
@@ -136,8 +151,8 @@ impl Rejects {
             true => record.text().to_vec(),
             false => cut_to_show(record.text()).into_owned(),
         };
-        let (record, is_empty) = (number, kind == Kind::Empty);
-        self.found.push(Reject { record, problem, is_empty, text });
+        let (record, is_sample) = (number, kind != Kind::Empty);
+        self.found.push(Reject { record, problem, is_sample, text });
     }
 
     /// Returns the number of records in the chunk that are URLs.
@@ -311,8 +326,8 @@ impl Watch {
         reject: &Reject,
         write: &mut impl FnMut(&InvalidRecord) -> Result<(), E>,
     ) -> Result<(), E> {
-        let is_sample = self.invalid.samples.len() < REJECTS_SHOWN && !reject.is_empty;
-        let is_first = self.first.is_none() && !reject.is_empty;
+        let is_sample = self.invalid.samples.len() < REJECTS_SHOWN && reject.is_sample;
+        let is_first = self.first.is_none() && reject.is_sample;
         let is_shown = is_sample || is_first;
         if !is_shown && !self.keeps_all {
             return Ok(());
@@ -393,7 +408,7 @@ mod tests {
         let found = rejects(b"a\n\nx:\nd\n \r\nu\n", true);
         assert_eq!((found.records, found.urls(), found.leading), (6, 3, 0));
         let places: Vec<(u64, bool)> =
-            found.found.iter().map(|reject| (reject.record, reject.is_empty)).collect();
+            found.found.iter().map(|reject| (reject.record, !reject.is_sample)).collect();
         assert_eq!(places, [(1, true), (2, false), (4, true)]);
         assert_eq!(found.found[1].text, b"x:");
         assert!(found.found[0].problem.starts_with("empty record"));
@@ -404,7 +419,7 @@ mod tests {
         let found = rejects(&b"\nx:\n".repeat(9), false);
         assert_eq!((found.records, found.leading, found.urls()), (18, 9, 0));
         assert_eq!(found.found.len(), REJECTS_SHOWN);
-        assert!(found.found.iter().all(|reject| !reject.is_empty));
+        assert!(found.found.iter().all(|reject| reject.is_sample));
         let mut sum = InvalidRecords::default();
         sum.add_counts(&found);
         sum.add_counts(&found);

@@ -327,7 +327,7 @@ pub struct ReadingArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct RejectArgs {
-    /// Write a line of JSON for each record that is not a URL to FILE
+    /// Write a line of JSON for each record that is not a URL, or lacks the time asked for, to FILE
     ///
     /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
