@@ -1,0 +1,330 @@
+//! Compares usage preferences with the oracle's, over a whole crawl.
+//!
+//! Usage:
+//!
+//! - `conformance_usage write ROBOTS OUT` copies a folder of files named by host. A third of the
+//!   copies get preferences, drawn from a fixed seed, because few files on the web have any yet.
+//! - `conformance_usage compare ROBOTS SET URLS JSONL` maps the set compiled from such a folder and
+//!   decides every URL: in blocks, in random order, for all agents and labels at once and for
+//!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
+//!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
+//!   each label value, line and source must equal the oracle's, and so must the licences. Exits
+//!   with 1 if any of them differs.
+
+#![allow(unsafe_code, reason = "maps a file that the caller names")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bstr::ByteSlice;
+use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
+use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
+use portcullis_engine::vectors::Vectors;
+use portcullis_oracle::Judge;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::url::Origin;
+use portcullis_set::PolicySet;
+use portcullis_testkit::{
+    Agreement, Configuration, Engine, Judged, Oracle, Random, agree_in_shares,
+};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The agents: a robot that many files name, and one that no file names.
+const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
+
+/// The most differences that are shown.
+const SHOWN_MAX: usize = 10;
+
+fn main() -> Result<ExitCode, Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match &words[..] {
+        ["write", robots, out] => write(robots.as_ref(), out.as_ref()),
+        ["compare", robots, set, urls, answers] => {
+            compare(robots.as_ref(), set.as_ref(), urls.as_ref(), answers.as_ref())
+        }
+        _ => {
+            Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS JSONL".into())
+        }
+    }
+}
+
+/// Returns the files of a folder by name, in order.
+fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+    let entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    let read = |entry: std::fs::DirEntry| -> Result<_, Failure> {
+        let name = entry.file_name().into_string().map_err(|name| format!("{name:?}: no host"))?;
+        Ok((name, std::fs::read(entry.path())?))
+    };
+    entries.into_par_iter().map(read).collect()
+}
+
+fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
+    let mut random = Random::new(20);
+    let mut changed = 0;
+    let files = files(robots)?;
+    for (name, text) in &files {
+        let has_usage = random.below(3) == 0;
+        let text = if has_usage { with_usage(text, &mut random) } else { text.clone() };
+        changed += usize::from(has_usage);
+        std::fs::write(out.join(name), text)?;
+    }
+    println!("{changed} of {} files got preferences", files.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a file with usage lines after some of its lines, and perhaps one before all groups.
+fn with_usage(text: &[u8], random: &mut Random) -> Vec<u8> {
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    let paths: Vec<&[u8]> = lines.iter().filter_map(|line| path_of(line)).collect();
+    let mut out = Vec::new();
+    if random.below(5) == 0 {
+        out.extend(usage_line(random, &[]));
+        out.push(b'\n');
+    }
+    for (number, line) in lines.iter().enumerate() {
+        out.extend_from_slice(line);
+        out.push(b'\n');
+        let names = line.to_ascii_lowercase().starts_with(b"user-agent");
+        if random.below(if names { 3 } else { 20 }) == 0 || number + 1 == lines.len() {
+            out.extend(usage_line(random, &paths));
+            out.push(b'\n');
+        }
+    }
+    out
+}
+
+/// Returns a usage line. Its path comes from the file's rules, so that it matches URLs.
+fn usage_line(random: &mut Random, paths: &[&[u8]]) -> Vec<u8> {
+    const PLAIN: [&str; 8] = [
+        "Content-Signal: search=yes, ai-train=no",
+        "Content-Signal: search=yes,ai-input=yes,ai-train=no,use=reference",
+        "Content-Usage: train-ai=n",
+        "Content-Usage: train-ai=n, search=y",
+        "Content-Usage: train-ai=y, ai-use=y, search=y",
+        "Content-Usage: train-ai = n",
+        "License: https://example.com/license.xml",
+        "Content-Signal: ai-train=yes",
+    ];
+    const WORDS: [&str; 4] = ["train-ai=n", "train-ai=y", "ai-use=n, search=y", "search=n"];
+    if paths.is_empty() || random.below(3) > 0 {
+        return random.pick(&PLAIN).as_bytes().to_vec();
+    }
+    let path = random.pick(paths);
+    [b"Content-Usage: ", *path, b" ", random.pick(&WORDS).as_bytes()].concat()
+}
+
+/// Returns the path in a line, or `None` if a usage record cannot have it.
+fn path_of(line: &[u8]) -> Option<&[u8]> {
+    let at = line.iter().position(|&byte| byte == b':')?;
+    let value = line[at + 1..].trim_ascii();
+    let is_path = value.starts_with(b"/") && !value.iter().any(|byte| b" #\t".contains(byte));
+    is_path.then_some(value)
+}
+
+/// The oracle's answers about one URL, by agent.
+#[derive(Clone)]
+struct Judgement {
+    usage: [Usage; AGENTS.len()],
+    /// Shared by the URLs of a host.
+    licences: [Arc<Vec<Vec<u8>>>; AGENTS.len()],
+}
+
+impl Judgement {
+    fn without_file(decision: Decision) -> Judgement {
+        let usage = Usage::new(decision, [Stated::UNSTATED; Label::ALL.len()]);
+        Judgement { usage: [usage; AGENTS.len()], licences: Default::default() }
+    }
+
+    /// Returns the licences that must be reported. Empty if access is not allowed.
+    fn licences(&self, agent: usize) -> &[Vec<u8>] {
+        let allowed = self.usage[agent].access.verdict == Verdict::Allow;
+        if allowed { &self.licences[agent] } else { &[] }
+    }
+}
+
+/// Returns the oracle's answers about each URL. A file is parsed once for each agent, and its URLs
+/// are judged together.
+fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judgement> {
+    let mut by_host: HashMap<String, &[u8]> = HashMap::new();
+    for (name, text) in files {
+        if let Ok(origin) = Origin::of_robots_txt(format!("http://{name}/robots.txt").as_bytes()) {
+            by_host.entry(origin.key()).or_insert(text);
+        }
+    }
+    let mut judged = vec![Judgement::without_file(Decision::UNKNOWN); urls.len()];
+    let mut of_file: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, url) in urls.iter().enumerate() {
+        match Origin::of_url(url) {
+            Err(_) => judged[number] = Judgement::without_file(Decision::INVALID),
+            // The files in a folder apply to the default ports of these schemes.
+            Ok(origin) if ["http", "https"].contains(&origin.scheme()) => {
+                of_file.entry(origin.key()).or_default().push(number);
+            }
+            Ok(_) => {}
+        }
+    }
+    let asked = of_file.into_par_iter().filter_map(|(key, numbers)| {
+        let text = by_host.get(&key)?;
+        let judges = AGENTS.map(|it| Judge::new(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[it]));
+        let licences = judges.each_ref().map(|judge| Arc::new(judge.licences()));
+        let answer = |number: usize| {
+            let usage = judges.each_ref().map(|judge| judge.usage(urls[number]));
+            (number, Judgement { usage, licences: licences.clone() })
+        };
+        Some(numbers.into_iter().map(answer).collect::<Vec<_>>())
+    });
+    for (number, answer) in asked.flatten_iter().collect::<Vec<_>>() {
+        judged[number] = answer;
+    }
+    judged
+}
+
+/// The result of a comparison with the program.
+#[derive(Default)]
+struct Tally {
+    preferences: u64,
+    /// The number of preferences that are `y` or `n`.
+    stated: u64,
+    differences: u64,
+    shown: Vec<String>,
+}
+
+impl Tally {
+    /// Compares one answer. `got` and `expected` are shown if they differ.
+    fn compare<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        (url, agent): (&[u8], &str),
+        got: T,
+        expected: T,
+    ) {
+        if got != expected {
+            self.differences += 1;
+            if self.shown.len() < SHOWN_MAX {
+                let url = url.as_bstr();
+                self.shown.push(format!("{url} {agent}: {got:?}, expected {expected:?}"));
+            }
+        }
+    }
+
+    fn count(&mut self, preference: Preference) {
+        self.preferences += 1;
+        self.stated += u64::from(matches!(preference, Preference::Yes | Preference::No));
+    }
+
+    fn print(&self, who: &str) {
+        self.shown.iter().for_each(|difference| println!("differs: {difference}"));
+        println!(
+            "{who}: {} preferences compared, {} of them y or n; {} answers differ",
+            self.preferences, self.stated, self.differences
+        );
+    }
+}
+
+fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let list = std::fs::read(urls)?;
+    let urls: Vec<&[u8]> = list.lines().collect();
+    let judged = Answers { judged: judge(&files(robots)?, &urls), urls: &urls };
+    println!("{} URLs judged by the oracle in {:.1} s", urls.len(), start.elapsed().as_secs_f64());
+    // SAFETY: this process does not write to the file, and it was made for this comparison.
+    let set = Arc::new(unsafe { PolicySet::map(set) }?);
+    let mut order: Vec<usize> = (0..urls.len()).collect();
+    // In a random order that is the same each time.
+    order.sort_by_cached_key(|&number| xxhash_rust::xxh3::xxh3_64(urls[number]));
+    let mut found = Agreement::default();
+    for vectors in Vectors::all() {
+        for engine in engines(&set)? {
+            let engine = engine.with_vectors(vectors);
+            let sizes = (32 * RECORDS_AT_ONCE, RECORDS_AT_ONCE);
+            found = found.and(agree_in_shares(&engine, &judged, &order, sizes));
+        }
+    }
+    found.differences.iter().for_each(|it| println!("differs: {}", it.text));
+    let (compared, differing) = (found.compared, found.differing);
+    println!("mapped set, in blocks: {compared} answers compared; {differing} differ");
+    let program = compare_program(&std::fs::read(answers)?, &urls, &judged.judged)?;
+    program.print("classify --usage");
+    let agrees = compared > 0 && differing == 0 && program.stated > 0 && program.differences == 0;
+    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// URLs with the oracle's answers.
+struct Answers<'u> {
+    urls: &'u [&'u [u8]],
+    judged: Vec<Judgement>,
+}
+
+impl Oracle for Answers<'_> {
+    fn write_url(&self, question: usize, url: &mut Vec<u8>) {
+        url.extend_from_slice(self.urls[question]);
+    }
+
+    fn judged(&self, question: usize, agent: usize) -> Option<Judged<'_>> {
+        let judged = &self.judged[question];
+        let Usage { access, stated } = &judged.usage[agent];
+        Some(Judged { access: *access, usage: Some((stated, judged.licences(agent))) })
+    }
+
+    fn describe(&self, question: usize) -> String {
+        self.urls[question].as_bstr().to_string()
+    }
+}
+
+/// Returns engines for all agents and labels at once, and for each agent alone with some labels in
+/// another order.
+fn engines(set: &Arc<PolicySet>) -> Result<[Engine; 3], Failure> {
+    let agents: Result<Vec<_>, _> =
+        AGENTS.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
+    let agents = agents?;
+    let engine = |positions: &[usize], labels: &[Label]| {
+        let engine =
+            Engine::of_some(Arc::clone(set), &agents, positions, &Configuration::default());
+        engine.with_usage(labels)
+    };
+    Ok([
+        engine(&[0, 1], &Label::ALL),
+        engine(&[0], &[Label::Search, Label::TrainAi]),
+        engine(&[1], &[Label::AiUse]),
+    ])
+}
+
+/// Compares the program's JSON Lines about the first URLs.
+fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Result<Tally, Failure> {
+    let mut tally = Tally::default();
+    for (number, line) in answers.lines().enumerate() {
+        let got: Value = serde_json::from_slice(line)?;
+        let (url, agent) = (number / AGENTS.len(), number % AGENTS.len());
+        let (judged, url) = (&judged[url], urls[url]);
+        let Usage { access, stated } = judged.usage[agent];
+        let by_label = |value: &dyn Fn(Stated) -> Value| -> Value {
+            let member = |label: Label| (label.as_str().to_owned(), value(stated[label as usize]));
+            Label::ALL.into_iter().map(member).collect()
+        };
+        let licences = judged.licences(agent).iter().map(|it| String::from_utf8_lossy(it));
+        let expected = [
+            ("url", json!(String::from_utf8_lossy(url))),
+            ("agent", json!(AGENTS[agent])),
+            ("verdict", json!(access.verdict.as_str())),
+            ("reason", json!(access.reason.as_str())),
+            ("line", json!(access.line.map(|line| line.get()))),
+            ("usage", by_label(&|it| json!(it.preference.as_str()))),
+            ("usage_line", by_label(&|it| json!(it.line.map(|line| line.get())))),
+            ("usage_source", by_label(&|it| json!(it.source.map(|source| source.as_str())))),
+            ("licenses", json!(licences.collect::<Vec<_>>())),
+        ];
+        for (member, expected) in &expected {
+            tally.compare((url, AGENTS[agent]), (member, &got[*member]), (member, expected));
+        }
+        stated.iter().for_each(|it| tally.count(it.preference));
+    }
+    Ok(tally)
+}
