@@ -340,11 +340,7 @@ impl Session {
         agent: usize,
         at: Option<UnixSeconds>,
     ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
-        let own = match self.classifier.times {
-            Times::At(time) => Some(time),
-            Times::Now | Times::Each(_) => None,
-        };
-        self.classifier.explain(record, self.assumed_scheme(), agent, at.or(own))
+        self.classifier.explain(record, self.assumed_scheme(), agent, at)
     }
 
     /// Returns the number of records by age of their capture since the last call.

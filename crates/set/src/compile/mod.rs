@@ -30,13 +30,14 @@ use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 use portcullis_dialect::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
-    SET_HOST_SEEDS_MAX,
+    SET_HOST_SEEDS_MAX, TIMELINE_INPUTS_MAX,
 };
 
 use super::file::{
     COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
 };
 use super::layout::{NONE, count};
+use super::standing::Moment;
 use super::stored::CompiledFor;
 use super::strings::StringError;
 use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing};
@@ -112,6 +113,13 @@ pub enum CompileError {
     /// There are more or longer texts than a set can hold.
     #[error(transparent)]
     Strings(#[from] StringError),
+    /// There are more moments, or more inputs of moments, than a set can number.
+    #[error(
+        "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} moments; compile \
+         the input as several sets",
+        u32::MAX
+    )]
+    LongHistory,
     /// Hosts collide with every seed of the host table.
     #[error(
         "too many hosts have names that collide in the table of hosts, by each of \
@@ -274,6 +282,13 @@ fn plan_bytes(file_bytes: usize) -> usize {
     6 * file_bytes + 2 * patterns
 }
 
+fn has_long_history(hosts: &[HostStanding]) -> bool {
+    let moments = || hosts.iter().flat_map(HostStanding::timelines).flatten();
+    let is_unnumbered =
+        |moment: &Moment| moment.standing.facts.input as usize >= TIMELINE_INPUTS_MAX;
+    moments().any(is_unnumbered) || u32::try_from(moments().count()).is_err()
+}
+
 impl Sections {
     fn of(
         hosts: &[HostStanding],
@@ -281,6 +296,10 @@ impl Sections {
         config: &CompileConfig,
         compiled: Compiled<'_>,
     ) -> Result<Sections, CompileError> {
+        // A number that does not fit would end up in the time beside it.
+        if has_long_history(hosts) {
+            return Err(CompileError::LongHistory);
+        }
         let distinct = DistinctPolicies::of(hosts, pool);
         let mut policies = PolicySections::default();
         let mut origins = distinct.origins.as_slice();

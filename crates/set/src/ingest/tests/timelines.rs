@@ -296,3 +296,16 @@ fn moments_with_equal_captures_take_sixteen_bytes() {
     let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
     assert_eq!((set.moments(), bytes("moments"), bytes("history")), (moments, 16 * moments, 0));
 }
+
+#[test]
+fn an_input_that_a_moment_cannot_number_is_an_error() {
+    let piece = ["a 10 200 /10", "a 20 200 /20"].map(|line| Record::Capture(made(line))).to_vec();
+    let config = history(config(&RFC_9309));
+    let mut all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
+    let config = CompileConfig::of(&all, &RFC_9309, None);
+    for (input, is_fine) in [((1 << 24) - 1, true), (1 << 24, false)] {
+        let [_, https] = &mut **all.hosts[0].timelines.as_mut().unwrap();
+        https[0].standing.facts.input = input;
+        assert_eq!(to_vec(&all.hosts, &all.pool, &config).is_ok(), is_fine, "{input}");
+    }
+}
