@@ -5,7 +5,7 @@ use std::num::NonZero;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
-use portcullis_dialect::usage::Label;
+use portcullis_dialect::{Label, LabelError};
 use portcullis_io::CaptureFormat;
 use portcullis_io::access::{LongOutage, TimeUnit, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat};
@@ -133,10 +133,14 @@ pub fn duration(text: &str) -> Result<u64, String> {
     product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
 }
 
-/// Parses a label of `--usage` and `--purpose`.
-pub fn label(text: &str) -> Result<Label, String> {
-    let labels = Label::ALL.map(Label::as_str).join(", ");
-    Label::by_name(text.trim()).ok_or_else(|| format!("no label '{text}'; the labels are {labels}"))
+/// Parses a label of `--usage` and `--purpose`. A name of Content-Signal is accepted with a note.
+pub fn label(text: &str) -> Result<Label, LabelError> {
+    let name = text.trim();
+    let label: Label = name.parse()?;
+    if label.as_str() != name {
+        say_plainly(format_args!("note: {name} is the name of {label} in Content-Signal"));
+    }
+    Ok(label)
 }
 
 /// Parses the words of `--columns`.

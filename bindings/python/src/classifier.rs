@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use arrow_array::{Array, ArrayRef};
-use portcullis_dialect::Label;
 use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
+use portcullis_dialect::{Label, LabelError};
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::columns::Columns;
 use portcullis_report::explanation_json;
@@ -430,12 +430,9 @@ impl PyClassifier {
     }
 }
 
-/// Returns the label with this name.
+/// Returns the label with this name, which may be its name in Content-Signal.
 fn label_of(name: &str) -> PyResult<Label> {
-    Label::by_name(name).ok_or_else(|| {
-        let names = Label::ALL.map(Label::as_str).join(", ");
-        PyValueError::new_err(format!("no label '{name}'; the labels are {names}"))
-    })
+    name.parse().map_err(|error: LabelError| PyValueError::new_err(error.to_string()))
 }
 
 fn labels(names: &[String]) -> PyResult<Vec<Label>> {

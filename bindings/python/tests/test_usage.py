@@ -120,6 +120,7 @@ def test_silence_is_no_consent(classifier):
 def test_arguments_that_make_no_sense(classifier):
     for call, error, message in [
         (lambda: classifier.usage(URLS, ["training"]), ValueError, "the labels are train-ai, ai-use, search"),
+        (lambda: classifier.usage(URLS, ["genai"]), ValueError, "earlier draft"),
         (lambda: classifier.usage(URLS, []), ValueError, "no labels"),
         (lambda: classifier.usage(URLS, ["search", "search"]), ValueError, "the name 'CCBot_search'"),
         (lambda: classifier.usage(URLS, "search"), TypeError, "str"),

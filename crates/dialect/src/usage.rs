@@ -7,6 +7,10 @@
 //! Labels change while the vocabulary is a draft. A removed label is in [`RETIRED_LABELS`], which a
 //! linter reports; it never takes the meaning of another label.
 
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
 use crate::decision::{Decision, Verdict};
 use crate::dialect::{Field, FieldSpelling};
 use crate::id::LineNumber;
@@ -37,6 +41,39 @@ impl Label {
         Label::ALL.into_iter().find(|label| label.as_str() == name)
     }
 }
+
+/// Returns the label that a person names: by its name, or by the key that sites write for it in
+/// Content-Signal, such as `ai-train` for `train-ai`.
+impl FromStr for Label {
+    type Err = LabelError;
+
+    fn from_str(name: &str) -> Result<Label, LabelError> {
+        let by_key = || SIGNAL_KEYS.iter().find(|(key, _)| *key == name).map(|(_, label)| *label);
+        Label::by_name(name).or_else(by_key).ok_or_else(|| LabelError { name: name.to_owned() })
+    }
+}
+
+/// The error of a name that is not a label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelError {
+    name: String,
+}
+
+impl fmt::Display for LabelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels = Label::ALL.map(Label::as_str).join(", ");
+        match RETIRED_LABELS.contains(&&*self.name) {
+            true => write!(
+                f,
+                "the label '{}' of an earlier draft means nothing now; the labels are {labels}",
+                self.name
+            ),
+            false => write!(f, "no label '{}'; the labels are {labels}", self.name),
+        }
+    }
+}
+
+impl Error for LabelError {}
 
 words! {
     /// The preference of a file for one use of one URL.
