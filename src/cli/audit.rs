@@ -75,9 +75,10 @@ impl Plan {
         let form = plan::summary_form(&args.run);
         let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
         let times = plan::times(args.times, NowArgs::default(), None)?;
-        let stream = plan::stream(args.input, args.rejects, times.as_ref(), &args.run, false)?;
+        let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
+        let stream = plan::stream(args.input, args.rejects, &questions, &args.run, false)?;
         Ok(Plan {
-            questions: QuestionPlan { usage: true, all_robots: true, times, ..questions },
+            questions,
             policies,
             stream,
             summary: SummaryPlan { form, census: false },

@@ -10,17 +10,23 @@ use portcullis_io::output::parquet::AddedColumns;
 use portcullis_io::output::tsv::Tsv;
 use portcullis_report::json_lines::JsonLines;
 use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
+use portcullis_robots::figures;
 
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::files::Files;
+use super::lists::Input;
+use super::message::counted;
 use super::output::{CompleteOutput, Destination, Output};
 use super::outputs::Outputs;
-use super::plan;
+use super::plan::{self, StreamPlan};
 use super::rows::{self, Head, RowOutput};
 use super::stream;
 use super::summary::{self, Clock};
+
+/// The size of JSON Lines above which a note says how large they will be: 1 GiB.
+const NOTED_BYTES: u64 = 1 << 30;
 
 /// The output for a piece.
 #[derive(Default)]
@@ -57,13 +63,15 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     questions.usage = !labels.is_empty();
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
-    let mut stream =
-        plan::stream(args.input, args.rejects, questions.times.as_ref(), &args.run, prints)?;
+    let mut stream = plan::stream(args.input, args.rejects, &questions, &args.run, prints)?;
     stream.chunks = questions.chunks();
     if format == ClassifyFormat::Parquet {
         rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
         rows::not_compressed(&destination)?;
         stream.chunks = rows::ROW_GROUPS;
+    }
+    if format == ClassifyFormat::Jsonl {
+        note_size(&mut stream, questions.agent_count());
     }
     let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
@@ -127,6 +135,22 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let outcome = summary::Outcome { counts, invalid, notes, filtered: None };
     summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(ExitStatus::Done)
+}
+
+/// Notes the size of JSON Lines if it is large. Each object repeats the URL and has about as much
+/// again, so the output is that much larger for each agent. Compressed lists count as they are.
+fn note_size(stream: &mut StreamPlan, agents: usize) {
+    let bytes = |input: &Input| input.path.metadata().map_or(0, |it| it.len());
+    let input: u64 = stream.inputs.iter().map(bytes).sum();
+    let output = input.saturating_mul(agents as u64).saturating_mul(2);
+    if output > NOTED_BYTES {
+        stream.notes.add(format!(
+            "JSON Lines have an object for each record and agent, about {} for these lists and {}; \
+             --format csv --columns bits has one row for each record",
+            figures::bytes(output),
+            counted(agents as u64, "agent")
+        ));
+    }
 }
 
 /// Returns the file extension for a format.

@@ -87,8 +87,9 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     );
     let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
     let prints = output == Destination::StandardOutput;
-    let mut stream =
-        has_urls.then(|| plan::stream(input, rejects, None, &args.run, prints)).transpose()?;
+    let mut stream = has_urls
+        .then(|| plan::stream(input, rejects, &questions, &args.run, prints))
+        .transpose()?;
     if let Some(stream) = &mut stream {
         stream.chunks = questions.chunks();
     }

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 use std::io::{self, Write as _};
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 pub use portcullis_robots::figures::counted;
 use portcullis_robots::visible::visible;
@@ -36,8 +37,36 @@ impl Notes {
     }
 }
 
+/// What users of other programs type, and what to type here.
+const TIPS: [(&str, &str); 9] = [
+    ("--list", "lists are arguments: portcullis classify … FILE"),
+    ("--out", "-o names the output, and --out-dir a folder of outputs"),
+    ("--output-format", "--format names the output format"),
+    ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
+    ("--url", "URLs are arguments of check: portcullis check … URL"),
+    ("--url-column", "--column names the column with the URLs"),
+    ("--url-field", "--field names the member with the URL"),
+    ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
+    ("version", "portcullis --version prints the version"),
+];
+
+/// Replaces the suggestions of an error about an argument that [`TIPS`] has.
+fn add_tip(error: &mut clap::Error) {
+    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    let typed = kinds.iter().find_map(|kind| error.get(*kind));
+    let Some(ContextValue::String(typed)) = typed else { return };
+    let Some((_, tip)) = TIPS.iter().find(|(name, _)| name == typed) else { return };
+    // The usage line has the flag that was suggested.
+    for other in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Usage] {
+        error.remove(other);
+    }
+    let tip = ContextValue::StyledStrs(vec![StyledStr::from(*tip)]);
+    error.insert(ContextKind::Suggested, tip);
+}
+
 /// Returns a usage error with the hidden characters of its arguments escaped.
 pub fn shown(mut error: clap::Error) -> clap::Error {
+    add_tip(&mut error);
     let text = |text: &String| visible(text).to_string();
     let typed: Vec<(ContextKind, ContextValue)> = error
         .context()

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -118,6 +119,7 @@ impl QuestionPlan {
                 Err(_) if self.asked.is_optional(name) => skipped.push(name.name.as_str()),
                 Err(error) => {
                     agents::refuse_header(&name.name)?;
+                    agents::refuse_file(&name.name)?;
                     let place = self.asked.place(name);
                     return Err(error).with_context(|| format!("invalid value for {place}"));
                 }
@@ -147,14 +149,19 @@ impl QuestionPlan {
     /// Returns how lists are cut if the output has an answer for each agent. With many agents, chunks
     /// are shorter, so that their outputs are not longer.
     pub fn chunks(&self) -> ChunkConfig {
-        let agents = (self.asked.names.len() + self.headers.len()).max(1);
+        let agents = self.agent_count().max(1);
         let chunk_bytes = CHUNK_BYTES / agents.div_ceil(CHUNK_AGENTS);
         ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
     }
 
+    /// Returns the number of agents that were named.
+    pub fn agent_count(&self) -> usize {
+        self.asked.names.len() + self.headers.len()
+    }
+
     /// Whether no agent was named.
     pub fn names_nobody(&self) -> bool {
-        self.asked.names.is_empty() && self.headers.is_empty()
+        self.agent_count() == 0
     }
 
     /// Returns the names that come from lists, not from `-a` itself.
@@ -343,7 +350,7 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
 pub fn stream(
     input: InputArgs,
     RejectArgs { rejects }: RejectArgs,
-    times: Option<&TimePlan>,
+    questions: &QuestionPlan,
     run: &RunArgs,
     prints: bool,
 ) -> anyhow::Result<StreamPlan> {
@@ -352,11 +359,15 @@ pub fn stream(
         rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
     );
-    let at = times.map(|times| times.each.clone()).unwrap_or_default();
+    let at = questions.times.as_ref().map(|times| times.each.clone()).unwrap_or_default();
     let config = ListConfig { at, ..self::reading(reading)? };
     let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
+    let inputs = lists::expand(files.iter().map(|list| list.path()), &mut notes)?;
+    if inputs.iter().any(|input| input.path == Path::new("-")) {
+        note_standard_input(&questions.asked, &mut notes);
+    }
     Ok(StreamPlan {
-        inputs: lists::expand(files.iter().map(|list| list.path()), &mut notes)?,
+        inputs,
         lists: config.into(),
         chunks: ChunkConfig::default(),
         rejects,
@@ -365,6 +376,20 @@ pub fn stream(
         notes,
         prints,
     })
+}
+
+/// Notes that URLs are read from standard input where that is likely a mistake: at a terminal, and
+/// beside an agent that is called like a file.
+fn note_standard_input(asked: &Asked, notes: &mut Notes) {
+    for name in asked.given().filter(|name| Path::new(name).is_file()) {
+        notes.add(format!(
+            "-a {name} names an agent, though a file is called {name}; URLs are read from standard \
+             input"
+        ));
+    }
+    if io::stdin().is_terminal() {
+        notes.add("reading URLs from standard input; end them with Ctrl-D".to_owned());
+    }
 }
 
 /// Returns the destinations of a run over lists: `output`, or one file in `folder` for each list.

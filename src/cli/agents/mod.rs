@@ -82,6 +82,12 @@ impl Asked {
         name.list.is_some_and(|list| self.lists[list].is_ours)
     }
 
+    /// Returns the names that `-a` itself has, not a list.
+    pub fn given(&self) -> impl Iterator<Item = &str> {
+        let given = self.names.iter().filter(|name| name.list.is_none());
+        given.map(|name| name.name.as_str())
+    }
+
     /// Describes the place of a name for a message.
     pub fn place(&self, name: &Name) -> String {
         match (name.list, name.line) {
@@ -185,6 +191,20 @@ pub fn refuse_header(name: &str) -> anyhow::Result<()> {
         !starts && !name.contains(['(', ';']),
         "invalid value for -a: '{}' is a User-Agent header; pass it with --user-agent 'HEADER'",
         cut_characters(name, SHOWN_CHARACTERS_MAX)
+    );
+    Ok(())
+}
+
+/// Rejects a name that is the path of a file.
+///
+/// # Errors
+///
+/// If there is such a file.
+pub fn refuse_file(name: &str) -> anyhow::Result<()> {
+    ensure!(
+        !Path::new(name).is_file(),
+        "invalid value for -a: {name} is a file; -a names agents, such as -a GPTBot, and lists follow \
+         the flags"
     );
     Ok(())
 }

@@ -60,6 +60,11 @@ pub(super) fn is_journal(line: &[u8]) -> bool {
     is_kind && journal_url(line).is_ok_and(|url| memchr(b':', url).is_some())
 }
 
+/// Whether `line` is a time in a recover journal: `T` and a time that begins with the year.
+pub(super) fn is_journal_time(line: &[u8]) -> bool {
+    matches!(line, [b'T', b' ', year @ ..] if year.len() >= 8 && year[..4].iter().all(u8::is_ascii_digit))
+}
+
 /// Returns the URL of a line in a crawl.log, its fourth word, and its first word as time if
 /// `has_time`.
 pub(super) fn log(text: &[u8], has_time: bool) -> Values<'_> {

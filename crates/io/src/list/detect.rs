@@ -136,6 +136,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if is_json_array(text) => ListFormat::JsonLines,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
         () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
+        () if crawl::is_journal_time(line) && lines.next().is_some_and(crawl::is_journal) => {
+            ListFormat::HeritrixJournal
+        }
         () if crawl::is_log(line) => ListFormat::CrawlLog,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
         () if is_headed(b'\t') || has_column && is_tabbed => ListFormat::Tsv,

@@ -92,7 +92,7 @@ const FRONTIER: &[u8] =
 #[test]
 fn formats_are_found_by_their_first_bytes() {
     let plain = ListConfig::default();
-    let rows: [(&[u8], ListFormat, &str); 11] = [
+    let rows: [(&[u8], ListFormat, &str); 13] = [
         (b"https://a.example/\n", ListFormat::Lines, ""),
         (b"", ListFormat::Lines, ""),
         (b"{\"url\": \"https://a.example/\"}\n", ListFormat::JsonLines, "JSON Lines"),
@@ -107,6 +107,12 @@ fn formats_are_found_by_their_first_bytes() {
         (b"id\turi\n1\thttps://a.example/\n", ListFormat::Tsv, "TSV, column `uri`"),
         (CDXJ, ListFormat::Cdxj, "CDXJ"),
         (JOURNAL, ListFormat::HeritrixJournal, "a Heritrix recover journal"),
+        (
+            b"T 2020-01-02T03:04:05.678Z\nF+ https://a.example/1 L\n",
+            ListFormat::HeritrixJournal,
+            "a Heritrix recover journal",
+        ),
+        (b"T 2020\nhttps://a.example/1\n", ListFormat::Lines, ""),
         (LOG, ListFormat::CrawlLog, "a Heritrix crawl.log"),
     ];
     for (bytes, format, note) in rows {
