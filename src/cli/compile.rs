@@ -332,12 +332,15 @@ impl<'r> Summary<'r> {
             let origins = counted(set.origins, "origin");
             writeln!(out, "{}: set {}, {origins}", visible(&set.name), set.set_hash)?;
         }
+        let broken =
+            (self.broken > 0).then(|| format!(", {}", counted(self.broken, "broken record")));
+        let bytes = (self.bytes > 0).then(|| format!(", {}", counted(self.bytes, "byte")));
         writeln!(
             out,
-            "{}, {}, {} in {}",
+            "{}{}{} in {}",
             counted(self.captures, "capture"),
-            counted(self.broken, "broken record"),
-            counted(self.bytes, "byte"),
+            broken.unwrap_or_default(),
+            bytes.unwrap_or_default(),
             counted(self.inputs.len() as u64, "input")
         )?;
         writeln!(
@@ -349,7 +352,9 @@ impl<'r> Summary<'r> {
         )?;
         let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;
-        writeln!(out, "redirected {}", self.redirected)?;
+        if self.redirected > 0 {
+            writeln!(out, "redirected {}", self.redirected)?;
+        }
         if let Some(periods) = self.periods {
             writeln!(out, "history: {}", counted(periods, "period"))?;
         }

@@ -1,7 +1,8 @@
 //! Writes CSV (RFC 4180): a header, then rows with the columns of the input and the added columns.
 //!
 //! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are
-//! not UTF-8 are written as they are. A missing value is an empty field.
+//! not UTF-8 are written as they are. A missing value is an empty field. The byte order mark of a table
+//! stays.
 //!
 //! A row of a CSV or TSV list keeps its fields. An empty line, a row whose number of fields differs
 //! from the header, and a row with bad quotes have their whole text in the column of the URL. Their
@@ -19,6 +20,9 @@ use crate::list::{Arena, List};
 
 /// The end of a line.
 const END: &[u8] = b"\r\n";
+
+/// The byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The only column of lists that are not tables, and the URL column of a table without a header.
 const URL: &[u8] = b"url";
@@ -44,6 +48,10 @@ impl TextRows for Csv {
 
     fn header(&self, list: &List, fields: &[Field]) -> Vec<u8> {
         let mut out = Vec::new();
+        // Spreadsheets take a table without the mark for one in another encoding.
+        if list.url_column().is_some() && list.head().starts_with(BYTE_ORDER_MARK) {
+            out.extend_from_slice(BYTE_ORDER_MARK);
+        }
         let own = input_columns(list);
         let names = own.iter().map(AsRef::as_ref).chain(fields.iter().map(Field::name_bytes));
         for (number, name) in names.enumerate() {
