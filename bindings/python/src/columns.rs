@@ -107,6 +107,31 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
             let text = |it: Option<&'_ [u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
             Arc::new(texts.iter().map(text).collect::<StringArray>())
         }
+        Values::Repeated(repeated) => {
+            let text = |it: Option<&'_ [u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
+            let texts: Vec<Option<String>> = repeated.texts().map(text).collect();
+            let keys = repeated
+                .numbers()
+                .iter()
+                .map(|&number| texts[number as usize].is_some().then_some(number as i32));
+            let keys: Int32Array = keys.collect();
+            let texts: ArrayRef = Arc::new(texts.into_iter().collect::<StringArray>());
+            let shared = DictionaryArray::<Int32Type>::try_new(keys, texts);
+            Arc::new(shared.expect("numbers are places in the list of all texts"))
+        }
+        Values::Flags(flags) => Arc::new(BooleanArray::from(flags.clone())),
+        Values::Doubles(doubles) => Arc::new(Float64Array::from(doubles.clone())),
+        Values::Lists(lists) => {
+            let element = Field::new(LIST_ELEMENT, DataType::Utf8, false);
+            let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element);
+            for row in 0..lists.rows() {
+                for text in lists.get(row) {
+                    builder.values().append_value(String::from_utf8_lossy(text));
+                }
+                builder.append(true);
+            }
+            Arc::new(builder.finish())
+        }
         Values::Bits(bits, _) => Arc::new(bits.iter().collect::<BinaryArray>()),
         Values::Times(times) => {
             let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));

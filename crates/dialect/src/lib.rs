@@ -28,7 +28,7 @@ pub mod usage;
 pub use decision::{Decision, PolicyState, Reason, Verdict};
 pub use dialect::*;
 pub use id::{LineNumber, RuleID};
-pub use usage::{Label, LabelError, Preference, Stated, Usage, UsageSource};
+pub use usage::{Label, LabelError, Preference, Stance, Stated, Usage, UsageSource};
 
 /// Used by the code that [`words`] expands to.
 #[cfg(feature = "serde")]

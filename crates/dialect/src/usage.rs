@@ -104,6 +104,30 @@ impl Preference {
 }
 
 words! {
+    /// The preference of a file for one use of all pages that an agent may fetch.
+    pub enum Stance {
+        /// The use is permitted on all of them.
+        Yes = 0 => "y",
+        /// The use is wanted on none of them.
+        No = 1 => "n",
+        /// The file states nothing about the use on any of them.
+        Unstated = 2 => "?",
+        /// The preferences on some two of them differ.
+        Mixed = 3 => "mixed",
+    }
+}
+
+impl From<Preference> for Stance {
+    fn from(preference: Preference) -> Stance {
+        match preference {
+            Preference::Yes => Stance::Yes,
+            Preference::No => Stance::No,
+            Preference::Unstated | Preference::NoAccess => Stance::Unstated,
+        }
+    }
+}
+
+words! {
     /// The kind of record that states a preference.
     pub enum UsageSource {
         /// Content-Usage (IETF AIPREF).

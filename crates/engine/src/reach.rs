@@ -4,12 +4,10 @@
 //! patterns, with `-` for each star. The automaton of all paths is searched only if no example is
 //! found and no pattern that matches every path explains why.
 
-use std::collections::HashSet;
-
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::words;
 
-use crate::automaton::{Machine, Owner};
+use crate::automaton::{Machine, Next, Owner, Product};
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
 use crate::ruleset::texts::PatternText;
@@ -32,10 +30,7 @@ impl RuleSet<'_> {
     /// [`REACH_POSITIONS_MAX`].
     pub fn reach(&self) -> Option<Reach> {
         let settings = Settings::default();
-        let allows = |path: &[u8]| match self.decide_at_once(path, &settings) {
-            Some(outcome) => outcome.pattern().is_none() || outcome.allows(),
-            None => self.entries().find(|(_, text)| text.matches(path)).is_none_or(|it| it.0),
-        };
+        let allows = |path: &[u8]| self.allows_with(path, &settings);
         let mut path = Vec::new();
         let mut example = |verdict: bool| {
             let entries = self.entries().filter(|(allows, _)| *allows == verdict);
@@ -51,6 +46,19 @@ impl RuleSet<'_> {
             (true, true) => Some(Reach::Part),
             (true, false) if self.disallows_all() => Some(Reach::Nothing),
             _ => self.search(REACH_POSITIONS_MAX),
+        }
+    }
+
+    /// Returns whether the rule set allows `path`, a path in normal form. To decide many paths, use
+    /// [`RuleSet::decide`].
+    pub fn allows(&self, path: &[u8]) -> bool {
+        self.allows_with(path, &Settings::default())
+    }
+
+    fn allows_with(&self, path: &[u8], settings: &Settings) -> bool {
+        match self.decide_at_once(path, settings) {
+            Some(outcome) => outcome.pattern().is_none() || outcome.allows(),
+            None => self.entries().find(|(_, text)| text.matches(path)).is_none_or(|it| it.0),
         }
     }
 
@@ -74,36 +82,23 @@ impl RuleSet<'_> {
     /// Explores the states of the automaton until both verdicts are found; `None` if that takes more
     /// [work](Machine::work) than `work_max`.
     fn search(&self, work_max: u64) -> Option<Reach> {
+        let mut found = [false; 2];
+        Product::new(vec![self.machine()]).explore(work_max, |product, states| {
+            found[usize::from(product.allows(0, states))] = true;
+            if found == [true; 2] { Next::Stop } else { Next::Follow }
+        })?;
+        Some(match found {
+            [true, true] => Reach::Part,
+            [true, false] => Reach::Nothing,
+            [false, _] => Reach::Everything,
+        })
+    }
+
+    /// Returns an automaton that allows what the rule set allows.
+    pub fn machine(&self) -> Machine {
         let (patterns, outcomes) = self.to_list();
         let owner = |outcome: Outcome| Owner { allows: outcome.allows(), counts: false };
-        let owned = patterns.iter().zip(outcomes.into_iter().map(owner));
-        let mut machine = Machine::new(owned);
-        let start = machine.walk(b"/");
-        let mut seen = HashSet::from([start]);
-        let mut states = vec![start];
-        let (mut allows, mut disallows) = (false, false);
-        while let Some(state) = states.pop() {
-            match machine.allows_at_end(state) {
-                true => allows = true,
-                false => disallows = true,
-            }
-            if allows && disallows {
-                return Some(Reach::Part);
-            }
-            let named: Vec<u8> = machine.named(state).collect();
-            // One representative of all other bytes.
-            let other = (0..=u8::MAX).find(|byte| named.binary_search(byte).is_err());
-            for byte in named.into_iter().chain(other) {
-                let next = machine.step(state, byte);
-                if seen.insert(next) {
-                    states.push(next);
-                }
-            }
-            if machine.work() > work_max {
-                return None;
-            }
-        }
-        Some(if disallows { Reach::Nothing } else { Reach::Everything })
+        Machine::new(patterns.iter().zip(outcomes.into_iter().map(owner)))
     }
 }
 

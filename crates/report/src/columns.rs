@@ -51,6 +51,8 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             }
             // Below, once for all of them.
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
+            // Those of a survey have no record.
+            FieldKind::Survey(_) => {}
             FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) => {}
         }
     }

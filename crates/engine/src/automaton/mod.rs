@@ -11,9 +11,10 @@
 //! - Rule sets with more than [`Limits::dfa_pattern_bytes_max`] bytes of patterns are always
 //!   scanned.
 //!
-//! [`Machine`] answers for all paths at once. `DESIGN.md` has the measurements.
+//! [`Machine`] answers for all paths at once, and a [`Product`] for several machines together. `DESIGN.md` has the measurements.
 
 mod machine;
+mod product;
 mod regex;
 
 use portcullis_dialect::limits::DFA_RETRY_FACTOR;
@@ -25,6 +26,7 @@ use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
 
 pub use machine::{Machine, Owner, State};
+pub use product::{Next, Product};
 pub use regex::{RegexCache, RegexEngine, RegexError};
 
 /// The automaton of one rule set, as far as one thread has built it.

@@ -9,6 +9,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use crate::access::UnixSeconds;
 
 use super::columns::{Columns, FieldKind, ValueType};
+use super::rows::push_string;
 
 /// The number of a missing word.
 const NO_WORD: u8 = u8::MAX;
@@ -33,6 +34,14 @@ pub enum Values {
     Bits(Texts, Vec<Verdict>),
     /// Times.
     Times(Vec<Option<UnixSeconds>>),
+    /// Texts that rows share.
+    Repeated(Repeated),
+    /// Whether something holds.
+    Flags(Vec<bool>),
+    /// Numbers with fractions. `None` for a row without one.
+    Doubles(Vec<Option<f64>>),
+    /// Lists of texts, which rows share.
+    Lists(Lists),
 }
 
 /// The words of a column.
@@ -109,17 +118,105 @@ impl Texts {
     }
 }
 
+/// Texts that rows share, each stored once.
+#[derive(Clone, Debug, Default)]
+pub struct Repeated {
+    texts: Texts,
+    /// The number of each row's text.
+    numbers: Vec<u32>,
+}
+
+impl Repeated {
+    /// Returns the texts, by number. A missing one stands for rows without a text.
+    pub fn texts(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
+        (0..self.texts.ends.len()).map(|number| self.texts.get(number))
+    }
+
+    /// Returns the number of each row's text.
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+}
+
+/// Lists of texts that rows share, each stored once.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    texts: Texts,
+    /// The end of each list in `texts`.
+    ends: Vec<u32>,
+    /// The number of each row's list.
+    numbers: Vec<u32>,
+}
+
+impl Lists {
+    /// Returns the texts of a row.
+    pub fn get(&self, row: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+        let number = self.numbers[row] as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        let places = start..self.ends[number] as usize;
+        places.map(|place| self.texts.get(place).unwrap_or_default())
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.numbers.len()
+    }
+}
+
+impl Values {
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Values::Words(words) => words.numbers.len(),
+            Values::Numbers(numbers) => numbers.len(),
+            Values::Texts(texts) | Values::Bits(texts, _) => texts.ends.len(),
+            Values::Times(times) => times.len(),
+            Values::Repeated(repeated) => repeated.numbers.len(),
+            Values::Flags(flags) => flags.len(),
+            Values::Doubles(doubles) => doubles.len(),
+            Values::Lists(lists) => lists.rows(),
+        }
+    }
+
+    /// Returns whether a row has a value.
+    pub(super) fn is_present(&self, row: usize) -> bool {
+        match self {
+            Values::Words(words) => words.numbers[row] != NO_WORD,
+            Values::Numbers(numbers) => numbers[row].is_some(),
+            Values::Texts(texts) | Values::Bits(texts, _) => texts.ends[row].1,
+            Values::Times(times) => times[row].is_some(),
+            Values::Repeated(Repeated { texts, numbers }) => texts.ends[numbers[row] as usize].1,
+            Values::Flags(_) | Values::Lists(_) => true,
+            Values::Doubles(doubles) => doubles[row].is_some(),
+        }
+    }
+}
+
 impl Added {
     /// Returns `columns` without rows, for this number of agents.
     pub fn new(columns: &Columns, agents: usize) -> Added {
+        Added::of(columns.kinds(agents), agents)
+    }
+
+    /// Returns columns of these kinds without rows, for this number of agents.
+    pub fn of(kinds: impl Iterator<Item = FieldKind>, agents: usize) -> Added {
         let values = |kind: FieldKind| match kind.value_type().0 {
             ValueType::Word => Values::Words(Words::new(&kind.words())),
             ValueType::Number => Values::Numbers(Vec::new()),
             ValueType::Text => Values::Texts(Texts::default()),
             ValueType::Bytes => Values::Bits(Texts::default(), Vec::new()),
             ValueType::Time => Values::Times(Vec::new()),
+            ValueType::Repeated => Values::Repeated(Repeated::default()),
+            ValueType::Flag => Values::Flags(Vec::new()),
+            ValueType::Double => Values::Doubles(Vec::new()),
+            ValueType::List => Values::Lists(Lists::default()),
         };
-        Added { agents, columns: columns.kinds(agents).map(values).collect() }
+        Added { agents, columns: kinds.map(values).collect() }
+    }
+
+    /// Returns the number of rows of the first column.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Values::rows)
     }
 
     /// Returns the columns.
@@ -135,6 +232,17 @@ impl Added {
                 Values::Numbers(numbers) => numbers.clear(),
                 Values::Texts(texts) => texts.clear(),
                 Values::Times(times) => times.clear(),
+                Values::Flags(flags) => flags.clear(),
+                Values::Doubles(doubles) => doubles.clear(),
+                Values::Repeated(Repeated { texts, numbers }) => {
+                    texts.clear();
+                    numbers.clear();
+                }
+                Values::Lists(Lists { texts, ends, numbers }) => {
+                    texts.clear();
+                    ends.clear();
+                    numbers.clear();
+                }
                 Values::Bits(texts, verdicts) => {
                     texts.clear();
                     verdicts.clear();
@@ -161,8 +269,7 @@ impl Added {
 
     /// Appends a number to a column, or none.
     pub fn push_number(&mut self, column: usize, number: Option<u32>) {
-        let Values::Numbers(numbers) = &mut self.columns[column] else { panic!("numbers") };
-        numbers.push(number);
+        self.push_numbers(column, std::iter::once(number));
     }
 
     /// Appends a text to a column, or none.
@@ -173,8 +280,62 @@ impl Added {
 
     /// Appends a time to a column, or none.
     pub fn push_time(&mut self, column: usize, time: Option<UnixSeconds>) {
+        self.push_times(column, time, 1);
+    }
+
+    /// Adds a text to a column of shared texts, or the absence of one, and returns its number. It is
+    /// valid until the column is cleared.
+    pub fn share_text(&mut self, column: usize, text: Option<&[u8]>) -> u32 {
+        let Values::Repeated(Repeated { texts, .. }) = &mut self.columns[column] else {
+            panic!("a column of shared texts")
+        };
+        texts.push(text);
+        texts.ends.len() as u32 - 1
+    }
+
+    /// Adds a list to a column of lists, and returns its number. It is valid until the column is
+    /// cleared.
+    pub fn share_list(&mut self, column: usize, list: &[impl AsRef<[u8]>]) -> u32 {
+        let Values::Lists(Lists { texts, ends, .. }) = &mut self.columns[column] else {
+            panic!("a column of lists")
+        };
+        list.iter().for_each(|text| texts.push(Some(text.as_ref())));
+        ends.push(texts.ends.len() as u32);
+        ends.len() as u32 - 1
+    }
+
+    /// Appends shared texts or lists to a column, by their numbers.
+    pub fn push_shared(&mut self, column: usize, shared: impl Iterator<Item = u32>) {
+        match &mut self.columns[column] {
+            Values::Repeated(Repeated { numbers, .. }) | Values::Lists(Lists { numbers, .. }) => {
+                numbers.extend(shared);
+            }
+            _ => panic!("a column of shared values"),
+        }
+    }
+
+    /// Appends numbers to a column, or none.
+    pub fn push_numbers(&mut self, column: usize, new: impl Iterator<Item = Option<u32>>) {
+        let Values::Numbers(numbers) = &mut self.columns[column] else { panic!("numbers") };
+        numbers.extend(new);
+    }
+
+    /// Appends numbers with fractions to a column, or none.
+    pub fn push_doubles(&mut self, column: usize, new: impl Iterator<Item = Option<f64>>) {
+        let Values::Doubles(doubles) = &mut self.columns[column] else { panic!("doubles") };
+        doubles.extend(new);
+    }
+
+    /// Appends to a column whether something holds.
+    pub fn push_flags(&mut self, column: usize, new: impl Iterator<Item = bool>) {
+        let Values::Flags(flags) = &mut self.columns[column] else { panic!("a column of flags") };
+        flags.extend(new);
+    }
+
+    /// Appends a time, or none, to a column for each of some rows.
+    pub fn push_times(&mut self, column: usize, time: Option<UnixSeconds>, rows: usize) {
         let Values::Times(times) = &mut self.columns[column] else { panic!("a column of times") };
-        times.push(time);
+        times.extend(std::iter::repeat_n(time, rows));
     }
 
     /// Appends a bit for each decision: bit `i % 8` of byte `i / 8`, counted from the least
@@ -211,6 +372,25 @@ impl Added {
             Values::Texts(texts) => with(texts.get(row).unwrap_or_default()),
             Values::Times(times) => {
                 with(times[row].map(UnixSeconds::to_rfc3339).unwrap_or_default().as_bytes());
+            }
+            Values::Repeated(Repeated { texts, numbers }) => {
+                with(texts.get(numbers[row] as usize).unwrap_or_default());
+            }
+            Values::Flags(flags) => with(if flags[row] { b"true" } else { b"false" }),
+            Values::Doubles(doubles) => match doubles[row] {
+                Some(number) => with(number.to_string().as_bytes()),
+                None => with(b""),
+            },
+            Values::Lists(lists) => {
+                let mut array = vec![b'['];
+                for (number, text) in lists.get(row).enumerate() {
+                    if number > 0 {
+                        array.push(b',');
+                    }
+                    push_string(text, &mut array);
+                }
+                array.push(b']');
+                with(&array);
             }
             Values::Bits(texts, verdicts) => match texts.get(row) {
                 Some(bytes) => {

@@ -29,6 +29,8 @@ use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 
+use super::survey::SurveyColumn;
+
 /// A value that each agent has for each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -113,10 +115,21 @@ impl Field {
             ValueType::Text => DataType::Utf8,
             ValueType::Bytes => DataType::Binary,
             ValueType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+            ValueType::Repeated => {
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+            }
+            ValueType::Flag => DataType::Boolean,
+            ValueType::Double => DataType::Float64,
+            ValueType::List => {
+                DataType::List(ArrowField::new(LIST_ELEMENT, DataType::Utf8, false).into())
+            }
         };
         ArrowField::new(self.name.as_str(), data_type, nullable)
     }
 }
+
+/// The name of the elements of a list in the schemas of Parquet and Arrow.
+pub const LIST_ELEMENT: &str = "element";
 
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +146,8 @@ pub enum FieldKind {
     Since,
     /// When that policy ends. No value if it does not.
     Until,
+    /// A column of a survey, whose rows have no record.
+    Survey(SurveyColumn),
 }
 
 /// The type of the values of a column, for outputs that have types.
@@ -145,6 +160,8 @@ pub enum FieldKind {
 /// | state | word | not a URL |
 /// | bits | bytes | unknown or invalid |
 /// | captured, since, until | time | without a policy at their time |
+///
+/// [`SurveyColumn`] has those of a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// One of [`FieldKind::words`].
@@ -157,6 +174,14 @@ pub enum ValueType {
     Bytes,
     /// A time in UTC.
     Time,
+    /// Text that many rows share, as for `Text`.
+    Repeated,
+    /// Whether something holds.
+    Flag,
+    /// A number with a fraction.
+    Double,
+    /// Texts, as for `Text`.
+    List,
 }
 
 impl FieldKind {
@@ -172,6 +197,7 @@ impl FieldKind {
             FieldKind::State => (ValueType::Word, true),
             FieldKind::Bits => (ValueType::Bytes, true),
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
+            FieldKind::Survey(column) => column.value_type(),
         }
     }
 
@@ -185,6 +211,7 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
             FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
+            FieldKind::Survey(column) => column.words(),
             FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group)
             | FieldKind::Bits
             | FieldKind::Captured

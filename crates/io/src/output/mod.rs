@@ -5,6 +5,8 @@
 //! columns of a Parquet file, or copies the rows that are kept. The caller decides the records and
 //! fills [`Added`]; no code here decides a URL.
 //!
+//! The rows of a [`survey`] have no record: [`rows`] writes them as text.
+//!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
 //! then have it.
 
@@ -12,6 +14,8 @@ pub mod added;
 pub mod columns;
 pub mod csv;
 pub mod parquet;
+pub mod rows;
+pub mod survey;
 pub mod tsv;
 
 pub use added::Added;

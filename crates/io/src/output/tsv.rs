@@ -24,7 +24,10 @@ impl TextRows for Tsv {
             for column in added.columns() {
                 match column {
                     Values::Words(words) => words.push_column(row, out),
-                    column => added.with_text(column, row, |value| push_value(value, out)),
+                    column => {
+                        added.with_text(column, row, |value| push_escaped(value, out));
+                        out.push(b'\t');
+                    }
                 }
             }
             out.extend_from_slice(record.text());
@@ -36,7 +39,10 @@ impl TextRows for Tsv {
     /// `url`.
     fn header(&self, list: &List, fields: &[Field]) -> Vec<u8> {
         let mut out = Vec::new();
-        fields.iter().for_each(|field| push_value(field.name.as_bytes(), &mut out));
+        for field in fields {
+            push_escaped(field.name.as_bytes(), &mut out);
+            out.push(b'\t');
+        }
         if list.columns().is_empty() || list.url_column().is_none() {
             out.extend_from_slice(b"url");
         } else {
@@ -49,8 +55,8 @@ impl TextRows for Tsv {
     }
 }
 
-/// Appends a value with escapes, and a TAB.
-fn push_value(value: &[u8], out: &mut Vec<u8>) {
+/// Appends a value with escapes.
+pub(super) fn push_escaped(value: &[u8], out: &mut Vec<u8>) {
     for &byte in value {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -61,7 +67,6 @@ fn push_value(value: &[u8], out: &mut Vec<u8>) {
             byte => out.push(byte),
         }
     }
-    out.push(b'\t');
 }
 
 #[cfg(test)]
@@ -71,7 +76,7 @@ mod tests {
     #[test]
     fn values_are_escaped() {
         let mut out = Vec::new();
-        push_value(b"a\tb\nc\rd\0e\\f\xff", &mut out);
-        assert_eq!(out, b"a\\tb\\nc\\rd\\0e\\\\f\xff\t");
+        push_escaped(b"a\tb\nc\rd\0e\\f\xff", &mut out);
+        assert_eq!(out, b"a\\tb\\nc\\rd\\0e\\\\f\xff");
     }
 }

@@ -132,6 +132,27 @@ impl AppliedGroups<'_> {
         self.rules.token != NONE
     }
 
+    /// Returns whether the rules allow `path`, a path in normal form.
+    ///
+    /// # Errors
+    ///
+    /// If the rule set is damaged.
+    pub fn allows(&self, path: &[u8]) -> Result<bool, Damage> {
+        let set = self.policy.set;
+        Ok(match set.rule_set(self.rules.rule_set)? {
+            StoredRuleSet::Compiled(stored) => stored.allows(path),
+            StoredRuleSet::OfGroups => {
+                let (rules, _) = ordered(set, &self.rules)?;
+                RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().allows(path)
+            }
+        })
+    }
+
+    /// Returns the record of the user-agent line that selects the first group.
+    pub fn naming_line(&self) -> u32 {
+        self.rules.naming_line
+    }
+
     /// Returns the value of the user-agent line that selects the first group.
     pub fn name(&self) -> Result<Vec<u8>, Damage> {
         let mut text = Vec::new();

@@ -20,6 +20,7 @@ mod hosts;
 mod merging;
 mod policy;
 mod rule_set;
+mod stances;
 mod standings;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,7 @@ pub use policy::{PolicyNumber, StoredPolicy};
 pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use rule_set::ordered;
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
+pub use stances::AppliedUsage;
 pub use standings::Standings;
 pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub use tokens::AgentTokens;

@@ -13,11 +13,11 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
 use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
 
-use super::schema::url_schema;
+use super::schema::{row_schema, url_schema};
 use super::{EncodedColumn, EncodedGroup, TEXT_COMPRESSION, properties, version_of};
 use crate::input::{InputError, Record};
 use crate::list::parquet::Part;
-use crate::output::added::{Added, Values};
+use crate::output::added::{Added, Lists, Values};
 use crate::output::columns::{Columns, Field};
 
 /// Encodes the added columns of row groups.
@@ -86,6 +86,56 @@ impl AddedColumns {
     }
 }
 
+/// Encodes rows that stand alone, without records of a list.
+#[derive(Clone, Debug)]
+pub struct RowColumns {
+    fields: Vec<Field>,
+    schema: Arc<SchemaDescriptor>,
+}
+
+impl RowColumns {
+    /// Returns an encoder of rows with these columns.
+    pub fn new(fields: Vec<Field>) -> RowColumns {
+        let schema = Arc::new(SchemaDescriptor::new(row_schema(&fields)));
+        RowColumns { fields, schema }
+    }
+
+    /// Encodes the rows of a row group: `fill` replaces the rows in [`Added`] by the next ones, until
+    /// there are no more.
+    ///
+    /// # Errors
+    ///
+    /// The error of `fill` or of the encoder.
+    pub fn encode<E: From<ParquetError>>(
+        &self,
+        mut fill: impl FnMut(&mut Added) -> Result<(), E>,
+    ) -> Result<EncodedGroup, E> {
+        let described = self.schema.columns();
+        let mut sinks = sinks(described.len());
+        let writers = sinks.iter_mut().zip(described).map(|(sink, column)| {
+            writer(column, properties(WriterVersion::PARQUET_1_0, TEXT_COMPRESSION), sink)
+        });
+        let mut columns: Vec<Column<'_>> =
+            self.fields.iter().zip(writers).map(|it| Column::new(it.0, it.1)).collect();
+        let mut rows = Added::of(self.fields.iter().map(|field| field.kind), 0);
+        let mut has_rows = false;
+        loop {
+            fill(&mut rows)?;
+            if rows.rows() == 0 {
+                break;
+            }
+            has_rows = true;
+            for (column, values) in columns.iter_mut().zip(rows.columns()) {
+                column.write(values)?;
+            }
+        }
+        let closed = columns.into_iter().map(|column| column.writer.close());
+        let closed: Vec<ColumnCloseResult> = closed.collect::<Result<_, _>>()?;
+        let columns = if has_rows { encoded(sinks, closed)? } else { Vec::new() };
+        Ok(EncodedGroup { copied: None, columns })
+    }
+}
+
 /// An added column that is being encoded.
 struct Column<'s> {
     writer: ColumnWriter<'s>,
@@ -117,6 +167,29 @@ impl<'s> Column<'s> {
                 let bytes = |bytes: &[u8]| bytes.to_vec().into();
                 write_all(writer, texts.iter().map(|it| it.map(bytes)), *is_nullable)
             }
+            Values::Repeated(repeated) => {
+                // The column is text, which must be UTF-8.
+                let text = |text| String::from_utf8_lossy(text).into_owned().into_bytes().into();
+                let texts: Vec<Option<ByteArray>> =
+                    repeated.texts().map(|it| it.map(text)).collect();
+                let numbers = repeated.numbers().iter();
+                write_all(writer, numbers.map(|&it| texts[it as usize].clone()), *is_nullable)
+            }
+            Values::Lists(lists) => write_lists(writer, lists),
+            Values::Flags(flags) => {
+                let ColumnWriter::BoolColumnWriter(writer) = writer else {
+                    unreachable!("the column has flags")
+                };
+                writer.write_batch(flags, None, None).map(drop)
+            }
+            Values::Doubles(doubles) => {
+                let present: Vec<i16> = doubles.iter().map(|it| i16::from(it.is_some())).collect();
+                let there: Vec<f64> = doubles.iter().flatten().copied().collect();
+                let ColumnWriter::DoubleColumnWriter(writer) = writer else {
+                    unreachable!("the column has doubles")
+                };
+                writer.write_batch(&there, Some(&present), None).map(drop)
+            }
             Values::Times(times) => {
                 let present: Vec<i16> = times.iter().map(|it| i16::from(it.is_some())).collect();
                 let there = times.iter().flatten().map(|time| time.to_milliseconds());
@@ -134,7 +207,7 @@ impl<'s> Column<'s> {
                 let ColumnWriter::Int32ColumnWriter(writer) = writer else {
                     unreachable!("the column has numbers")
                 };
-                writer.write_batch(&there, Some(&present), None).map(drop)
+                writer.write_batch(&there, is_nullable.then_some(&*present), None).map(drop)
             }
         }
     }
@@ -152,6 +225,27 @@ fn write_all(
         there.extend(text);
     }
     write_texts(writer, &there, is_nullable.then_some(&*present))
+}
+
+/// Writes lists. Definition level 1 is an element, 0 an empty list; repetition level 1 continues one.
+fn write_lists(writer: &mut ColumnWriter<'_>, lists: &Lists) -> Result<(), ParquetError> {
+    let (mut there, mut present, mut continues) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..lists.rows() {
+        let list = lists.get(row);
+        present.extend(std::iter::repeat_n(1, list.len()));
+        continues.extend((0..list.len()).map(|place| i16::from(place > 0)));
+        if list.len() == 0 {
+            present.push(0);
+            continues.push(0);
+        }
+        // The column is text, which must be UTF-8.
+        let text = |text| String::from_utf8_lossy(text).into_owned().into_bytes().into();
+        there.extend(list.map(|it| -> ByteArray { text(it) }));
+    }
+    let ColumnWriter::ByteArrayColumnWriter(writer) = writer else {
+        unreachable!("the column has lists of texts")
+    };
+    writer.write_batch(&there, Some(&present), Some(&continues)).map(drop)
 }
 
 fn write_texts(

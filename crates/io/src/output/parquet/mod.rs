@@ -8,6 +8,7 @@
 //! | Parquet | the rows with added columns | the input's columns are copied as they are stored, byte for byte |
 //! | Parquet | some rows, all columns | values are copied row by row, in Parquet's own types |
 //! | text | `url` and the added columns | all are encoded |
+//! | none | rows of their own ([`RowColumns`]) | all are encoded |
 //!
 //! A column is never converted to another type, so nested columns, old timestamps and unknown types
 //! are preserved, with their field ids. The file's metadata is copied (see [`schema`]). Each column
@@ -38,7 +39,7 @@ use parquet::file::writer::SerializedFileWriter;
 use crate::input::InputError;
 use crate::list::parquet::{Part, StoredFile};
 
-pub use added::{AddedColumns, AddedRows};
+pub use added::{AddedColumns, AddedRows, RowColumns};
 pub use kept::keep;
 pub use schema::Template;
 

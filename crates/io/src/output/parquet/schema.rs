@@ -12,6 +12,10 @@
 //! | texts | `BYTE_ARRAY`, String | `string` |
 //! | bytes | `BYTE_ARRAY` | `binary` |
 //! | times | `INT64`, Timestamp in milliseconds | `timestamp[ms, UTC]` |
+//! | shared texts | `BYTE_ARRAY`, String | `dictionary<int32, string>` |
+//! | flags | `BOOLEAN` | `bool` |
+//! | doubles | `DOUBLE` | `double` |
+//! | lists | `LIST` of `BYTE_ARRAY`, String | `list<string>` |
 //!
 //! See [`ValueType`] for the values of each column and whether they may be null.
 //!
@@ -30,7 +34,7 @@ use serde_json::json;
 
 use crate::list::parquet::ParquetList;
 
-use super::super::columns::{ColumnsError, Field, ValueType, no_collision};
+use super::super::columns::{ColumnsError, Field, LIST_ELEMENT, ValueType, no_collision};
 
 /// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
@@ -91,16 +95,27 @@ impl Template {
     /// If an added column is called `url`.
     pub fn of_urls(added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&[URL_COLUMN], added)?;
-        let arrow = Schema::new(vec![ArrowField::new(URL_COLUMN, DataType::Utf8, false)]);
-        let arrow = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&arrow));
-        Ok(Template {
-            schema: url_schema(added),
+        let url = ArrowField::new(URL_COLUMN, DataType::Utf8, false);
+        Ok(Template::encoded(url_schema(added), vec![url], added))
+    }
+
+    /// Returns an output of rows that stand alone, with these columns.
+    pub fn of_rows(fields: &[Field]) -> Template {
+        Template::encoded(row_schema(fields), Vec::new(), fields)
+    }
+
+    /// Returns an output whose columns are all encoded: `own`, then `added`.
+    fn encoded(schema: TypePtr, own: Vec<ArrowField>, added: &[Field]) -> Template {
+        let arrow = encode_arrow_schema(&Schema::new(own));
+        let arrow = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), arrow);
+        Template {
+            schema,
             metadata: vec![with_fields(&arrow, added)],
             version: WriterVersion::PARQUET_1_0,
             sorting: None,
             has_page_index: true,
             list: None,
-        })
+        }
     }
 
     /// Checks that the records of a list called `name` fit the output. `list` is the file, if the
@@ -139,6 +154,12 @@ pub(super) fn url_schema(added: &[Field]) -> TypePtr {
     with_columns(&root.expect("a column with a name is a schema"), added)
 }
 
+/// Returns the schema of rows that stand alone.
+pub(super) fn row_schema(fields: &[Field]) -> TypePtr {
+    let root = Type::group_type_builder("schema").build();
+    with_columns(&root.expect("no columns are a schema"), fields)
+}
+
 /// Returns a schema with more columns after its own.
 fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
     let mut fields = root.get_fields().to_vec();
@@ -157,13 +178,31 @@ fn type_of(field: &Field) -> Type {
         builder.with_repetition(repetition).build().expect("the types fit each other")
     };
     match value_type {
-        ValueType::Word | ValueType::Text => text_type(name, repetition),
+        ValueType::Word | ValueType::Text | ValueType::Repeated => text_type(name, repetition),
         ValueType::Number => build(PhysicalType::INT32, None),
+        ValueType::Flag => build(PhysicalType::BOOLEAN, None),
+        ValueType::Double => build(PhysicalType::DOUBLE, None),
+        ValueType::List => list_type(name),
         ValueType::Bytes => build(PhysicalType::BYTE_ARRAY, None),
         ValueType::Time => {
             build(PhysicalType::INT64, Some(LogicalType::timestamp(true, ParquetUnit::MILLIS)))
         }
     }
+}
+
+/// Returns the type of a list of texts, in three levels.
+fn list_type(name: &str) -> Type {
+    let element = Arc::new(text_type(LIST_ELEMENT, Repetition::REQUIRED));
+    let repeated = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![element])
+        .build();
+    Type::group_type_builder(name)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![Arc::new(repeated.expect("a list has an element"))])
+        .build()
+        .expect("a list has no parameters")
 }
 
 fn text_type(name: &str, repetition: Repetition) -> Type {
@@ -211,7 +250,16 @@ fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     for field in added {
         let (value_type, nullable) = field.kind.value_type();
         let data_type = match value_type {
-            ValueType::Word | ValueType::Text => "string",
+            ValueType::Word | ValueType::Text | ValueType::Repeated => "string",
+            ValueType::List => {
+                fields.push(json!({
+                    "name": field.name, "nullable": nullable, "metadata": {},
+                    "type": {"type": "array", "elementType": "string", "containsNull": false},
+                }));
+                continue;
+            }
+            ValueType::Flag => "boolean",
+            ValueType::Double => "double",
             ValueType::Number => "integer",
             ValueType::Bytes => "binary",
             ValueType::Time => "timestamp",

@@ -1,0 +1,212 @@
+//! What a policy states about the use of all pages that an agent may fetch.
+//!
+//! Nearly every usage record is about all paths, so both fields have a constant for each label, and
+//! so has their combination. If a record has a path, the automata of the label's fields and that of
+//! access read the same paths until two allowed ones with different preferences are found, or none
+//! is left: example paths of the patterns first, then all. [`STANCE_POSITIONS_MAX`] bounds the
+//! search.
+
+use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, STANCE_POSITIONS_MAX};
+use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
+use portcullis_engine::Reach;
+use portcullis_engine::automaton::{Machine, Next, Owner, Product, State};
+use portcullis_engine::pattern::PatternList;
+
+use super::super::file::Damage;
+use super::usage::StoredUsage;
+use super::{AgentTokens, Applied, StoredPolicy, StoredRuleSet};
+
+/// The usage records of a policy that hold for an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct AppliedUsage<'s> {
+    policy: StoredPolicy<'s>,
+    usage: StoredUsage<'s>,
+    entry: u32,
+}
+
+/// What one field states about a label.
+enum Statements {
+    /// The same for every path.
+    Constant(Preference),
+    /// The patterns in order of precedence, each with its preference.
+    Paths(PatternList, Vec<Preference>),
+}
+
+/// The preferences that a field can give a path, and that decide.
+const DECIDING: [Preference; 2] = [Preference::No, Preference::Yes];
+
+impl<'s> StoredPolicy<'s> {
+    /// Returns the usage records that hold for an agent; `None` if the file has none for anyone.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn applied_usage(&self, agent: &AgentTokens) -> Result<Option<AppliedUsage<'s>>, Damage> {
+        let Some(usage) = self.usage()? else { return Ok(None) };
+        Ok(Some(AppliedUsage { policy: *self, usage, entry: usage.select(agent)? }))
+    }
+}
+
+impl AppliedUsage<'_> {
+    /// Returns the number of these records in their policy. For agents with the same number, the
+    /// same records hold.
+    pub fn entry(&self) -> u32 {
+        self.entry
+    }
+
+    /// Returns the licences, as written.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged, here and below.
+    pub fn licenses(&self) -> Result<Vec<Vec<u8>>, Damage> {
+        let license = |record: &zerocopy::little_endian::U32| {
+            self.policy.usage_record(record.get()).map(|(.., value)| value)
+        };
+        self.usage.licenses(self.entry)?.iter().map(license).collect()
+    }
+
+    /// Returns the number of licences.
+    pub fn license_count(&self) -> Result<usize, Damage> {
+        Ok(self.usage.licenses(self.entry)?.len())
+    }
+
+    /// Returns what the records state about each label on all paths that `applied`, which is of the
+    /// same policy and agent, allows. `None` if it allows none, or if a limit ended the search.
+    pub fn stances(
+        &self,
+        applied: &Applied<'_>,
+    ) -> Result<[Option<Stance>; Label::ALL.len()], Damage> {
+        let mut stances = [None; Label::ALL.len()];
+        if !matches!(applied.reach, None | Some(Reach::Nothing)) {
+            for label in Label::ALL {
+                stances[label as usize] = self.stance(label, applied)?;
+            }
+        }
+        Ok(stances)
+    }
+
+    fn stance(&self, label: Label, applied: &Applied<'_>) -> Result<Option<Stance>, Damage> {
+        let mut constant = Preference::Unstated;
+        let mut fields = Vec::new();
+        for source in UsageSource::ALL {
+            match self.statements(label, source)? {
+                Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
+                Some(Statements::Paths(patterns, preferences)) => {
+                    fields.push((patterns, preferences));
+                }
+                None => return Ok(None),
+            }
+        }
+        // `n` decides, whatever the other field states.
+        if fields.is_empty() || constant == Preference::No {
+            return Ok(Some(constant.into()));
+        }
+        let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
+        let access = match groups {
+            None => None,
+            Some(groups) => match self.policy.set.rule_set(groups.rule_set())? {
+                StoredRuleSet::Compiled(rules) => Some(rules.machine()),
+                StoredRuleSet::OfGroups => return Ok(None),
+            },
+        };
+        Ok(search(constant, &fields, access))
+    }
+
+    /// Returns what a field states about a label; `None` if its rule set is too large to be stored.
+    fn statements(&self, label: Label, source: UsageSource) -> Result<Option<Statements>, Damage> {
+        let set = self.policy.set;
+        let (number, order) = self.usage.rules(self.entry, (label, source))?;
+        let StoredRuleSet::Compiled(rules) = set.rule_set(number)? else { return Ok(None) };
+        let (patterns, _) = rules.to_list();
+        let preference = |pattern| {
+            let record = set.record_of(order, pattern)?;
+            self.usage.preference(record, label)
+        };
+        let preferences: Vec<Preference> =
+            (0..patterns.len() as u32).map(preference).collect::<Result<_, _>>()?;
+        if preferences.iter().all(|it| *it == Preference::Unstated) {
+            return Ok(Some(Statements::Constant(Preference::Unstated)));
+        }
+        let first = patterns.get(0);
+        let is_about_all = first.bytes.is_empty() && !first.anchored;
+        Ok(Some(match is_about_all {
+            true => Statements::Constant(preferences[0]),
+            false => Statements::Paths(patterns, preferences),
+        }))
+    }
+}
+
+/// How the states of a search are read. The automata are two for each field, which *disallow* the
+/// paths to which it gives one of [`DECIDING`], then that of access, unless everything is allowed.
+struct Reader {
+    fields: usize,
+    has_access: bool,
+    /// What the fields without paths state.
+    constant: Preference,
+}
+
+/// Returns the preference on all allowed paths; `None` if a limit ended the search.
+fn search(
+    constant: Preference,
+    fields: &[(PatternList, Vec<Preference>)],
+    access: Option<Machine>,
+) -> Option<Stance> {
+    let of_field = |(patterns, preferences): &(PatternList, Vec<Preference>)| {
+        DECIDING.map(|wanted| {
+            let owner = |it: &Preference| Owner { allows: *it != wanted, counts: false };
+            Machine::new(patterns.iter().zip(preferences.iter().map(owner)))
+        })
+    };
+    let mut machines: Vec<Machine> = fields.iter().flat_map(of_field).collect();
+    let reader = Reader { fields: fields.len(), has_access: access.is_some(), constant };
+    machines.extend(access);
+    let mut product = Product::new(machines);
+    let mut found = None;
+    let patterns = fields.iter().flat_map(|(patterns, _)| patterns.iter());
+    let examples = patterns.take(REACH_EXAMPLES_MAX).map(|pattern| {
+        let slash: &[u8] = if pattern.bytes.starts_with(b"/") { b"" } else { b"/" };
+        [slash, pattern.bytes].concat()
+    });
+    for path in std::iter::once(b"/-".to_vec()).chain(examples) {
+        let states = product.walk(&path);
+        if reader.see(&product, &states, &mut found) == Next::Stop {
+            return Some(Stance::Mixed);
+        }
+    }
+    let mut is_mixed = false;
+    product.explore(STANCE_POSITIONS_MAX, |product, states| {
+        let next = reader.see(product, states, &mut found);
+        is_mixed |= next == Next::Stop;
+        next
+    })?;
+    if is_mixed { Some(Stance::Mixed) } else { found.map(Stance::from) }
+}
+
+impl Reader {
+    /// Sees the preference on a path if it is allowed. Stops if it differs from the one that was
+    /// found first, and skips what follows if no path there is allowed.
+    fn see(&self, product: &Product, states: &[State], found: &mut Option<Preference>) -> Next {
+        let access = self.fields * DECIDING.len();
+        if self.has_access && !product.allows(access, states) {
+            return if product.is_settled(access, states) { Next::Skip } else { Next::Follow };
+        }
+        let is =
+            |field: usize, which: usize| !product.allows(field * DECIDING.len() + which, states);
+        let stated = (0..self.fields).map(|field| match (is(field, 0), is(field, 1)) {
+            (true, _) => Preference::No,
+            (false, true) => Preference::Yes,
+            (false, false) => Preference::Unstated,
+        });
+        let preference = stated.fold(self.constant, combined);
+        match *found.get_or_insert(preference) == preference {
+            true => Next::Follow,
+            false => Next::Stop,
+        }
+    }
+}
+
+/// Returns the preference for a path to which two fields give these.
+fn combined(one: Preference, other: Preference) -> Preference {
+    std::cmp::min_by_key(one, other, |it| it.rank())
+}
