@@ -37,6 +37,11 @@ impl Engine {
         Ok(Engine { pool })
     }
 
+    /// Returns the number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
     /// Runs `work` on the engine's threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)

@@ -36,6 +36,7 @@ mod plan;
 mod rows;
 mod stream;
 mod summary;
+mod survey;
 mod synth;
 mod values;
 
@@ -98,6 +99,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
         Some(Command::Lint(args)) => lint::run(args),
         Some(Command::Verify(args)) => inspect::verify(&args),
         Some(Command::History(args)) => inspect::history(args),
+        Some(Command::Survey(args)) => survey::run(args),
         Some(Command::Audit(args)) => audit::run(args),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),

@@ -270,6 +270,14 @@ impl Output {
         Output { name: STANDARD_OUTPUT.into(), encoder, escapes: false }
     }
 
+    /// Opens a destination for bytes that need no compression, whatever its extension.
+    pub fn open_as_is(destination: &Destination) -> Result<Output, OutputFailed> {
+        match destination {
+            Destination::StandardOutput => Ok(Output::styled()),
+            Destination::File(path) => Output::create_as_is(path),
+        }
+    }
+
     /// Creates a file, compressed by its extension.
     pub fn create(path: &OutputFile) -> Result<Output, OutputFailed> {
         Output::create_with(path, |plain| Encoder::for_name(path, plain))

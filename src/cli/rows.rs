@@ -19,7 +19,7 @@ use portcullis_io::output::{TextRows, csv};
 use portcullis_report::{Account, Counts, Encoded, Filtered, InvalidRecords, Run};
 use portcullis_robots::kind::{FileKind, PARQUET};
 
-use super::output::{CompleteOutput, Destination, OutputFailed, OutputFile};
+use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
 use super::outputs::Outputs;
 use super::plan::StreamPlan;
 use super::stream::Part;
@@ -292,6 +292,21 @@ impl Pipe {
         // No code panics while the lock is held.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Completes the outputs. The writer is gone.
+    fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
+        let sink = Arc::into_inner(self.0).expect("the writer is gone");
+        let Sink { outputs, .. } = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(outputs.complete()?)
+    }
+
+    /// Returns the cause of a writer's failure: the output, or else the encoder.
+    fn failure(&self, error: ParquetError) -> anyhow::Error {
+        match self.lock().failed.take() {
+            Some(failed) => failed.into(),
+            None => error.into(),
+        }
+    }
 }
 
 impl Write for Pipe {
@@ -386,10 +401,7 @@ impl ParquetOutputs {
 
     fn complete(mut self) -> anyhow::Result<Vec<CompleteOutput>> {
         self.end()?;
-        let Pipe(sink) = self.pipe;
-        let sink = Arc::into_inner(sink).expect("the writer is gone");
-        let Sink { outputs, .. } = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(outputs.complete()?)
+        self.pipe.complete()
     }
 
     /// Returns the cause of a writer's failure: the output, or the list that rows are copied from.
@@ -401,6 +413,40 @@ impl ParquetOutputs {
                 InputError::List { name: name.to_owned(), problem }.into()
             }
         }
+    }
+}
+
+/// A Parquet file of rows that stand alone.
+pub struct RowFile {
+    pipe: Pipe,
+    writer: ParquetWriter<Pipe>,
+}
+
+impl RowFile {
+    /// Begins a file with the columns of `template`.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written, here and below.
+    pub fn new(output: Output, template: Template) -> anyhow::Result<RowFile> {
+        let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs: Outputs::of(output), failed: None })));
+        let writer = ParquetWriter::new(pipe.clone(), template.into());
+        let writer = writer.map_err(|error| pipe.failure(error))?;
+        Ok(RowFile { pipe, writer })
+    }
+
+    /// Writes a row group.
+    pub fn write(&mut self, group: EncodedGroup) -> anyhow::Result<()> {
+        let written = self.writer.write(group);
+        written.map_err(|error| self.pipe.failure(error))
+    }
+
+    /// Ends the file with `account` in its metadata. It does not have its name yet.
+    pub fn complete(self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
+        let RowFile { pipe, writer } = self;
+        let ended = writer.finish(account).map(|_| ());
+        ended.map_err(|error| pipe.failure(error))?;
+        pipe.complete()
     }
 }
 

@@ -163,6 +163,12 @@ impl Progress {
         &self.bytes_done
     }
 
+    /// Sets the bytes read to a share of those of the inputs.
+    pub fn set_share(&self, done: u64, all: u64) {
+        let bytes = self.bytes_total.unwrap_or(0) as f64 * (done as f64 / all as f64);
+        self.bytes_done.store(bytes as u64, Ordering::Relaxed);
+    }
+
     /// Updates the bar. It shows the rate of `records`, the number so far, or the rate of bytes if
     /// `records` is `None`.
     pub fn draw(&self, bar: &mut Bar, records: Option<u64>) {

@@ -271,6 +271,27 @@ pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Source: measured; few of 9,405 real rule sets get this far, and it is enough for nearly all.
 pub const REACH_POSITIONS_MAX: u64 = 2048;
 
+/// Pairs of a policy and an agent whose facts a thread keeps in a survey: 65,536, some megabytes.
+///
+/// Source: our choice. Policies that many hosts share are mostly kept.
+pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
+
+/// Rows of a survey that a thread holds before they are written: 8,192, plus one for each agent.
+///
+/// Source: our choice, as for [`PARQUET_BATCH_URLS`].
+pub const SURVEY_BATCH_ROWS: usize = 8 * 1024;
+
+/// Rows of a survey in a row group of Parquet: about 131,072.
+///
+/// Source: our choice. The encoded columns take a few bytes a row.
+pub const SURVEY_GROUP_ROWS: usize = 128 * 1024;
+
+/// Rows of a survey that a thread writes as text at once: about 16,384. With lists of values, a
+/// quarter of them.
+///
+/// Source: our choice, some megabytes.
+pub const SURVEY_TEXT_ROWS: usize = 16 * 1024;
+
 /// Positions read to find two pages with different usage preferences, with a charge of eight a state
 /// and of one for each combination of states: 65,536.
 ///

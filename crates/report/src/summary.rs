@@ -51,6 +51,43 @@ pub struct Run {
     pub file_notes: Figures,
 }
 
+impl Run {
+    /// Writes the description of the run as text.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let Run { tool, version, set_hash, origins, dialect, captured, .. } = self;
+        let origins = match origins {
+            Some(origins) => format!("{origins} origins"),
+            None => "one file for every URL".into(),
+        };
+        let captured = match captured {
+            Some(dates) => format!("captured {dates}"),
+            None => "capture dates not known".into(),
+        };
+        writeln!(
+            out,
+            "{tool} {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
+        )?;
+        if let Some(at) = &self.at {
+            writeln!(out, "decided as of {}", visible(at))?;
+        }
+        for AgentList { name, source, agents, .. } in &self.agent_lists {
+            writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
+        }
+        if self.left_out > 0 {
+            writeln!(out, "files left out: {}", self.left_out)?;
+        }
+        let notes = self.file_notes.to_string();
+        if !notes.is_empty() {
+            writeln!(out, "notes on files: {notes}")?;
+        }
+        Ok(())
+    }
+}
+
 /// A list that agents were taken from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentList {
@@ -256,37 +293,6 @@ impl Account {
         }
     }
 
-    /// Writes the description of the run as text.
-    fn write_run(&self, out: &mut impl Write) -> io::Result<()> {
-        let Run { tool, version, set_hash, origins, dialect, captured, .. } = &self.run;
-        let origins = match origins {
-            Some(origins) => format!("{origins} origins"),
-            None => "one file for every URL".into(),
-        };
-        let captured = match captured {
-            Some(dates) => format!("captured {dates}"),
-            None => "capture dates not known".into(),
-        };
-        writeln!(
-            out,
-            "{tool} {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
-        )?;
-        if let Some(at) = &self.run.at {
-            writeln!(out, "decided as of {}", visible(at))?;
-        }
-        for AgentList { name, source, agents, .. } in &self.run.agent_lists {
-            writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
-        }
-        if self.run.left_out > 0 {
-            writeln!(out, "files left out: {}", self.run.left_out)?;
-        }
-        let notes = self.run.file_notes.to_string();
-        if !notes.is_empty() {
-            writeln!(out, "notes on files: {notes}")?;
-        }
-        Ok(())
-    }
-
     /// Writes the result of the run as text.
     fn write_result(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(filtered) = self.filtered {
@@ -360,7 +366,7 @@ impl Summary {
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let Counts { records, bytes, .. } = self.account.counts;
-        self.account.write_run(out)?;
+        self.account.run.write_text(out)?;
         writeln!(
             out,
             "{records} records, {bytes} bytes in {} (and {} to load): {} URL/s, {} bytes/s",

@@ -64,12 +64,14 @@
 
 mod audit;
 mod counting;
+mod facts;
 mod history;
 mod host;
 mod origins;
 pub mod page;
 mod policies;
 mod report;
+mod rows;
 mod survey;
 pub mod tables;
 #[cfg(test)]
@@ -82,14 +84,19 @@ pub use portcullis_set::Damage;
 
 pub use audit::Audit;
 pub use counting::{ChunkFindings, Findings, Worker};
+pub use facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 pub use history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
 pub use origins::{NoteFigures, OriginFigures};
-pub use policies::{AgentFigures, ReachFigures, RobotFigures, RobotRow};
+pub use policies::{
+    AddressCounts, AgentFigures, Preferences, ReachCounts, ReachFigures, RobotFigures, RobotRow,
+    StanceCounts,
+};
 pub use report::{
     AgentVerdicts, AsOf, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
     RecordFigures, Report, RuleFigures, Unknown, UsageRow,
 };
+pub use rows::{RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::Survey;
 pub use text::Text;
 pub use usage::{HostUsage, UsageFigures};

@@ -20,13 +20,14 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
+use portcullis_dialect::usage::Label;
 use portcullis_report::page::{
     Bar, Page, Part, Section, bars, code, count, facts, folded, table, text,
 };
 use portcullis_robots::figures::{bytes, grouped, plural, share};
 use portcullis_robots::visible::cut_characters;
 
-use crate::policies::AgentFigures;
+use crate::policies::{AgentFigures, StanceCounts};
 use crate::report::{AgentVerdicts, AsOf, List, Report, UsageRow};
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
@@ -454,7 +455,8 @@ impl<'r> View<'r> {
             Bar { label: row.agent.clone(), figure: format!("nothing on {share}"), values }
         };
         let row = |row: &AgentFigures| {
-            let crate::policies::AddressCounts { named, by_default, unnamed, reach } = row.hosts;
+            let crate::policies::AddressCounts { named, by_default, unnamed, reach, .. } =
+                row.hosts;
             let counts = [&reach.values()[..], &[named, by_default, unnamed]].concat();
             std::iter::once(agent_name(&row.agent)).chain(counts.into_iter().map(count)).collect()
         };
@@ -479,9 +481,34 @@ impl<'r> View<'r> {
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, &charted))
                 (table("reach-table", title, &columns, rows.iter().map(row)))
+                (self.preferences())
             },
             ..Section::default()
         }
+    }
+
+    /// Returns a table of the preferences about the pages that each agent may fetch; empty if none is
+    /// stated.
+    fn preferences(self) -> Markup {
+        let rows = self.report.survey.reach.iter().flat_map(|row| {
+            let preferences = row.hosts.preferences.by_label();
+            preferences.map(|(label, counts)| (&row.agent, label, counts))
+        });
+        let is_stated = |it: &StanceCounts| it.y + it.n + it.mixed > 0;
+        let rows: Vec<_> = rows.filter(|(_, _, counts)| is_stated(counts)).collect();
+        if rows.is_empty() {
+            return html! {};
+        }
+        let title = "Hosts by agent and by preference about all that it may fetch";
+        let columns =
+            ["agent", "use", "#y", "#n", "#mixed", "#not stated", "#nothing", "#not known"];
+        let row = |(agent, label, counts): (&String, Label, StanceCounts)| {
+            let StanceCounts { y, n, unstated, mixed, no_access, not_known } = counts;
+            let counts = [y, n, mixed, unstated, no_access, not_known];
+            let names = [agent_name(agent), text(label.as_str())];
+            names.into_iter().chain(counts.into_iter().map(count)).collect()
+        };
+        table("preference-table", title, &columns, rows.into_iter().map(row))
     }
 
     fn usage(self) -> Section {

@@ -11,14 +11,16 @@ use std::ops::Range;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::id::RuleID;
+use portcullis_dialect::usage::{Label, Stance};
 use portcullis_engine::Reach;
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::stored::{AgentTokens, Applied, AppliedGroups, PolicyNumber, Reaches};
+use portcullis_set::stored::{Applied, AppliedGroups, PolicyNumber};
 use portcullis_set::{Damage, PolicySet};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::facts::{Addressed, AgentFacts, FactReader};
 use crate::origins::{Map, PolicyUse};
 use crate::text::Text;
 use crate::usage::{UsageFigures, UsageReading, UsageSums};
@@ -80,8 +82,9 @@ pub struct RobotFigures {
     pub most_named: Vec<RobotRow>,
 }
 
-/// How many origins or hosts address an agent in which way, and how much they allow it. The first
-/// three counts add up to the total, and so do the counts of `reach`.
+/// How many origins or hosts address an agent in which way, how much they allow it, and what they
+/// state about the use. The first three counts add up to the total, and so do the counts of `reach`
+/// and those of each label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AddressCounts {
     /// The number with a group that names the agent.
@@ -93,6 +96,32 @@ pub struct AddressCounts {
     /// The number by how much the agent may fetch.
     #[serde(flatten)]
     pub reach: ReachCounts,
+    /// The preferences about the pages that the agent may fetch.
+    pub preferences: Preferences,
+}
+
+/// The number of origins or hosts by the preference about each label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Preferences {
+    pub train_ai: StanceCounts,
+    pub ai_use: StanceCounts,
+    pub search: StanceCounts,
+}
+
+/// The number of origins or hosts by the preference about one label on all pages that an agent may
+/// fetch. The counts add up to the total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StanceCounts {
+    pub y: u64,
+    pub n: u64,
+    pub unstated: u64,
+    /// The number with pages that differ.
+    pub mixed: u64,
+    /// The number in which the agent may fetch nothing.
+    pub no_access: u64,
+    /// The number for which a limit ended the search.
+    pub not_known: u64,
 }
 
 /// How much one agent may fetch from the set.
@@ -104,18 +133,10 @@ pub struct AgentFigures {
     pub hosts: AddressCounts,
 }
 
-/// How a policy addresses an agent.
-#[derive(Clone, Copy)]
-enum Addressed {
-    ByName,
-    ByDefault,
-    NotAtAll,
-}
-
 /// What a policy says about each agent and robot.
 struct Reading {
-    /// How the policy addresses each agent, and how much the agent may fetch.
-    agents: Vec<(Addressed, KnownReach)>,
+    /// What it says to each agent.
+    agents: Vec<AgentFacts>,
     /// The robots that the file names, by number.
     robots: Vec<(u32, KnownReach)>,
     /// How much robots may fetch that the file does not name. `None` if no group applies to them.
@@ -186,8 +207,7 @@ impl RuleSpan {
 /// What is asked of every policy.
 struct Asked<'s> {
     set: &'s PolicySet,
-    reaches: Reaches<'s>,
-    agents: Vec<AgentTokens>,
+    facts: FactReader<'s>,
 }
 
 impl<'s> Asked<'s> {
@@ -195,15 +215,11 @@ impl<'s> Asked<'s> {
         let policy = self.set.policy(number)?;
         let state = policy.state()?;
         let has_rules = state == PolicyState::Rules;
-        let reach = |entry| self.reaches.of(policy.rule_set(entry)?);
+        let reach = |entry| self.facts.reaches.of(policy.rule_set(entry)?);
         let robot = |(name, entry)| Ok((name, reach(entry)?));
-        let applied: Vec<Applied<'_>> = self
-            .agents
-            .iter()
-            .map(|agent| self.reaches.applied(&policy, agent))
-            .collect::<Result<_, _>>()?;
+        let (facts, applied) = self.facts.read(&policy)?;
         Ok(Reading {
-            agents: applied.iter().map(|it| (Addressed::of(it), it.reach)).collect(),
+            agents: facts.agents,
             robots: policy.robots()?.into_iter().map(robot).collect::<Result<_, Damage>>()?,
             default: policy.default_entry().map(reach).transpose()?,
             has_rules,
@@ -213,16 +229,6 @@ impl<'s> Asked<'s> {
             },
             policy: Policy::of(number, state, used, &applied)?,
         })
-    }
-}
-
-impl Addressed {
-    fn of(applied: &Applied<'_>) -> Addressed {
-        match &applied.groups {
-            Some(groups) if groups.is_named() => Addressed::ByName,
-            Some(_) => Addressed::ByDefault,
-            None => Addressed::NotAtAll,
-        }
     }
 }
 
@@ -290,8 +296,7 @@ impl<'s> Sums<'s> {
         let numbers = set.policies().map(|policy| Ok(policy?.number()));
         let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
         let used = |number: &PolicyNumber| uses.get(number).copied().unwrap_or(PolicyUse::NONE);
-        let agents = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
-        let asked = Asked { set, reaches: Reaches::new(set), agents };
+        let asked = Asked { set, facts: FactReader::new(set, agents)? };
         for numbers in numbers.chunks(POLICIES_AT_ONCE) {
             let read = |number: &PolicyNumber| asked.read(*number, used(number));
             let read: Vec<Result<Reading, Damage>> =
@@ -317,9 +322,9 @@ impl<'s> Sums<'s> {
         if used.origins == 0 {
             return Ok(reading.policy);
         }
-        for ((origins, hosts), (addressed, reach)) in self.agents.iter_mut().zip(reading.agents) {
-            origins.add(used.origins, addressed, reach);
-            hosts.add(used.hosts, addressed, reach);
+        for ((origins, hosts), facts) in self.agents.iter_mut().zip(&reading.agents) {
+            origins.add(used.origins, facts);
+            hosts.add(used.hosts, facts);
         }
         let robots = &mut self.robots;
         if !reading.robots.is_empty() {
@@ -364,13 +369,67 @@ impl<'s> Sums<'s> {
 }
 
 impl AddressCounts {
-    fn add(&mut self, count: u64, addressed: Addressed, reach: KnownReach) {
-        *match addressed {
+    pub(crate) fn add(&mut self, count: u64, facts: &AgentFacts) {
+        *match facts.addressed {
             Addressed::ByName => &mut self.named,
             Addressed::ByDefault => &mut self.by_default,
             Addressed::NotAtAll => &mut self.unnamed,
         } += count;
-        self.reach.add(count, reach);
+        self.reach.add(count, facts.access);
+        for (label, counts) in Label::ALL.into_iter().zip(self.preferences.all()) {
+            let no_access = facts.access == Some(Reach::Nothing);
+            counts.add(count, facts.stances[label as usize], no_access);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &AddressCounts) {
+        self.named += other.named;
+        self.by_default += other.by_default;
+        self.unnamed += other.unnamed;
+        self.reach.merge(&other.reach);
+        let mut others = other.preferences;
+        for (counts, other) in self.preferences.all().into_iter().zip(others.all()) {
+            counts.merge(other);
+        }
+    }
+}
+
+impl Preferences {
+    /// Returns the counts in the order of [`Label::ALL`].
+    fn all(&mut self) -> [&mut StanceCounts; Label::ALL.len()] {
+        [&mut self.train_ai, &mut self.ai_use, &mut self.search]
+    }
+}
+
+impl Preferences {
+    /// Returns the labels with their counts.
+    pub fn by_label(self) -> impl Iterator<Item = (Label, StanceCounts)> {
+        [self.train_ai, self.ai_use, self.search]
+            .into_iter()
+            .zip(Label::ALL)
+            .map(|(it, label)| (label, it))
+    }
+}
+
+impl StanceCounts {
+    fn add(&mut self, count: u64, stance: Option<Stance>, no_access: bool) {
+        *match (stance, no_access) {
+            (Some(Stance::Yes), _) => &mut self.y,
+            (Some(Stance::No), _) => &mut self.n,
+            (Some(Stance::Unstated), _) => &mut self.unstated,
+            (Some(Stance::Mixed), _) => &mut self.mixed,
+            (None, true) => &mut self.no_access,
+            (None, false) => &mut self.not_known,
+        } += count;
+    }
+
+    fn merge(&mut self, other: &StanceCounts) {
+        self.y += other.y;
+        self.n += other.n;
+        self.unstated += other.unstated;
+        self.mixed += other.mixed;
+        self.no_access += other.no_access;
+        self.not_known += other.not_known;
     }
 }
 
@@ -382,6 +441,13 @@ impl ReachCounts {
             Some(Reach::Nothing) => &mut self.nothing,
             None => &mut self.not_known,
         } += count;
+    }
+
+    fn merge(&mut self, other: &ReachCounts) {
+        self.everything += other.everything;
+        self.part += other.part;
+        self.nothing += other.nothing;
+        self.not_known += other.not_known;
     }
 
     /// Returns the counts in order, for a chart.

@@ -19,7 +19,7 @@ use portcullis_set::{InputReport, PolicySet, Provenance};
 use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 use crate::host::{HostDetail, HostGroup, HostPolicy};
 use crate::origins::OriginFigures;
-use crate::policies::{ReachFigures, RobotFigures};
+use crate::policies::{AgentFigures, ReachCounts, ReachFigures, RobotFigures, StanceCounts};
 use crate::survey::Survey;
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
@@ -184,6 +184,31 @@ pub fn host(detail: &HostDetail) -> String {
     for origin in &detail.unknown {
         text.line(format_args!("\n{}: no policy is known", visible(&origin.to_string())));
     }
+    text.0
+}
+
+/// Shows the totals of a survey, by agent: hosts, of them those that allow nothing, a part and all,
+/// those that name the agent, and the preferences that are stated.
+pub fn totals(agents: &[AgentFigures]) -> String {
+    let mut text = Text::default();
+    let heading = ["agent", "hosts", "none", "part", "all", "not known", "named", "by default"];
+    let access = agents.iter().map(|AgentFigures { agent, hosts, .. }| {
+        let ReachCounts { everything, part, nothing, not_known } = hosts.reach;
+        let all = everything + part + nothing + not_known;
+        let counts = [all, nothing, part, everything, not_known, hosts.named, hosts.by_default];
+        row(&**agent, &counts)
+    });
+    text.table(&heading, access);
+    let preferences = agents.iter().flat_map(|AgentFigures { agent, hosts, .. }| {
+        let is_stated = |it: &StanceCounts| it.y + it.n + it.mixed > 0;
+        let labels = hosts.preferences.by_label().filter(move |(_, it)| is_stated(it));
+        labels.map(move |(label, counts)| {
+            let StanceCounts { y, n, unstated, mixed, not_known, .. } = counts;
+            row(format!("{agent} {label}"), &[y, n, mixed, unstated, not_known])
+        })
+    });
+    let heading = ["preference", "y", "n", "mixed", "not stated", "not known"];
+    text.table(&heading, preferences);
     text.0
 }
 

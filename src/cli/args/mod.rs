@@ -12,6 +12,7 @@ mod groups;
 mod lint;
 mod lists;
 mod sets;
+mod survey;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -32,6 +33,7 @@ pub use self::sets::{
     CompileArgs, DiffArgs, DiffFormat, HistoryArgs, InspectArgs, MergeArgs, OutageArgs, SynthArgs,
     SynthFormat, VerifyArgs,
 };
+pub use self::survey::SurveyArgs;
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
 ///
@@ -80,6 +82,7 @@ pub enum Command {
     Inspect(InspectArgs),
     Verify(VerifyArgs),
     History(HistoryArgs),
+    Survey(SurveyArgs),
     Audit(AuditArgs),
     Lint(LintArgs),
     Bench(BenchArgs),

@@ -2,11 +2,12 @@
 
 use zerocopy::little_endian::U32;
 
+use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::ruleset::texts::PatternText;
-use portcullis_robots::syntax::{ListWriter, RobotsTxt, Role};
+use portcullis_robots::syntax::{Content, ListWriter, RobotsTxt, Role, records};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
@@ -282,5 +283,26 @@ impl StoredCapture<'_> {
     /// Returns the file's records that do not affect decisions, in file order.
     pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
         self.set.read_records(self.set.sections.others, self.others)
+    }
+
+    /// Returns the values of the file's Sitemap records, in file order.
+    pub fn sitemaps(&self) -> Result<Vec<Vec<u8>>, Damage> {
+        let dialect = self.set.dialect();
+        // Only the first line of a file may begin with a byte order mark.
+        let mut line = Vec::new();
+        let mut sitemaps = Vec::new();
+        for record in self.other_records()? {
+            line.clear();
+            line.extend_from_slice(b"#\n");
+            line.extend_from_slice(&record.text);
+            for read in records(&line, dialect, None).skip(1) {
+                if let Content::Record(read) = read.content
+                    && read.field == Some(Field::Sitemap)
+                {
+                    sitemaps.push(read.value.to_vec());
+                }
+            }
+        }
+        Ok(sitemaps)
     }
 }

@@ -1,0 +1,181 @@
+//! What a policy says to each of some agents: the model behind the rows of a survey and the figures
+//! of `inspect` and `audit`.
+//!
+//! Every fact is exact over all paths and read from the stored rule sets. Agents to which the same
+//! groups and usage records apply share one computation; a rule set is searched once for the set.
+
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::usage::{Label, Stance};
+use portcullis_engine::Reach;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::stored::{AgentTokens, Applied, AppliedUsage, Reaches, StoredPolicy};
+use portcullis_set::{Damage, PolicySet};
+
+/// How a policy addresses an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addressed {
+    /// A group names it.
+    ByName,
+    /// The groups for all robots apply.
+    ByDefault,
+    /// No group applies.
+    NotAtAll,
+}
+
+/// What a policy says to one agent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AgentFacts {
+    /// How much of the site the agent may fetch; `None` if a limit ended the search.
+    pub access: Option<Reach>,
+    /// The verdict on the path `/`.
+    pub root: Verdict,
+    /// How the policy addresses the agent.
+    pub addressed: Addressed,
+    /// The position in [`PolicyReading::groups`] of the user-agent value that selects the group.
+    pub group: Option<u32>,
+    /// The number of rules that apply.
+    pub rules: u32,
+    /// The preference about each label on all paths that the agent may fetch. `None` if it may
+    /// fetch none, or if a limit ended the search.
+    pub stances: [Option<Stance>; Label::ALL.len()],
+    /// The position in [`PolicyReading::licenses`]; `None` for an agent without licences.
+    pub licenses: Option<u32>,
+}
+
+/// What a policy says to each agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyReading {
+    /// Whether there is a file, or what its absence means.
+    pub state: PolicyState,
+    /// By agent.
+    pub agents: Vec<AgentFacts>,
+    /// The values of user-agent lines, as written.
+    pub groups: Vec<Vec<u8>>,
+    /// The licences of agents, as written.
+    pub licenses: Vec<Vec<Vec<u8>>>,
+}
+
+/// Reads the facts of policies. Threads share it.
+///
+/// Memory: 8 bytes for each rule set of the set.
+#[derive(Debug)]
+pub struct FactReader<'s> {
+    pub(crate) reaches: Reaches<'s>,
+    agents: Vec<AgentTokens>,
+}
+
+/// The groups and the usage records that apply, by their numbers in a policy.
+type Entries = (Option<u32>, Option<u32>);
+
+impl<'s> FactReader<'s> {
+    /// Returns a reader of the policies of `set` for `agents`.
+    ///
+    /// # Errors
+    ///
+    /// If the names of robots are damaged.
+    pub fn new(set: &'s PolicySet, agents: &[AgentChain]) -> Result<FactReader<'s>, Damage> {
+        let agents = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
+        Ok(FactReader { reaches: Reaches::new(set), agents })
+    }
+
+    /// Returns what `policy` says to each agent, and the groups that apply.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn read(
+        &self,
+        policy: &StoredPolicy<'s>,
+    ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
+        let outcome = policy.access()?;
+        let mut facts = PolicyReading {
+            state: outcome.state,
+            agents: Vec::with_capacity(self.agents.len()),
+            groups: Vec::new(),
+            licenses: Vec::new(),
+        };
+        let mut all_applied: Vec<Applied<'s>> = Vec::with_capacity(self.agents.len());
+        // The first agent with each combination of entries, and with each naming line.
+        let mut known: Vec<(Entries, usize)> = Vec::new();
+        let mut naming_lines: Vec<u32> = Vec::new();
+        for agent in &self.agents {
+            let applied = self.reaches.applied(policy, agent)?;
+            let usage = policy.applied_usage(agent)?;
+            let entries = (applied.groups.map(|it| it.entry()), usage.map(|it| it.entry()));
+            let same = known.iter().find(|(other, _)| *other == entries);
+            let shared = match same {
+                Some(&(_, same)) => facts.agents[same],
+                None => {
+                    known.push((entries, facts.agents.len()));
+                    let root = match &applied.groups {
+                        Some(groups) if groups.allows(b"/")? => Verdict::Allow,
+                        Some(_) => Verdict::Disallow,
+                        None if outcome.state == PolicyState::Rules => Verdict::Allow,
+                        None => outcome.verdict,
+                    };
+                    facts.of_entries(&applied, usage.as_ref(), root)?
+                }
+            };
+            let group = match &applied.groups {
+                None => None,
+                Some(groups) => {
+                    let line = groups.naming_line();
+                    let place = naming_lines.iter().position(|other| *other == line);
+                    if place.is_none() {
+                        naming_lines.push(line);
+                        facts.groups.push(groups.name()?);
+                    }
+                    Some(place.unwrap_or(facts.groups.len() - 1) as u32)
+                }
+            };
+            let addressed = match &applied.groups {
+                Some(groups) if groups.is_named() => Addressed::ByName,
+                Some(_) => Addressed::ByDefault,
+                None => Addressed::NotAtAll,
+            };
+            facts.agents.push(AgentFacts { addressed, group, ..shared });
+            all_applied.push(applied);
+        }
+        Ok((facts, all_applied))
+    }
+}
+
+impl PolicyReading {
+    /// Returns the facts for all agents to which these groups and usage records apply.
+    fn of_entries(
+        &mut self,
+        applied: &Applied<'_>,
+        usage: Option<&AppliedUsage<'_>>,
+        root: Verdict,
+    ) -> Result<AgentFacts, Damage> {
+        let rules = match &applied.groups {
+            Some(groups) => groups.rules()?.iter().map(|rules| rules.len() as u32).sum(),
+            None => 0,
+        };
+        let unstated = match applied.reach {
+            None | Some(Reach::Nothing) => None,
+            Some(Reach::Part | Reach::Everything) => Some(Stance::Unstated),
+        };
+        let (stances, licenses) = match usage {
+            Some(usage) => (usage.stances(applied)?, usage.licenses()?),
+            None => ([unstated; Label::ALL.len()], Vec::new()),
+        };
+        let has_licenses = !licenses.is_empty();
+        let position = self.licenses.len() as u32;
+        self.licenses.extend(has_licenses.then_some(licenses));
+        Ok(AgentFacts {
+            access: applied.reach,
+            root,
+            addressed: Addressed::NotAtAll,
+            group: None,
+            rules,
+            stances,
+            licenses: has_licenses.then_some(position),
+        })
+    }
+
+    /// Returns the licences of an agent.
+    pub fn licenses_of(&self, agent: usize) -> &[Vec<u8>] {
+        self.agents[agent].licenses.map_or(&[], |place| &self.licenses[place as usize])
+    }
+}

@@ -1,0 +1,451 @@
+//! A row for each origin and agent, and with history for each period.
+//!
+//! The hosts of a set are read in its order, in blocks ([`SurveyRows::blocks`]). Threads share
+//! [`SurveyRows`]; each has a [`RowWorker`], which keeps what the last policies say to all agents,
+//! because hosts share policies. Blocks do not depend on one another, so the rows are the same for
+//! any number of threads.
+//!
+//! Memory: 8 bytes for each rule set of the set, and for each thread the facts of at most
+//! [`SURVEY_FACTS_KEPT`] pairs of a policy and an agent, one host with its moments, and the rows that
+//! were not taken.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use portcullis_dialect::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT};
+use portcullis_domain::domain;
+use portcullis_io::access::UnixSeconds;
+use portcullis_io::output::Added;
+use portcullis_io::output::columns::Field;
+use portcullis_io::output::survey::SurveyColumn;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::visible::cut_to_show;
+use portcullis_set::stored::{PolicyNumber, StoredHost, StoredMoment};
+use portcullis_set::{Damage, PolicySet};
+
+use crate::facts::{Addressed, FactReader, PolicyReading};
+use crate::origins::Map;
+use crate::policies::{AddressCounts, AgentFigures};
+
+/// The name of the origin and the host of a policy that applies to every URL.
+const EVERYWHERE: &[u8] = b"*";
+
+/// What the rows of a survey have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowConfig {
+    /// Whether each period of an origin has its rows, and not the newest alone.
+    pub history: bool,
+    /// Whether the values of licences and sitemaps are columns.
+    pub lists: bool,
+}
+
+/// The rows of a survey.
+#[derive(Debug)]
+pub struct SurveyRows<'s> {
+    set: &'s PolicySet,
+    facts: FactReader<'s>,
+    agents: Vec<String>,
+    config: RowConfig,
+    columns: Vec<SurveyColumn>,
+    /// The counts of finished workers.
+    totals: Mutex<RowTotals>,
+}
+
+/// The totals of a survey. Agents are counted by the newest policies.
+#[derive(Clone, Debug, Default)]
+pub struct RowTotals {
+    /// The number of hosts.
+    pub hosts: u64,
+    /// The number of origins.
+    pub origins: u64,
+    /// The number of rows, of all periods.
+    pub rows: u64,
+    /// The counts of origins and of hosts, by agent.
+    counts: Vec<[AddressCounts; 2]>,
+}
+
+/// The rows of one thread.
+pub struct RowWorker<'r, 's> {
+    rows: &'r SurveyRows<'s>,
+    known: Map<PolicyNumber, Known>,
+    /// The periods of the current host that have no rows yet.
+    pending: VecDeque<PeriodRow<'s>>,
+    totals: RowTotals,
+}
+
+/// What a policy says, and the origins and hosts that were counted for it.
+struct Known {
+    reading: PolicyReading,
+    origins: u64,
+    hosts: u64,
+}
+
+/// An origin in a period.
+#[derive(Clone)]
+struct PeriodRow<'s> {
+    host: StoredHost<'s>,
+    https: bool,
+    policy: PolicyNumber,
+    captured: Option<UnixSeconds>,
+    since: Option<UnixSeconds>,
+    until: Option<UnixSeconds>,
+    sitemaps: Arc<[Vec<u8>]>,
+}
+
+impl<'s> SurveyRows<'s> {
+    /// Returns the rows of `set` for `agents`.
+    ///
+    /// # Errors
+    ///
+    /// If the names of robots are damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there are no agents, or `config` asks for the history of a set without.
+    pub fn new(
+        set: &'s PolicySet,
+        agents: &[AgentChain],
+        config: RowConfig,
+    ) -> Result<SurveyRows<'s>, Damage> {
+        assert!(!agents.is_empty(), "a survey needs an agent");
+        assert!(!config.history || set.has_history(), "the set has no history");
+        Ok(SurveyRows {
+            set,
+            facts: FactReader::new(set, agents)?,
+            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            config,
+            columns: SurveyColumn::all(config.lists).collect(),
+            totals: Mutex::default(),
+        })
+    }
+
+    /// Returns the number of hosts.
+    pub fn hosts(&self) -> u64 {
+        self.set.counts().hosts
+    }
+
+    /// Returns the columns of the rows.
+    pub fn fields(&self) -> Vec<Field> {
+        SurveyColumn::fields(self.config.lists)
+    }
+
+    /// Returns the hosts in blocks that have about `rows` rows, and at least one host.
+    pub fn blocks(
+        &self,
+        rows: usize,
+    ) -> impl Iterator<Item = Result<Vec<StoredHost<'s>>, Damage>> + use<'s> {
+        let counts = self.set.counts();
+        let moments = if self.config.history { self.set.moments() } else { 0 };
+        let of_hosts = (counts.origins + moments).max(1) * self.agents.len() as u64;
+        let per_block = rows as u64 * counts.hosts.max(1) / of_hosts;
+        let mut hosts = self.set.hosts();
+        std::iter::from_fn(move || {
+            let block = hosts.by_ref().take(per_block.max(1) as usize);
+            let block: Result<Vec<_>, Damage> = block.collect();
+            Some(block).filter(|block| block.as_ref().map_or(true, |block| !block.is_empty()))
+        })
+    }
+
+    /// Creates the worker of a thread.
+    pub fn worker(&self) -> RowWorker<'_, 's> {
+        RowWorker {
+            rows: self,
+            known: Map::default(),
+            pending: VecDeque::new(),
+            totals: RowTotals::default(),
+        }
+    }
+
+    /// Returns the totals of all dropped workers.
+    pub fn totals(&self) -> RowTotals {
+        // Additions do not panic, so a poisoned lock still holds whole sums.
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the figures of each agent, of all dropped workers.
+    pub fn figures(&self) -> Vec<AgentFigures> {
+        let mut counts = self.totals().counts;
+        counts.resize(self.agents.len(), Default::default());
+        let figures = |(agent, [origins, hosts]): (&String, [AddressCounts; 2])| AgentFigures {
+            agent: agent.clone(),
+            origins,
+            hosts,
+        };
+        self.agents.iter().zip(counts).map(figures).collect()
+    }
+}
+
+impl RowTotals {
+    fn add(&mut self, known: &Known) {
+        self.counts.resize(known.reading.agents.len(), Default::default());
+        for ([origins, hosts], facts) in self.counts.iter_mut().zip(&known.reading.agents) {
+            origins.add(known.origins, facts);
+            hosts.add(known.hosts, facts);
+        }
+    }
+
+    fn merge(&mut self, other: &RowTotals) {
+        self.hosts += other.hosts;
+        self.origins += other.origins;
+        self.rows += other.rows;
+        self.counts.resize(self.counts.len().max(other.counts.len()), Default::default());
+        for (own, other) in self.counts.iter_mut().zip(&other.counts) {
+            own.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
+        }
+    }
+}
+
+impl<'s> RowWorker<'_, 's> {
+    /// Replaces the rows in `added` by the next rows of `hosts`: about [`SURVEY_BATCH_ROWS`], or none
+    /// if all were taken.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn fill(
+        &mut self,
+        hosts: &mut impl Iterator<Item = StoredHost<'s>>,
+        added: &mut Added,
+    ) -> Result<(), Damage> {
+        added.clear();
+        let agents: Vec<u32> = match self.place(SurveyColumn::Agent) {
+            Some(place) => {
+                let names = self.rows.agents.iter();
+                names.map(|name| added.share_text(place, Some(name.as_bytes()))).collect()
+            }
+            None => Vec::new(),
+        };
+        while added.rows() < SURVEY_BATCH_ROWS {
+            if self.pending.is_empty() {
+                let Some(host) = hosts.next() else { break };
+                self.begin(&host)?;
+                continue;
+            }
+            let row = self.pending.pop_front().expect("it was just seen");
+            self.push(&row, &agents, added)?;
+        }
+        self.totals.rows += added.rows() as u64;
+        self.rows.set.is_whole()
+    }
+
+    /// Counts `hosts` without their rows.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn count(
+        &mut self,
+        hosts: &mut impl Iterator<Item = StoredHost<'s>>,
+    ) -> Result<(), Damage> {
+        hosts.try_for_each(|host| self.count_host(&host))?;
+        self.rows.set.is_whole()
+    }
+
+    /// Counts a host, and reads its periods.
+    fn begin(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
+        self.count_host(host)?;
+        let set = self.rows.set;
+        let mut before: Option<Vec<PeriodRow<'s>>> = None;
+        for https in self.schemes(host) {
+            let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
+            let periods = match before.take().filter(|_| is_same) {
+                Some(same) => same.into_iter().map(|it| PeriodRow { https, ..it }).collect(),
+                None if self.rows.config.history => self.periods(host, https)?,
+                None => vec![self.newest(host, https)?],
+            };
+            if periods.is_empty() {
+                return Err(set.malformed_host("an origin has a policy at no time"));
+            }
+            before = Some(periods.clone());
+            self.pending.extend(periods);
+        }
+        Ok(())
+    }
+
+    /// Returns the schemes of the origins of a host. A policy for every URL counts as one origin.
+    fn schemes(&self, host: &StoredHost<'s>) -> impl Iterator<Item = bool> + use<'s> {
+        let most = if self.rows.set.is_universal() { 1 } else { 2 };
+        host.schemes().take(most)
+    }
+
+    fn count_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
+        self.totals.hosts += 1;
+        let lost = || self.rows.set.malformed_host("an origin has no policy");
+        let mut last = None;
+        for https in self.schemes(host) {
+            let policy = host.policy(https).ok_or_else(lost)?;
+            self.totals.origins += 1;
+            let known = self.known(policy)?;
+            known.origins += 1;
+            known.hosts += u64::from(last != Some(policy));
+            last = Some(policy);
+        }
+        Ok(())
+    }
+
+    fn newest(&self, host: &StoredHost<'s>, https: bool) -> Result<PeriodRow<'s>, Damage> {
+        let set = self.rows.set;
+        let lost = || set.malformed_host("an origin has no policy or no capture");
+        let policy = host.policy(https).ok_or_else(lost)?;
+        let capture = host.capture(https)?.ok_or_else(lost)?;
+        let period = match host.timeline(https)? {
+            Some(timeline) => match timeline.len()?.checked_sub(1) {
+                Some(last) => Some(timeline.period(last)?),
+                None => None,
+            },
+            None => None,
+        };
+        Ok(PeriodRow {
+            host: *host,
+            https,
+            policy,
+            captured: capture.facts.captured_at,
+            since: period.map(|period| period.since).filter(|since| since.0 > 0),
+            until: period.and_then(|period| period.until),
+            sitemaps: capture.sitemaps()?.into(),
+        })
+    }
+
+    fn periods(&self, host: &StoredHost<'s>, https: bool) -> Result<Vec<PeriodRow<'s>>, Damage> {
+        let lost = || self.rows.set.malformed_host("an origin has lost its history");
+        let timeline = host.timeline(https)?.ok_or_else(lost)?;
+        let moments: Vec<StoredMoment<'s>> = timeline.moments()?.collect::<Result<_, _>>()?;
+        let mut periods: Vec<PeriodRow<'s>> = Vec::new();
+        for moments in moments.chunk_by(|one, next| one.policy == next.policy) {
+            let (first, last) = (&moments[0], &moments[moments.len() - 1]);
+            if let Some(before) = periods.last_mut() {
+                before.until = Some(first.since);
+            }
+            periods.push(PeriodRow {
+                host: *host,
+                https,
+                policy: first.policy,
+                captured: last.capture.facts.captured_at,
+                since: Some(first.since).filter(|since| since.0 > 0),
+                until: None,
+                sitemaps: last.capture.sitemaps()?.into(),
+            });
+        }
+        Ok(periods)
+    }
+
+    fn place(&self, column: SurveyColumn) -> Option<usize> {
+        self.rows.columns.iter().position(|other| *other == column)
+    }
+
+    /// Returns what a policy says to all agents.
+    fn known(&mut self, policy: PolicyNumber) -> Result<&mut Known, Damage> {
+        let RowWorker { rows, known, totals, .. } = self;
+        if known.len() >= (SURVEY_FACTS_KEPT / rows.agents.len()).max(1)
+            && !known.contains_key(&policy)
+        {
+            known.drain().for_each(|(_, known)| totals.add(&known));
+        }
+        Ok(match known.entry(policy) {
+            hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
+            hashbrown::hash_map::Entry::Vacant(place) => {
+                let (reading, _) = rows.facts.read(&rows.set.policy(policy)?)?;
+                place.insert(Known { reading, origins: 0, hosts: 0 })
+            }
+        })
+    }
+
+    /// Appends the rows of an origin in a period: one for each agent.
+    fn push(
+        &mut self,
+        row: &PeriodRow<'s>,
+        agent_names: &[u32],
+        added: &mut Added,
+    ) -> Result<(), Damage> {
+        let rows = self.rows;
+        let reading = &self.known(row.policy)?.reading;
+        let agents = || reading.agents.iter();
+        let count = reading.agents.len();
+        let (origin, host) = match rows.set.is_universal() {
+            true => (EVERYWHERE.to_vec(), EVERYWHERE),
+            false => (row.host.origin(row.https), host_of(row.host.key())),
+        };
+        for (place, column) in rows.columns.iter().enumerate() {
+            match column {
+                SurveyColumn::Origin => share(added, place, Some(&origin), count),
+                SurveyColumn::Host => share(added, place, Some(host), count),
+                SurveyColumn::Domain => share(added, place, domain(host), count),
+                SurveyColumn::Agent => added.push_shared(place, agent_names.iter().copied()),
+                SurveyColumn::State => {
+                    added.push_words(place, std::iter::repeat_n(reading.state as u8, count));
+                }
+                SurveyColumn::Access => {
+                    agents().for_each(|it| added.push_word(place, it.access.map(|it| it as u8)));
+                }
+                SurveyColumn::Root => added.push_words(place, agents().map(|it| it.root as u8)),
+                SurveyColumn::Group => {
+                    let groups = reading.groups.iter();
+                    let groups: Vec<u32> = groups
+                        .map(|group| added.share_text(place, Some(&cut_to_show(group))))
+                        .collect();
+                    let none = agents().any(|it| it.group.is_none());
+                    let none = if none { added.share_text(place, None) } else { 0 };
+                    let group = |group: Option<u32>| group.map_or(none, |it| groups[it as usize]);
+                    added.push_shared(place, agents().map(|it| group(it.group)));
+                }
+                SurveyColumn::Named => {
+                    added.push_flags(place, agents().map(|it| it.addressed == Addressed::ByName));
+                }
+                SurveyColumn::Rules => {
+                    added.push_numbers(place, agents().map(|it| Some(it.rules)));
+                }
+                // TODO-DELAY
+                SurveyColumn::CrawlDelay => added.push_doubles(place, agents().map(|_| None)),
+                SurveyColumn::Usage(label) => {
+                    let stance = |it: &crate::AgentFacts| it.stances[*label as usize];
+                    agents().for_each(|it| added.push_word(place, stance(it).map(|it| it as u8)));
+                }
+                SurveyColumn::Licenses => {
+                    let licenses = |agent| Some(reading.licenses_of(agent).len() as u32);
+                    added.push_numbers(place, (0..count).map(licenses));
+                }
+                SurveyColumn::Sitemaps => {
+                    let sitemaps = Some(row.sitemaps.len() as u32);
+                    added.push_numbers(place, std::iter::repeat_n(sitemaps, count));
+                }
+                SurveyColumn::LicenseValues => {
+                    let lists = reading.licenses.iter();
+                    let lists: Vec<u32> = lists.map(|list| added.share_list(place, list)).collect();
+                    let none = agents().any(|it| it.licenses.is_none());
+                    let none = if none { added.share_list(place, &[b""; 0]) } else { 0 };
+                    let list = |list: Option<u32>| list.map_or(none, |it| lists[it as usize]);
+                    added.push_shared(place, agents().map(|it| list(it.licenses)));
+                }
+                SurveyColumn::SitemapValues => {
+                    let list = added.share_list(place, &row.sitemaps);
+                    added.push_shared(place, std::iter::repeat_n(list, count));
+                }
+                SurveyColumn::Captured => added.push_times(place, row.captured, count),
+                SurveyColumn::Since => added.push_times(place, row.since, count),
+                SurveyColumn::Until => added.push_times(place, row.until, count),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RowWorker<'_, '_> {
+    /// Adds the counts of the thread to the totals.
+    fn drop(&mut self) {
+        let RowWorker { rows, known, totals, .. } = self;
+        known.drain().for_each(|(_, known)| totals.add(&known));
+        rows.totals.lock().unwrap_or_else(PoisonError::into_inner).merge(totals);
+    }
+}
+
+/// Appends a text, or none, for each of some rows.
+fn share(added: &mut Added, place: usize, text: Option<&[u8]>, rows: usize) {
+    let number = added.share_text(place, text);
+    added.push_shared(place, std::iter::repeat_n(number, rows));
+}
+
+/// Returns the host of a key, with its port unless it is the default.
+fn host_of(key: &[u8]) -> &[u8] {
+    let scheme = key.windows(3).position(|bytes| bytes == b"://");
+    scheme.map_or(key, |colon| &key[colon + 3..])
+}

@@ -1,0 +1,82 @@
+//! Flags of `survey`.
+
+use clap::Args;
+use clap::ValueHint;
+
+use super::super::output::OutputFile;
+use super::groups::{AgentArgs, PolicyArgs, RunArgs};
+use super::lists::ClassifyFormat;
+
+/// The columns, for the help.
+const COLUMNS: &str = "\
+Columns:
+  origin, host   the origin, and its host with its port unless that is the default
+  domain         the part of the host that is registered, by the Public Suffix List of psl 2.1.247;
+                 null for addresses, public suffixes, and suffixes that are not listed
+  agent          the crawler, as in -a
+  state          rules, no-rules, unavailable, unreachable or deferred
+  access         all, part or none of the paths: exact; null if a limit ended the search
+  root           the verdict on the path /
+  group, named   the user-agent value that selects the group, null if no group applies; whether a
+                 group names the crawler
+  rules          number of rules that apply
+  crawl_delay    seconds
+  train_ai, ai_use, search
+                 the preference about all that the crawler may fetch: y, n, ? (not stated), or mixed
+                 where pages differ; null if it may fetch nothing, or if a limit ended the search
+  licenses, sitemaps
+                 counts; --lists adds license_values and sitemap_values
+  captured       the date of the newest capture
+  since, until   the time in which the policy stayed the same, in a set with history; until is null
+                 if it is in force";
+
+/// Survey a policy set: a row for each origin and crawler
+///
+/// Every value is read from the compiled rules: whether a crawler may fetch all, part or none of a
+/// site is decided over all paths, not by a list of URLs. Without OUTPUT, prints rows to a pipe or a
+/// file, and on a terminal a table of the totals, in which a host counts once for each of its
+/// policies.
+#[derive(Args)]
+#[command(
+    after_long_help = COLUMNS,
+    mut_arg("agents", |agents| agents.required_unless_present("user_agents")),
+    mut_arg("json", |json| json.long_help(
+        "Print the summary with the totals as one JSON object; without OUTPUT, print it instead of \
+         the rows"
+    ))
+)]
+pub struct SurveyArgs {
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+
+    /// Write a row for each period of an origin, not for the newest alone
+    ///
+    /// A period is a time in which the policy stays the same. The set must have been compiled with
+    /// --history. The totals are those of the newest policies.
+    #[arg(long, help_heading = "Output")]
+    pub history: bool,
+
+    /// Add the values of licences and sitemaps: lists in Parquet and JSON Lines, and JSON arrays in
+    /// other formats
+    #[arg(long, help_heading = "Output")]
+    pub lists: bool,
+
+    /// The output format; by default chosen by OUTPUT's extension, else tsv
+    ///
+    /// tsv and csv begin with a header.
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<ClassifyFormat>,
+
+    /// Output file; the extension selects the format (.tsv, .csv, .jsonl, .parquet) and the
+    /// compression (.gz, .zst)
+    ///
+    /// Parquet is not compressed again. `-` is standard output, even if it is a terminal. The file
+    /// appears under its name once it is complete.
+    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: Option<OutputFile>,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}

@@ -1,0 +1,267 @@
+//! `portcullis survey`: a row for each origin and agent, and the totals of each agent.
+//!
+//! Threads encode blocks of hosts, while the blocks before them are written in order.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::ensure;
+use portcullis_dialect::limits::{SURVEY_GROUP_ROWS, SURVEY_TEXT_ROWS};
+use portcullis_domain::LIST;
+use portcullis_io::output::Added;
+use portcullis_io::output::columns::Field;
+use portcullis_io::output::csv::Quoting;
+use portcullis_io::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
+use portcullis_io::output::rows::RowText;
+use portcullis_report::Run;
+use portcullis_robots::figures::{self, counted};
+use portcullis_set::Damage;
+use portcullis_set::stored::StoredHost;
+use portcullis_survey::{AgentFigures, RowConfig, RowTotals, RowWorker, SurveyRows, tables};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::args::{ClassifyFormat, SurveyArgs};
+use super::engine::Engine;
+use super::exit::ExitStatus;
+use super::output::{self, CompleteOutput, Destination, Output};
+use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
+use super::rows::{self, RowFile};
+use super::stream::{Bar, Progress};
+use super::summary;
+
+/// The blocks of hosts that each thread encodes before they are written.
+const BLOCKS_PER_THREAD: usize = 2;
+
+pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    let form = plan::summary_form(&args.run);
+    let policies = plan::policies(args.policies);
+    let is_named = args.output.is_some();
+    let destination = Destination::new(args.output);
+    let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
+    let prints = destination == Destination::StandardOutput;
+    let has_rows = is_named || !(form == SummaryForm::Json || io::stdout().is_terminal());
+    if has_rows && format == ClassifyFormat::Parquet {
+        rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
+        rows::not_compressed(&destination)?;
+    }
+    let questions = plan::agents(args.agents, policies.dialect())?;
+    let questions = QuestionPlan { usage: true, ..questions };
+    let output = has_rows.then(|| match format {
+        ClassifyFormat::Parquet => Output::open_as_is(&destination),
+        _ => Output::open(&destination),
+    });
+    let output = output.transpose()?;
+    let threads = args.run.threads.threads;
+    let engine = Engine::new(threads)?;
+    let loaded = engine.load(&policies, &questions)?;
+    loaded.show_notes(if has_rows { form } else { SummaryForm::Text });
+    ensure!(!args.history || loaded.set.has_history(), plan::no_history(&loaded.set));
+    let agents = questions.agents(loaded.set.dialect())?;
+    let config = RowConfig { history: args.history, lists: args.lists };
+    let survey = SurveyRows::new(&loaded.set, &agents, config)?;
+    let run = summary::run(&loaded, &questions);
+    let progress = Progress::over(&inputs(&policies), !args.run.no_progress);
+    let surveying = Surveying { survey: &survey, engine: &engine, progress, prints };
+    let complete = match output {
+        None => {
+            surveying.count()?;
+            Vec::new()
+        }
+        Some(output) => surveying.write(output, format, config.lists, &run)?,
+    };
+    loaded.set.is_whole()?;
+    CompleteOutput::publish_all(complete)?;
+    let RowTotals { hosts, rows, .. } = survey.totals();
+    let object = Summary {
+        run,
+        public_suffix_list: LIST,
+        hosts,
+        rows,
+        totals: survey.figures(),
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    if has_rows {
+        summary::show_object(form, &object, |out| object.write_text(out));
+        return Ok(ExitStatus::Done);
+    }
+    let printed = match form {
+        SummaryForm::Json => summary::to_json_line(&object)?,
+        SummaryForm::Text | SummaryForm::None => tables::totals(&object.totals).into_bytes(),
+    };
+    output::print(&printed)?;
+    Ok(ExitStatus::Done)
+}
+
+/// Returns the file whose size measures the progress, if the policies are one file.
+fn inputs(policies: &PolicyPlan) -> Vec<PathBuf> {
+    let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { path, .. }) = policies;
+    vec![path.clone()]
+}
+
+/// A survey that is being computed.
+struct Surveying<'a> {
+    survey: &'a SurveyRows<'a>,
+    engine: &'a Engine,
+    progress: Progress,
+    /// Whether rows go to standard output.
+    prints: bool,
+}
+
+/// The workers that no thread uses.
+type Idle<'a> = Mutex<Vec<RowWorker<'a, 'a>>>;
+
+impl<'a> Surveying<'a> {
+    /// Counts all hosts without rows.
+    fn count(&self) -> anyhow::Result<()> {
+        let count = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
+            Ok::<_, Damage>(worker.count(&mut hosts.into_iter())?)
+        };
+        self.run(SURVEY_GROUP_ROWS, count, |()| Ok(()))
+    }
+
+    /// Writes all rows, and returns the complete output.
+    fn write(
+        &self,
+        output: Output,
+        format: ClassifyFormat,
+        lists: bool,
+        run: &Run,
+    ) -> anyhow::Result<Vec<CompleteOutput>> {
+        let fields = self.survey.fields();
+        let text = match format {
+            ClassifyFormat::Parquet => return self.write_parquet(output, &fields, run),
+            ClassifyFormat::Csv => RowText::Csv(Quoting::default()),
+            ClassifyFormat::Tsv => RowText::Tsv,
+            ClassifyFormat::Jsonl => RowText::JsonLines,
+        };
+        let mut output = output;
+        output.write(&text.header(&fields))?;
+        let rows = if lists { SURVEY_TEXT_ROWS / 4 } else { SURVEY_TEXT_ROWS };
+        let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
+            let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
+            let mut added = Added::of(fields.iter().map(|field| field.kind), 0);
+            loop {
+                worker.fill(&mut hosts, &mut added)?;
+                if added.rows() == 0 {
+                    return Ok::<_, Damage>(out);
+                }
+                text.push(&fields, &added, &mut out);
+            }
+        };
+        self.run(rows, encode, |bytes: Vec<u8>| Ok(output.write(&bytes)?))?;
+        Ok(vec![output.complete()?])
+    }
+
+    fn write_parquet(
+        &self,
+        output: Output,
+        fields: &[Field],
+        run: &Run,
+    ) -> anyhow::Result<Vec<CompleteOutput>> {
+        let mut file = RowFile::new(output, Template::of_rows(fields))?;
+        let columns = RowColumns::new(fields.to_vec());
+        let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
+            let mut hosts = hosts.into_iter();
+            columns.encode(|added| Ok::<_, Failed>(worker.fill(&mut hosts, added)?))
+        };
+        self.run(SURVEY_GROUP_ROWS, encode, |group: EncodedGroup| file.write(group))?;
+        let account = Account { run, public_suffix_list: LIST };
+        file.complete(serde_json::to_string(&account)?)
+    }
+
+    /// Passes each block of hosts to `work`, and the results to `sink`, in order.
+    fn run<T: Send, E: Into<anyhow::Error> + Send>(
+        &self,
+        rows: usize,
+        work: impl Fn(&mut RowWorker<'_, 'a>, Vec<StoredHost<'a>>) -> Result<T, E> + Sync,
+        mut sink: impl FnMut(T) -> anyhow::Result<()> + Send,
+    ) -> anyhow::Result<()> {
+        let idle: Idle<'_> = Mutex::default();
+        let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = |hosts: Result<Vec<StoredHost<'a>>, Damage>| {
+            let hosts = hosts?;
+            let mut worker = lock().pop().unwrap_or_else(|| self.survey.worker());
+            let count = hosts.len() as u64;
+            let done = work(&mut worker, hosts).map_err(Into::into)?;
+            lock().push(worker);
+            anyhow::Ok((count, done))
+        };
+        let all_hosts = self.survey.hosts().max(1);
+        let (mut hosts_done, mut bar) = (0, Bar::default());
+        let mut blocks = self.survey.blocks(rows);
+        let mut before: Vec<anyhow::Result<(u64, T)>> = Vec::new();
+        loop {
+            let at_once = self.engine.threads() * BLOCKS_PER_THREAD;
+            let next: Vec<_> = blocks.by_ref().take(at_once).collect();
+            let is_last = next.is_empty();
+            let mut write = || {
+                for done in std::mem::take(&mut before) {
+                    let (hosts, done) = done?;
+                    sink(done)?;
+                    hosts_done += hosts;
+                }
+                anyhow::Ok(())
+            };
+            let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
+            let (written, encoded) = self.engine.install(|| rayon::join(&mut write, encode));
+            written?;
+            if is_last {
+                return Ok(());
+            }
+            before = encoded;
+            if !self.prints || !io::stdout().is_terminal() {
+                self.progress.set_share(hosts_done, all_hosts);
+                self.progress.draw(&mut bar, None);
+            }
+        }
+    }
+}
+
+/// A row group that could not be encoded.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Damage(#[from] Damage),
+    #[error("cannot encode rows as Parquet: {0}")]
+    Encoder(#[from] ParquetError),
+}
+
+/// The account of a survey in a Parquet file.
+#[derive(Serialize)]
+struct Account<'r> {
+    #[serde(flatten)]
+    run: &'r Run,
+    public_suffix_list: &'static str,
+}
+
+/// The summary of a survey.
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    run: Run,
+    public_suffix_list: &'static str,
+    hosts: u64,
+    rows: u64,
+    totals: Vec<AgentFigures>,
+    seconds: f64,
+}
+
+impl Summary {
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let Summary { run, hosts, rows, totals, seconds, .. } = self;
+        run.write_text(out)?;
+        writeln!(
+            out,
+            "{}, {} in {}: {} rows/s; domains by the {LIST}",
+            counted(*hosts, "host"),
+            counted(*rows, "row"),
+            figures::seconds(*seconds),
+            (*rows as f64 / seconds) as u64,
+        )?;
+        out.write_all(tables::totals(totals).as_bytes())
+    }
+}
