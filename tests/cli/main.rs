@@ -29,6 +29,7 @@ mod lists;
 mod parquet;
 #[cfg(unix)]
 mod pipes;
+mod survey;
 mod threads;
 #[cfg(target_os = "linux")]
 mod transcript;

@@ -171,7 +171,7 @@ fn kept_or_new(shown: &str, printed: &str) -> String {
 
 /// Replaces times, rates and hashes by `[..]`.
 fn without_times(text: &str) -> String {
-    const UNITS: [&str; 4] = ["s", "URL/s", "bytes/s", "origins/s"];
+    const UNITS: [&str; 5] = ["s", "URL/s", "bytes/s", "origins/s", "rows/s"];
     const MEMBERS: [&str; 4] = ["\"version\":", "seconds\":", "per_second\":", "_hash\":"];
     let marks = ['(', ')', ',', ';', ':'];
     let text = text.replace(concat!("portcullis ", env!("CARGO_PKG_VERSION")), "portcullis [..]");
@@ -223,7 +223,7 @@ macro_rules! transcripts {
 
 transcripts! {
     agents audit bench bounds check classify compile diff errors filter history inspect kinds lint lists merge
-    outputs parquet synth times usage verify
+    outputs parquet survey synth times usage verify
 }
 
 #[test]

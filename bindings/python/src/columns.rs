@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::BooleanBuilder;
-use arrow_array::types::Int8Type;
+use arrow_array::builder::{BooleanBuilder, ListBuilder, StringBuilder};
+use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BinaryArray, DictionaryArray, Int8Array, Int32Array, StringArray, StructArray,
-    TimestampMillisecondArray,
+    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array,
+    StringArray, StructArray, TimestampMillisecondArray,
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use portcullis_dialect::Verdict;
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::added::Values;
-use portcullis_io::output::columns::{Columns, ColumnsError, FieldKind};
+use portcullis_io::output::columns::{Columns, ColumnsError, FieldKind, LIST_ELEMENT};
 use portcullis_report::columns;
 use portcullis_report::filter::Plan;
 use portcullis_set::Damage;

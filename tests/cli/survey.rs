@@ -1,0 +1,124 @@
+//! `survey` against the oracle: every small file, over all paths that can tell its rules apart.
+
+use std::collections::BTreeSet;
+
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_oracle::Judge;
+use portcullis_testkit::words;
+use serde_json::{Value, json};
+
+use super::Folder;
+
+/// The lines of small files.
+const LINES: [&str; 13] = [
+    "User-agent: *",
+    "User-agent: ExampleBot",
+    "Disallow: /",
+    "Disallow: /a",
+    "Disallow: /*b$",
+    "Disallow:",
+    "Allow: /a",
+    "Allow: /$",
+    "Content-Usage: train-ai=n",
+    "Content-Usage: /a train-ai=y",
+    "Content-Usage: /*b$ train-ai=n, search=y",
+    "Content-Signal: ai-train=yes, search=no",
+    "Content-Signal: ai-input=no",
+];
+
+const AGENTS: [&str; 2] = ["ExampleBot", "Unnamed"];
+
+/// Returns files of up to three lines after one user-agent line.
+fn files() -> Vec<String> {
+    let mut files: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut last = files.clone();
+    for _ in 0..3 {
+        let longer =
+            last.iter().flat_map(|file| LINES.map(|line| [file.as_slice(), &[line]].concat()));
+        last = longer.collect();
+        files.extend(last.iter().cloned());
+    }
+    let heads = ["User-agent: *", "User-agent: ExampleBot"];
+    let text = |head: &str, lines: &[&str]| format!("{head}\n{}\n", lines.join("\n"));
+    files.iter().enumerate().map(|(number, lines)| text(heads[number % 2], lines)).collect()
+}
+
+/// Returns the members of a row that the oracle knows.
+fn expected(file: &str, agent: &str, urls: &[Vec<u8>]) -> Value {
+    let judge = Judge::new(&RFC_9309, file.as_bytes(), None, &[agent]);
+    let answers: Vec<_> = urls.iter().map(|url| judge.usage(url)).collect();
+    let verdicts: BTreeSet<bool> =
+        answers.iter().map(|answer| answer.access.verdict == Verdict::Allow).collect();
+    let access = match (verdicts.contains(&true), verdicts.contains(&false)) {
+        (true, false) => "all",
+        (true, true) => "part",
+        (false, _) => "none",
+    };
+    let stance = |label: Label| {
+        let allowed = answers.iter().filter(|it| it.access.verdict == Verdict::Allow);
+        let stated: BTreeSet<&str> =
+            allowed.map(|answer| answer.of(label).preference.as_str()).collect();
+        match (stated.len(), stated.first()) {
+            (0, _) => Value::Null,
+            (1, Some(stated)) => json!(stated),
+            _ => json!("mixed"),
+        }
+    };
+    let has = |line: &str| file.lines().any(|it| it == line);
+    let has_rules = file.lines().any(|it| it.contains("llow:"));
+    let is_named = has_rules && agent == "ExampleBot" && has("User-agent: ExampleBot");
+    let group = match (has_rules, is_named) {
+        (true, true) => json!("ExampleBot"),
+        (true, false) if has("User-agent: *") => json!("*"),
+        _ => Value::Null,
+    };
+    json!({
+        "agent": agent,
+        "state": if has_rules { "rules" } else { "no-rules" },
+        "access": access,
+        "root": answers[0].access.verdict.as_str(),
+        "group": group,
+        "named": is_named,
+        "train_ai": stance(Label::TrainAi),
+        "ai_use": stance(Label::AiUse),
+        "search": stance(Label::Search),
+    })
+}
+
+#[test]
+fn rows_agree_with_the_oracle_on_every_small_file() {
+    let folder = Folder::new();
+    let files = files();
+    let origin = |number: usize| format!("https://h{number:05}.example");
+    let capture = |(number, file): (usize, &String)| {
+        json!({"url": origin(number) + "/robots.txt", "status": 200, "body": file}).to_string()
+            + "\n"
+    };
+    folder.write("captures.jsonl", files.iter().enumerate().map(capture).collect::<String>());
+    folder.command("compile --no-summary -o set.pcs captures.jsonl").assert().success();
+    let survey = "survey -p set.pcs -a ExampleBot,Unnamed --no-summary -o rows.jsonl";
+    folder.command(survey).assert().success();
+    let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(rows.len(), files.len() * AGENTS.len());
+    let urls: Vec<Vec<u8>> =
+        words(b"/abc", 3).iter().map(|path| [b"https://h.example/", &path[..]].concat()).collect();
+    assert_eq!(urls[0], b"https://h.example/");
+    let mut seen = BTreeSet::new();
+    for (number, row) in rows.iter().enumerate() {
+        let (file, agent) = (&files[number / AGENTS.len()], AGENTS[number % AGENTS.len()]);
+        assert_eq!(row["origin"], origin(number / AGENTS.len()));
+        let expected = expected(file, agent, &urls);
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(row[name], *value, "{name} of {agent} in\n{file}");
+        }
+        seen.extend([row["access"].to_string(), row["train_ai"].to_string()]);
+    }
+    let mut all: Vec<String> =
+        ["all", "part", "none", "mixed"].map(|it| json!(it).to_string()).into();
+    all.extend(Preference::ALL.iter().skip(1).map(|it| json!(it.as_str()).to_string()));
+    all.push("null".into());
+    assert!(all.iter().all(|it| seen.contains(it)), "{seen:?}");
+}
