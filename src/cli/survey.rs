@@ -12,7 +12,6 @@ use portcullis_dialect::limits::{SURVEY_GROUP_ROWS, SURVEY_TEXT_ROWS};
 use portcullis_domain::LIST;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
-use portcullis_io::output::csv::Quoting;
 use portcullis_io::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
 use portcullis_io::output::rows::RowText;
 use portcullis_report::Run;
@@ -134,7 +133,7 @@ impl<'a> Surveying<'a> {
         let fields = self.survey.fields();
         let text = match format {
             ClassifyFormat::Parquet => return self.write_parquet(output, &fields, run),
-            ClassifyFormat::Csv => RowText::Csv(Quoting::default()),
+            ClassifyFormat::Csv => RowText::Csv(Box::default()),
             ClassifyFormat::Tsv => RowText::Tsv,
             ClassifyFormat::Jsonl => RowText::JsonLines,
         };

@@ -394,7 +394,7 @@ impl<'s> RowWorker<'_, 's> {
                 SurveyColumn::Rules => {
                     added.push_numbers(place, agents().map(|it| Some(it.rules)));
                 }
-                // TODO-DELAY
+                // Not read from the set yet.
                 SurveyColumn::CrawlDelay => added.push_doubles(place, agents().map(|_| None)),
                 SurveyColumn::Usage(label) => {
                     let stance = |it: &crate::AgentFacts| it.stances[*label as usize];

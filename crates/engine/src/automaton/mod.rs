@@ -11,7 +11,8 @@
 //! - Rule sets with more than [`Limits::dfa_pattern_bytes_max`] bytes of patterns are always
 //!   scanned.
 //!
-//! [`Machine`] answers for all paths at once, and a [`Product`] for several machines together. `DESIGN.md` has the measurements.
+//! [`Machine`] answers for all paths at once, and a [`Product`] for several machines together.
+//! `DESIGN.md` has the measurements.
 
 mod machine;
 mod product;

@@ -14,7 +14,7 @@ use super::tsv::push_escaped;
 /// A format of rows as text.
 #[derive(Clone, Debug)]
 pub enum RowText {
-    Csv(Quoting),
+    Csv(Box<Quoting>),
     Tsv,
     JsonLines,
 }
