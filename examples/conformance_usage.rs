@@ -8,8 +8,8 @@
 //!   decides every URL: in blocks, in random order, for all agents and labels at once and for
 //!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
 //!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
-//!   each label value, line and source must equal the oracle's, and so must the licences. Exits
-//!   with 1 if any of them differs.
+//!   each label value, line and source must equal the oracle's, and so must the licences. The crawl
+//!   delays of each file for each agent are compared too. Exits with 1 if any of them differs.
 
 #![allow(unsafe_code, reason = "maps a file that the caller names")]
 
@@ -151,15 +151,21 @@ impl Judgement {
     }
 }
 
-/// Returns the oracle's answers about each URL. A file is parsed once for each agent, and its URLs
-/// are judged together.
-fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judgement> {
+/// Returns the files by the key of their host.
+fn by_host(files: &BTreeMap<String, Vec<u8>>) -> HashMap<String, &[u8]> {
     let mut by_host: HashMap<String, &[u8]> = HashMap::new();
     for (name, text) in files {
         if let Ok(origin) = Origin::of_robots_txt(format!("http://{name}/robots.txt").as_bytes()) {
             by_host.entry(origin.key()).or_insert(text);
         }
     }
+    by_host
+}
+
+/// Returns the oracle's answers about each URL. A file is parsed once for each agent, and its URLs
+/// are judged together.
+fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judgement> {
+    let by_host = by_host(files);
     let mut judged = vec![Judgement::without_file(Decision::UNKNOWN); urls.len()];
     let mut of_file: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, url) in urls.iter().enumerate() {
@@ -233,7 +239,8 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     let start = Instant::now();
     let list = std::fs::read(urls)?;
     let urls: Vec<&[u8]> = list.lines().collect();
-    let judged = Answers { judged: judge(&files(robots)?, &urls), urls: &urls };
+    let files = files(robots)?;
+    let judged = Answers { judged: judge(&files, &urls), urls: &urls };
     println!("{} URLs judged by the oracle in {:.1} s", urls.len(), start.elapsed().as_secs_f64());
     // SAFETY: this process does not write to the file, and it was made for this comparison.
     let set = Arc::new(unsafe { PolicySet::map(set) }?);
@@ -253,8 +260,39 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     println!("mapped set, in blocks: {compared} answers compared; {differing} differ");
     let program = compare_program(&std::fs::read(answers)?, &urls, &judged.judged)?;
     program.print("classify --usage");
+    let delays = compare_delays(&files, &set)?;
     let agrees = compared > 0 && differing == 0 && program.stated > 0 && program.differences == 0;
+    let agrees = agrees && delays == 0;
     Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Compares the crawl delays of all files, and returns the number of differences.
+fn compare_delays(files: &BTreeMap<String, Vec<u8>>, set: &PolicySet) -> Result<usize, Failure> {
+    let agents: Result<Vec<_>, _> =
+        AGENTS.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
+    let agents = agents?;
+    let (mut compared, mut numbers, mut unreadable, mut differing) = (0, 0, 0, 0);
+    for (key, text) in by_host(files) {
+        // Files that are surely something else are left out of the set.
+        let Some((policy, capture)) = set.origin(b"https", key.as_bytes())? else { continue };
+        let stored = capture.crawl_delays(&set.policy(policy)?, &agents)?;
+        for (agent, stored) in AGENTS.iter().zip(stored) {
+            let judge = Judge::new(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[agent]);
+            let (seconds, odd) = judge.crawl_delay();
+            if (stored.seconds, stored.unreadable as usize) != (seconds, odd) {
+                println!("differs: {key} {agent}: {stored:?}, expected {seconds:?} and {odd} odd");
+                differing += 1;
+            }
+            compared += 1;
+            numbers += usize::from(seconds.is_some());
+            unreadable += odd;
+        }
+    }
+    println!(
+        "crawl delays: {compared} compared, {numbers} of them numbers, {unreadable} lines without a \
+         number; {differing} differ"
+    );
+    Ok(differing + usize::from(numbers == 0))
 }
 
 /// URLs with the oracle's answers.

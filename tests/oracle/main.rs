@@ -6,6 +6,7 @@ mod analysis;
 #[path = "../suite/case.rs"]
 #[expect(dead_code, reason = "usage is asked about in usage.rs")]
 mod case;
+mod delay;
 mod exhaustive;
 mod generate;
 mod history;

@@ -35,6 +35,8 @@ pub struct Check {
     pub expected: Expected,
     /// The expected usage preferences, if the case has any.
     pub usage: Option<ExpectedUsage>,
+    /// The expected crawl delay in seconds, `None` inside for none, if the case has it.
+    pub delay: Option<Option<f64>>,
 }
 
 /// The usage preferences of a URL.
@@ -131,6 +133,7 @@ struct Case {
     line: Option<u32>,
     usage: Option<String>,
     licenses: Option<Vec<String>>,
+    delay: Option<String>,
     checks: Option<Vec<Row>>,
 }
 
@@ -148,6 +151,7 @@ struct Row {
     line: Option<u32>,
     usage: Option<String>,
     licenses: Option<Vec<String>>,
+    delay: Option<String>,
 }
 
 /// A number of bytes, or the word `unlimited`.
@@ -223,6 +227,7 @@ impl Case {
                 line: self.line,
                 usage: self.usage.clone(),
                 licenses: self.licenses.clone(),
+                delay: self.delay.clone(),
             }]),
             (None, None) => Err("it checks nothing: add `checks`, or a url and verdict".to_owned()),
         }
@@ -245,6 +250,7 @@ impl Case {
                 Some(usage) => Some(ExpectedUsage::parse(usage, row.licenses.clone())?),
                 None => None,
             },
+            delay: row.delay()?,
         })
     }
 
@@ -303,6 +309,14 @@ impl Row {
             Some(dialect) => Err(format!("the case does not list dialect `{}`", dialect.name)),
             None => Ok(own),
         }
+    }
+
+    fn delay(&self) -> Result<Option<Option<f64>>, String> {
+        let seconds = |text: &str| match text {
+            "-" => Ok(None),
+            text => text.parse().map(Some).map_err(|_| format!("`{text}` is no delay")),
+        };
+        self.delay.as_deref().map(seconds).transpose()
     }
 
     fn expected(&self) -> Result<Expected, String> {

@@ -10,6 +10,7 @@ mod case;
 #[cfg(feature = "cli")]
 mod command_line;
 mod conformance;
+mod delay;
 mod engines;
 #[path = "../lint/mod.rs"]
 mod lint;
@@ -59,6 +60,13 @@ fn every_engine_gives_the_expected_usage() {
     let (differences, compared) = usage::compare(&all_checks());
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(compared > 500, "{compared}");
+}
+
+#[test]
+fn every_engine_gives_the_expected_delay() {
+    let (differences, compared) = delay::compare(&all_checks());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(compared > 100, "{compared}");
 }
 
 fn shown(failures: &[String]) -> String {

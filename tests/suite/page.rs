@@ -23,6 +23,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("scope", "Which URLs a file applies to"),
     ("bytes", "Odd bytes"),
     ("usage", "What pages may be used for: AIPREF, Content Signals, RSL"),
+    ("delay", "How long a crawler should wait: Crawl-delay"),
 ];
 
 /// An entry of `docs/decisions.toml`.

@@ -171,11 +171,9 @@ impl PyRobotsTxt {
         Ok(members)
     }
 
-    /// Returns the crawl-delay in the groups of `agent`, in seconds. The last value counts.
+    /// Returns the greatest crawl-delay of `agent` that is a number, in seconds.
     fn crawl_delay(&self, agent: &str) -> Option<f64> {
-        let seconds = |value: &[u8]| std::str::from_utf8(value).ok()?.parse().ok();
-        let delays = self.robots().extensions(agent, "crawl-delay").filter_map(seconds);
-        delays.filter(|delay: &f64| delay.is_finite() && *delay >= 0.0).last()
+        self.robots().crawl_delay(agent).map(|delay| delay.as_secs_f64())
     }
 
     /// Returns the values of a field that the protocol does not define, such as `request-rate`, in

@@ -10,7 +10,7 @@ use crate::lines::Record;
 /// User-agent lines and the lines that follow them: access rules, or usage lines.
 pub(super) struct Group<'t, R> {
     /// The values of the user-agent lines.
-    user_agents: Vec<&'t [u8]>,
+    pub(super) user_agents: Vec<&'t [u8]>,
     /// The lines, in file order.
     pub(super) rules: Vec<R>,
 }
@@ -66,6 +66,7 @@ pub(super) fn groups_by<'t, R: GroupLine>(
     let mut in_group = false;
     for record in records {
         match *record {
+            Record::CrawlDelay(_) => {}
             Record::Blank => in_group &= rules.blank_line == BlankLine::NoMeaning,
             Record::Field(Field::UserAgent, value, _) => {
                 let has_ended = |group: &Group<'t, R>| group.rules.iter().any(R::ends_run);

@@ -22,6 +22,7 @@
 //! assert_eq!(decision.line.unwrap().get(), 3);
 //! ```
 
+mod delay;
 mod groups;
 mod history;
 mod lines;
@@ -94,6 +95,7 @@ pub struct Judge<'t> {
     dialect: &'t Dialect,
     access: Access<'t>,
     usage: InForce<'t>,
+    delay: (Option<f64>, usize),
 }
 
 impl<'t> Judge<'t> {
@@ -106,7 +108,8 @@ impl<'t> Judge<'t> {
     ) -> Judge<'t> {
         let records = lines::records(&dialect.lines, robots, robots_bytes_max);
         let access = Access::new(dialect, &records, agents);
-        Judge { dialect, access, usage: InForce::new(dialect, &records, agents) }
+        let usage = InForce::new(dialect, &records, agents);
+        Judge { dialect, access, usage, delay: delay::crawl_delay(dialect, &records, agents) }
     }
 
     /// Returns what [`decide`] returns for `url`.
@@ -118,6 +121,12 @@ impl<'t> Judge<'t> {
     pub fn usage(&self, url: &[u8]) -> Usage {
         let path = compared_path(self.dialect, url).unwrap_or_default();
         Usage::new(self.decide(url), self.usage.stated(&self.dialect.paths, &path))
+    }
+
+    /// Returns the greatest crawl delay for the agent, in seconds, and the number of its delays that are
+    /// not numbers.
+    pub fn crawl_delay(&self) -> (Option<f64>, usize) {
+        self.delay
     }
 
     /// Returns the licences that hold for the agent, as written.

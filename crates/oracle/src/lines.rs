@@ -5,12 +5,14 @@ use portcullis_dialect::{
     ByteOrderMark, ControlByte, Field, FieldMatch, LineNumber, LineRules, MissingColon, NulByte,
 };
 
-/// A line that can affect groups.
+/// A line that can affect groups, or the delay between requests.
 pub(super) enum Record<'t> {
     /// Only white space.
     Blank,
     /// A known field with its trimmed value.
     Field(Field, &'t [u8], LineNumber),
+    /// The trimmed value of a Crawl-delay.
+    CrawlDelay(&'t [u8]),
 }
 
 /// Returns the records in the first `bytes_max` bytes of `robots`, in file order.
@@ -81,18 +83,25 @@ fn record<'t>(rules: &LineRules, line: &'t [u8], number: LineNumber) -> Option<R
     let content = trim(before(line, b'#'), rules.white_space);
     let (name, value) = name_and_value(rules, content)?;
     let value = trim(value, rules.white_space);
-    let field = field(rules, trim(name, rules.white_space))?;
+    let name = trim(name, rules.white_space);
+    let field = field(rules, name);
+    if field.is_none() && !name.eq_ignore_ascii_case(b"crawl-delay") {
+        return None;
+    }
     let nul_drops = rules.nul == NulByte::DropsLine;
     let control_drops = rules.control == ControlByte::DropsLine;
     let drops = |byte: &u8| if *byte == 0 { nul_drops } else { control_drops && is_control(byte) };
     let value = match field {
         // The value is cut instead of dropping the line, because without the line its rules would
         // join the group before it.
-        Field::UserAgent => trim(value.split(drops).next()?, rules.white_space),
+        Some(Field::UserAgent) => trim(value.split(drops).next()?, rules.white_space),
         _ if nul_drops && line.contains(&0) || value.iter().any(drops) => return None,
         _ => value,
     };
-    Some(Record::Field(field, value, number))
+    Some(match field {
+        Some(field) => Record::Field(field, value, number),
+        None => Record::CrawlDelay(value),
+    })
 }
 
 fn is_control(byte: &u8) -> bool {

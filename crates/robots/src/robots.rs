@@ -32,6 +32,8 @@
 //! assert_eq!(train_ai("https://example.com/"), Preference::No);
 //! ```
 
+use std::time::Duration;
+
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
     Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RuleID, Stated, Usage,
@@ -42,10 +44,10 @@ use portcullis_engine::plain::{has_tab_or_line_end, plain_head};
 use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
-    AgentChain, Explanation, LabelRules, OrderedRules, Selection, UsageGroups, UsageRules,
-    combined, explain, stated,
+    AgentChain, CRAWL_DELAY, CrawlDelay, Explanation, LabelRules, OrderedRules, RecordGroups,
+    Selection, UsageGroups, UsageRules, combined, delay_seconds, explain, stated,
 };
-use crate::syntax::{Group, RobotsTxt};
+use crate::syntax::RobotsTxt;
 use crate::url::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
 
 /// A parsed robots.txt file; it borrows the text.
@@ -133,35 +135,46 @@ impl<'t> Robots<'t> {
         others.filter(|record| record.field == Some(Field::Sitemap)).map(|record| record.value)
     }
 
-    /// Returns the values of a field that the protocol does not define, such as `crawl-delay`, in the
-    /// groups that apply to `agent`, given as for [`Robots::agent`].
+    /// Returns the values of a field that the protocol does not define, such as `request-rate`, that
+    /// hold for `agent`, given as for [`Robots::agent`].
     ///
-    /// A record belongs to the group whose user-agent lines precede it.
+    /// A record belongs to the user-agent lines before it, and ends their run, as in
+    /// [`Robots::crawl_delay`].
     ///
     /// ```
     /// use portcullis_robots::Robots;
     ///
-    /// let robots = Robots::parse("User-agent: a\nCrawl-delay: 5\nDisallow: /\nUser-agent: *\nAllow: /\n");
-    /// assert_eq!(robots.extensions("a", "crawl-delay").collect::<Vec<_>>(), [b"5"]);
-    /// assert_eq!(robots.extensions("b", "crawl-delay").count(), 0);
+    /// let robots = Robots::parse("User-agent: a\nRequest-rate: 1/5\nDisallow: /\nUser-agent: *\nAllow: /\n");
+    /// assert_eq!(robots.extensions("a", "request-rate").collect::<Vec<_>>(), [b"1/5"]);
+    /// assert_eq!(robots.extensions("b", "request-rate").count(), 0);
     /// ```
-    pub fn extensions<'r>(
-        &'r self,
-        agent: &str,
-        field: &'r str,
-    ) -> impl Iterator<Item = &'t [u8]> + use<'r, 't> {
-        let agent = self.chain(agent);
-        let groups = Selection::among_groups(&self.file, agent.as_ref(), self.dialect).groups;
-        let first_line = |group: &Group| self.file.user_agents_of(group)[0].line;
-        let records = self.file.other_records().iter();
-        records
-            .filter(move |record| record.name.eq_ignore_ascii_case(field.as_bytes()))
-            .filter(move |record| {
-                let is_before = |group: &Group| first_line(group) < record.line;
-                let group = self.file.groups().partition_point(is_before).checked_sub(1);
-                group.is_some_and(|group| groups.contains(&group))
-            })
-            .map(|record| record.value)
+    pub fn extensions(&self, agent: &str, field: &str) -> impl Iterator<Item = &'t [u8]> + use<'t> {
+        self.values_for(self.chain(agent).as_ref(), field).into_iter()
+    }
+
+    fn values_for(&self, agent: Option<&AgentChain>, field: &str) -> Vec<&'t [u8]> {
+        let others = self.file.other_records().iter();
+        let named = others.filter(|record| record.name.eq_ignore_ascii_case(field.as_bytes()));
+        let (lines, values): (Vec<_>, Vec<_>) = named.map(|it| (it.line, it.value)).unzip();
+        if values.is_empty() {
+            return values;
+        }
+        let groups = RecordGroups::new(&self.file, &lines);
+        groups.applying(agent, self.dialect).map(|record| values[record]).collect()
+    }
+
+    /// Returns the time that `agent`, given as for [`Robots::agent`], should wait between two requests:
+    /// the greatest Crawl-delay that holds for it. `None` if there is none that is a number.
+    ///
+    /// Crawl-delay is not part of any standard. A line belongs to the user-agent lines before it. Its
+    /// value is a decimal number of seconds; any other value, such as `10s`, is ignored.
+    pub fn crawl_delay(&self, agent: &str) -> Option<Duration> {
+        self.delay_for(self.chain(agent).as_ref()).duration()
+    }
+
+    fn delay_for(&self, agent: Option<&AgentChain>) -> CrawlDelay {
+        let values = self.values_for(agent, CRAWL_DELAY);
+        CrawlDelay::of_seconds(values.into_iter().map(delay_seconds))
     }
 
     /// Returns the groups, lines and notes of the file.
@@ -185,6 +198,7 @@ impl<'t> Robots<'t> {
             otherwise: Decision::without_rule(Verdict::Allow, reason),
             lines,
             rules: shared(&ordered.patterns, &ordered.verdicts),
+            crawl_delay: self.delay_for(agent.as_ref()).duration(),
         }
     }
 }
@@ -294,6 +308,7 @@ pub struct AgentRules {
     /// The rule and line of each pattern.
     lines: Vec<(RuleID, LineNumber)>,
     rules: SharedRuleSet,
+    crawl_delay: Option<Duration>,
 }
 
 impl AgentRules {
@@ -307,6 +322,11 @@ impl AgentRules {
     /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
         self.decide_bytes(url.as_ref())
+    }
+
+    /// Returns the time that the agent should wait between two requests, as [`Robots::crawl_delay`].
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.crawl_delay
     }
 
     #[inline]

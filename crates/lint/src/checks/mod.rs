@@ -13,6 +13,7 @@ use super::{Code, LintConfig};
 use portcullis_dialect::dialect::Field;
 use portcullis_dialect::limits::CRAWL_DELAY_SECONDS_MAX;
 use portcullis_robots::figures::counted;
+use portcullis_robots::policy::delay_seconds;
 use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span};
 use portcullis_robots::url::split;
 
@@ -120,7 +121,7 @@ fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
 }
 
 fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
-    let (code, message) = match seconds(record.value) {
+    let (code, message) = match delay_seconds(record.value) {
         Some(seconds) if seconds <= CRAWL_DELAY_SECONDS_MAX => {
             (Code::CrawlDelay, "crawl-delay is not standard; only some crawlers support it".into())
         }
@@ -136,25 +137,4 @@ fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
         }
     };
     findings.report(code, value_span(record.span, record.value), message);
-}
-
-/// Parses seconds: digits, and optionally a point and digits.
-fn seconds(value: &[u8]) -> Option<f64> {
-    let is_plain = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    let text = std::str::from_utf8(value).ok().filter(|_| is_plain)?;
-    text.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_of_seconds() {
-        assert_eq!(seconds(b"10"), Some(10.0));
-        assert_eq!(seconds(b"0.5"), Some(0.5));
-        for odd in ["", "-1", "1e3", "10s", "inf", ".", "1,5", "1.2.3", "\u{661}"] {
-            assert_eq!(seconds(odd.as_bytes()), None, "{odd}");
-        }
-    }
 }

@@ -22,16 +22,19 @@
 //! ```
 
 mod agent;
+mod delay;
 mod explain;
 mod rules;
 mod select;
 mod usage;
 
 pub use agent::{AgentChain, AgentError};
+pub use delay::{CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
 pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,
 };
 pub use rules::OrderedRules;
+use select::divided;
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, refusal_of_every_path, stated};

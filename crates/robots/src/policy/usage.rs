@@ -23,7 +23,8 @@ use std::cmp::Reverse;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::syntax::{Group, RobotsTxt, Statement};
+use super::divided;
+use crate::syntax::{RobotsTxt, Statement};
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{Field, Label, LineNumber, PathRules, Preference, Stated};
 use portcullis_engine::pattern::{PatternList, normal_text};
@@ -55,17 +56,7 @@ impl<'t> UsageGroups<'t> {
         let usage = all.iter().filter(|record| record.field == Field::ContentUsage);
         // Ascending, as records are.
         let ended: Vec<u32> = usage.filter_map(|record| record.user_agent).collect();
-        let mut divided: Vec<Group> = Vec::new();
-        for group in file.groups() {
-            let mut start = group.user_agents.start;
-            for line in group.user_agents.clone() {
-                let end = line + 1;
-                if end == group.user_agents.end || ended.binary_search(&line).is_ok() {
-                    divided.push(Group { user_agents: start..end, rules: 0..0 });
-                    start = end;
-                }
-            }
-        }
+        let divided = divided(file, &ended);
         groups.records.resize(divided.len(), Vec::new());
         for (number, record) in (0..).zip(all) {
             if record.field == Field::License && !record.is_license() {

@@ -15,6 +15,7 @@
 #![allow(unsafe_code, reason = "maps set files")]
 
 mod applied;
+mod delay;
 mod document;
 mod hosts;
 mod merging;

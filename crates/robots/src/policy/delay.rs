@@ -1,0 +1,155 @@
+//! Crawl-delay: how long a crawler should wait between two requests.
+//!
+//! Owns which Crawl-delay lines hold for an agent ([`RecordGroups`]) and what they say together
+//! ([`CrawlDelay`]). The field belongs to no standard; search engines document it. A delay never
+//! affects access.
+//!
+//! A Crawl-delay line belongs to the user-agent lines before it, and ends their run, as a rule does.
+//! Yandex documents the field with a file that has no rule between two user-agent lines, and the
+//! delay is that of the first one alone:
+//!
+//! ```
+//! use std::time::Duration;
+//! use portcullis_robots::Robots;
+//!
+//! let text = "User-agent: Yandex\nCrawl-delay: 2\nUser-agent: *\nDisallow: /search\nCrawl-delay: 4.5\n";
+//! let robots = Robots::parse(text);
+//! assert_eq!(robots.crawl_delay("Yandex"), Some(Duration::from_secs(2)));
+//! assert_eq!(robots.crawl_delay("Other"), Some(Duration::from_millis(4500)));
+//! ```
+//!
+//! Access is not divided there: for access, both user-agent lines open one group. Blank lines have
+//! no meaning for delays in any dialect, and a policy set does not store them.
+
+use std::time::Duration;
+
+use super::select::Selection;
+use super::{AgentChain, divided};
+use crate::syntax::RobotsTxt;
+use portcullis_dialect::{Dialect, LineNumber};
+
+/// The field, in lower case.
+pub const CRAWL_DELAY: &str = "crawl-delay";
+
+/// The groups of the records of one field that the protocol does not define.
+#[derive(Clone, Debug)]
+pub struct RecordGroups<'t> {
+    /// The user-agent lines of the file, in the groups of these records. It has no rules.
+    file: RobotsTxt<'t>,
+    /// The group of each record; `None` before the first user-agent line.
+    groups: Vec<Option<usize>>,
+}
+
+impl<'t> RecordGroups<'t> {
+    /// Groups the records of one field, which are on these lines of `file`.
+    pub fn new(file: &RobotsTxt<'t>, lines: &[LineNumber]) -> RecordGroups<'t> {
+        let user_agents = file.user_agents();
+        let naming = |line: &LineNumber| {
+            let before = user_agents.partition_point(|it| it.line < *line);
+            Some(before.checked_sub(1)? as u32)
+        };
+        let ended: Vec<u32> = lines.iter().filter_map(naming).collect();
+        let divided = divided(file, &ended);
+        let group = |line| Some(divided.partition_point(|it| it.user_agents.end <= line));
+        let groups = lines.iter().map(|line| naming(line).and_then(group)).collect();
+        RecordGroups { file: RobotsTxt::of_groups(divided, user_agents.to_vec()), groups }
+    }
+
+    /// Returns the positions of the records that hold for `agent`, ascending.
+    pub fn applying(
+        &self,
+        agent: Option<&AgentChain>,
+        dialect: &Dialect,
+    ) -> impl Iterator<Item = usize> {
+        let applying = Selection::among_groups(&self.file, agent, dialect).groups;
+        let groups = self.groups.iter().enumerate();
+        groups.filter_map(move |(record, group)| applying.contains(&(*group)?).then_some(record))
+    }
+}
+
+/// What the Crawl-delay lines that hold for an agent say together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CrawlDelay {
+    /// The greatest number of seconds, finite and not negative. `None` if no line has a number.
+    pub seconds: Option<f64>,
+    /// The number of lines whose value is not a number.
+    pub unreadable: u32,
+}
+
+impl CrawlDelay {
+    /// Combines what lines say; `None` for a value that is not a number.
+    pub fn of_seconds(lines: impl IntoIterator<Item = Option<f64>>) -> CrawlDelay {
+        let mut delay = CrawlDelay::default();
+        for seconds in lines {
+            match seconds {
+                None => delay.unreadable += 1,
+                Some(seconds) => {
+                    delay.seconds = Some(delay.seconds.map_or(seconds, |other| other.max(seconds)));
+                }
+            }
+        }
+        delay
+    }
+
+    /// Returns the time to wait. The longest possible one if the number is greater.
+    pub fn duration(&self) -> Option<Duration> {
+        let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        self.seconds.map(duration)
+    }
+}
+
+/// Reads the value of a Crawl-delay line: digits with or without one point, and nothing else. `None`
+/// if it is not such a number, or too large for a finite one.
+pub fn delay_seconds(value: &[u8]) -> Option<f64> {
+    let is_plain = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let text = std::str::from_utf8(value).ok().filter(|_| is_plain)?;
+    text.parse().ok().filter(|seconds: &f64| seconds.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Robots;
+    use portcullis_dialect::{GOOGLE, ORIGINAL_1994};
+
+    #[test]
+    fn numbers_of_seconds() {
+        let numbers =
+            [("10", 10.0), ("0.5", 0.5), (".5", 0.5), ("5.", 5.0), ("007", 7.0), ("0", 0.0)];
+        for (text, seconds) in numbers {
+            assert_eq!(delay_seconds(text.as_bytes()), Some(seconds), "{text}");
+        }
+        let huge = "9".repeat(400);
+        for odd in [
+            "", "-1", "+1", "1e3", "10s", "inf", "nan", ".", "1,5", "1.2.3", "1 2", "\u{661}",
+            &huge,
+        ] {
+            assert_eq!(delay_seconds(odd.as_bytes()), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_greatest_number_counts() {
+        let delay = CrawlDelay::of_seconds([Some(2.0), None, Some(7.5), None, Some(3.0)]);
+        assert_eq!(delay, CrawlDelay { seconds: Some(7.5), unreadable: 2 });
+        assert_eq!(CrawlDelay::of_seconds([]), CrawlDelay::default());
+        assert_eq!(CrawlDelay::of_seconds([Some(1.0), Some(1e30)]).duration(), Some(Duration::MAX));
+    }
+
+    #[test]
+    fn a_delay_is_that_of_the_user_agent_lines_before_it() {
+        let text = "crawl-delay: 1\nUser-agent: a\nUser-agent: b\nSitemap: /s\n\nCRAWL-DELAY : 2 # s\n\
+            User-agent: c\n\nUser-agent: *\nDisallow: /x\n\nCrawl-delay 9\nCrawl-delay: 3\n";
+        let delays = |robots: Robots<'_>| {
+            ["a", "b", "c", "d"]
+                .map(|agent| robots.agent(agent).crawl_delay().map(|it| it.as_secs()))
+        };
+        assert_eq!(delays(Robots::parse(text)), [2, 2, 3, 3].map(Some));
+        assert_eq!(delays(Robots::parse_as(text, &GOOGLE)), [2, 2, 9, 9].map(Some));
+        // A blank line ends the record of c.
+        assert_eq!(
+            delays(Robots::parse_as(text, &ORIGINAL_1994)),
+            [Some(2), Some(2), None, Some(3)]
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! Crawl delays: what the Crawl-delay lines of a stored file say to agents.
+//!
+//! The lines are among the other records of a capture, because files with the same rules may have
+//! different delays. Which lines hold for an agent follows from their line numbers and those of the
+//! user-agent lines ([`RecordGroups`]), so a set stores nothing more for them.
+//!
+//! Cost: a look at each other record; for a file with a delay, reading its extract once for all
+//! agents.
+
+use portcullis_robots::policy::{AgentChain, CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
+use portcullis_robots::syntax::{Content, records};
+
+use super::super::file::Damage;
+use super::{StoredCapture, StoredPolicy};
+
+impl StoredCapture<'_> {
+    /// Returns what the file of this capture, which has the policy `policy`, says to each of `agents`.
+    ///
+    /// ```
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_set::{LoadConfig, PolicySet};
+    ///
+    /// let text = b"User-agent: *\nCrawl-delay: 2.5\nDisallow: /private\n";
+    /// let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+    /// let (policy, capture) = set.origin(b"https", b"a.example")?.unwrap();
+    /// let agents = [AgentChain::parse("ExampleBot", &RFC_9309)?];
+    /// let delays = capture.crawl_delays(&set.policy(policy)?, &agents)?;
+    /// assert_eq!(delays[0].seconds, Some(2.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn crawl_delays(
+        &self,
+        policy: &StoredPolicy<'_>,
+        agents: &[AgentChain],
+    ) -> Result<Vec<CrawlDelay>, Damage> {
+        let dialect = self.set.dialect;
+        let list = self.set.record_list(self.set.sections.others, self.others)?;
+        let (mut text, mut lines, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for index in 0..list.len() {
+            list.read(index, &mut text)?;
+            let start = text.get(..CRAWL_DELAY.len());
+            if !start.is_some_and(|start| start.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes())) {
+                continue;
+            }
+            let content = records(&text, dialect, None).next().map(|line| line.content);
+            if let Some(Content::Record(record)) = content
+                && record.name.len() == CRAWL_DELAY.len()
+            {
+                lines.push(list.line(index)?);
+                values.push(delay_seconds(record.value));
+            }
+        }
+        if lines.is_empty() {
+            return Ok(vec![CrawlDelay::default(); agents.len()]);
+        }
+        policy.with_file(|file, _| {
+            let groups = RecordGroups::new(file, &lines);
+            let of_agent = |agent| {
+                CrawlDelay::of_seconds(groups.applying(Some(agent), dialect).map(|it| values[it]))
+            };
+            agents.iter().map(of_agent).collect()
+        })
+    }
+}
