@@ -201,6 +201,7 @@ fn new_check(
         url: url.to_vec(),
         expected: Expected::of(&judged),
         usage: None,
+        delay: None,
     }
 }
 
