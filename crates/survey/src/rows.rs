@@ -20,7 +20,7 @@ use portcullis_io::output::columns::Field;
 use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::visible::cut_to_show;
-use portcullis_set::stored::{PolicyNumber, StoredHost, StoredMoment};
+use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost, StoredMoment};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::facts::{Addressed, FactReader, PolicyReading};
@@ -44,7 +44,7 @@ pub struct RowConfig {
 pub struct SurveyRows<'s> {
     set: &'s PolicySet,
     facts: FactReader<'s>,
-    agents: Vec<String>,
+    agents: Vec<AgentChain>,
     config: RowConfig,
     columns: Vec<SurveyColumn>,
     /// The counts of finished workers.
@@ -90,6 +90,8 @@ struct PeriodRow<'s> {
     since: Option<UnixSeconds>,
     until: Option<UnixSeconds>,
     sitemaps: Arc<[Vec<u8>]>,
+    /// The crawl delay of each agent, in seconds.
+    delays: Vec<Option<f64>>,
 }
 
 impl<'s> SurveyRows<'s> {
@@ -112,7 +114,7 @@ impl<'s> SurveyRows<'s> {
         Ok(SurveyRows {
             set,
             facts: FactReader::new(set, agents)?,
-            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            agents: agents.to_vec(),
             config,
             columns: SurveyColumn::all(config.lists).collect(),
             totals: Mutex::default(),
@@ -166,8 +168,8 @@ impl<'s> SurveyRows<'s> {
     pub fn figures(&self) -> Vec<AgentFigures> {
         let mut counts = self.totals().counts;
         counts.resize(self.agents.len(), Default::default());
-        let figures = |(agent, [origins, hosts]): (&String, [AddressCounts; 2])| AgentFigures {
-            agent: agent.clone(),
+        let figures = |(agent, [origins, hosts]): (&AgentChain, [AddressCounts; 2])| AgentFigures {
+            agent: agent.name().to_owned(),
             origins,
             hosts,
         };
@@ -211,7 +213,7 @@ impl<'s> RowWorker<'_, 's> {
         let agents: Vec<u32> = match self.place(SurveyColumn::Agent) {
             Some(place) => {
                 let names = self.rows.agents.iter();
-                names.map(|name| added.share_text(place, Some(name.as_bytes()))).collect()
+                names.map(|it| added.share_text(place, Some(it.name().as_bytes()))).collect()
             }
             None => Vec::new(),
         };
@@ -303,6 +305,7 @@ impl<'s> RowWorker<'_, 's> {
             since: period.map(|period| period.since).filter(|since| since.0 > 0),
             until: period.and_then(|period| period.until),
             sitemaps: capture.sitemaps()?.into(),
+            delays: self.delays(&capture, policy)?,
         })
     }
 
@@ -324,9 +327,20 @@ impl<'s> RowWorker<'_, 's> {
                 since: Some(first.since).filter(|since| since.0 > 0),
                 until: None,
                 sitemaps: last.capture.sitemaps()?.into(),
+                delays: self.delays(&last.capture, first.policy)?,
             });
         }
         Ok(periods)
+    }
+
+    fn delays(
+        &self,
+        capture: &StoredCapture<'_>,
+        policy: PolicyNumber,
+    ) -> Result<Vec<Option<f64>>, Damage> {
+        let policy = self.rows.set.policy(policy)?;
+        let delays = capture.crawl_delays(&policy, &self.rows.agents)?;
+        Ok(delays.into_iter().map(|delay| delay.seconds).collect())
     }
 
     fn place(&self, column: SurveyColumn) -> Option<usize> {
@@ -394,8 +408,9 @@ impl<'s> RowWorker<'_, 's> {
                 SurveyColumn::Rules => {
                     added.push_numbers(place, agents().map(|it| Some(it.rules)));
                 }
-                // Not read from the set yet.
-                SurveyColumn::CrawlDelay => added.push_doubles(place, agents().map(|_| None)),
+                SurveyColumn::CrawlDelay => {
+                    added.push_doubles(place, row.delays.iter().copied());
+                }
                 SurveyColumn::Usage(label) => {
                     let stance = |it: &crate::AgentFacts| it.stances[*label as usize];
                     agents().for_each(|it| added.push_word(place, stance(it).map(|it| it as u8)));
