@@ -1,12 +1,14 @@
 //! Crawl delays: every small file, by the front door and by sets of many files in all their forms.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bstr::ByteSlice;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_oracle::Judge;
 use portcullis_robots::Robots;
-use portcullis_testkit::{Form, agents, parsed_origin, set_of, words};
+use portcullis_set::batch::{Classifier, Session};
+use portcullis_testkit::{Form, agents, origin, parsed_origin, set_of, words};
 use rayon::prelude::*;
 
 /// The agents; files name the first and the last.
@@ -39,13 +41,18 @@ fn every_small_file_has_the_delays_of_the_oracle() {
         for dialect in Dialect::ALL {
             let chains = agents(&AGENTS, dialect);
             let set = set_of(Form::ALL[turn % Form::ALL.len()], files, (dialect, None), &chains);
+            let classifier = Classifier::new(Arc::clone(&set), chains.clone()).unwrap();
+            let mut session = Session::new(classifier, None);
+            let urls: Vec<String> = (0..files.len()).map(|file| origin(file) + "/").collect();
+            session.classify(&urls).unwrap();
             for (number, text) in files.iter().enumerate() {
                 let robots = Robots::parse_as(text, dialect);
-                let origin = parsed_origin(number);
-                let (scheme, key) = (origin.scheme(), origin.key());
+                let at = parsed_origin(number);
+                let (scheme, key) = (at.scheme(), at.key());
                 let (policy, capture) =
                     set.origin(scheme.as_bytes(), key.as_bytes()).unwrap().expect("it has a file");
                 let stored = capture.crawl_delays(&set.policy(policy).unwrap(), &chains).unwrap();
+                assert_eq!(session.crawl_delays(number).unwrap(), stored);
                 for (agent, stored) in AGENTS.iter().zip(stored) {
                     let judge = Judge::new(dialect, text.as_bytes(), None, &[agent]);
                     let (seconds, odd) = judge.crawl_delay();

@@ -163,6 +163,11 @@ pub const REDIRECTS_MAX: u8 = 5;
 /// Source: our choice. Such a crawler fetches two dozen pages a day.
 pub const CRAWL_DELAY_SECONDS_MAX: f64 = 3600.0;
 
+/// Crawl delays that a thread keeps, and files that it knows to have none, together: 1,048,576.
+///
+/// Source: our choice, some 20 MB. When there are more, all are read again.
+pub const CRAWL_DELAYS_KEPT_MAX: usize = 1024 * 1024;
+
 /// Comparisons of edited texts with the original when a file is fixed: 256.
 ///
 /// Source: our choice. All edits at once take one comparison; bisection takes about two per step to

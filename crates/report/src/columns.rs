@@ -1,7 +1,7 @@
 //! Reads the values of the added columns from the session that decided a block.
 //!
-//! Cost: verdict, reason and bits are already decided. State and times are one look-up per record. Line,
-//! rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
+//! Cost: verdict, reason and bits are already decided. State, times and delay are one look-up per record.
+//! Line, rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
 
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
@@ -53,7 +53,7 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
             // Those of a survey have no record.
             FieldKind::Survey(_) => {}
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group) => {}
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay) => {}
         }
     }
     if columns.need_times() {
@@ -66,6 +66,19 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
                     FieldKind::Until => added.push_time(place, until),
                     _ => {}
                 }
+            }
+        }
+    }
+    if columns.need_delays() {
+        let places = columns.kinds(agents).enumerate().filter_map(|(place, kind)| match kind {
+            FieldKind::Agent(agent, Column::Delay) => Some((place, agent)),
+            _ => None,
+        });
+        let places: Vec<(usize, usize)> = places.collect();
+        for row in 0..rows {
+            let delays = session.crawl_delays(row)?;
+            for &(place, agent) in &places {
+                added.push_doubles(place, std::iter::once(delays[agent].seconds));
             }
         }
     }
@@ -98,7 +111,7 @@ fn read_rule(
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
             Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
             Column::Group => added.push_text(place, full.group.map(cut_to_show).as_deref()),
-            Column::Verdict | Column::Now | Column::Reason | Column::Usage(_) => {}
+            Column::Verdict | Column::Now | Column::Reason | Column::Usage(_) | Column::Delay => {}
         }
     }
     Ok(())

@@ -49,6 +49,7 @@ pub struct Counts {
     unknown_hosts: Unknown,
     skips_unknown_hosts: bool,
     ages: AgeCounts,
+    unreadable_delays: Option<u64>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -106,6 +107,12 @@ impl Counts {
         Ok(())
     }
 
+    /// Counts the records of the blocks since the last call for which `session` found a crawl delay that
+    /// is not a number.
+    pub fn add_delays(&mut self, session: &mut Session) {
+        *self.unreadable_delays.get_or_insert(0) += session.take_unreadable_delays();
+    }
+
     /// Returns the number of records whose host or state must be looked up, by the counts so far.
     #[inline]
     fn rare(&self) -> u64 {
@@ -154,6 +161,9 @@ impl Counts {
         self.states.iter_mut().zip(next.states).for_each(|(count, next)| *count += next);
         self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
         self.ages.merge(next.ages);
+        if let Some(records) = next.unreadable_delays {
+            *self.unreadable_delays.get_or_insert(0) += records;
+        }
     }
 
     /// Returns the counts of each agent, in the order of the agents.
@@ -178,6 +188,12 @@ impl Counts {
     /// Returns the hosts without a policy.
     pub fn unknown_hosts(&self) -> &Unknown {
         &self.unknown_hosts
+    }
+
+    /// Returns the number of records whose file has a crawl delay for some agent that is not a number;
+    /// `None` if delays were not read.
+    pub fn unreadable_delays(&self) -> Option<u64> {
+        self.unreadable_delays
     }
 
     /// Returns the number of records by the age of their capture, if it was judged.

@@ -177,6 +177,9 @@ impl Format for Text<'_> {
             // Rules are read after the session compared the length of a mapped set.
             session.classifier().set().is_whole()?;
             self.rows.push(list, block, &added, &mut out.text);
+            if self.columns.need_delays() {
+                counts.add_delays(session);
+            }
             Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
         })
     }
@@ -204,6 +207,9 @@ impl Format for Parquet<'_> {
                 let mut read = |added: &mut Added| columns::read(self.columns, session, added);
                 rows.add(block, |added| read(added).map_err(ChunkError::from))?;
                 session.classifier().set().is_whole()?;
+                if self.columns.need_delays() {
+                    counts.add_delays(session);
+                }
                 Ok::<bool, ChunkError>(true)
             })
         })?;

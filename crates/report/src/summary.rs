@@ -186,6 +186,9 @@ struct AccountObject<'a> {
     /// The records that the first capture decides though it is later.
     #[serde(skip_serializing_if = "Option::is_none")]
     before_first: Option<u64>,
+    /// The records of files with a crawl delay that is not a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreadable_delays: Option<u64>,
     unknown_hosts: UnknownHosts,
     invalid: &'a InvalidRecords,
 }
@@ -243,6 +246,7 @@ impl Serialize for Account {
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
             before_first: self.run.at.is_some().then(|| self.counts.ages().before_first),
+            unreadable_delays: self.counts.unreadable_delays(),
             unknown_hosts: self.unknown_hosts(),
             invalid: &self.invalid,
         };
@@ -326,6 +330,9 @@ impl Account {
         let early = self.counts.ages().before_first;
         if early > 0 {
             writeln!(out, "URLs that a later first capture decides: {early}")?;
+        }
+        if let Some(records @ 1..) = self.counts.unreadable_delays() {
+            writeln!(out, "URLs with a Crawl-delay that is not a number: {records}")?;
         }
         if let Some(JudgedAge { as_of, .. }) = &self.run.judged_age {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {}", self.ages())?;

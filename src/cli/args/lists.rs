@@ -80,10 +80,11 @@ pub struct ClassifyArgs {
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group; or
-    /// bits
+    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group,
+    /// delay; or bits
     ///
-    /// WORDS are separated by commas. `state` adds one column with the state of the origin (rules,
+    /// WORDS are separated by commas. `delay` is the Crawl-delay of the origin for the agent, in
+    /// seconds. `state` adds one column with the state of the origin (rules,
     /// no-rules, unavailable, unreachable, deferred or unknown). With --at, `captured` adds the date
     /// of the newest capture then, and `since` and `until` the period in which the policy stayed the
     /// same. `bits` is one column for all

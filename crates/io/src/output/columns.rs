@@ -8,8 +8,9 @@
 //! columns of the next agent; or all agents share one column of bits. The state of the origin is
 //! the same for every agent, so it is one column, after the columns of the agents.
 //!
-//! Cost: verdict, reason and bits are already decided. The state is one look-up per record. Line,
-//! rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
+//! Cost: verdict, reason and bits are already decided. State and delay are one look-up per record.
+//! Line, rule and group are looked up for each record and agent, which takes a few hundred
+//! nanoseconds.
 //!
 //! ```
 //! use portcullis_io::output::columns::Columns;
@@ -46,6 +47,8 @@ pub enum Column {
     Rule,
     /// The value of the user-agent line of the group that applies.
     Group,
+    /// The crawl delay in seconds.
+    Delay,
     /// The preference about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds
     /// this column.
     Usage(Label),
@@ -53,8 +56,8 @@ pub enum Column {
 
 impl Column {
     /// All columns of `--columns`.
-    pub const ALL: [Column; 5] =
-        [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group];
+    pub const ALL: [Column; 6] =
+        [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group, Column::Delay];
 
     /// Returns the word of `--columns`, which follows the agent in names.
     pub fn as_str(self) -> &'static str {
@@ -65,6 +68,7 @@ impl Column {
             Column::Line => "line",
             Column::Rule => "rule",
             Column::Group => "group",
+            Column::Delay => "delay",
             Column::Usage(label) => label.as_str(),
         }
     }
@@ -156,6 +160,7 @@ pub enum FieldKind {
 /// |---|---|---|
 /// | verdict, now, reason, label | word | none |
 /// | line | number | without a deciding rule |
+/// | delay | double | without a Crawl-delay that is a number |
 /// | rule, group | text | without one |
 /// | state | word | not a URL |
 /// | bits | bytes | unknown or invalid |
@@ -194,6 +199,7 @@ impl FieldKind {
             ) => (ValueType::Word, false),
             FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
             FieldKind::Agent(_, Column::Rule | Column::Group) => (ValueType::Text, true),
+            FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
             FieldKind::State => (ValueType::Word, true),
             FieldKind::Bits => (ValueType::Bytes, true),
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
@@ -212,7 +218,7 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
             FieldKind::Survey(column) => column.words(),
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group)
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay)
             | FieldKind::Bits
             | FieldKind::Captured
             | FieldKind::Since
@@ -226,8 +232,8 @@ impl FieldKind {
 pub enum ColumnsError {
     /// A word that is not a column.
     #[error(
-        "no column '{0}'; the columns are verdict, reason, line, rule, group, state, captured, \
-         since and until, or bits"
+        "no column '{0}'; the columns are verdict, reason, line, rule, group, delay, state, \
+         captured, since and until, or bits"
     )]
     NoColumn(String),
     /// A column is requested twice.
@@ -343,6 +349,11 @@ impl Columns {
     /// Whether each agent has its verdict only, which is the default.
     pub fn are_verdicts(&self) -> bool {
         self.per_agent == [Column::Verdict] && self.of_record.is_empty()
+    }
+
+    /// Whether crawl delays are read.
+    pub fn need_delays(&self) -> bool {
+        self.per_agent.contains(&Column::Delay)
     }
 
     /// Whether values are read from the policy, which costs a look-up per record and agent.

@@ -11,6 +11,7 @@
 
 mod classifier;
 mod deciding;
+mod delays;
 mod freshness;
 mod pieces;
 mod session;

@@ -228,6 +228,16 @@ impl Pieces {
         HostOfUrls { url: url as usize, scheme, key }
     }
 
+    /// Returns the number of the host of a URL.
+    pub(super) fn host_of_url(&self, url: usize) -> usize {
+        self.hosts.partition_point(|host| host.url as usize <= url) - 1
+    }
+
+    /// Returns the length of the scheme of the host with this number.
+    pub(super) fn scheme_bytes(&self, number: usize) -> usize {
+        self.hosts[number].scheme.length as usize
+    }
+
     /// Appends the paths of all records to `paths`.
     #[inline]
     pub(super) fn paths<'p, R: AsRef<[u8]>>(

@@ -8,6 +8,7 @@ use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, StepCount
 use portcullis_robots::url::{BadUrl, ComparedPaths};
 
 use super::classifier::{Classifier, Explained, SchemeAndKey};
+use super::delays::DelayMemory;
 use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
 use super::times::{Answers, Found, Times};
@@ -44,10 +45,10 @@ use crate::stored::{HostPosition, Period, PolicyNumber, Search, place};
 pub struct Session {
     pub(super) classifier: Arc<Classifier>,
     assumed_scheme: Option<Box<[u8]>>,
-    pieces: Pieces,
-    lookups: Lookups,
+    pub(super) pieces: Pieces,
+    pub(super) lookups: Lookups,
     /// The number of the policy of each record, or the marker for none.
-    policies: Vec<u32>,
+    pub(super) policies: Vec<u32>,
     /// The policies of the block that are used for the first time.
     unresolved: Vec<PolicyNumber>,
     pub(super) block: BlockMemory,
@@ -60,6 +61,7 @@ pub struct Session {
     pub(super) now: Answers,
     /// The last period that was looked up, and the capture of its origin.
     pub(super) last_period: Option<(u32, Period)>,
+    pub(super) delays: DelayMemory,
 }
 
 /// The searches for the hosts of a block.
@@ -88,6 +90,7 @@ impl Session {
             found: Vec::new(),
             now: Answers::default(),
             last_period: None,
+            delays: DelayMemory::default(),
         }
     }
 

@@ -18,7 +18,9 @@ use super::freshness::AgeCounts;
 use super::pieces::Pieces;
 use super::session::Session;
 use crate::layout::NONE;
-use crate::stored::{HostPosition, Period, Place, PolicyNumber, StoredTimeline, place};
+use crate::stored::{
+    HostPosition, Period, Place, PolicyNumber, StoredCapture, StoredTimeline, place,
+};
 use crate::{Damage, PolicySet};
 
 /// The times as of which the records of a block are decided.
@@ -253,11 +255,16 @@ impl Classifier {
         ages: &mut AgeCounts,
     ) -> Result<Option<Decision>, Damage> {
         let (Some(freshness), Some(time)) = (&self.freshness, time) else { return Ok(None) };
-        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
-        let capture = timeline.moment(found.moment as usize)?.capture;
+        let Some(capture) = self.capture_at(found)? else { return Ok(None) };
         let age = freshness.age_at(&capture.facts, time);
         ages.add(age, 1);
         Ok(age.withdrawn().filter(|_| freshness.withdraws))
+    }
+
+    /// Returns the capture of the moment that was found.
+    pub(super) fn capture_at(&self, found: Found) -> Result<Option<StoredCapture<'_>>, Damage> {
+        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
+        timeline.moment(found.moment as usize).map(|moment| Some(moment.capture))
     }
 
     /// Returns the timeline of the moment that was found.

@@ -352,7 +352,7 @@ impl PolicySet {
         self.prefetch(self.sections.captures, u64::from(index) * words as u64);
     }
 
-    pub(super) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
+    pub(crate) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
         let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
         let captured_at = known_time(row.captured_at);

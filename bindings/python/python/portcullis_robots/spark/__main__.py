@@ -36,7 +36,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     add("--before-first", choices=["unknown", "oldest"], default="unknown",
         help="before the first capture of an origin: unknown, or as by that capture")
     add("--columns", default="verdict", metavar="C,D,…",
-        help="verdict, reason, line, rule, group, state, captured, since and until, or bits "
+        help="verdict, reason, line, rule, group, delay, state, captured, since and until, or bits "
         "(default: verdict)")
     add("--usage", metavar="L,M,…",
         help="add what pages may be used for, by label: train-ai, ai-use, search")
