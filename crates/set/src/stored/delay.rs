@@ -4,11 +4,10 @@
 //! different delays. Which lines hold for an agent follows from their line numbers and those of the
 //! user-agent lines ([`RecordGroups`]), so a set stores nothing more for them.
 //!
-//! Cost: a look at each other record; for a file with a delay, reading its extract once for all
+//! Cost: reading each other record; for a file with a delay, reading its extract once for all
 //! agents.
 
 use portcullis_robots::policy::{AgentChain, CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
-use portcullis_robots::syntax::{Content, records};
 
 use super::super::file::Damage;
 use super::{StoredCapture, StoredPolicy};
@@ -39,22 +38,13 @@ impl StoredCapture<'_> {
         agents: &[AgentChain],
     ) -> Result<Vec<CrawlDelay>, Damage> {
         let dialect = self.set.dialect;
-        let list = self.set.record_list(self.set.sections.others, self.others)?;
-        let (mut text, mut lines, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for index in 0..list.len() {
-            list.read(index, &mut text)?;
-            let start = text.get(..CRAWL_DELAY.len());
-            if !start.is_some_and(|start| start.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes())) {
-                continue;
-            }
-            let content = records(&text, dialect, None).next().map(|line| line.content);
-            if let Some(Content::Record(record)) = content
-                && record.name.len() == CRAWL_DELAY.len()
-            {
-                lines.push(list.line(index)?);
+        let (mut lines, mut values) = (Vec::new(), Vec::new());
+        self.each_other(|record, line| {
+            if record.name.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes()) {
+                lines.push(line);
                 values.push(delay_seconds(record.value));
             }
-        }
+        })?;
         if lines.is_empty() {
             return Ok(vec![CrawlDelay::default(); agents.len()]);
         }

@@ -7,7 +7,7 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::ruleset::texts::PatternText;
-use portcullis_robots::syntax::{Content, ListWriter, RobotsTxt, Role, records};
+use portcullis_robots::syntax::{Content, ListWriter, Record, RobotsTxt, Role, records};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
@@ -287,22 +287,39 @@ impl StoredCapture<'_> {
 
     /// Returns the values of the file's Sitemap records, in file order.
     pub fn sitemaps(&self) -> Result<Vec<Vec<u8>>, Damage> {
-        let dialect = self.set.dialect();
-        // Only the first line of a file may begin with a byte order mark.
-        let mut line = Vec::new();
         let mut sitemaps = Vec::new();
-        for record in self.other_records()? {
+        self.each_other(|record, _| {
+            if record.field == Some(Field::Sitemap) {
+                sitemaps.push(record.value.to_vec());
+            }
+        })?;
+        Ok(sitemaps)
+    }
+
+    /// Calls `with` with each record that does not affect decisions, in file order, and its line. All
+    /// of them are read into one buffer, one after the other.
+    pub(crate) fn each_other(
+        &self,
+        mut with: impl FnMut(&Record<'_>, LineNumber),
+    ) -> Result<(), Damage> {
+        let list = self.set.record_list(self.set.sections.others, self.others)?;
+        let mut bytes_left = self.set.record_bytes_max();
+        let (mut text, mut line) = (Vec::new(), Vec::new());
+        for index in 0..list.len() {
+            list.read(index, &mut text)?;
+            let too_many = || list.malformed("a file is longer than it may be");
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
+            // Only the first line of a file may begin with a byte order mark.
             line.clear();
             line.extend_from_slice(b"#\n");
-            line.extend_from_slice(&record.text);
-            for read in records(&line, dialect, None).skip(1) {
-                if let Content::Record(read) = read.content
-                    && read.field == Some(Field::Sitemap)
-                {
-                    sitemaps.push(read.value.to_vec());
+            line.extend_from_slice(&text);
+            let number = list.line(index)?;
+            for read in records(&line, self.set.dialect(), None).skip(1) {
+                if let Content::Record(record) = read.content {
+                    with(&record, number);
                 }
             }
         }
-        Ok(sitemaps)
+        Ok(())
     }
 }
