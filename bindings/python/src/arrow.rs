@@ -22,8 +22,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{Int8Type, Int32Type, TimestampMillisecondType};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
-use arrow_schema::{ArrowError, DataType, FieldRef, Schema};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, make_array,
+};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
 use arrow_select::concat::concat;
 use portcullis_io::access::UnixSeconds;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
@@ -239,9 +241,22 @@ impl PyTable {
         let batch = |piece: ArrayRef| Ok(RecordBatch::from(piece.as_struct()));
         let batches = self.rows.pieces.clone().into_iter().map(batch);
         let schema = Arc::new(Schema::new(self.fields().to_vec()));
-        let reader = RecordBatchIterator::new(batches, schema);
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+        export_stream(py, RecordBatchIterator::new(batches, schema))
     }
+}
+
+/// Exports the schema of rows: a struct of the columns.
+pub fn export_schema<'py>(py: Python<'py>, fields: &Fields) -> PyResult<Bound<'py, PyCapsule>> {
+    let rows = Field::new_struct("", fields.clone(), false);
+    PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(&rows).map_err(value_error)?, SCHEMA)
+}
+
+/// Exports batches of rows, which are read as far as the importer asks for them.
+pub fn export_stream(
+    py: Python<'_>,
+    batches: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
 }
 
 /// Appends the values of an array. Only the types of result columns are supported.

@@ -33,7 +33,7 @@ use pyo3::prelude::*;
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
 use crate::columns::{Allowed, Collect, Table};
-use crate::policy_set::PyPolicySet;
+use crate::policy_set::{PyPolicySet, no_history};
 use crate::texts::{Argument, Texts, with_bytes};
 use crate::{Error, of_json, value_error};
 
@@ -218,13 +218,7 @@ impl PyClassifier {
         let set = &self.set.get().set;
         let at = match at {
             Some(at) if set.has_history() => At::new(at)?,
-            Some(_) => {
-                return Err(PyValueError::new_err(format!(
-                    "{}: compiled without history, which at needs; compile its captures with \
-                     history=True, or with portcullis compile --history",
-                    set.name()
-                )));
-            }
+            Some(_) => return Err(no_history(set, "at")),
             None if before_first == BeforeFirst::Oldest => {
                 return Err(PyValueError::new_err("before_first needs times; pass at too"));
             }

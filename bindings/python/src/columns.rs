@@ -1,5 +1,6 @@
-//! Builds decisions as Arrow columns: the columns of `classify --columns` and `--usage`, with the
-//! same names, types and values. Words are dictionaries with keys of one byte per row.
+//! Builds decisions and the rows of surveys as Arrow columns: those of `classify --columns`,
+//! `--usage` and `survey`, with the same names, types and values. Words are dictionaries with keys of
+//! one byte per row.
 //!
 //! Cost: a word is one byte written per row and agent. Rules and groups are looked up.
 
@@ -16,7 +17,9 @@ use portcullis_dialect::Verdict;
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::added::Values;
-use portcullis_io::output::columns::{Columns, ColumnsError, FieldKind, LIST_ELEMENT};
+use portcullis_io::output::columns::{
+    Columns, ColumnsError, Field as AddedField, FieldKind, LIST_ELEMENT,
+};
 use portcullis_report::columns;
 use portcullis_report::filter::Plan;
 use portcullis_set::Damage;
@@ -37,14 +40,39 @@ pub trait Collect: Sync {
     fn finish(&self, rows: Self::Rows) -> ArrayRef;
 }
 
+/// The columns of rows in Arrow.
+pub struct RowArrays {
+    fields: Fields,
+    /// The words of each column.
+    words: Vec<ArrayRef>,
+}
+
+impl RowArrays {
+    pub fn new(added: &[AddedField]) -> RowArrays {
+        let words = |kind: FieldKind| -> ArrayRef { Arc::new(StringArray::from(kind.words())) };
+        RowArrays {
+            fields: added.iter().map(|field| field.arrow(DataType::Int8)).collect(),
+            words: added.iter().map(|field| words(field.kind)).collect(),
+        }
+    }
+
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// Returns the rows as structs.
+    pub fn rows(&self, added: &Added) -> StructArray {
+        let columns = added.columns().iter().zip(&self.words);
+        let columns = columns.map(|(values, words)| array(values, words)).collect();
+        StructArray::new(self.fields.clone(), columns, None)
+    }
+}
+
 /// A table of columns.
 pub struct Table {
     columns: Columns,
     agents: usize,
-    /// The columns in Arrow.
-    fields: Fields,
-    /// The words of each column.
-    words: Vec<ArrayRef>,
+    arrays: RowArrays,
 }
 
 impl Table {
@@ -54,14 +82,8 @@ impl Table {
     ///
     /// If two columns have the same name.
     pub fn new(columns: Columns, agents: &[String], prefix: &str) -> Result<Table, ColumnsError> {
-        let added = columns.fields(agents, prefix)?;
-        let words = |kind: FieldKind| -> ArrayRef { Arc::new(StringArray::from(kind.words())) };
-        Ok(Table {
-            fields: added.iter().map(|field| field.arrow(DataType::Int8)).collect(),
-            words: added.iter().map(|field| words(field.kind)).collect(),
-            agents: agents.len(),
-            columns,
-        })
+        let arrays = RowArrays::new(&columns.fields(agents, prefix)?);
+        Ok(Table { arrays, agents: agents.len(), columns })
     }
 }
 
@@ -69,7 +91,7 @@ impl Collect for Table {
     type Rows = Added;
 
     fn field(&self) -> FieldRef {
-        Arc::new(Field::new_struct("", self.fields.clone(), false))
+        Arc::new(Field::new_struct("", self.arrays.fields().clone(), false))
     }
 
     fn begin(&self, _: usize) -> Added {
@@ -81,9 +103,7 @@ impl Collect for Table {
     }
 
     fn finish(&self, rows: Added) -> ArrayRef {
-        let columns = rows.columns().iter().zip(&self.words);
-        let columns = columns.map(|(values, words)| array(values, words)).collect();
-        Arc::new(StructArray::new(self.fields.clone(), columns, None))
+        Arc::new(self.arrays.rows(&rows))
     }
 }
 

@@ -5,23 +5,27 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `agents` | the agents that are asked about, by name or list |
 //! | `arrow` | import and export of arrays through the Arrow C data interface |
 //! | `texts` | the bytes of each row |
 //! | `at` | the time of each row |
-//! | `columns` | decisions as Arrow columns |
+//! | `columns` | decisions and surveys as Arrow columns |
 //! | `classifier` | bulk decisions: threads, memory from call to call |
 //! | `policy_set` | open, compile, verify |
 //! | `robots_txt` | one file |
+//! | `survey` | rows of each origin and agent, as a stream |
 //!
 //! `python/portcullis_robots` has the code in Python: facades for other packages, Spark, datatrove.
 //! Tests are in Python too: `scripts/python-check`.
 
+mod agents;
 mod arrow;
 mod at;
 mod classifier;
 mod columns;
 mod policy_set;
 mod robots_txt;
+mod survey;
 mod texts;
 
 use portcullis_robots::policy::AgentChain;
@@ -78,6 +82,8 @@ mod _core {
     use super::policy_set::PyPolicySet;
     #[pymodule_export]
     use super::robots_txt::PyRobotsTxt;
+    #[pymodule_export]
+    use super::survey::PySurvey;
 
     /// Whether a name is a valid agent in a dialect. Not every product name is.
     #[pyfunction]

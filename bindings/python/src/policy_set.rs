@@ -15,18 +15,20 @@ use std::sync::Arc;
 
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
     IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, SetError,
     Strictness, ingest,
 };
+use portcullis_survey::RowConfig;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
+use crate::agents;
 use crate::classifier::PyClassifier;
+use crate::survey::PySurvey;
 use crate::texts::with_bytes;
 use crate::{Error, of_json, value_error};
 
@@ -68,6 +70,15 @@ fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
         false => PolicySet::open(&path),
     };
     Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file: Some((path, mapped)) })
+}
+
+/// Returns the error about a set without history, which `argument` needs.
+pub fn no_history(set: &PolicySet, argument: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{}: compiled without history, which {argument} needs; compile its captures with \
+         history=True, or with portcullis compile --history",
+        set.name()
+    ))
 }
 
 /// The arguments of `compile`.
@@ -188,23 +199,16 @@ impl PyPolicySet {
         py.detach(|| pool.install(|| merge(&sets, output)))
     }
 
-    /// Returns a classifier for crawlers: product tokens, or `A+B` for a crawler that follows the
-    /// groups of B if no group names A.
-    #[pyo3(signature = (agents = Vec::new(), *, user_agents = Vec::new(), assume_scheme = None))]
+    /// Returns a classifier for crawlers: a product token, `A+B` for a crawler that follows the groups
+    /// of B if no group names A, `@NAME` for a list of crawlers, or a sequence of them.
+    #[pyo3(signature = (agents = None, *, user_agents = Vec::new(), assume_scheme = None))]
     fn for_agents(
         self_: &Bound<'_, PyPolicySet>,
-        agents: Vec<String>,
+        agents: Option<&Bound<'_, PyAny>>,
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
     ) -> PyResult<PyClassifier> {
-        let set = &self_.get().set;
-        let dialect = set.dialect();
-        let tokens = agents.iter().map(|agent| AgentChain::parse(agent.trim(), dialect));
-        let headers = user_agents.iter().map(|header| AgentChain::from_header(header, dialect));
-        let chains = tokens.chain(headers).collect::<Result<Vec<_>, _>>().map_err(value_error)?;
-        if chains.is_empty() {
-            return Err(PyValueError::new_err("no agents; name at least one crawler"));
-        }
+        let chains = agents::chains(agents, &user_agents, self_)?;
         let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         if let Some(scheme) = &assume_scheme
             && !(scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -215,6 +219,23 @@ impl PyPolicySet {
         }
         let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase().into_bytes());
         PyClassifier::new(self_.clone().unbind(), chains, scheme)
+    }
+
+    /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`. `history`
+    /// gives each period of an origin its rows, and `lists` adds the values of licences and sitemaps.
+    #[pyo3(signature = (agents, *, history = false, lists = false))]
+    fn survey(
+        self_: &Bound<'_, PyPolicySet>,
+        agents: &Bound<'_, PyAny>,
+        history: bool,
+        lists: bool,
+    ) -> PyResult<PySurvey> {
+        let chains = agents::chains(Some(agents), &[], self_)?;
+        let set = Arc::clone(&self_.get().set);
+        if history && !set.has_history() {
+            return Err(no_history(&set, "history=True"));
+        }
+        Ok(PySurvey::new(set, chains, RowConfig { history, lists }))
     }
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.

@@ -67,13 +67,20 @@ def test_agents(policies):
     assert classifier.agents[:2] == ["GPTBot", "Googlebot-News+Googlebot"]
     assert len(classifier.classify(["shop.example/cart/"]).column_names) == 3
     assert "unknown" not in classifier.classify(["shop.example/cart/"]).to_pylist()[0].values()
-    for agents, message in [([], "no agents"), (["a b"], "product tokens"), ([""], "empty token")]:
+    for agents, message in [
+        (None, "no agents"),
+        ([], "no agents"),
+        (["a b"], "product tokens"),
+        ("GPTBot,CCBot", "product tokens"),
+        ([""], "empty token"),
+    ]:
         with pytest.raises(ValueError, match=message):
             policies.for_agents(agents)
     with pytest.raises(ValueError, match="no scheme"):
         policies.for_agents(["GPTBot"], assume_scheme="https://")
-    with pytest.raises(TypeError):
-        policies.for_agents("GPTBot")
+    for agents in (5, b"GPTBot", ["GPTBot", None]):
+        with pytest.raises(TypeError, match="a list such as '@ai-training', or a sequence of them"):
+            policies.for_agents(agents)
 
 
 def test_lists_of_agents(policies):
@@ -81,8 +88,13 @@ def test_lists_of_agents(policies):
     names = agent_list("ai-training")
     assert {"GPTBot", "CCBot"} <= set(names)
     assert policies.for_agents(names).agents == names
-    with pytest.raises(ValueError, match="no list 'nothing'; the lists are ai-training"):
-        agent_list("nothing")
+    assert policies.for_agents("@ai-training").agents == names
+    assert policies.for_agents("GPTBot").agents == ["GPTBot"]
+    mixed = policies.for_agents(["MyBot", "@ai-training", "GPTBot"]).agents
+    assert mixed == ["MyBot", *names]
+    for ask in (agent_list, lambda name: policies.for_agents(f"@{name}")):
+        with pytest.raises(ValueError, match="no list 'nothing'; the lists are ai-training"):
+            ask("nothing")
 
 
 def test_explanations(policies):

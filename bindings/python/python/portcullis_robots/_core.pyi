@@ -10,6 +10,7 @@ __all__ = [
     "Classifier",
     "PolicySet",
     "RobotsTxt",
+    "Survey",
     "_is_agent",
     "__version__",
     "_AGENT_LISTS",
@@ -121,11 +122,14 @@ class PolicySet:
     def merge(cls, paths: Sequence[_Path], output: _Path, *, threads: int = 0) -> PolicySet: ...
     def for_agents(
         self,
-        agents: Sequence[str] = ...,
+        agents: str | Sequence[str] | None = None,
         *,
         user_agents: Sequence[str] = ...,
         assume_scheme: str | None = None,
     ) -> Classifier: ...
+    def survey(
+        self, agents: str | Sequence[str], *, history: bool = False, lists: bool = False
+    ) -> Survey: ...
     def provenance(self) -> dict[str, Any]: ...
     def verify(self) -> None: ...
     @property
@@ -141,6 +145,13 @@ class PolicySet:
     @property
     def origins(self) -> int: ...
     def __reduce__(self) -> tuple[Any, tuple[_Path]]: ...
+
+@final
+class Survey:
+    @property
+    def column_names(self) -> list[str]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
 class RobotsTxt:

@@ -1,0 +1,58 @@
+//! Reads the agents that are asked about: a name, a list such as `@ai-training`, or a sequence of them.
+
+use portcullis_robots::policy::AgentChain;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::policy_set::PyPolicySet;
+use crate::value_error;
+
+/// Returns the agents, without repetitions, and then those of User-Agent headers.
+///
+/// # Errors
+///
+/// If there are none, or a name or a header is invalid.
+pub fn chains(
+    agents: Option<&Bound<'_, PyAny>>,
+    user_agents: &[String],
+    set: &Bound<'_, PyPolicySet>,
+) -> PyResult<Vec<AgentChain>> {
+    let dialect = set.get().set.dialect();
+    let mut names: Vec<String> = Vec::new();
+    for name in agents.map(given).transpose()?.unwrap_or_default() {
+        let expanded = match name.trim().strip_prefix('@') {
+            Some(list) => {
+                let lists = set.py().import("portcullis_robots.agents")?;
+                lists.call_method1("agent_list", (list, dialect.name))?.extract()?
+            }
+            None => vec![name.trim().to_owned()],
+        };
+        for name in expanded {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let tokens = names.iter().map(|agent| AgentChain::parse(agent, dialect));
+    let headers = user_agents.iter().map(|header| AgentChain::from_header(header, dialect));
+    let chains = tokens.chain(headers).collect::<Result<Vec<_>, _>>().map_err(value_error)?;
+    match chains.is_empty() {
+        true => Err(PyValueError::new_err("no agents; name at least one crawler")),
+        false => Ok(chains),
+    }
+}
+
+/// Returns the names as they were given.
+fn given(agents: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(agent) = agents.cast::<PyString>() {
+        return Ok(vec![agent.to_string()]);
+    }
+    agents.extract().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "agents has the type {}; pass a crawler such as 'GPTBot', a list such as \
+             '@ai-training', or a sequence of them",
+            agents.get_type()
+        ))
+    })
+}

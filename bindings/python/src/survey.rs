@@ -1,0 +1,162 @@
+//! `Survey`: rows of each origin and agent, as a stream of Arrow batches.
+//!
+//! The rows are those of `portcullis survey`, from the same [`SurveyRows`]. Memory: one batch of about
+//! [`SURVEY_BATCH_ROWS`] rows, and what [`RowWorker`] keeps. The importer reads one batch at a time, on
+//! its thread and without Python's lock.
+//!
+//! Errors: a damaged set ends the stream with an error, which importers raise as their own.
+
+use std::sync::Arc;
+use std::vec;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use portcullis_dialect::limits::SURVEY_BATCH_ROWS;
+use portcullis_io::output::Added;
+use portcullis_io::output::survey::SurveyColumn;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::stored::StoredHost;
+use portcullis_set::{Damage, PolicySet};
+use portcullis_survey::{RowConfig, RowWorker, SurveyRows};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use self_cell::self_cell;
+
+use crate::Error;
+use crate::arrow::{export_schema, export_stream};
+use crate::columns::RowArrays;
+
+/// The rows of a policy set for some agents. Each export begins with the first row.
+#[pyclass(frozen, name = "Survey", module = "portcullis_robots")]
+pub struct PySurvey {
+    set: Arc<PolicySet>,
+    agents: Vec<AgentChain>,
+    config: RowConfig,
+    arrays: Arc<RowArrays>,
+}
+
+self_cell!(
+    /// The model of a survey, and the set that it reads.
+    struct OwnedRows {
+        owner: Arc<PolicySet>,
+        #[covariant]
+        dependent: SurveyRows,
+    }
+);
+
+self_cell!(
+    /// A model and how far it was read.
+    struct Cursor {
+        owner: OwnedRows,
+        #[not_covariant]
+        dependent: Unread,
+    }
+);
+
+type Blocks<'s> = Box<dyn Iterator<Item = Result<Vec<StoredHost<'s>>, Damage>> + Send + 's>;
+
+/// The rows that were not read yet.
+struct Unread<'s> {
+    worker: RowWorker<'s, 's>,
+    blocks: Blocks<'s>,
+    /// The hosts of the last block without rows.
+    hosts: vec::IntoIter<StoredHost<'s>>,
+    added: Added,
+}
+
+impl<'s> Unread<'s> {
+    fn new(rows: &'s SurveyRows<'s>) -> Unread<'s> {
+        Unread {
+            worker: rows.worker(),
+            blocks: Box::new(rows.blocks(SURVEY_BATCH_ROWS)),
+            hosts: Vec::new().into_iter(),
+            added: Added::of(rows.fields().iter().map(|field| field.kind), 0),
+        }
+    }
+
+    /// Returns the next rows; `None` if there are no more.
+    fn next(&mut self) -> Result<Option<&Added>, Damage> {
+        loop {
+            self.worker.fill(&mut self.hosts, &mut self.added)?;
+            if self.added.rows() > 0 {
+                return Ok(Some(&self.added));
+            }
+            match self.blocks.next() {
+                Some(block) => self.hosts = block?.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+/// The batches of one export.
+struct Batches {
+    /// `None` after the end or an error.
+    cursor: Option<Cursor>,
+    arrays: Arc<RowArrays>,
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Batches { cursor, arrays } = self;
+        let batch = cursor.as_mut()?.with_dependent_mut(|_, unread| {
+            let added = unread.next()?;
+            Ok(added.map(|added| RecordBatch::from(arrays.rows(added))))
+        });
+        if !matches!(batch, Ok(Some(_))) {
+            *cursor = None;
+        }
+        batch.map_err(|damage: Damage| ArrowError::ExternalError(damage.into())).transpose()
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Arc::new(Schema::new(self.arrays.fields().clone()))
+    }
+}
+
+impl PySurvey {
+    /// Returns the survey of `set` for `agents`, of which there is at least one. The set has history
+    /// if `config` asks for it.
+    pub fn new(set: Arc<PolicySet>, agents: Vec<AgentChain>, config: RowConfig) -> PySurvey {
+        let fields = SurveyColumn::fields(config.lists);
+        PySurvey { set, agents, config, arrays: RowArrays::new(&fields).into() }
+    }
+}
+
+#[pymethods]
+impl PySurvey {
+    /// Returns the names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.arrays.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        let names: Vec<&str> = self.agents.iter().map(AgentChain::name).collect();
+        format!("<Survey of {} for {}>", self.set.name(), names.join(", "))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        export_schema(py, self.arrays.fields())
+    }
+
+    /// Exports the rows, which are computed while they are read.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let rows = OwnedRows::try_new(Arc::clone(&self.set), |set| {
+            SurveyRows::new(set, &self.agents, self.config)
+        });
+        let cursor =
+            Cursor::new(rows.map_err(Error::of)?, |rows| Unread::new(rows.borrow_dependent()));
+        export_stream(py, Batches { cursor: Some(cursor), arrays: Arc::clone(&self.arrays) })
+    }
+}
