@@ -5,7 +5,8 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use portcullis_io::access::{Answer, UnixSeconds};
+use portcullis_dialect::Answer;
+use portcullis_io::access::UnixSeconds;
 use portcullis_io::input::{OpenConfig, Source};
 use portcullis_io::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,

@@ -10,7 +10,8 @@ use fastwarc::warc::iter::{ArchiveIterator, ArchiveIteratorOptions};
 use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
-use portcullis_io::access::{Answer, UnixSeconds};
+use portcullis_dialect::Answer;
+use portcullis_io::access::UnixSeconds;
 use portcullis_io::input::{OpenConfig, Source};
 use portcullis_io::{
     BatchReader, BrokenRecord, Capture, CaptureNote, CaptureSink, ReadConfig, Subject, warc,

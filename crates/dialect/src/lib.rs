@@ -18,6 +18,7 @@
 //! assert_eq!(format!("{} {}", decision.verdict, decision.reason), "allow no-rule");
 //! ```
 
+mod access;
 pub mod decision;
 pub mod dialect;
 pub mod id;
@@ -25,6 +26,7 @@ pub mod limits;
 mod presets;
 pub mod usage;
 
+pub use access::{Access, Answer};
 pub use decision::{Decision, PolicyState, Reason, Verdict};
 pub use dialect::*;
 pub use id::{LineNumber, RuleID};

@@ -6,7 +6,8 @@
 
 use std::borrow::Cow;
 
-use crate::access::{Answer, UnixSeconds};
+use crate::access::UnixSeconds;
+use portcullis_dialect::Answer;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::trim;
 

@@ -261,9 +261,9 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Answer;
     use crate::tests::{Keeper, read_all};
     use crate::{BrokenKind, CaptureNote, CaptureNotes};
+    use portcullis_dialect::Answer;
     use portcullis_dialect::limits::FILE_READ_BYTES;
 
     fn read_folder(path: &Path) -> Keeper {

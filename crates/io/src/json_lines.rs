@@ -42,7 +42,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use crate::access::{Answer, CachingHeaders};
+use portcullis_dialect::Answer;
+
+use crate::access::CachingHeaders;
 use portcullis_engine::bytes::trim;
 
 use super::body::is_html;

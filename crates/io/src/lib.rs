@@ -80,8 +80,9 @@ mod warc_record;
 
 use std::borrow::Cow;
 
-use crate::access::{Answer, CachingHeaders, UnixSeconds};
+use crate::access::{CachingHeaders, UnixSeconds};
 use crate::input::{InputError, system_text};
+use portcullis_dialect::Answer;
 
 use body::Settled;
 pub use format::{CaptureConfig, CaptureFormat, open};

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 
-use crate::access::Answer;
+use portcullis_dialect::Answer;
 use portcullis_dialect::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
 
 use super::{gzip, notes, zstd};

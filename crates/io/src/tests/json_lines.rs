@@ -1,6 +1,7 @@
 //! Tests of valid, unusual and damaged lines.
 
-use crate::access::{Answer, CachingHeaders, UnixSeconds};
+use crate::access::{CachingHeaders, UnixSeconds};
+use portcullis_dialect::Answer;
 
 use super::{Keeper, Kept, fields, notes, read_all, zstd};
 use crate::input::{OpenConfig, Source};

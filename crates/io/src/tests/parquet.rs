@@ -18,7 +18,8 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
-use crate::access::{Answer, UnixSeconds};
+use crate::access::UnixSeconds;
+use portcullis_dialect::Answer;
 use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
 use super::{Keeper, fields, flipped, read_all};

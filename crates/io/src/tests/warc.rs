@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::access::Answer;
+use portcullis_dialect::Answer;
 use portcullis_dialect::limits::{
     CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };

@@ -15,9 +15,9 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::AccessRules;
+use portcullis_dialect::{Access, AccessRules, Answer};
 use portcullis_io::CaptureNote;
-use portcullis_io::access::{Access, Answer, UnixSeconds, resolve};
+use portcullis_io::access::UnixSeconds;
 
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::CaptureFacts;
@@ -94,7 +94,7 @@ impl<B> Known<B> {
     }
 
     fn access(&self, rules: &AccessRules) -> Access {
-        resolve(self.answer(), self.facts.redirects_followed.into(), rules)
+        rules.resolve(self.answer(), self.facts.redirects_followed.into())
     }
 
     /// Returns whether the server failed, so that the capture may be part of an outage.

@@ -16,7 +16,8 @@ use rayon::Scope;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
-use portcullis_io::access::{Access, Answer, CachingHeaders, DateSpan, expiry, resolve};
+use portcullis_dialect::{Access, Answer};
+use portcullis_io::access::{CachingHeaders, DateSpan, expiry};
 use portcullis_io::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
     ReadConfig, Subject,
@@ -280,7 +281,7 @@ impl Digest<'_> {
         if capture.answer == Answer::RedirectToNowhere {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
         }
-        let access = resolve(capture.answer, capture.redirects_followed, rules);
+        let access = rules.resolve(capture.answer, capture.redirects_followed);
         // A "not modified" repeats the caching fields of the file (RFC 9110, section 15.4.5). Those
         // of any other answer are about a redirect or an error page, not about robots.txt.
         let caching = match access {

@@ -26,11 +26,10 @@
 use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::{AccessOutcome, AccessRules};
 use portcullis_dialect::limits::{LONG_UNREACHABLE_SECONDS, TIMELINE_SECONDS_END};
+use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
 use portcullis_io::access::{
-    Access, Answer, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, resolve,
-    serving,
+    DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
 };
 use portcullis_io::{CaptureNote, location};
 use portcullis_robots::syntax::{ListReader, ListedRecord, NoteKind, RecordKind, Role};
@@ -213,7 +212,7 @@ impl<'n> Resolver<'n> {
         let mut url = None;
         let standing = loop {
             let newest = step.view.newest;
-            match resolve(newest.answer(), step.followed, rules) {
+            match rules.resolve(newest.answer(), step.followed) {
                 Access::File => break step.file(newest),
                 Access::NotModified => break step.confirmed(rules),
                 Access::Outcome(outcome) => break self.failed(&step, outcome, clock),

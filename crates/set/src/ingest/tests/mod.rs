@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use crate::{BlobPool, Content, HostStanding, Standing, Strictness};
+use portcullis_dialect::Answer;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
-use portcullis_io::access::{Answer, CachingHeaders, UnixSeconds};
+use portcullis_io::access::{CachingHeaders, UnixSeconds};
 use portcullis_io::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureNotes,
     CaptureSink, ReadConfig, Subject,

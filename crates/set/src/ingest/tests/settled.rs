@@ -4,8 +4,7 @@
 
 use super::*;
 use crate::{OutageConfig, Part, merge};
-use portcullis_dialect::dialect::AccessRules;
-use portcullis_io::access::{Access, resolve};
+use portcullis_dialect::{Access, AccessRules};
 
 /// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].
 /// `OTHER` and `TOO-MANY` are the dialect's outcomes of odd answers and of too many redirects, `AS`
@@ -264,7 +263,7 @@ fn compare(name: &str, found: &Ingested, expected: &str, dialect: &Dialect) {
     let expected = expected.replace("TOO-MANY", &said(too_many_redirects));
     let as_status = |rest: &str| {
         let status = rest.split_once('@').unwrap().0.parse().unwrap();
-        match resolve(Answer::Status(status), 0, &dialect.access) {
+        match dialect.access.resolve(Answer::Status(status), 0) {
             Access::Outcome(outcome) => format!("{} {rest}", said(outcome)),
             _ => unreachable!("{rest}"),
         }
@@ -310,7 +309,7 @@ fn each_answer_is_what_the_dialect_says() {
         let rules = &dialect.access;
         for answer in answers.split(' ') {
             let made = made(&format!("a 9 {answer}"));
-            let expected = match resolve(made.answer, 0, rules) {
+            let expected = match rules.resolve(made.answer, 0) {
                 Access::Outcome(outcome) => outcome,
                 _ => rules.other_status,
             };
