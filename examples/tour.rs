@@ -13,15 +13,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(gptbot.is_allowed("https://example.com/search/about"));
 
     // The deciding rule, and the rules that lose to it.
-    let agent = AgentChain::parse("GPTBot", &RFC_9309)?;
-    let explanation = robots.explain(&agent, "https://example.com/search/about")?;
+    let explanation = robots.explain("GPTBot", "https://example.com/search/about")?;
     println!("{}", explanation.rules[0].text.escape_ascii());
     assert_eq!(explanation.rules[1].line.get(), 2);
 
     // Many hosts, many URLs, several agents. Each thread has its own session.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");
     let set = PolicySet::load(folder.as_ref(), &LoadConfig::new(&RFC_9309))?.set;
-    let agents = vec![agent, AgentChain::parse("CCBot", &RFC_9309)?];
+    let agents = ["GPTBot", "CCBot"].map(|name| AgentChain::parse(name, &RFC_9309));
+    let agents = agents.into_iter().collect::<Result<_, _>>()?;
     let mut session = Session::new(Classifier::new(set, agents)?, None);
     let urls = ["https://shop.example/cart/?a=1", "https://nobody.example/"];
     let decisions = session.classify(&urls)?;

@@ -5,43 +5,56 @@
 //!
 //! # One file
 //!
-//! ```
-//! use portcullis::Robots;
+//! A crawler asks for the robots.txt file of a page, and decides by status and body:
 //!
-//! let robots = Robots::parse("User-agent: *\nDisallow: /search\nAllow: /search/about\n");
+//! ```
+//! use portcullis::{Robots, robots_txt_url};
+//!
+//! assert_eq!(robots_txt_url("https://example.com/search?q=1")?, "https://example.com/robots.txt");
+//! let (status, body) = (200, "User-agent: *\nDisallow: /search\nAllow: /search/about\n");
+//! let robots = Robots::from_response(status, body);
 //! let gptbot = robots.agent("GPTBot");
 //! assert!(!gptbot.is_allowed("https://example.com/search?q=1"));
 //!
 //! let decision = gptbot.decide("https://example.com/search/about");
 //! assert_eq!(decision.line.unwrap().get(), 3);
+//! # Ok::<(), portcullis::BadUrl>(())
 //! ```
 //!
-//! [`Robots::explain`] returns the groups that apply, the deciding rule and the losing rules, and
-//! the same for usage preferences. [`Robots::parse_as`] parses in another [`Dialect`].
+//! Without a file the status decides: 404 allows everything, 503 nothing. [`Robots::parse`] reads a
+//! file alone, and [`Robots::parse_as`] by another [`Dialect`]. [`Robots::explain`] returns the groups
+//! that apply, the deciding rule and the losing rules, and the same for usage preferences. The example
+//! `fetch` does all of it with reqwest and tokio.
 //!
 //! # Many hosts, many URLs
 //!
 //! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes:
-//! [`PolicySet::load`] compiles a folder into memory, and [`PolicySet::open`] reads a file that
-//! `portcullis compile` wrote. A [`Classifier`] is a set with the agents that ask it, and a
+//! [`PolicySet::of_files`] compiles files in memory, [`PolicySet::load`] a folder, and
+//! [`PolicySet::open`] reads a file that `portcullis compile` wrote. A [`Classifier`] is a set with the agents that ask it, and a
 //! [`Session`] decides blocks of URLs on one thread.
 //!
 //! ```
 //! # #[cfg(feature = "set")] {
-//! use portcullis::{AgentChain, Classifier, GOOGLE, LoadConfig, PolicySet, Session, Verdict};
+//! use portcullis::{AgentChain, Classifier, GOOGLE, LoadConfig, Origin, PolicySet, Session, Verdict};
 //!
-//! let text = b"User-agent: *\nDisallow: /search\nAllow: /search/about\n";
-//! let set = PolicySet::of_text(text, &LoadConfig::new(&GOOGLE));
+//! let one = Origin::of_url(b"https://a.example/")?;
+//! let other = Origin::of_url(b"https://b.example:8443/")?;
+//! let files = [
+//!     (&one, &b"User-agent: *\nDisallow: /search\nAllow: /search/about\n"[..]),
+//!     (&other, b"User-agent: GPTBot\nDisallow: /\n"),
+//! ];
+//! let set = PolicySet::of_files(files, &LoadConfig::new(&GOOGLE));
 //! let agents = vec![
 //!     AgentChain::parse("GPTBot", &GOOGLE)?,
 //!     AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE)?,
 //! ];
 //! let classifier = Classifier::new(set, agents)?; // threads share it
 //! let mut session = Session::new(classifier, None); // one per thread
-//! let urls = ["https://a.example/search?q=1", "https://a.example/"];
+//! let urls = ["https://a.example/search?q=1", "https://b.example:8443/"];
 //! let decisions = session.classify(&urls)?; // per URL, per agent
-//! assert_eq!(decisions[0].verdict, Verdict::Disallow);
-//! assert_eq!(decisions[2].verdict, Verdict::Allow);
+//! let verdicts: Vec<_> = decisions.iter().map(|decision| decision.verdict).collect();
+//! use Verdict::{Allow, Disallow};
+//! assert_eq!(verdicts, [Disallow, Disallow, Disallow, Allow]);
 //! assert_eq!(session.full_decision(0, 0)?.rule, Some(&b"/search"[..]));
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -70,35 +83,57 @@
 //! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
 //! versioning.
 
+// What nearly every program needs. The modules have the rest.
 #[doc(inline)]
 pub use portcullis_dialect::{
-    DRAFT_2019, Decision, Dialect, Field, GOOGLE, KOSTER_1996, Label, LineNumber, ORIGINAL_1994,
-    PolicyState, Preference, RFC_9309, Reason, RuleID, Stated, Usage, UsageSource, Verdict,
+    Answer, DRAFT_2019, Decision, Dialect, GOOGLE, KOSTER_1996, Label, ORIGINAL_1994, PolicyState,
+    Preference, RFC_9309, Reason, Usage, Verdict,
 };
 #[doc(inline)]
-pub use portcullis_robots::policy::{
-    AgentChain, AgentError, ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement,
-    Explanation, Loss, UsageExplanation,
-};
+pub use portcullis_robots::policy::{AgentChain, AgentError};
 #[doc(inline)]
-pub use portcullis_robots::syntax::{
-    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
-    UserAgentLine,
-};
+pub use portcullis_robots::url::{BadUrl, Origin, robots_txt_url};
 #[doc(inline)]
-pub use portcullis_robots::url::BadUrl;
+pub use portcullis_robots::{Agent, AgentRules, AgentUsage, Robots};
+#[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_robots::{AgentRules, AgentUsage, Robots};
+pub use portcullis_set::batch::{Classifier, Session};
+#[cfg(feature = "set")]
+#[doc(inline)]
+pub use portcullis_set::{LoadConfig, PolicySet};
 
+/// The parts of a file: groups, rules, other records and notes, with their lines.
+pub mod file {
+    #[doc(inline)]
+    pub use portcullis_dialect::{Field, LineNumber, RuleID};
+    #[doc(inline)]
+    pub use portcullis_robots::syntax::{
+        Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
+        UserAgentLine,
+    };
+}
+
+/// Why a decision is as it is: the groups that apply and every rule and statement that matches.
+pub mod explain {
+    #[doc(inline)]
+    pub use portcullis_dialect::{Stated, UsageSource};
+    #[doc(inline)]
+    pub use portcullis_robots::policy::{
+        ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
+        UsageExplanation,
+    };
+}
+
+/// Policy sets: what loading and asking return, and files of sets made from captures.
 #[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_set::batch::{AskError, Classifier, FullDecision, Session, StatedPlace};
-#[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write as write_set};
-#[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_set::{
-    Damage, IngestConfig, IngestError, Ingested, Input, LoadConfig, LoadError, LoadNote,
-    LoadNoteKind, Loaded, PolicySet, SetError, Strictness, ingest,
-};
+pub mod set {
+    #[doc(inline)]
+    pub use portcullis_set::batch::{AskError, FullDecision, StatedPlace};
+    #[doc(inline)]
+    pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write};
+    #[doc(inline)]
+    pub use portcullis_set::{
+        Damage, IngestConfig, IngestError, Ingested, Input, LoadError, LoadNote, LoadNoteKind,
+        Loaded, SetError, Strictness, ingest,
+    };
+}

@@ -64,9 +64,9 @@ fn every_small_file_has_the_delays_of_the_oracle() {
                         "{}",
                         context()
                     );
-                    let alone = robots.crawl_delay(agent);
+                    let alone = robots.crawl_delay(*agent);
                     assert_eq!(alone.map(|it| it.as_secs_f64()), seconds, "{}", context());
-                    assert_eq!(robots.agent(agent).crawl_delay(), alone, "{}", context());
+                    assert_eq!(robots.agent(*agent).crawl_delay(), alone, "{}", context());
                     with_number.fetch_add(usize::from(seconds.is_some()), Ordering::Relaxed);
                     unreadable.fetch_add(odd, Ordering::Relaxed);
                 }

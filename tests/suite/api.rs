@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use portcullis::explain::Explanation;
 use portcullis::{
-    AgentChain, AgentRules, Classifier, Decision, Explanation, LoadConfig, PolicySet, RFC_9309,
-    Robots, Session,
+    AgentChain, AgentRules, Classifier, Decision, LoadConfig, PolicySet, RFC_9309, Robots, Session,
 };
 
 fn is_shared<T: Send + Sync + 'static>() {}
@@ -52,7 +52,6 @@ fn decisions_serialize() {
     let decision = serde_json::to_value(robots.agent("x").decide("/a")).unwrap();
     assert_eq!(decision["verdict"], "disallow");
     assert_eq!(decision["line"], 2);
-    let agent = AgentChain::parse("x", &RFC_9309).unwrap();
-    let explanation = serde_json::to_value(robots.explain(&agent, "/a").unwrap()).unwrap();
+    let explanation = serde_json::to_value(robots.explain("x", "/a").unwrap()).unwrap();
     assert_eq!(explanation["rules"][0]["pattern"], "/a");
 }

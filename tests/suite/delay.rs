@@ -16,7 +16,7 @@ fn answers(check: &Check) -> Vec<(&'static str, Option<f64>)> {
     let names: Vec<&str> = check.agents.iter().map(String::as_str).collect();
     let judge = Judge::new(dialect, robots, *robots_bytes_max, &names);
     let file = Robots::with_bytes_max(robots, dialect, *robots_bytes_max);
-    let rules = file.agent_chain(&chain(check));
+    let rules = file.agent(&chain(check));
     let by_set = |(name, set): (&'static str, Arc<PolicySet>)| (name, stored(&set, check));
     [
         ("oracle", judge.crawl_delay().0),

@@ -92,5 +92,5 @@ fn one_file(check: &Check) -> Decision {
         return oracle(check);
     }
     let robots = Robots::with_bytes_max(&check.robots, check.dialect, check.robots_bytes_max);
-    robots.agent_chain(&chain(check)).decide(&check.url)
+    robots.agent(&chain(check)).decide(&check.url)
 }

@@ -12,6 +12,7 @@ mod command_line;
 mod conformance;
 mod delay;
 mod engines;
+mod fetch;
 #[path = "../lint/mod.rs"]
 mod lint;
 mod page;

@@ -25,7 +25,7 @@ fn answers(check: &Check) -> Vec<(&'static str, ExpectedUsage)> {
     let names: Vec<&str> = check.agents.iter().map(String::as_str).collect();
     let (judged, licences) = oracle::usage(dialect, robots, *robots_bytes_max, &names, url);
     let file = Robots::with_bytes_max(robots, dialect, *robots_bytes_max);
-    let usage = file.agent_chain_usage(&chain(check));
+    let usage = file.agent_usage(&chain(check));
     let (decided, own) = (usage.decide(url), usage.licenses().map(<[u8]>::to_vec).collect());
     let by_set = |(name, set)| {
         let engine = Engine::new(set, &[chain(check)], &Configuration::default());

@@ -4,6 +4,7 @@
 //! kept for later URLs. No bytes are an error: any bytes are a valid file, and a bad URL is not
 //! allowed.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -191,7 +192,7 @@ impl PyRobotsTxt {
     /// Returns the values of the sitemap lines.
     #[getter]
     fn sitemaps(&self) -> Vec<String> {
-        self.robots().sitemaps().map(text_of).collect()
+        self.robots().sitemaps().map(Cow::into_owned).collect()
     }
 
     /// Returns the name of the dialect.

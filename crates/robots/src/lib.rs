@@ -33,4 +33,4 @@ pub mod syntax;
 pub mod url;
 pub mod visible;
 
-pub use robots::{AgentRules, AgentUsage, Robots};
+pub use robots::{Agent, AgentRules, AgentUsage, Robots};

@@ -4,6 +4,9 @@
 //! [`Dialect`] is given. For the URLs of many hosts, use a policy set; for groups, lines and notes,
 //! use [`RobotsTxt`].
 //!
+//! A crawler starts with a response, because the status matters: by [`Robots::from_response`] a site
+//! without a file allows everything, and a site whose server fails allows nothing.
+//!
 //! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply and builds their
 //! [rule set](portcullis_engine::ruleset), and [`AgentRules`] asks it, without a lock, as a policy set
 //! asks the same bytes. Nothing fails: any text is a valid robots.txt file,
@@ -32,13 +35,15 @@
 //! assert_eq!(train_ai("https://example.com/"), Preference::No);
 //! ```
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{
-    Decision, Dialect, Field, Label, LineNumber, RFC_9309, Reason, RuleID, Stated, Usage,
-    UsageSource, Verdict,
+    Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, LineNumber, PolicyState,
+    RFC_9309, Reason, RuleID, Stated, Usage, UsageSource, Verdict,
 };
+use portcullis_engine::block::Fixed;
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::plain::{has_tab_or_line_end, plain_head};
 use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
@@ -50,12 +55,56 @@ use crate::policy::{
 use crate::syntax::RobotsTxt;
 use crate::url::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
 
-/// A parsed robots.txt file; it borrows the text.
+/// The robots.txt file of a site, or what holds without one; it borrows the text.
 #[derive(Clone, Debug)]
 pub struct Robots<'t> {
     text: &'t [u8],
     file: RobotsTxt<'t>,
     dialect: &'static Dialect,
+    /// What holds on every path, if there is no file.
+    outcome: Option<AccessOutcome>,
+}
+
+/// A crawler: its product token or the User-Agent header that it sends, or both already parsed.
+///
+/// A text that names no product gets the default group, like any crawler that no group names. To
+/// reject such a text, or to name fallback tokens, parse it with [`AgentChain`].
+#[derive(Clone, Copy, Debug)]
+pub enum Agent<'a> {
+    /// A product token (`GPTBot`), tokens joined by `+`, or a User-Agent header.
+    Text(&'a str),
+    /// Its tokens.
+    Chain(&'a AgentChain),
+}
+
+impl<'a> From<&'a str> for Agent<'a> {
+    fn from(text: &'a str) -> Agent<'a> {
+        Agent::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Agent<'a> {
+    fn from(text: &'a String) -> Agent<'a> {
+        Agent::Text(text)
+    }
+}
+
+impl<'a> From<&'a AgentChain> for Agent<'a> {
+    fn from(chain: &'a AgentChain) -> Agent<'a> {
+        Agent::Chain(chain)
+    }
+}
+
+impl<'a> Agent<'a> {
+    /// Returns its tokens; `None` if the text names no product.
+    fn chain(self, dialect: &Dialect) -> Option<Cow<'a, AgentChain>> {
+        let text = match self {
+            Agent::Chain(chain) => return Some(Cow::Borrowed(chain)),
+            Agent::Text(text) => text,
+        };
+        let chain = AgentChain::parse(text.trim(), dialect);
+        chain.or_else(|_| AgentChain::from_header(text, dialect)).ok().map(Cow::Owned)
+    }
 }
 
 impl<'t> Robots<'t> {
@@ -75,68 +124,102 @@ impl<'t> Robots<'t> {
         dialect: &'static Dialect,
         bytes_max: Option<usize>,
     ) -> Robots<'t> {
-        Robots { text, file: RobotsTxt::parse(text, dialect, bytes_max), dialect }
+        let file = RobotsTxt::parse(text, dialect, bytes_max);
+        Robots { text, file, dialect, outcome: None }
     }
 
-    /// Returns the rules for a crawler, given by its product token (`GPTBot`) or by the User-Agent
-    /// header that it sends.
+    /// Reads the response to GET /robots.txt by RFC 9309, section 2.3.1: 2xx is the file, 4xx allows
+    /// everything, 5xx disallows everything.
     ///
-    /// A text that names no product gets the default group, like any crawler that no group names.
-    /// Use [`AgentChain::parse`] and [`Robots::agent_chain`] to reject such a text.
-    pub fn agent(&self, agent: &str) -> AgentRules {
-        self.rules(self.chain(agent))
+    /// The first argument is the status, or an [`Answer`] such as [`Answer::NoAnswer`] if there was no
+    /// complete response. Redirects are the caller's to follow, at least five; one that was not
+    /// followed disallows everything, as does 304, which answers a conditional request. Bytes past the
+    /// first 500 KiB are ignored.
+    ///
+    /// ```
+    /// use portcullis_dialect::Answer;
+    /// use portcullis_robots::Robots;
+    ///
+    /// let url = "https://example.com/search";
+    /// let allows = |robots: &Robots| robots.agent("ExampleBot").is_allowed(url);
+    /// assert!(!allows(&Robots::from_response(200, "User-agent: *\nDisallow: /search\n")));
+    /// assert!(allows(&Robots::from_response(404, "<h1>Not found</h1>")));
+    /// assert!(!allows(&Robots::from_response(503, "")));
+    /// assert!(!allows(&Robots::from_response(Answer::NoAnswer, "")));
+    /// ```
+    pub fn from_response<T: AsRef<[u8]> + ?Sized>(
+        answer: impl Into<Answer>,
+        body: &'t T,
+    ) -> Robots<'t> {
+        Robots::from_response_as(answer, body, &RFC_9309)
     }
 
-    fn chain(&self, agent: &str) -> Option<AgentChain> {
-        let chain = AgentChain::parse(agent.trim(), self.dialect);
-        chain.or_else(|_| AgentChain::from_header(agent, self.dialect)).ok()
+    /// Reads the response to GET /robots.txt by another dialect, as [`Robots::from_response`].
+    pub fn from_response_as<T: AsRef<[u8]> + ?Sized>(
+        answer: impl Into<Answer>,
+        body: &'t T,
+        dialect: &'static Dialect,
+    ) -> Robots<'t> {
+        let outcome = match dialect.access.resolve(answer.into(), 0) {
+            Access::File => return Robots::parse_as(body, dialect),
+            Access::Outcome(outcome) => outcome,
+            Access::Follow | Access::NotModified => dialect.access.other_status,
+        };
+        Robots { outcome: Some(outcome), ..Robots::parse_as("", dialect) }
     }
 
-    /// Returns the rules for a crawler with fallback tokens.
-    pub fn agent_chain(&self, agent: &AgentChain) -> AgentRules {
-        self.rules(Some(agent.clone()))
+    /// Returns whether there is a file, and whether it has rules.
+    pub fn state(&self) -> PolicyState {
+        let of_file = match self.file.rules() {
+            [] => PolicyState::NoRules,
+            _ => PolicyState::Rules,
+        };
+        self.outcome.map_or(of_file, |outcome| outcome.state)
     }
 
-    /// Returns whether `agent`, as in [`Robots::agent`], may fetch `url`, and the preference of the
-    /// file for each use of it. For more than one URL, keep the result of [`Robots::agent_usage`].
-    pub fn usage(&self, agent: &str, url: impl AsRef<[u8]>) -> Usage {
+    /// Returns the rules for a crawler.
+    pub fn agent<'a>(&self, agent: impl Into<Agent<'a>>) -> AgentRules {
+        self.rules(agent.into().chain(self.dialect).as_deref())
+    }
+
+    /// Returns the usage preferences for a crawler.
+    pub fn agent_usage<'a>(&self, agent: impl Into<Agent<'a>>) -> AgentUsage {
+        self.usage_rules(agent.into().chain(self.dialect).as_deref())
+    }
+
+    /// Returns whether a crawler may fetch `url`, and the preference of the file for each use of it. For
+    /// more than one URL, keep the result of [`Robots::agent_usage`].
+    pub fn usage<'a>(&self, agent: impl Into<Agent<'a>>, url: impl AsRef<[u8]>) -> Usage {
         self.agent_usage(agent).decide(url)
     }
 
-    /// Returns the usage preferences for a crawler, given as in [`Robots::agent`].
-    pub fn agent_usage(&self, agent: &str) -> AgentUsage {
-        self.usage_rules(self.chain(agent).as_ref())
-    }
-
-    /// Returns the usage preferences for a crawler with fallback tokens.
-    pub fn agent_chain_usage(&self, agent: &AgentChain) -> AgentUsage {
-        self.usage_rules(Some(agent))
-    }
-
-    /// Explains the decision for `agent` on `url`: the groups that apply, the deciding rule and the
-    /// losing rules. Tries every rule.
+    /// Explains the decision for a crawler on `url`: the groups that apply, the deciding rule and the
+    /// losing rules. Tries every rule. Without a file nothing of it applies, and [`Robots::state`] is
+    /// the reason.
     ///
     /// # Errors
     ///
     /// If `url` is invalid.
-    pub fn explain(
+    pub fn explain<'a>(
         &self,
-        agent: &AgentChain,
+        agent: impl Into<Agent<'a>>,
         url: impl AsRef<[u8]>,
     ) -> Result<Explanation, BadUrl> {
         let mut scratch = Vec::new();
         let path = path_of(url.as_ref(), self.dialect, &mut scratch)?;
-        Ok(explain(&self.file, self.text, self.dialect, agent, path))
+        let agent = agent.into().chain(self.dialect);
+        Ok(explain(&self.file, self.text, self.dialect, agent.as_deref(), path))
     }
 
-    /// Returns the values of the sitemap lines, as written.
-    pub fn sitemaps(&self) -> impl Iterator<Item = &'t [u8]> {
+    /// Returns the values of the sitemap lines. Bytes that are not UTF-8, and so no URL, become U+FFFD.
+    pub fn sitemaps(&self) -> impl Iterator<Item = Cow<'t, str>> {
         let others = self.file.other_records().iter();
-        others.filter(|record| record.field == Some(Field::Sitemap)).map(|record| record.value)
+        let sitemaps = others.filter(|record| record.field == Some(Field::Sitemap));
+        sitemaps.map(|record| String::from_utf8_lossy(record.value))
     }
 
     /// Returns the values of a field that the protocol does not define, such as `request-rate`, that
-    /// hold for `agent`, given as for [`Robots::agent`].
+    /// hold for a crawler.
     ///
     /// A record belongs to the user-agent lines before it, and ends their run, as in
     /// [`Robots::crawl_delay`].
@@ -148,8 +231,13 @@ impl<'t> Robots<'t> {
     /// assert_eq!(robots.extensions("a", "request-rate").collect::<Vec<_>>(), [b"1/5"]);
     /// assert_eq!(robots.extensions("b", "request-rate").count(), 0);
     /// ```
-    pub fn extensions(&self, agent: &str, field: &str) -> impl Iterator<Item = &'t [u8]> + use<'t> {
-        self.values_for(self.chain(agent).as_ref(), field).into_iter()
+    pub fn extensions<'a>(
+        &self,
+        agent: impl Into<Agent<'a>>,
+        field: &str,
+    ) -> impl Iterator<Item = &'t [u8]> {
+        let agent = agent.into().chain(self.dialect);
+        self.values_for(agent.as_deref(), field).into_iter()
     }
 
     fn values_for(&self, agent: Option<&AgentChain>, field: &str) -> Vec<&'t [u8]> {
@@ -163,13 +251,13 @@ impl<'t> Robots<'t> {
         groups.applying(agent, self.dialect).map(|record| values[record]).collect()
     }
 
-    /// Returns the time that `agent`, given as for [`Robots::agent`], should wait between two requests:
-    /// the greatest Crawl-delay that holds for it. `None` if there is none that is a number.
+    /// Returns the time that a crawler should wait between two requests: the greatest Crawl-delay that
+    /// holds for it. `None` if there is none that is a number.
     ///
     /// Crawl-delay is not part of any standard. A line belongs to the user-agent lines before it. Its
     /// value is a decimal number of seconds; any other value, such as `10s`, is ignored.
-    pub fn crawl_delay(&self, agent: &str) -> Option<Duration> {
-        self.delay_for(self.chain(agent).as_ref()).duration()
+    pub fn crawl_delay<'a>(&self, agent: impl Into<Agent<'a>>) -> Option<Duration> {
+        self.delay_for(agent.into().chain(self.dialect).as_deref()).duration()
     }
 
     fn delay_for(&self, agent: Option<&AgentChain>) -> CrawlDelay {
@@ -187,18 +275,19 @@ impl<'t> Robots<'t> {
         self.dialect
     }
 
-    fn rules(&self, agent: Option<AgentChain>) -> AgentRules {
-        let selection = Selection::of(&self.file, agent.as_ref(), self.dialect);
+    fn rules(&self, agent: Option<&AgentChain>) -> AgentRules {
+        let selection = Selection::of(&self.file, agent, self.dialect);
         let reason = selection.reason_without_rule(&self.file);
+        let unmatched = Decision::without_rule(Verdict::Allow, reason);
         let ordered = OrderedRules::distinct(&self.file, &selection.groups, &self.dialect.paths);
         let line = |rule: &RuleID| (*rule, self.file.rules()[rule.index()].line);
         let lines = ordered.rules.iter().map(line).collect();
         AgentRules {
             dialect: self.dialect,
-            otherwise: Decision::without_rule(Verdict::Allow, reason),
+            otherwise: self.outcome.map_or(unmatched, |outcome| Fixed::of(outcome).decision()),
             lines,
             rules: shared(&ordered.patterns, &ordered.verdicts),
-            crawl_delay: self.delay_for(agent.as_ref()).duration(),
+            crawl_delay: self.delay_for(agent).duration(),
         }
     }
 }
@@ -214,7 +303,7 @@ impl Robots<'_> {
         let in_force = groups.in_force(&applying);
         let rules = UsageRules::new(&self.file, &in_force, &self.dialect.paths);
         let mut usage = AgentUsage {
-            rules: self.rules(agent.cloned()),
+            rules: self.rules(agent),
             rule_sets: Vec::new(),
             statements: Vec::new(),
             licenses: Vec::new(),
@@ -428,6 +517,52 @@ mod tests {
         let robots = Robots::parse("User-agent: *\nDisallow: /\n");
         for agent in ["", " ", "+", "\0", "ä"] {
             assert!(!robots.agent(agent).is_allowed("/"), "{agent}");
+        }
+    }
+
+    #[test]
+    fn agents_in_every_form() {
+        let robots = Robots::parse("User-agent: a\nCrawl-delay: 2\nDisallow: /\n");
+        let chain = AgentChain::parse("b+a", &RFC_9309).unwrap();
+        let text = String::from("a/1.0 (+https://a.example)");
+        for agent in [Agent::from(&chain), Agent::from(&text), Agent::from("A")] {
+            assert!(!robots.agent(agent).is_allowed("/x"), "{agent:?}");
+            assert_eq!(robots.usage(agent, "/x").access.verdict, Verdict::Disallow);
+            assert_eq!(robots.explain(agent, "/x").unwrap().rules.len(), 1);
+            assert_eq!(robots.crawl_delay(agent), Some(Duration::from_secs(2)));
+        }
+        let unnamed = robots.explain("\0", "/x").unwrap();
+        assert_eq!((unnamed.token, unnamed.groups.len()), (None, 0));
+    }
+
+    /// Every status in every dialect: a file is read, and anything else decides all paths alike.
+    #[test]
+    fn responses_without_a_file() {
+        let body =
+            "User-agent: *\nDisallow: /x\nCrawl-delay: 1\nSitemap: https://a.example/s.xml\n";
+        for (dialect, status) in Dialect::ALL.iter().flat_map(|it| (0..=999).map(move |n| (it, n)))
+        {
+            let robots = Robots::from_response_as(status, body, dialect);
+            let rules = robots.agent("a");
+            if (200..300).contains(&status) {
+                assert_eq!(robots.state(), PolicyState::Rules);
+                assert_eq!(rules.decide("/x").reason, Reason::Rule);
+                continue;
+            }
+            let outcome = match dialect.access.resolve(Answer::Status(status), 0) {
+                Access::Outcome(outcome) => outcome,
+                _ => dialect.access.other_status,
+            };
+            let decision = rules.decide("/x");
+            assert_eq!((robots.state(), decision.verdict), (outcome.state, outcome.verdict));
+            assert_eq!(decision.reason.as_str(), outcome.state.as_str());
+            assert!(decision.verdict == Verdict::Disallow || (400..500).contains(&status));
+            let is_closed = dialect.paths.always_allows(b"/robots.txt");
+            assert_eq!(rules.decide("/robots.txt").reason == Reason::RobotsTxt, is_closed);
+            assert_eq!(rules.decide("mailto:a").verdict, Verdict::Invalid);
+            let usage = robots.usage("a", "/x");
+            assert_eq!(usage.access, decision);
+            assert_eq!((robots.sitemaps().count(), robots.crawl_delay("a")), (0, None));
         }
     }
 

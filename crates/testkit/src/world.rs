@@ -170,7 +170,7 @@ impl World {
             let text = &self.files[questions[0].file];
             let robots = Robots::with_bytes_max(text, self.dialect, self.robots_bytes_max);
             for (agent, chain) in self.agents.iter().enumerate() {
-                let usage = robots.agent_chain_usage(chain);
+                let usage = robots.agent_usage(chain);
                 for (Question { url, judged, .. }, number) in questions.iter().zip(0..) {
                     let Some(Answer { usage: wanted, licences }) = &judged[agent] else { continue };
                     let verdict = wanted.access.verdict;

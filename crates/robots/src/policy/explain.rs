@@ -185,7 +185,7 @@ pub fn explain(
     file: &RobotsTxt<'_>,
     text: &[u8],
     dialect: &Dialect,
-    agent: &AgentChain,
+    agent: Option<&AgentChain>,
     path: ComparedPath<'_>,
 ) -> Explanation {
     let path = path.as_bytes();
@@ -199,7 +199,7 @@ pub fn explain(
         usage: explain_usage(file, text, dialect, agent, path),
     };
     let Selection { groups, token } = Selection::of(file, agent, dialect);
-    let token = token.and_then(|position| agent.tokens().nth(position));
+    let token = token.and_then(|position| agent?.tokens().nth(position));
     explanation.token = token.map(str::to_owned);
     explanation.groups = explained_groups(file, text, dialect, &groups, token);
     explanation.rules_in_groups =
@@ -228,12 +228,12 @@ fn explain_usage(
     file: &RobotsTxt<'_>,
     text: &[u8],
     dialect: &Dialect,
-    agent: &AgentChain,
+    agent: Option<&AgentChain>,
     path: &[u8],
 ) -> UsageExplanation {
     let usage = UsageGroups::new(file);
     let Selection { groups, token } = Selection::among_groups(usage.file(), agent, dialect);
-    let token = token.and_then(|position| agent.tokens().nth(position));
+    let token = token.and_then(|position| agent?.tokens().nth(position));
     let mut explanation = UsageExplanation {
         token: token.map(str::to_owned),
         groups: explained_groups(usage.file(), text, dialect, &groups, token),

@@ -181,6 +181,23 @@ pub fn default_port(scheme: &[u8]) -> Option<u16> {
         .map(|(_, port)| port)
 }
 
+/// Returns the URL of the robots.txt file that applies to a URL (RFC 9309, section 2.3).
+///
+/// ```
+/// use portcullis_robots::url::robots_txt_url;
+///
+/// let url = robots_txt_url("https://Example.com:8443/a?b#c")?;
+/// assert_eq!(url, "https://example.com:8443/robots.txt");
+/// # Ok::<(), portcullis_robots::url::BadUrl>(())
+/// ```
+///
+/// # Errors
+///
+/// [`BadUrl`] if it is not a URL or its host is invalid.
+pub fn robots_txt_url(url: impl AsRef<[u8]>) -> Result<String, BadUrl> {
+    Ok(format!("{}/robots.txt", Origin::of_url(url.as_ref())?))
+}
+
 /// Scheme, host and port in canonical form. URLs of equal origins share one robots.txt.
 ///
 /// Scheme and host are in lower case, the host as in [`host_key`], and a default port is left out.

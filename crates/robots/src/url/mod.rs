@@ -33,7 +33,7 @@ mod tests;
 use portcullis_dialect::Escapes;
 use portcullis_engine::escape::normalise;
 
-pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key};
+pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key, robots_txt_url};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
 
 /// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.
