@@ -70,6 +70,32 @@ pub const IN_FLIGHT_CHUNKS_PER_THREAD: usize = 3;
 /// Source: our choice. One is ready while the next is decompressed.
 pub const READ_AHEAD_CHUNKS: usize = 2;
 
+/// Bytes of one text or tag of a sitemap, and of one URL in it: 1 MiB. A longer one is an error.
+///
+/// Source: our choice. The protocol has URLs of fewer than 2,048 characters; the limit bounds memory
+/// against attributes and comments without end.
+pub const SITEMAP_MARKUP_BYTES_MAX: usize = 1024 * 1024;
+
+/// Elements of a sitemap within one another: 32. A deeper document is an error.
+///
+/// Source: our choice. The protocol needs three, and its extensions for images and videos five.
+pub const SITEMAP_DEPTH_MAX: usize = 32;
+
+/// Sitemaps in one index: 1,000,000. An index with more is an error.
+///
+/// Source: our choice. The protocol has 50,000. Their names take some 100 MB.
+pub const SITEMAPS_PER_INDEX_MAX: usize = 1_000_000;
+
+/// Missing sitemaps of an index that an error names; the others are counted.
+///
+/// Source: our choice.
+pub const SITEMAPS_NAMED_MAX: usize = 5;
+
+/// Bytes of URLs that are read from a sitemap at once: 64 KiB.
+///
+/// Source: our choice; a stream copies them into its chunk.
+pub const SITEMAP_READ_BYTES: usize = 64 * 1024;
+
 /// Bytes per read of a compressed file: 128 KiB.
 ///
 /// Source: our choice, twice the buffer of a Linux pipe.

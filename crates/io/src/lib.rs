@@ -73,6 +73,7 @@ mod parquet_pages;
 mod record;
 pub mod runner;
 mod schema;
+mod sitemap;
 #[cfg(test)]
 mod tests;
 pub mod warc;

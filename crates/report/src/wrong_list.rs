@@ -19,6 +19,9 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
             "name the column with the URL with --column, or the format with --input-format".into()
         }
+        ListFormat::Sitemap => {
+            "its <loc> elements have no URLs with a scheme, as sitemaps must".into()
+        }
         ListFormat::HeritrixJournal | ListFormat::CrawlLog | ListFormat::NutchDump => format!(
             "it does not look like {}; name its format with --input-format",
             list.format().describe()
@@ -36,8 +39,11 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
         fields.position(|field| field.contains("://")).map(|column| column + 1)
     };
     match FileKind::of(text.as_bytes()) {
-        FileKind::Html if has("<urlset") || has("<sitemapindex") || has("<?xml") => {
-            return "it looks like XML; if it is a sitemap, extract its <loc> elements".into();
+        FileKind::Html if has("<urlset") || has("<sitemapindex") => {
+            return "it looks like a sitemap; try --input-format sitemap".into();
+        }
+        FileKind::Html if has("<?xml") => {
+            return "it looks like XML, and not like a sitemap; extract its URLs first".into();
         }
         FileKind::Html => return "it looks like HTML; extract its links first".into(),
         _ => {}
@@ -80,7 +86,8 @@ mod tests {
             ("//example.com/x", "--assume-scheme https"),
             ("/a/b.html", "https://HOST"),
             ("<!doctype html>", "HTML"),
-            ("<urlset>", "sitemap"),
+            ("<urlset>", "--input-format sitemap"),
+            ("<?xml version='1.0'?>", "XML"),
             ("User-agent: *", "--robots list"),
             ("1\thttps://a.example/", "--input-format tsv --column 2"),
             ("https://a.example/,1", "--input-format csv --column 1"),

@@ -12,6 +12,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use super::source::{Content, Mapping};
 use super::stream::Stream;
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{Detected, Framing, List, ListConfig, detect};
+use crate::sitemap::Sitemap;
 
 /// How an input is cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,6 +292,12 @@ impl Chunks {
                     let list = self.open_parquet(*list, &config)?;
                     self.list = Some(Arc::clone(&list));
                     return Ok(list);
+                }
+                Detected::Sitemap(list) => {
+                    let nothing = Content::Stream(Stream::new(String::new(), io::empty(), false));
+                    let stream = std::mem::replace(&mut self.content, nothing).into_stream();
+                    self.content = Content::Stream(Stream::through(stream, Sitemap::new));
+                    break Arc::new(*list);
                 }
                 Detected::More if first_bytes > self.config.record_bytes_max => {
                     let name = name.to_owned();

@@ -270,7 +270,14 @@ impl Source {
     /// Returns the input as a stream, for formats that are not cut at line feeds. A mapping is
     /// copied.
     pub(crate) fn into_stream(self) -> Stream {
-        match self.content {
+        self.content.into_stream()
+    }
+}
+
+impl Content {
+    /// Returns the bytes as a stream. A mapping is copied.
+    pub(super) fn into_stream(self) -> Stream {
+        match self {
             Content::Stream(stream) => stream,
             Content::Mapped { mapping, start } => {
                 Stream::new(mapping.name.clone(), MappedBytes { mapping, start }, false)

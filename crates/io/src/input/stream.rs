@@ -72,6 +72,17 @@ impl Stream {
         }
     }
 
+    /// Returns the stream of what `stage` reads from `stream`. It has the name of `stream`, and
+    /// counts its stored bytes.
+    pub(super) fn through<R: Read + Send + 'static>(
+        stream: Stream,
+        stage: impl FnOnce(Stream) -> R,
+    ) -> Stream {
+        let (name, gauge) = (stream.name.clone(), Arc::clone(&stream.gauge));
+        let state = State::Reading(Box::new(stage(stream)));
+        Stream { state, gauge, ..Stream::new(name, io::empty(), false) }
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

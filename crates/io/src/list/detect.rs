@@ -17,6 +17,7 @@ use super::{
     AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES, crawl,
 };
 use crate::input::{InputError, Terminator};
+use crate::sitemap::is_sitemap;
 use portcullis_dialect::limits::LIST_COLUMNS_MAX;
 use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
 
@@ -32,6 +33,8 @@ pub(crate) enum Detected {
     List(Box<List>),
     /// A Parquet file, which must be opened in another way.
     Parquet(Box<List>),
+    /// A sitemap, whose URLs are the lines of the list.
+    Sitemap(Box<List>),
     /// The bytes are not enough; more must be read.
     More,
 }
@@ -68,6 +71,7 @@ pub(crate) fn detect(
     let look = Look { name, text, is_whole, config };
     let found = match format {
         ListFormat::Lines => Some(Found::new(Framing::Byte(config.terminator), Place::Text)),
+        ListFormat::Sitemap => Some(Found::new(LINES, Place::Text)),
         ListFormat::JsonLines => look.json()?,
         ListFormat::Csv => look.rows(DELIMITERS)?,
         ListFormat::Tsv => look.rows(b"\t")?,
@@ -90,12 +94,17 @@ pub(crate) fn detect(
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
         (None, None) => Some(format.describe().to_owned()),
     };
-    let head = first[..mark + head_bytes].to_vec();
+    // The mark of a sitemap is part of the XML.
+    let is_sitemap = format == ListFormat::Sitemap;
+    let head = if is_sitemap { Vec::new() } else { first[..mark + head_bytes].to_vec() };
     let name = name.to_owned();
     let plain = List::plain(name, Terminator::LineFeed);
     let at = config.at.clone();
     let list = List { format, framing, place, at, head, columns, note, ..plain };
-    Ok(Detected::List(Box::new(list)))
+    match is_sitemap {
+        true => Ok(Detected::Sitemap(Box::new(list))),
+        false => Ok(Detected::List(Box::new(list))),
+    }
 }
 
 const LINES: Framing = Framing::Byte(Terminator::LineFeed);
@@ -134,6 +143,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if is_json_array(text) => ListFormat::JsonLines,
+        () if is_sitemap(text) == Some(true) => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
         () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
         () if crawl::is_journal_time(line) && lines.next().is_some_and(crawl::is_journal) => {

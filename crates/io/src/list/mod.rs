@@ -15,6 +15,7 @@
 //! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
 //! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB | |
 //! | `parquet` | a row | a column | a column |
+//! | `sitemap` | an entry of a sitemap | its `<loc>`, as a line | |
 //!
 //! The time is read if [`ListConfig::at`] asks for it, in the same pass.
 //!
@@ -96,12 +97,14 @@ words! {
         NutchDump => "nutch": "a Nutch readdb dump",
         /// Parquet.
         Parquet => "parquet": "Parquet",
+        /// A sitemap, or an index whose sitemaps lie beside it.
+        Sitemap => "sitemap": "a sitemap",
     }
 }
 
 impl ListFormat {
     /// Extensions of file names, before the extension of a compression.
-    const EXTENSIONS: [(&'static str, ListFormat); 8] = [
+    const EXTENSIONS: [(&'static str, ListFormat); 9] = [
         ("jsonl", ListFormat::JsonLines),
         ("ndjson", ListFormat::JsonLines),
         ("json", ListFormat::JsonLines),
@@ -110,6 +113,7 @@ impl ListFormat {
         ("tab", ListFormat::Tsv),
         ("cdxj", ListFormat::Cdxj),
         ("parquet", ListFormat::Parquet),
+        ("xml", ListFormat::Sitemap),
     ];
 
     /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
@@ -298,6 +302,7 @@ impl List {
         match self.format {
             ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
             ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),
+            ListFormat::Sitemap => format!("URL {}", record + 1),
             _ => {
                 let lines = memchr::memchr_iter(b'\n', &self.head).count() as u64;
                 let noun = match self.framing {

@@ -1,0 +1,418 @@
+//! Reads one XML document of the sitemap protocol: the `<loc>` values of its entries.
+//!
+//! The root names the kind of the document: `urlset`, whose `<url><loc>` are pages, or
+//! `sitemapindex`, whose `<sitemap><loc>` are sitemaps. Elements count if they are in the namespace
+//! of the root, so `<image:loc>` is not a page, and a root with an old namespace or none is read as
+//! well. Elements of other namespaces are skipped with all that they hold.
+//!
+//! A document that is not well-formed, or that has something of the root's namespace where the
+//! protocol has none, is an error with its position: what follows would otherwise be lost without a
+//! trace. A document type declaration is skipped, so no entity is ever expanded, except for those
+//! of XML itself.
+//!
+//! An entry without a `<loc>`, or with an empty one, is an empty value. White space within a value
+//! is collapsed, because the protocol's schema has URLs as `xs:anyURI`.
+//!
+//! Cost: one pass. Memory holds one value and one piece of markup, each up to
+//! [`SITEMAP_MARKUP_BYTES_MAX`], and the names of the open elements.
+
+use std::io::{self, BufRead, Read};
+
+use memchr::memchr;
+use portcullis_dialect::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX};
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
+use quick_xml::name::ResolveResult;
+use quick_xml::{Error, NsReader};
+
+use crate::input::{InputError, Stream};
+
+/// The kind of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    /// A list of pages.
+    Pages,
+    /// A list of sitemaps.
+    Sitemaps,
+}
+
+impl Root {
+    fn of_name(name: &str) -> Option<Root> {
+        match name {
+            "urlset" => Some(Root::Pages),
+            "sitemapindex" => Some(Root::Sitemaps),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the elements in the root.
+    fn entry(self) -> &'static str {
+        match self {
+            Root::Pages => "url",
+            Root::Sitemaps => "sitemap",
+        }
+    }
+}
+
+/// What was found next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The document is of this kind.
+    Root(Root),
+    /// A value, which [`Document::value`] has.
+    Value,
+    /// The end.
+    End,
+}
+
+/// A document that is being read.
+pub(super) struct Document {
+    name: String,
+    reader: NsReader<Metered>,
+    buffer: Vec<u8>,
+    place: Place,
+    value: Vec<u8>,
+}
+
+/// Where the reader is.
+#[derive(Default)]
+struct Place {
+    /// The number of open elements.
+    depth: usize,
+    root: Option<Root>,
+    /// The namespace of the root.
+    namespace: Option<String>,
+    /// The number of open elements within the outermost one of another namespace, itself included.
+    foreign: usize,
+    in_loc: bool,
+    /// Whether the current entry has had a `<loc>`.
+    has_loc: bool,
+}
+
+/// An element that ended.
+enum Left {
+    /// A `<loc>`.
+    Loc,
+    /// An entry without a `<loc>`.
+    EmptyEntry,
+    Other,
+}
+
+impl Document {
+    /// Returns the document in `stream`.
+    pub(super) fn new(stream: Stream) -> Document {
+        let name = stream.name().to_owned();
+        let mut reader = NsReader::from_reader(Metered { stream, credit: 0 });
+        reader.config_mut().expand_empty_elements = true;
+        let (buffer, value) = (Vec::new(), Vec::new());
+        Document { name, reader, buffer, place: Place::default(), value }
+    }
+
+    /// Returns the name of the input in errors.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the last value.
+    pub(super) fn value(&self) -> &[u8] {
+        &self.value
+    }
+
+    /// Reads up to the next value.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, or is not such a document.
+    pub(super) fn next(&mut self) -> Result<Found, InputError> {
+        match self.find() {
+            Ok(found) => Ok(found),
+            Err(Wrong::Xml(error)) => Err(self.error(error)),
+            Err(Wrong::Document(problem)) => {
+                Err(self.problem(self.reader.buffer_position(), &problem))
+            }
+        }
+    }
+
+    fn find(&mut self) -> Result<Found, Wrong> {
+        loop {
+            self.buffer.clear();
+            self.reader.get_mut().credit = SITEMAP_MARKUP_BYTES_MAX;
+            let event = self.reader.read_event_into(&mut self.buffer)?;
+            let place = &mut self.place;
+            match event {
+                Event::Start(start) => {
+                    let (resolved, _) = self.reader.resolver().resolve_element(start.name());
+                    let namespace = match resolved {
+                        ResolveResult::Bound(namespace) => Some(namespace.0),
+                        ResolveResult::Unbound => None,
+                        ResolveResult::Unknown(_) if place.depth == 0 => {
+                            return wrong("the prefix of its root is not declared");
+                        }
+                        // Foreign, whatever the prefix stands for.
+                        ResolveResult::Unknown(_) => Some(""),
+                    };
+                    if let Some(root) = place.enter(&start, namespace)? {
+                        return Ok(Found::Root(root));
+                    }
+                    if place.in_loc {
+                        self.value.clear();
+                    }
+                }
+                Event::End(_) => {
+                    match place.leave() {
+                        Left::Loc => collapse_space(&mut self.value),
+                        Left::EmptyEntry => self.value.clear(),
+                        Left::Other => continue,
+                    }
+                    return Ok(Found::Value);
+                }
+                Event::Text(text) => place.text(&text, &mut self.value)?,
+                Event::CData(text) => place.text(&text, &mut self.value)?,
+                Event::GeneralRef(entity) => {
+                    let character = resolve(&entity)?;
+                    place.text(&character, &mut self.value)?;
+                }
+                Event::Decl(declaration) => check_encoding(&declaration)?,
+                Event::DocType(_) | Event::Comment(_) | Event::PI(_) => {}
+                Event::Empty(_) => unreachable!("empty elements are expanded"),
+                Event::Eof => return place.end().map(|()| Found::End),
+            }
+        }
+    }
+
+    /// Returns the error of the input that ended the document, or that it is malformed.
+    fn error(&mut self, error: Error) -> InputError {
+        let source = self.reader.get_mut();
+        if source.stream.has_failed()
+            && let Some(failure) = source.stream.take_failure()
+        {
+            return failure;
+        }
+        let is_out_of_credit = source.credit == 0;
+        let problem = match error {
+            Error::Io(_) if is_out_of_credit => {
+                format!("a text or a tag is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes")
+            }
+            Error::Encoding(_) => {
+                "not UTF-8, as sitemaps must be; convert it first (iconv -t UTF-8)".to_owned()
+            }
+            error => error.to_string(),
+        };
+        self.problem(self.reader.error_position(), &problem)
+    }
+
+    fn problem(&self, at: u64, problem: &str) -> InputError {
+        let problem = format!("not a whole sitemap, at byte {at}: {problem}");
+        InputError::List { name: self.name.clone(), problem }
+    }
+}
+
+/// Why a document cannot be read.
+enum Wrong {
+    /// It is not XML, or the input failed.
+    Xml(Error),
+    /// It is not of the protocol.
+    Document(String),
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Wrong {
+        Wrong::Xml(error)
+    }
+}
+
+fn wrong<T>(problem: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong::Document(problem.into()))
+}
+
+impl Place {
+    /// Enters an element, and returns the kind of the document if the element is its root.
+    fn enter(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespace: Option<&str>,
+    ) -> Result<Option<Root>, Wrong> {
+        let local = start.local_name();
+        let name: &str = local.as_ref();
+        if self.depth == 0 {
+            if self.root.is_some() {
+                return wrong(format!("a second root, <{name}>"));
+            }
+            let Some(root) = Root::of_name(name) else {
+                return wrong(format!(
+                    "its root is <{name}>, not <urlset> or <sitemapindex>; if it is a list, name \
+                     its format with --input-format"
+                ));
+            };
+            self.root = Some(root);
+            self.namespace = namespace.map(str::to_owned);
+            self.deeper()?;
+            return Ok(Some(root));
+        }
+        if self.in_loc {
+            return wrong(format!("<{name}> in <loc>"));
+        }
+        let entry = self.root.map_or("", Root::entry);
+        if self.foreign > 0 || namespace != self.namespace.as_deref() {
+            if self.depth == 1 && name == entry {
+                return wrong(format!("<{name}> in another namespace than its root"));
+            }
+            self.foreign += 1;
+            return self.deeper().map(|()| None);
+        }
+        match self.depth {
+            1 if name == entry => self.has_loc = false,
+            1 => return wrong(format!("<{name}> where <{entry}> is expected")),
+            2 if name == "loc" => (self.in_loc, self.has_loc) = (true, true),
+            _ => {}
+        }
+        self.deeper().map(|()| None)
+    }
+
+    fn deeper(&mut self) -> Result<(), Wrong> {
+        self.depth += 1;
+        if self.depth > SITEMAP_DEPTH_MAX {
+            return wrong(format!("elements are nested deeper than {SITEMAP_DEPTH_MAX}"));
+        }
+        Ok(())
+    }
+
+    /// Leaves an element. The reader has checked that it is open.
+    fn leave(&mut self) -> Left {
+        self.depth -= 1;
+        if self.foreign > 0 {
+            self.foreign -= 1;
+            return Left::Other;
+        }
+        match self.depth {
+            _ if std::mem::take(&mut self.in_loc) => Left::Loc,
+            1 if !self.has_loc => Left::EmptyEntry,
+            _ => Left::Other,
+        }
+    }
+
+    /// Appends the text of a `<loc>` to `value`.
+    fn text(&self, text: &str, value: &mut Vec<u8>) -> Result<(), Wrong> {
+        let is_between = self.depth <= 1 || self.depth == 2 && self.foreign == 0;
+        if self.in_loc {
+            // XML has no such characters, and a line break would be two records.
+            if let Some(control) = text.bytes().find(|it| *it < 0x20 && !b"\t\n\r".contains(it)) {
+                return wrong(format!("the character U+{control:04X} in <loc>"));
+            }
+            if value.len() + text.len() > SITEMAP_MARKUP_BYTES_MAX {
+                return wrong(format!("a <loc> is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes"));
+            }
+            value.extend_from_slice(text.as_bytes());
+        } else if is_between && !text.trim_ascii().is_empty() {
+            return wrong("text outside of <loc>");
+        }
+        Ok(())
+    }
+
+    /// Checks that the document may end here.
+    fn end(&self) -> Result<(), Wrong> {
+        match (self.depth, self.root) {
+            (0, Some(_)) => Ok(()),
+            (0, None) => wrong("it has no element"),
+            _ => wrong("it ends before its root element; fetch it again"),
+        }
+    }
+}
+
+/// Returns the character of a reference: by number, or one of the five of XML.
+fn resolve(entity: &BytesRef<'_>) -> Result<String, Wrong> {
+    if let Some(character) = entity.resolve_char_ref()? {
+        return Ok(character.to_string());
+    }
+    let name: &str = entity;
+    match resolve_xml_entity(name) {
+        Some(character) => Ok(character.to_owned()),
+        None => wrong(format!("the entity &{name}; is not one of XML's own; write the character")),
+    }
+}
+
+/// Rejects a document that says that it is in another encoding than it is read in.
+fn check_encoding(declaration: &BytesDecl<'_>) -> Result<(), Wrong> {
+    let Some(encoding) = declaration.encoding().transpose().map_err(Error::from)? else {
+        return Ok(());
+    };
+    let is_read = ["utf-8", "utf8", "us-ascii", "ascii"];
+    if is_read.iter().any(|name| encoding.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    wrong(format!(
+        "its encoding is {encoding}, and sitemaps must be UTF-8; convert it first (iconv -f \
+         {encoding} -t UTF-8, and mend its first line)"
+    ))
+}
+
+/// Removes white space at the ends, and makes one space of it elsewhere.
+fn collapse_space(value: &mut Vec<u8>) {
+    let is_plain = |value: &[u8]| !value.iter().any(u8::is_ascii_whitespace);
+    if is_plain(value) {
+        return;
+    }
+    let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    *value = words.collect::<Vec<_>>().join(&b' ');
+}
+
+/// A stream that delivers as many bytes as there is credit, so that one text or tag has a limit.
+struct Metered {
+    stream: Stream,
+    credit: usize,
+}
+
+impl BufRead for Metered {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.stream.fill(1) {
+            // The document asks the stream for its failure.
+            return match self.stream.has_failed() {
+                true => Err(io::Error::other("the input failed")),
+                false => Ok(b""),
+            };
+        }
+        if self.credit == 0 {
+            return Err(io::Error::other("too long"));
+        }
+        let bytes = self.stream.bytes();
+        Ok(&bytes[..bytes.len().min(self.credit)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.stream.consume(count);
+        self.credit -= count;
+    }
+}
+
+impl Read for Metered {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(out)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+/// Whether a text that begins with `text` is a sitemap or an index of sitemaps: whether its first
+/// element is the root of one. `None` if `text` ends before.
+pub(crate) fn is_sitemap(text: &[u8]) -> Option<bool> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_ascii_start();
+        let (after, end) = match rest {
+            [] => return None,
+            [b'<', b'?', ..] => (2, &b"?>"[..]),
+            [b'<', b'!', b'-', b'-', ..] => (4, &b"-->"[..]),
+            [b'<'] | [b'<', b'!'] | [b'<', b'!', b'-'] => return None,
+            [b'<', b'!', ..] => return Some(false),
+            [b'<', name @ ..] => {
+                let end = name.iter().position(|byte| b" \t\r\n/>".contains(byte))?;
+                let name = &name[..end];
+                let local = memchr(b':', name).map_or(name, |at| &name[at + 1..]);
+                return Some(matches!(local, b"urlset" | b"sitemapindex"));
+            }
+            _ => return Some(false),
+        };
+        let at = memchr::memmem::find(&rest[after..], end)?;
+        rest = &rest[after + at + end.len()..];
+    }
+}

@@ -1,0 +1,211 @@
+//! Sitemaps as lists: a stage like decompression, which makes one line of each URL.
+//!
+//! [`Sitemap`] reads the XML of the sitemap protocol (sitemaps.org) and delivers the values of
+//! `<url><loc>`, decoded, one per line. What follows it in [`input`](crate::input) and
+//! [`list`](crate::list) is as for plain lines. An entry without a URL is an empty line, so it is
+//! an invalid record in its place.
+//!
+//! The entries of an index are sitemaps, not pages. Each is read from the folder of the index, under
+//! the last segment of its URL. Nothing is fetched: if any is missing, the index is an error that
+//! names them, before the first page is read. An index in an index is an error, as in the protocol.
+//!
+//! Memory: [`document`] holds one value; an index holds the names of its sitemaps, up to
+//! [`SITEMAPS_PER_INDEX_MAX`]. The numbers of the protocol (50,000 URLs, 50 MiB, 2,048 characters)
+//! bound servers; longer files are read.
+
+mod document;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use portcullis_dialect::limits::{SITEMAP_READ_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX};
+
+use crate::input::{InputError, OpenConfig, STANDARD_INPUT, Source, Stream};
+pub(crate) use document::is_sitemap;
+use document::{Document, Found, Root};
+
+/// The lines of a sitemap, or of the sitemaps of an index.
+pub(crate) struct Sitemap {
+    /// The sitemap that is being read, until all were read.
+    document: Option<Document>,
+    /// The sitemaps of an index that come after it.
+    waiting: VecDeque<PathBuf>,
+    /// Whether the root was an index.
+    is_index: bool,
+    lines: Vec<u8>,
+    /// The number of delivered bytes of the lines.
+    taken: usize,
+    /// The error that follows the lines.
+    failure: Option<InputError>,
+}
+
+impl Sitemap {
+    /// Returns the lines of the sitemap or index in `stream`. Nothing is read yet.
+    pub(crate) fn new(stream: Stream) -> Sitemap {
+        Sitemap {
+            document: Some(Document::new(stream)),
+            waiting: VecDeque::new(),
+            is_index: false,
+            lines: Vec::new(),
+            taken: 0,
+            failure: None,
+        }
+    }
+
+    /// Reads the next lines. There are none at the end, and those before an error are whole.
+    fn fill(&mut self) -> Result<(), InputError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.lines.clear();
+        self.taken = 0;
+        match self.read_lines() {
+            Err(failure) if !self.lines.is_empty() => self.failure = Some(failure),
+            done => return done,
+        }
+        Ok(())
+    }
+
+    fn read_lines(&mut self) -> Result<(), InputError> {
+        while self.lines.len() < SITEMAP_READ_BYTES {
+            let Some(document) = &mut self.document else { break };
+            match document.next()? {
+                Found::Value => {
+                    self.lines.extend_from_slice(document.value());
+                    self.lines.push(b'\n');
+                }
+                Found::Root(Root::Pages) => {}
+                Found::Root(Root::Sitemaps) if self.is_index => {
+                    let problem = "an index of sitemaps in another one, which the protocol excludes; \
+                                   name its sitemaps";
+                    return Err(list_error(document.name(), problem));
+                }
+                Found::Root(Root::Sitemaps) => {
+                    self.waiting = sitemaps_of(document)?;
+                    self.is_index = true;
+                    self.open_next()?;
+                }
+                Found::End => self.open_next()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the next sitemap of an index.
+    fn open_next(&mut self) -> Result<(), InputError> {
+        self.document = match self.waiting.pop_front() {
+            Some(path) => {
+                let source = Source::open(&path, OpenConfig::default())?;
+                Some(Document::new(source.into_stream()))
+            }
+            None => None,
+        };
+        Ok(())
+    }
+}
+
+impl Read for Sitemap {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.lines.len() {
+            self.fill().map_err(io::Error::other)?;
+        }
+        let count = (&self.lines[self.taken..]).read(out)?;
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+fn list_error(name: &str, problem: impl Into<String>) -> InputError {
+    InputError::List { name: name.to_owned(), problem: problem.into() }
+}
+
+/// Returns the files of the sitemaps that an index lists, in its order.
+fn sitemaps_of(index: &mut Document) -> Result<VecDeque<PathBuf>, InputError> {
+    let name = index.name().to_owned();
+    if name == STANDARD_INPUT {
+        let problem = "an index of sitemaps, whose sitemaps lie in no folder; name the files";
+        return Err(list_error(&name, problem));
+    }
+    let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
+    let mut found = Listed::default();
+    while index.next()? == Found::Value {
+        found.add(folder, index.value()).map_err(|problem| list_error(&name, problem))?;
+    }
+    found.check().map_err(|problem| list_error(&name, problem))?;
+    Ok(found.paths)
+}
+
+/// The sitemaps that an index lists.
+#[derive(Default)]
+struct Listed {
+    paths: VecDeque<PathBuf>,
+    /// The URL of each file.
+    urls: HashMap<String, Vec<u8>>,
+    /// The URLs without a file: the first ones, and the number of all.
+    missing: (Vec<String>, usize),
+}
+
+impl Listed {
+    fn add(&mut self, folder: &Path, url: &[u8]) -> Result<(), String> {
+        let shown = || String::from_utf8_lossy(url).into_owned();
+        let Some(file) = file_name(url).filter(|file| folder.join(file).is_file()) else {
+            let (named, count) = &mut self.missing;
+            if *count < SITEMAPS_NAMED_MAX {
+                named.push(shown());
+            }
+            *count += 1;
+            return Ok(());
+        };
+        match self.urls.get(file) {
+            // The same sitemap, listed twice.
+            Some(other) if other == url => return Ok(()),
+            Some(other) => {
+                return Err(format!(
+                    "an index of sitemaps, of which {} and {} have the same file name; name the \
+                     files instead of the index",
+                    String::from_utf8_lossy(other),
+                    shown()
+                ));
+            }
+            None => {}
+        }
+        if self.paths.len() == SITEMAPS_PER_INDEX_MAX {
+            return Err(format!("an index of more than {SITEMAPS_PER_INDEX_MAX} sitemaps"));
+        }
+        self.paths.push_back(folder.join(file));
+        self.urls.insert(file.to_owned(), url.to_vec());
+        Ok(())
+    }
+
+    /// Checks that no sitemap is missing.
+    fn check(&self) -> Result<(), String> {
+        let (named, count) = &self.missing;
+        let more = match count - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        match count {
+            0 => Ok(()),
+            count => Err(format!(
+                "an index of sitemaps, of which {count} {} not beside it: {}{more}; fetch them into \
+                 its folder, or name the sitemaps to read instead of the index",
+                if *count == 1 { "is" } else { "are" },
+                named.join(", ")
+            )),
+        }
+    }
+}
+
+/// Returns the last segment of a URL's path if it is the plain name of a file.
+fn file_name(url: &[u8]) -> Option<&str> {
+    let url = str::from_utf8(url).ok()?;
+    let (_, rest) = url.split_once("://")?;
+    let (_, path) = rest.split_once('/')?;
+    let name = path.rsplit('/').next()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+=,@".contains(&byte);
+    let is_safe = !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain);
+    is_safe.then_some(name)
+}
