@@ -147,6 +147,10 @@ pub fn outputs(
         ensure!(path.as_os_str() != "-", "--out-dir needs files; standard input has no name");
         let name = match extension {
             Some(extension) => renamed(below, extension),
+            // The records of a sitemap are lines, not XML.
+            None if ListFormat::of_name(below) == Some(ListFormat::Sitemap) => {
+                renamed(below, "txt")
+            }
             None => below.clone(),
         };
         let output = folder.file(name);

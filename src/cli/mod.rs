@@ -34,6 +34,7 @@ mod output;
 mod outputs;
 mod plan;
 mod rows;
+mod sitemaps;
 mod stream;
 mod summary;
 mod survey;
@@ -100,6 +101,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
         Some(Command::Verify(args)) => inspect::verify(&args),
         Some(Command::History(args)) => inspect::history(args),
         Some(Command::Survey(args)) => survey::run(args),
+        Some(Command::Sitemaps(args)) => sitemaps::run(args),
         Some(Command::Audit(args)) => audit::run(args),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Synth(args)) => synth::run(&args),

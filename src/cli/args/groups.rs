@@ -299,7 +299,8 @@ pub struct ReadingArgs {
     ///
     /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
     /// (see --column). cdxj: an index of a web archive. heritrix: a recover journal. crawl-log:
-    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column).
+    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column). sitemap: a
+    /// sitemap, or an index with the sitemaps beside it.
     #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
     pub input_format: Option<ListFormat>,
 

@@ -12,6 +12,7 @@ mod groups;
 mod lint;
 mod lists;
 mod sets;
+mod sitemaps;
 mod survey;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -33,6 +34,7 @@ pub use self::sets::{
     CompileArgs, DiffArgs, DiffFormat, HistoryArgs, InspectArgs, MergeArgs, OutageArgs, SynthArgs,
     SynthFormat, VerifyArgs,
 };
+pub use self::sitemaps::{SitemapsArgs, SitemapsFormat};
 pub use self::survey::SurveyArgs;
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
@@ -83,6 +85,7 @@ pub enum Command {
     Verify(VerifyArgs),
     History(HistoryArgs),
     Survey(SurveyArgs),
+    Sitemaps(SitemapsArgs),
     Audit(AuditArgs),
     Lint(LintArgs),
     Bench(BenchArgs),
