@@ -16,6 +16,14 @@ use case::Check;
 /// The most bytes of a seed file. Longer files slow a fuzzer down and add no coverage.
 const ROBOTS_BYTES_MAX: usize = 2 * 1_024;
 
+/// A sitemap with everything that the protocol and XML have.
+const SITEMAP: &str = "\u{feff}<?xml version='1.0' encoding=\"UTF-8\"?>\n<!-- <url> -->\
+    <s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:i='image' xmlns=''>\n\
+    <s:url><s:loc> https://a.example/?a&amp;b&#x26;&#38;\u{fc} </s:loc><s:lastmod>2026</s:lastmod>\
+    <i:image><i:loc>x</i:loc></i:image></s:url><s:url/><s:url ><s:loc/><!-- - --></s:url >\n\
+    <?x y?><s:url><s:loc>a<![CDATA[<b>&amp;]]]]>\r\n<!-- c -->d</s:loc><loc>y</loc></s:url>\
+    <i:uri><loc>z</loc></i:uri></s:urlset>\n<!-- end -->";
+
 /// The distinct seeds of each target, by its name.
 #[derive(Default)]
 pub struct Seeds(pub BTreeMap<&'static str, BTreeSet<Vec<u8>>>);
@@ -32,6 +40,7 @@ impl Seeds {
                 checks.iter().for_each(|check| seeds.add_check(check));
             }
         }
+        seeds.add_sitemaps();
         let sample = root.join("corpora/sample");
         let records = std::fs::read(sample.join("urls.txt")).expect("the sample has URLs");
         let records: Vec<&[u8]> = records.split(|&byte| byte == b'\n').collect();
@@ -44,6 +53,17 @@ impl Seeds {
             seeds.add_file(&robots, record);
         }
         seeds
+    }
+
+    /// Adds a sitemap and an index, truncated at every byte, and the sitemap without each byte.
+    fn add_sitemaps(&mut self) {
+        let index = SITEMAP.replace("urlset", "sitemapindex").replace("s:url", "s:sitemap");
+        for text in [SITEMAP.as_bytes(), index.as_bytes()] {
+            self.of("sitemap").extend((0..=text.len()).map(|end| text[..end].to_vec()));
+        }
+        let text = SITEMAP.as_bytes();
+        let without = |at: usize| [&text[..at], &text[at + 1..]].concat();
+        self.of("sitemap").extend((0..text.len()).map(without));
     }
 
     fn of(&mut self, target: &'static str) -> &mut BTreeSet<Vec<u8>> {

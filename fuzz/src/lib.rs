@@ -14,6 +14,7 @@
 //! | [`decide`] | dialect, size limit, agent, URL, robots.txt | every strategy gives the oracle's decision, one by one and in blocks |
 //! | [`usage`] | the same | preferences, their lines and sources, and licences are the oracle's |
 //! | [`dictionary`] | the value of a Content-Usage record | its members are the oracle's and the `sfv` crate's |
+//! | [`sitemap`] | the text of a sitemap | what is read to its end are the values that `roxmltree` finds |
 //! | [`split`] | dialect, record | parts lie in the record; hosts are the `url` crate's, but for a list of exceptions |
 
 mod decide;
@@ -22,6 +23,7 @@ mod head;
 mod hosts;
 mod normalise;
 mod parse;
+mod sitemap;
 mod split;
 mod usage;
 
@@ -29,6 +31,7 @@ pub use decide::{decide, decide_counted};
 pub use dictionary::dictionary;
 pub use normalise::normalise;
 pub use parse::parse;
+pub use sitemap::{sitemap, sitemap_compared};
 pub use split::split;
 pub use usage::usage;
 

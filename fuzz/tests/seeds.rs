@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use portcullis_engine::block::StepCounts;
-use portcullis_fuzz::decide_counted;
+use portcullis_fuzz::{decide_counted, sitemap_compared};
 use seeds::Seeds;
 
 fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
@@ -27,6 +27,14 @@ macro_rules! run {
 }
 
 run!(parse normalise usage dictionary split);
+
+/// Both parsers read enough of the sitemaps to their end.
+#[test]
+fn sitemap() {
+    let seeds = seeds("sitemap");
+    let compared = seeds.iter().filter(|seed| sitemap_compared(seed)).count();
+    assert!(compared >= 100, "{compared} of {} seeds", seeds.len());
+}
 
 /// The seeds reach each way to answer, so a fuzzer that starts from them does too.
 #[test]

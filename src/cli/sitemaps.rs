@@ -59,6 +59,8 @@ struct Listing<'s> {
 
 #[derive(Default, Serialize)]
 struct Counts {
+    /// The origins; the description of the run has them in JSON.
+    #[serde(skip)]
     origins: u64,
     /// The origins that name a sitemap.
     origins_with_sitemaps: u64,
@@ -139,14 +141,14 @@ impl Summary {
         let Counts { origins, origins_with_sitemaps, sitemaps, not_urls } = self.counts;
         write!(
             out,
-            "{} of {origins_with_sitemaps} of {}",
-            counted(sitemaps, "sitemap"),
-            counted(origins, "origin")
+            "{}, {origins_with_sitemaps} with sitemaps: {}",
+            counted(origins, "origin"),
+            counted(sitemaps, "sitemap")
         )?;
         match not_urls {
             0 => writeln!(out),
-            1 => writeln!(out, "; 1 is not an absolute URL"),
-            not_urls => writeln!(out, "; {not_urls} are not absolute URLs"),
+            1 => writeln!(out, ", 1 of them not an absolute URL"),
+            not_urls => writeln!(out, ", {not_urls} of them not absolute URLs"),
         }
     }
 }

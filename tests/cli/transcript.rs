@@ -223,7 +223,7 @@ macro_rules! transcripts {
 
 transcripts! {
     agents audit bench bounds check classify compile diff errors filter history inspect kinds lint lists merge
-    outputs parquet survey synth times usage verify
+    outputs parquet sitemaps survey synth times usage verify
 }
 
 #[test]

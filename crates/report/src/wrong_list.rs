@@ -9,6 +9,7 @@ use super::InvalidRecord;
 pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
     match list.format() {
         ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
+        ListFormat::Sitemap => "write the scheme and the host in each <loc> of the sitemap".into(),
         _ if !assumes_scheme && first.problem.starts_with("no scheme") => {
             "try --assume-scheme https, or name the place of the URL with --column or --field"
                 .into()
@@ -18,9 +19,6 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
         }
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
             "name the column with the URL with --column, or the format with --input-format".into()
-        }
-        ListFormat::Sitemap => {
-            "its <loc> elements have no URLs with a scheme, as sitemaps must".into()
         }
         ListFormat::HeritrixJournal | ListFormat::CrawlLog | ListFormat::NutchDump => format!(
             "it does not look like {}; name its format with --input-format",

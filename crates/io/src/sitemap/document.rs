@@ -202,7 +202,7 @@ impl Document {
     }
 
     fn problem(&self, at: u64, problem: &str) -> InputError {
-        let problem = format!("not a whole sitemap, at byte {at}: {problem}");
+        let problem = format!("invalid sitemap at byte {at}: {problem}");
         InputError::List { name: self.name.clone(), problem }
     }
 }
@@ -342,7 +342,7 @@ fn check_encoding(declaration: &BytesDecl<'_>) -> Result<(), Wrong> {
     }
     wrong(format!(
         "its encoding is {encoding}, and sitemaps must be UTF-8; convert it first (iconv -f \
-         {encoding} -t UTF-8, and mend its first line)"
+         {encoding} -t UTF-8, and fix its first line)"
     ))
 }
 

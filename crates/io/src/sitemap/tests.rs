@@ -280,7 +280,7 @@ fn indexes() {
         (vec![""], "", "not beside it"),
         (vec![urls[1], "https://s.example/inner.xml"], "a\n", "inner.xml: an index of sitemaps in"),
         (vec!["https://s.example/index.xml"], "", "in another one"),
-        (vec![urls[1], "https://s.example/cut.xml"], "a\nd\n", "cut.xml: not a whole sitemap"),
+        (vec![urls[1], "https://s.example/cut.xml"], "a\nd\n", "cut.xml: invalid sitemap"),
     ];
     for (urls, before, expected) in failures {
         let (lines, error) = read(&urls);
