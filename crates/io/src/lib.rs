@@ -9,6 +9,7 @@
 //! | [`output`] | the added columns, and rows as TSV, CSV or Parquet |
 //! | [`runner`] | chunks in, outputs out, in order, on any number of threads |
 //! | [`atomic_file`] | files that appear under their names complete, or not at all |
+//! | `sitemap` | sitemaps as lines: a stage between decompression and lists |
 //! | the others | archives: WARC, JSON Lines, Parquet, folders |
 //!
 //! # Archives

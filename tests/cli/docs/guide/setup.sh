@@ -6,6 +6,7 @@ printf 'https://%s\n' example.com/ example.com/private/1 blog.example/post other
 printf 'Address,Title\n"https://example.com/","Home, and more"\n' > internal_all.csv
 printf 'a\tb\thttps://example.com/\n' | gzip > index.tsv.gz
 cp urls.txt lists/one.txt
+printf '<urlset><url><loc>https://example.com/private/1</loc></url></urlset>' | gzip > sitemap.xml.gz
 gzip -c urls.txt | tee lists/two.txt.gz > urls.txt.gz
 printf '{"page": {"url": "https://example.com/"}}\n' > frontier.jsonl
 printf '{"request": {"url": "https://example.com/robots.txt"}, "status": 200, "response": {"text": "Disallow:"}}\n' > crawl.jsonl
