@@ -4,11 +4,12 @@
 //! The check is the same for all subcommands and runs before any file is opened. The type of an
 //! argument says what its path is: [`written`] knows the types of outputs, of which only its module
 //! makes values. A [`PathBuf`], a [`ListPath`] and the file of an [`AgentValue`] are read. Inputs
-//! include the members of folders, and outputs the files that `--out-dir` names after lists. Files
-//! are compared by identity (on Unix, device and inode), so symbolic and hard links are recognized.
+//! include the members of folders and the sitemaps of an index, and outputs the files that
+//! `--out-dir` names after lists. Files are compared by identity (on Unix, device and inode), so symbolic and hard links are recognized.
 //! A pipe, terminal or device may be both input and output.
 //!
-//! Cost: each output is opened once, and each input if an output exists already.
+//! Cost: each output is opened once. If an output exists already, each input is opened, and each list
+//! is read as far as shows that it is not an index of sitemaps.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, ensure};
 use clap::ArgMatches;
 use portcullis_io::folder;
+use portcullis_io::sitemap::files_of_index;
 use same_file::Handle;
 
 use super::agents::AgentValue;
@@ -34,6 +36,8 @@ const OTHER_FOLDER: &str = "name another folder with --out-dir";
 pub struct Files {
     /// The files to read, and standard input as `-`.
     inputs: Vec<PathBuf>,
+    /// The lists of URLs to read.
+    lists: Vec<PathBuf>,
     /// The folders of robots.txt files to read.
     folders: Vec<PathBuf>,
     outputs: Vec<NamedFile>,
@@ -102,7 +106,7 @@ impl Files {
                 files.add_input(list.path())?;
                 // A pattern or a folder that cannot be read is reported elsewhere.
                 let lists = lists::expand_quietly(list.path());
-                files.inputs.extend(lists.into_iter().map(|it| it.path));
+                files.lists.extend(lists.into_iter().map(|it| it.path));
             }
             let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);
             files.inputs.extend(agents.map(Path::to_owned));
@@ -154,7 +158,8 @@ impl Files {
         if written.is_empty() {
             return Ok(());
         }
-        for path in &self.inputs {
+        let sitemaps: Vec<PathBuf> = self.lists.iter().flat_map(|it| files_of_index(it)).collect();
+        for path in self.inputs.iter().chain(&self.lists).chain(&sitemaps) {
             let (name, identity) = identity_of_input(path);
             if let Some(output) = identity.and_then(|it| written.get(&it)) {
                 bail!("{} is also an input ({name}); {advice}", output.name);

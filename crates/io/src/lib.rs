@@ -9,7 +9,7 @@
 //! | [`output`] | the added columns, and rows as TSV, CSV or Parquet |
 //! | [`runner`] | chunks in, outputs out, in order, on any number of threads |
 //! | [`atomic_file`] | files that appear under their names complete, or not at all |
-//! | `sitemap` | sitemaps as lines: a stage between decompression and lists |
+//! | [`sitemap`] | sitemaps as lines: a stage between decompression and lists |
 //! | the others | archives: WARC, JSON Lines, Parquet, folders |
 //!
 //! # Archives
@@ -74,7 +74,7 @@ mod parquet_pages;
 mod record;
 pub mod runner;
 mod schema;
-mod sitemap;
+pub mod sitemap;
 #[cfg(test)]
 mod tests;
 pub mod warc;

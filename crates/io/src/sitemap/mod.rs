@@ -122,10 +122,25 @@ fn list_error(name: &str, problem: impl Into<String>) -> InputError {
     InputError::List { name: name.to_owned(), problem: problem.into() }
 }
 
+/// Returns the files that are read with the file at `path` because it is an index: the sitemaps that
+/// it lists, in its order. There are none if `path` is not the index of a regular file, or cannot be
+/// read as one; reading it as a list reports why.
+#[must_use]
+pub fn files_of_index(path: &Path) -> Vec<PathBuf> {
+    let source = path.is_file().then(|| Source::open(path, OpenConfig::default()));
+    let Some(Ok(source)) = source else { return Vec::new() };
+    let mut document = Document::new(source.into_stream());
+    match document.next() {
+        Ok(Found::Root(Root::Sitemaps)) => sitemaps_of(&mut document).unwrap_or_default().into(),
+        _ => Vec::new(),
+    }
+}
+
 /// Returns the files of the sitemaps that an index lists, in its order.
 fn sitemaps_of(index: &mut Document) -> Result<VecDeque<PathBuf>, InputError> {
     let name = index.name().to_owned();
-    if name == STANDARD_INPUT {
+    // A pipe is read once, and its sitemaps would not be known when paths are checked.
+    if name == STANDARD_INPUT || !Path::new(&name).is_file() {
         let problem = "an index of sitemaps, whose sitemaps lie in no folder; name the files";
         return Err(list_error(&name, problem));
     }

@@ -7,6 +7,7 @@ use portcullis_dialect::limits::{
 };
 
 use super::document::is_sitemap;
+use super::files_of_index;
 use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
 use crate::list::{ListConfig, ListFormat};
 
@@ -262,6 +263,9 @@ fn indexes() {
     assert_eq!(read(&[]), (String::new(), None));
     let urls = ["https://s.example/b.xml", "https://t.example/x/a.xml"];
     assert_eq!(read(&urls), ("b\nc\na\n".to_owned(), None));
+    let beside = |name: &str| files_of_index(&folder.path().join(name));
+    assert_eq!(beside("index.xml"), ["b.xml", "a.xml"].map(|name| folder.path().join(name)));
+    assert!(beside("a.xml").is_empty() && beside("none.xml").is_empty());
     assert_eq!(read(&[urls[1], urls[1]]), ("a\n".to_owned(), None));
 
     let failures = [
