@@ -1,6 +1,6 @@
 //! Sitemaps as lists: a stage like decompression, which makes one line of each URL.
 //!
-//! [`Sitemap`] reads the XML of the sitemap protocol (sitemaps.org) and delivers the values of
+//! The stage reads the XML of the sitemap protocol (sitemaps.org) and delivers the values of
 //! `<url><loc>`, decoded, one per line. What follows it in [`input`](crate::input) and
 //! [`list`](crate::list) is as for plain lines. An entry without a URL is an empty line, so it is
 //! an invalid record in its place.
@@ -9,7 +9,7 @@
 //! the last segment of its URL. Nothing is fetched: if any is missing, the index is an error that
 //! names them, before the first page is read. An index in an index is an error, as in the protocol.
 //!
-//! Memory: [`document`] holds one value; an index holds the names of its sitemaps, up to
+//! Memory: a document holds one value; an index holds the names of its sitemaps, up to
 //! [`SITEMAPS_PER_INDEX_MAX`]. The numbers of the protocol (50,000 URLs, 50 MiB, 2,048 characters)
 //! bound servers; longer files are read.
 
