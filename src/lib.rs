@@ -83,6 +83,9 @@
 //! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
 //! versioning.
 
+#[cfg(feature = "cli")]
+mod cli;
+
 // What nearly every program needs. The modules have the rest.
 #[doc(inline)]
 pub use portcullis_dialect::{
@@ -136,4 +139,14 @@ pub mod set {
         Damage, IngestConfig, IngestError, Ingested, Input, LoadError, LoadNote, LoadNoteKind,
         Loaded, SetError, Strictness, ingest,
     };
+}
+
+/// Runs the program with `arguments`, of which the first is its name, and returns the exit status.
+///
+/// For the program and the Python package, which are the same program. It handles the signals of the
+/// process, and ends the process on wrong usage.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub fn run_program(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
+    cli::run(arguments.into_iter().collect()) as u8
 }

@@ -1,6 +1,4 @@
-//! The command-line program: parses the arguments, runs a subcommand, and returns the exit status.
-
-mod cli;
+//! The command-line program: runs it with the arguments of the process.
 
 use std::process::ExitCode;
 
@@ -10,5 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    cli::run().into()
+    portcullis::run_program(std::env::args_os()).into()
 }

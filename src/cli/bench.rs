@@ -1,5 +1,7 @@
 //! `portcullis bench`: engines side by side on the user's own data, verified before they are timed.
 
+use std::ffi::OsString;
+
 use anyhow::{Context, ensure};
 use portcullis_bench as bench;
 use portcullis_bench::{BenchError, Corpus, Originals, Settings};
@@ -14,15 +16,16 @@ use super::output::{Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryForm};
 use super::stream;
 
-pub fn run(args: BenchArgs) -> anyhow::Result<ExitStatus> {
+/// Runs the subcommand. `typed` is the command line, which the report shows.
+pub fn run(args: BenchArgs, typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     // Engines compile on the calling thread's pool. In a pool of one thread, the measuring thread
     // compiles for every engine.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    pool.context("cannot start a thread")?.install(|| measure(args))
+    pool.context("cannot start a thread")?.install(|| measure(args, typed))
 }
 
-fn measure(args: BenchArgs) -> anyhow::Result<ExitStatus> {
-    let command = bench::command_line("portcullis", std::env::args_os().skip(1));
+fn measure(args: BenchArgs, typed: &[OsString]) -> anyhow::Result<ExitStatus> {
+    let command = bench::command_line("portcullis", typed.iter().skip(1).cloned());
     let settings = Settings { command, ..args.settings };
     let questions = plan::agents(args.agents, None)?;
     ensure!(

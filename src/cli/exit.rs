@@ -1,7 +1,5 @@
 //! The exit statuses, defined once for the code, the help and the man page.
 
-use std::process::ExitCode;
-
 /// The exit status of the program. The numbers are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -12,12 +10,6 @@ pub enum ExitStatus {
     Negative = 1,
     /// Failure.
     Failed = 2,
-}
-
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> ExitCode {
-        ExitCode::from(status as u8)
-    }
 }
 
 /// The statuses for help and man page.

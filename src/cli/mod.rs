@@ -41,6 +41,7 @@ mod survey;
 mod synth;
 mod values;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::{CommandFactory, FromArgMatches};
@@ -50,12 +51,13 @@ use self::exit::ExitStatus;
 use self::files::Files;
 use self::output::OutputFailed;
 
-/// Runs the program with the process's arguments and prints the error if it fails.
+/// Runs the program with `arguments`, of which the first is its name, and prints the error if it
+/// fails.
 ///
 /// On wrong usage, clap ends the process with status 2.
-pub fn run() -> ExitStatus {
+pub fn run(arguments: Vec<OsString>) -> ExitStatus {
     fault::install();
-    match try_run() {
+    match try_run(&arguments) {
         Ok(status) => status,
         // The reader of the output closed it, which is not a failure.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
@@ -66,9 +68,9 @@ pub fn run() -> ExitStatus {
     }
 }
 
-fn try_run() -> anyhow::Result<ExitStatus> {
+fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     let mut command = Arguments::command();
-    let matches = match command.try_get_matches_from_mut(std::env::args_os()) {
+    let matches = match command.try_get_matches_from_mut(typed) {
         Ok(matches) => matches,
         Err(wrong) if wrong.use_stderr() => message::shown(wrong).exit(),
         Err(help) => {
@@ -103,7 +105,7 @@ fn try_run() -> anyhow::Result<ExitStatus> {
         Some(Command::Survey(args)) => survey::run(args),
         Some(Command::Sitemaps(args)) => sitemaps::run(args),
         Some(Command::Audit(args)) => audit::run(args),
-        Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Bench(args)) => bench::run(args, typed),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
     }

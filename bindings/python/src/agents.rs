@@ -29,7 +29,7 @@ pub fn chains(
             None => vec![name.trim().to_owned()],
         };
         for name in expanded {
-            if !names.contains(&name) {
+            if !names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
                 names.push(name);
             }
         }
@@ -46,7 +46,15 @@ pub fn chains(
 /// Returns the names as they were given.
 fn given(agents: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(agent) = agents.cast::<PyString>() {
-        return Ok(vec![agent.to_string()]);
+        let agent = agent.to_string();
+        if agent.contains(',') {
+            let list = agent.split(',').map(|name| format!("'{}'", name.trim()));
+            let list = list.collect::<Vec<_>>().join(", ");
+            return Err(PyValueError::new_err(format!(
+                "agents is one text with commas; pass a list: [{list}]"
+            )));
+        }
+        return Ok(vec![agent]);
     }
     agents.extract().map_err(|_| {
         PyTypeError::new_err(format!(

@@ -29,6 +29,7 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{self, BeforeFirst, Session, Times};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
@@ -51,10 +52,16 @@ pub struct PyClassifier {
     set: Py<PyPolicySet>,
     agents: Vec<AgentChain>,
     names: Vec<String>,
+    /// The number of agents that are User-Agent headers, which come last.
+    headers: usize,
     assumed_scheme: Option<Vec<u8>>,
     /// The questions that were asked. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
 }
+
+/// What pickles a classifier: a function, and its arguments.
+type Reduced<'py> =
+    (Bound<'py, PyAny>, (Py<PyPolicySet>, Vec<String>, Vec<String>, Option<String>));
 
 /// Rows that are decided together, and their times.
 struct Chunk {
@@ -183,7 +190,8 @@ impl Question {
 }
 
 impl PyClassifier {
-    /// Returns a classifier for `agents`, which must not be empty.
+    /// Returns a classifier for `agents`, which must not be empty. The last ones are `headers`
+    /// User-Agent headers.
     ///
     /// # Errors
     ///
@@ -191,11 +199,12 @@ impl PyClassifier {
     pub fn new(
         set: Py<PyPolicySet>,
         agents: Vec<AgentChain>,
+        headers: usize,
         assumed_scheme: Option<Vec<u8>>,
     ) -> PyResult<PyClassifier> {
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
-        let classifier = PyClassifier { set, agents, names, assumed_scheme, questions };
+        let classifier = PyClassifier { set, agents, names, headers, assumed_scheme, questions };
         classifier.question(&[], BeforeFirst::Unknown)?;
         Ok(classifier)
     }
@@ -284,6 +293,28 @@ impl PyClassifier {
     /// Returns the provenance of the policies.
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.set.get().provenance(py)
+    }
+
+    /// Pickles a classifier as its set and agents.
+    fn __reduce__<'py>(self_: &Bound<'py, PyClassifier>) -> PyResult<Reduced<'py>> {
+        let it = self_.get();
+        let (tokens, headers) = it.names.split_at(it.names.len() - it.headers);
+        let text = |scheme: &[u8]| String::from_utf8_lossy(scheme).into_owned();
+        let scheme = it.assumed_scheme.as_deref().map(text);
+        let arguments = (it.set.clone_ref(self_.py()), tokens.into(), headers.into(), scheme);
+        Ok((self_.get_type().getattr("_unpickle")?, arguments))
+    }
+
+    /// Returns a pickled classifier.
+    #[classmethod]
+    fn _unpickle(
+        _: &Bound<'_, PyType>,
+        set: &Bound<'_, PyPolicySet>,
+        agents: &Bound<'_, PyAny>,
+        user_agents: Vec<String>,
+        assume_scheme: Option<String>,
+    ) -> PyResult<PyClassifier> {
+        PyPolicySet::for_agents(set, Some(agents), user_agents, assume_scheme)
     }
 
     fn __repr__(&self) -> String {

@@ -15,6 +15,9 @@
 //! | `robots_txt` | one file |
 //! | `survey` | rows of each origin and agent, as a stream |
 //!
+//! The module has the command-line program too, so that the wheel needs no second file with the same
+//! engine: maturin packs either a module or programs. Python's start adds some hundredths of a second.
+//!
 //! `python/portcullis_robots` has the code in Python: facades for other packages, Spark, datatrove.
 //! Tests are in Python too: `scripts/python-check`.
 
@@ -70,6 +73,9 @@ fn of_json<'py>(py: Python<'py>, json: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 
 #[pymodule]
 mod _core {
+    use std::ffi::OsString;
+    use std::io::Write;
+
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -89,6 +95,18 @@ mod _core {
     #[pyfunction]
     fn _is_agent(name: &str, dialect: &str) -> PyResult<bool> {
         Ok(super::AgentChain::parse(name, super::policy_set::dialect(dialect)?).is_ok())
+    }
+
+    /// Runs the command-line program, and returns its exit status. It handles the signals of the
+    /// process from then on, and ends the process on wrong usage.
+    #[pyfunction]
+    fn _run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| {
+            let status = portcullis::run_program(arguments);
+            // Python ends without what Rust does at the end of a program.
+            let _ = std::io::stdout().flush();
+            status
+        })
     }
 
     #[pymodule_init]

@@ -36,7 +36,7 @@ use crate::{Error, of_json, value_error};
 #[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
 pub struct PyPolicySet {
     pub set: Arc<PolicySet>,
-    /// The path of the file, and whether it is mapped. `None` for a set in memory.
+    /// The absolute path of the file, and whether it is mapped. `None` for a set in memory.
     file: Option<(PathBuf, bool)>,
 }
 
@@ -69,7 +69,8 @@ fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
         true => unsafe { PolicySet::map(&path) },
         false => PolicySet::open(&path),
     };
-    Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file: Some((path, mapped)) })
+    let file = Some((std::path::absolute(&path)?, mapped));
+    Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file })
 }
 
 /// Returns the error about a set without history, which `argument` needs.
@@ -202,7 +203,7 @@ impl PyPolicySet {
     /// Returns a classifier for crawlers: a product token, `A+B` for a crawler that follows the groups
     /// of B if no group names A, `@NAME` for a list of crawlers, or a sequence of them.
     #[pyo3(signature = (agents = None, *, user_agents = Vec::new(), assume_scheme = None))]
-    fn for_agents(
+    pub fn for_agents(
         self_: &Bound<'_, PyPolicySet>,
         agents: Option<&Bound<'_, PyAny>>,
         user_agents: Vec<String>,
@@ -218,7 +219,7 @@ impl PyPolicySet {
             return Err(PyValueError::new_err(text));
         }
         let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase().into_bytes());
-        PyClassifier::new(self_.clone().unbind(), chains, scheme)
+        PyClassifier::new(self_.clone().unbind(), chains, user_agents.len(), scheme)
     }
 
     /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`. `history`
@@ -296,23 +297,39 @@ impl PyPolicySet {
         format!("<PolicySet {}: {} origins>", self.set.name(), self.origins())
     }
 
-    /// Pickles a set that is a file as its path.
+    /// Pickles a set that is a file as its path and its hash. The bytes of a set in memory are not
+    /// pickled, because each task of a pool would send them again.
     fn __reduce__<'py>(
         self_: &Bound<'py, PyPolicySet>,
-    ) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
+    ) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool, String))> {
+        let set = self_.get();
         let missing = || {
             PyTypeError::new_err(
-                "a set in memory cannot be pickled; compile it with output=PATH, and open that",
+                "a set in memory cannot be pickled; compile its files with output=PATH, which is \
+                 pickled as the path, or compile it in each process",
             )
         };
-        let (path, mapped) = self_.get().file.clone().ok_or_else(missing)?;
-        let opened = if mapped { "open" } else { "_open_unmapped" };
-        Ok((self_.get_type().getattr(opened)?, (path,)))
+        let (path, mapped) = set.file.clone().ok_or_else(missing)?;
+        Ok((self_.get_type().getattr("_unpickle")?, (path, mapped, set.hash())))
     }
 
+    /// Opens a pickled set.
     #[classmethod]
-    fn _open_unmapped(_: &Bound<'_, PyType>, path: PathBuf) -> PyResult<PyPolicySet> {
-        open(path, false)
+    fn _unpickle(
+        _: &Bound<'_, PyType>,
+        path: PathBuf,
+        mapped: bool,
+        hash: &str,
+    ) -> PyResult<PyPolicySet> {
+        let opened = open(path, mapped)?;
+        match opened.hash() == hash {
+            true => Ok(opened),
+            false => Err(Error::new_err(format!(
+                "{}: its hash is {}, and {hash} was pickled; pickle the set again",
+                opened.name(),
+                opened.hash()
+            ))),
+        }
     }
 }
 

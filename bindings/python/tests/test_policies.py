@@ -1,6 +1,7 @@
 """Tests of policy sets and classifiers, without any other library."""
 
 import json
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -71,7 +72,7 @@ def test_agents(policies):
         (None, "no agents"),
         ([], "no agents"),
         (["a b"], "product tokens"),
-        ("GPTBot,CCBot", "product tokens"),
+        ("GPTBot, CCBot", r"pass a list: \['GPTBot', 'CCBot'\]"),
         ([""], "empty token"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -90,7 +91,7 @@ def test_lists_of_agents(policies):
     assert policies.for_agents(names).agents == names
     assert policies.for_agents("@ai-training").agents == names
     assert policies.for_agents("GPTBot").agents == ["GPTBot"]
-    mixed = policies.for_agents(["MyBot", "@ai-training", "GPTBot"]).agents
+    mixed = policies.for_agents(["MyBot", "@ai-training", "gptbot"]).agents
     assert mixed == ["MyBot", *names]
     for ask in (agent_list, lambda name: policies.for_agents(f"@{name}")):
         with pytest.raises(ValueError, match="no list 'nothing'; the lists are ai-training"):
@@ -187,11 +188,46 @@ def test_broken_records_are_warned_of(tmp_path):
         PolicySet.compile(source, strictness="strict")
 
 
-def test_sets_are_pickled_as_paths(policies, urls):
+def test_sets_are_pickled_as_paths(policies, set_path, tmp_path, monkeypatch):
     again = pickle.loads(pickle.dumps(policies))
     assert (again.hash, again.name) == (policies.hash, policies.name)
     with pytest.raises(TypeError, match="output=PATH"):
         pickle.dumps(PolicySet.compile({"https://a.example/robots.txt": ""}))
+    # The path is that of the opened file, wherever the process is then.
+    monkeypatch.chdir(set_path.parent)
+    opened = PolicySet.open(set_path.name, mapped=False)
+    monkeypatch.chdir(tmp_path)
+    assert pickle.loads(pickle.dumps(opened)).name == str(set_path)
+
+
+def test_another_content_is_not_unpickled(set_path, tmp_path):
+    path = tmp_path / "policies.pcs"
+    path.write_bytes(set_path.read_bytes())
+    pickled = pickle.dumps(PolicySet.open(path).for_agents("GPTBot"))
+    other = PolicySet.compile(SAMPLE / "robots", dialect="google", output=path)
+    with pytest.raises(Error, match=f"its hash is {other.hash}, and .* was pickled"):
+        pickle.loads(pickled)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(pickled)
+
+
+def allowed(classifier, urls):
+    return classifier.allowed(urls).to_pylist()
+
+
+def test_spawned_processes_have_the_classifier(policies, urls):
+    classifier = policies.for_agents(
+        ["GPTBot", "@ai-training"], user_agents=["Mozilla/5.0 (X; CCBot/2)"], assume_scheme="HTTPS"
+    )
+    parts = [urls[place::3] for place in range(3)]
+    expected = [allowed(classifier, part) for part in parts]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.starmap(allowed, [(classifier, part) for part in parts]) == expected
+        again = pool.apply(pickle.loads, [pickle.dumps(classifier)])
+    assert again.agents == classifier.agents
+    shop = "shop.example/cart/"
+    assert again.classify([shop]).to_pylist() == classifier.classify([shop]).to_pylist()
 
 
 def test_threads_of_python_share_a_classifier(policies, urls):

@@ -318,12 +318,6 @@ def test_compiling_in_tasks(session, tmp_path):
     assert len(list(tmp_path.glob("part-*.pcs"))) == 3
 
 
-def test_the_jobs_agents(set_path):
-    names = job._expanded(["GPTBot", "@ai-training", "gptbot", "Bingbot"], str(set_path))
-    assert names[0] == "GPTBot" and {"CCBot", "Bingbot"} <= set(names)
-    assert len({name.lower() for name in names}) == len(names)
-
-
 def test_the_jobs_times():
     asked = ["-p", "x", "-a", "CCBot", "-o", "y", "z"]
     assert job._arguments([*asked, "--at", "2024-06-01"]).at == datetime(2024, 6, 1)

@@ -35,7 +35,7 @@ class RobotsFilter(BaseFilter):
 
     Args:
         policies: the path of a compiled set, which each worker maps
-        agents: product tokens
+        agents: a product token, a list such as ``@ai-training``, or a sequence of them
         mode: whether ``all`` agents have to be allowed, or ``any``
         keep_unknown: keep documents of origins without a known policy
         purpose: the use that has to be permitted as well, such as ``train-ai``
@@ -53,7 +53,7 @@ class RobotsFilter(BaseFilter):
     def __init__(
         self,
         policies: str | os.PathLike[str],
-        agents: Sequence[str],
+        agents: str | Sequence[str],
         *,
         mode: Literal["all", "any"] = "all",
         keep_unknown: bool = False,
@@ -67,7 +67,7 @@ class RobotsFilter(BaseFilter):
     ) -> None:
         super().__init__(exclusion_writer, batch_size)
         self.policies = os.fspath(policies)
-        self.agents = list(agents)
+        self.agents = agents if isinstance(agents, str) else list(agents)
         self.mode = mode
         self.keep_unknown = keep_unknown
         self.purpose = purpose

@@ -8,7 +8,6 @@ import sys
 from datetime import datetime
 
 from .._core import PolicySet
-from ..agents import agent_list
 from . import classify, counts, filter
 
 
@@ -66,16 +65,6 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def _expanded(agents: list[str], policies: str) -> list[str]:
-    """Return the agents without duplicates, with lists replaced by their names."""
-    dialect = PolicySet.open(policies).dialect
-    names: dict[str, str] = {}
-    for agent in agents:
-        for name in agent_list(agent[1:], dialect) if agent.startswith("@") else [agent]:
-            names.setdefault(name.lower(), name)
-    return list(names.values())
-
-
 def main(values: list[str] | None = None) -> int:
     """Run the job."""
     from pyspark.sql import SparkSession
@@ -83,7 +72,9 @@ def main(values: list[str] | None = None) -> int:
     asked = _arguments(values)
     spark = SparkSession.builder.appName("portcullis").getOrCreate()
     policies = asked.policies
-    asked.agents = _expanded(asked.agents, policies)
+    if asked.agents:
+        # Lists are replaced by their names, which are the names of the columns.
+        asked.agents = PolicySet.open(policies).for_agents(asked.agents).agents
     if not asked.on_workers:
         spark.sparkContext.addFile(policies)
         policies = os.path.basename(policies)
