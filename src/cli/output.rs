@@ -321,6 +321,16 @@ impl Output {
         self.encoder.write_all(bytes).map_err(|error| OutputFailed::new(&self.name, error))
     }
 
+    /// Passes on what was written, unless it goes to a file or is compressed.
+    pub fn flush(&mut self) -> Result<(), OutputFailed> {
+        match &mut self.encoder {
+            Encoder::Identity(plain @ (Plain::Standard(_) | Plain::InPlace(_))) => {
+                plain.flush().map_err(|error| OutputFailed::new(&self.name, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Completes the output. A file gets its name.
     pub fn finish(self) -> Result<(), OutputFailed> {
         Output::finish_all([self])

@@ -57,10 +57,10 @@ impl Outputs {
         Ok(true)
     }
 
-    /// Writes to the output of the current list.
+    /// Writes to the output of the current list. The reader of a pipe sees it at once.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
         match &mut self.current {
-            Some(output) => output.write(bytes),
+            Some(output) => output.write(bytes).and_then(|()| output.flush()),
             None => Ok(()),
         }
     }

@@ -30,6 +30,7 @@ pub const ROW_GROUPS: ChunkConfig = ChunkConfig {
     chunk_bytes: PARQUET_TEXT_GROUP_BYTES,
     record_bytes_max: RECORD_BYTES_MAX,
     by_row_group: true,
+    pause: None,
 };
 
 /// Whether the lists of a run are Parquet.

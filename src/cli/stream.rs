@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
-use portcullis_io::input::Source;
+use portcullis_dialect::limits::PAUSE;
+use portcullis_io::input::{ChunkConfig, Source};
 use portcullis_io::list::{List, Rows};
 pub use portcullis_io::runner::Part;
 use portcullis_io::runner::{self, Config};
@@ -85,7 +86,8 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
     let config = Config {
         threads: plan.threads,
-        chunks: plan.chunks,
+        // Row groups of an output are chunks, and must not depend on how a pipe delivers.
+        chunks: ChunkConfig { pause: (!plan.chunks.by_row_group).then_some(PAUSE), ..plan.chunks },
         lists: Arc::clone(&plan.lists),
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
         progress: Some(progress.bytes_done()),

@@ -1,6 +1,9 @@
-//! Standard output that is closed or full.
+//! Pipes: standard output that is closed or full, and answers that follow their URLs.
 
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use super::*;
 
@@ -40,5 +43,38 @@ fn a_closed_pipe_is_a_quiet_success() {
         let output = child.wait_with_output().unwrap();
         assert_status(&output, 0);
         assert_eq!(text(&output.stderr), "", "{line}");
+    }
+}
+
+/// The answer to a line comes while standard input is open. What decides is that it comes at all: the
+/// limit is long, so that a busy machine does not fail.
+#[cfg(unix)]
+#[test]
+fn answers_follow_their_urls() {
+    let folder = Folder::new();
+    for line in ["classify", "classify --format jsonl", "classify --format csv -j1", "filter"] {
+        let mut process = folder.process(&format!("{line} --robots robots -a Bot --no-summary"));
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = process.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, answers) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            output.lines().for_each(|line| sender.send(line.unwrap()).unwrap());
+        });
+        for number in 0..3 {
+            writeln!(input, "{ALLOWED}?{number}").unwrap();
+            loop {
+                let answer = answers.recv_timeout(Duration::from_secs(30)).expect(line);
+                // The header of CSV comes with the first answer.
+                if answer.contains(&format!("?{number}")) {
+                    break;
+                }
+            }
+        }
+        drop(input);
+        reader.join().unwrap();
+        assert!(child.wait().unwrap().success(), "{line}");
+        assert!(answers.try_recv().is_err(), "{line}");
     }
 }

@@ -3,6 +3,8 @@
 //! No limit is silent: exceeding it gives a note, a state, an error, or a slower strategy with the
 //! same answer, as documented where the limit applies.
 
+use std::time::Duration;
+
 /// Bytes of a robots.txt file that are read: 500 KiB.
 ///
 /// Source: RFC 9309, section 2.5 ("MUST be at least 500 kibibytes"), and Google's page, which sets
@@ -52,6 +54,13 @@ pub const REJECTS_SHOWN: usize = 3;
 /// Source: our choice. About 16,000 URLs make the cost of a handover negligible, and the waiting
 /// chunks stay small compared with the policies.
 pub const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// How long a pipe may deliver nothing before the records that it delivered are worked on, although
+/// they do not fill a chunk: 200 ms.
+///
+/// Source: our choice. A reader of the output sees each answer within a second of its URL, and a
+/// producer that only hesitates still fills chunks.
+pub const PAUSE: Duration = Duration::from_millis(200);
 
 /// Threads per processor that `-j` starts: 16. A higher number is lowered, with a note.
 ///

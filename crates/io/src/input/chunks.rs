@@ -2,8 +2,9 @@
 //!
 //! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
 //! record. The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the
-//! same file through a pipe give the same chunks. As a consequence, a pipe's chunk is returned when
-//! it is full or the pipe ends, not when a line arrives. Every readable input has at least one
+//! same file through a pipe give the same chunks: a pipe's chunk is returned when it is full or the
+//! pipe ends, not when a line arrives. A caller whose output does not depend on the cuts can ask for
+//! shorter chunks where a pipe pauses ([`ChunkConfig::pause`]). Every readable input has at least one
 //! chunk, which may be empty, so that readers of chunks see the bytes before the first record.
 //!
 //! Cost for plain lines: one `memrchr` per chunk; a stream also copies the record that a chunk
@@ -15,12 +16,13 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::time::Duration;
 
 use portcullis_dialect::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
 use super::InputError;
 use super::source::{Content, Mapping};
-use super::stream::Stream;
+use super::stream::{Filled, Stream};
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{Detected, Framing, List, ListConfig, detect};
 use crate::sitemap::Sitemap;
@@ -36,6 +38,9 @@ pub struct ChunkConfig {
     /// Whether the chunks of a Parquet file are its row groups, for outputs that have row groups.
     /// By default they have about as many URLs as other chunks.
     pub by_row_group: bool,
+    /// How long a pipe delivers nothing before its whole records become a chunk; `None`, the default,
+    /// waits for a full chunk. Only Unix systems tell whether a pipe has bytes.
+    pub pause: Option<Duration>,
 }
 
 impl Default for ChunkConfig {
@@ -44,6 +49,7 @@ impl Default for ChunkConfig {
             chunk_bytes: CHUNK_BYTES,
             record_bytes_max: RECORD_BYTES_MAX,
             by_row_group: false,
+            pause: None,
         }
     }
 }
@@ -211,6 +217,8 @@ pub struct Chunks {
     list: Option<Arc<List>>,
     is_first: bool,
     is_over: bool,
+    /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
+    owes_last: bool,
     /// The buffers of recycled chunks.
     spare: Vec<Vec<u8>>,
     /// The bytes returned so far, after decompression.
@@ -236,6 +244,7 @@ impl Chunks {
             list: None,
             is_first: true,
             is_over: false,
+            owes_last: false,
             spare: Vec::new(),
             position: 0,
             stored_bytes: 0,
@@ -273,7 +282,11 @@ impl Chunks {
         }
         let config = Arc::clone(&self.lists);
         let mut wanted = self.config.wanted_bytes();
+        // The bytes before the first pause are tried once, and then those that are wanted.
+        let mut pause = self.config.pause;
+        let has_line = |text: &[u8]| text.trim_ascii_start().contains(&b'\n');
         let list = loop {
+            let mut is_final = matches!(self.content, Content::Mapped { .. });
             let (name, first, is_whole) = match &mut self.content {
                 Content::Mapped { mapping, start } => {
                     let rest = &mapping[*start..];
@@ -281,12 +294,21 @@ impl Chunks {
                     (mapping.name(), first, first.len() == rest.len())
                 }
                 Content::Stream(stream) => {
-                    let is_whole = !stream.fill(wanted) && !stream.has_failed();
+                    match stream.fill_or_pause(wanted, pause, has_line) {
+                        Filled::Paused => pause = None,
+                        Filled::Wanted | Filled::Ended => is_final = true,
+                    }
+                    let is_whole = stream.is_at_end() && stream.bytes().len() < wanted;
                     (stream.name(), stream.bytes(), is_whole)
                 }
             };
             let first_bytes = first.len();
-            match detect(name, first, is_whole, &config)? {
+            let detected = match detect(name, first, is_whole, &config) {
+                // More than what came before a pause may make sense of it.
+                Err(_) | Ok(Detected::More | Detected::Parquet(_)) if !is_final => continue,
+                detected => detected?,
+            };
+            match detected {
                 Detected::List(list) => break Arc::new(*list),
                 Detected::Parquet(list) => {
                     let list = self.open_parquet(*list, &config)?;
@@ -371,8 +393,9 @@ impl Chunks {
                 (Bytes::Mapped(Arc::clone(mapping)), range, self.stored_bytes + taken, is_last)
             }
             Content::Stream(stream) => {
-                let count = match cut_stream(stream, framing, &config) {
-                    None if is_first => 0,
+                let owed = std::mem::take(&mut self.owes_last);
+                let count = match cut_stream(stream, framing, &config, &mut self.owes_last) {
+                    None if is_first || owed => 0,
                     Some(Ok(Cut::At(count))) => count,
                     Some(Ok(Cut::More | Cut::TooLong)) => {
                         let name = stream.name().to_owned();
@@ -421,15 +444,22 @@ fn next_rows(
     Some(Ok(Chunk { bytes, range: 0..0, stored_bytes, list, is_first, is_last }))
 }
 
-/// Reads until a chunk can be cut. `None` at the end.
+/// Reads until a chunk can be cut. `None` at the end. Sets `is_paused` if the cut is at a pause.
 fn cut_stream(
     stream: &mut Stream,
     framing: Framing,
     config: &ChunkConfig,
+    is_paused: &mut bool,
 ) -> Option<Result<Cut, InputError>> {
     let mut wanted = config.wanted_bytes();
     loop {
-        let is_last = !stream.fill(wanted);
+        let has_record = |text: &[u8]| framing.last_end(text) > 0;
+        let filled = stream.fill_or_pause(wanted, config.pause, has_record);
+        if filled == Filled::Paused {
+            *is_paused = true;
+            return Some(Ok(Cut::At(framing.last_end(stream.bytes()))));
+        }
+        let is_last = filled == Filled::Ended;
         if is_last && stream.has_failed() {
             // A truncated record would be a different URL.
             stream.truncate(framing.last_end(stream.bytes()));

@@ -173,7 +173,12 @@ impl Source {
             Ok(metadata) if metadata.is_file() => {
                 Source::from_regular_file(name, file, metadata.len(), config)
             }
-            Ok(_) => Ok(Source::from_reader(name, file, config)),
+            Ok(_) => {
+                let pipe = file.try_clone().ok();
+                let mut stream = Stream::new(name, file, config.decompress);
+                stream.watch(pipe);
+                Ok(Source { stored_bytes: None, content: Content::Stream(stream), file: None })
+            }
             Err(error) => Err(InputError::Open { name, error }),
         }
     }

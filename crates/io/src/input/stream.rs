@@ -4,11 +4,13 @@
 //! or the detection of a format. Compression is detected by the first read, so creating a stream
 //! never waits for a slow pipe. After an error, the bytes before it can still be used.
 
+use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use portcullis_dialect::limits::CHUNK_BYTES;
 
@@ -34,6 +36,19 @@ pub(crate) struct Stream {
     position: u64,
     /// The error that ends the stream, until it is taken.
     failure: Option<InputError>,
+    /// The pipe that is read, to see whether it has bytes.
+    pipe: Option<File>,
+}
+
+/// Why a stream stopped reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filled {
+    /// The wanted bytes are buffered.
+    Wanted,
+    /// The pipe delivers nothing for now.
+    Paused,
+    /// The input ended, or failed.
+    Ended,
 }
 
 enum State {
@@ -69,6 +84,7 @@ impl Stream {
             end: 0,
             position: 0,
             failure: None,
+            pipe: None,
         }
     }
 
@@ -81,6 +97,11 @@ impl Stream {
         let (name, gauge) = (stream.name.clone(), Arc::clone(&stream.gauge));
         let state = State::Reading(Box::new(stage(stream)));
         Stream { state, gauge, ..Stream::new(name, io::empty(), false) }
+    }
+
+    /// Makes [`Stream::fill_or_pause`] see the pauses of `pipe`, from which the stored bytes come.
+    pub(super) fn watch(&mut self, pipe: Option<File>) {
+        self.pipe = pipe;
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -116,6 +137,29 @@ impl Stream {
     pub(crate) fn fill(&mut self, wanted: usize) -> bool {
         while self.end - self.start < wanted && self.read_some(wanted) {}
         self.end - self.start >= wanted
+    }
+
+    /// Like [`Stream::fill`]. With a `pause`, it also stops when a pipe has delivered nothing for that
+    /// long and the buffered bytes are `enough`.
+    pub(super) fn fill_or_pause(
+        &mut self,
+        wanted: usize,
+        pause: Option<Duration>,
+        enough: impl Fn(&[u8]) -> bool,
+    ) -> Filled {
+        while self.bytes().len() < wanted {
+            if let (Some(pause), Some(pipe)) = (pause, &self.pipe)
+                && !self.bytes().is_empty()
+                && is_quiet(pipe, pause)
+                && enough(self.bytes())
+            {
+                return Filled::Paused;
+            }
+            if !self.read_some(wanted) {
+                break;
+            }
+        }
+        if self.bytes().len() < wanted { Filled::Ended } else { Filled::Wanted }
     }
 
     /// Returns the first bytes up to `terminator`, `bytes_max` or the end, whichever comes first,
@@ -279,6 +323,25 @@ impl Stream {
             (Err(source), Some(coding)) => InputError::Damaged { name, coding, source },
         });
     }
+}
+
+/// Returns whether a pipe delivers nothing within `pause`, and has not ended either.
+#[cfg(unix)]
+fn is_quiet(pipe: &File, pause: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let timeout = Timespec {
+        tv_sec: pause.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: pause.subsec_nanos().into(),
+    };
+    let mut files = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut files, Some(&timeout)) == Ok(0)
+}
+
+/// Pauses of pipes are not seen on this system.
+#[cfg(not(unix))]
+fn is_quiet(_: &File, _: Duration) -> bool {
+    false
 }
 
 /// The state of a [`Tap`].

@@ -7,12 +7,12 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
-use crate::list::ListConfig;
+use crate::list::{Arena, ListConfig, Rows};
 use crate::tests::{gzip, zstd as zstd_frame};
 
 /// Chunks so small that every record occurs at every position in a chunk.
 const SMALL: ChunkConfig =
-    ChunkConfig { chunk_bytes: 8, record_bytes_max: 12, by_row_group: false };
+    ChunkConfig { chunk_bytes: 8, record_bytes_max: 12, by_row_group: false, pause: None };
 
 /// A reader that returns one byte per read and is sometimes interrupted by a signal.
 struct Dribble<R> {
@@ -283,6 +283,75 @@ fn a_pipe_is_not_read_before_it_is_asked() {
     drop(writer);
     assert_eq!(source.coding().unwrap(), None);
     assert_eq!(read_whole(source), b"one\ntwo\n");
+}
+
+/// The texts of chunks, each read when its bytes were written, with a config that sees pauses.
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_pauses_gives_what_it_has() {
+    use std::os::fd::OwnedFd;
+    use std::time::Duration;
+
+    let pause = Some(Duration::from_millis(20));
+    let config = ChunkConfig { pause, ..ChunkConfig::default() };
+    let begin = |stored: OwnedFd| {
+        let source = Source::from_file("pipe".into(), stored.into(), OpenConfig::default());
+        source.unwrap().chunks(config, ListConfig::default())
+    };
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut chunks = begin(reader.into());
+    for (written, chunk, is_first) in [
+        ("a.example\nb.exa", "a.example\n", true),
+        ("mple\n", "b.example\n", false),
+        ("c\nd\ne", "c\nd\n", false),
+    ] {
+        writer.write_all(written.as_bytes()).unwrap();
+        let found = chunks.next().unwrap().unwrap();
+        assert_eq!(
+            (&*found, found.is_first(), found.is_last()),
+            (chunk.as_bytes(), is_first, false)
+        );
+    }
+    drop(writer);
+    let last = chunks.next().unwrap().unwrap();
+    assert_eq!((&*last, last.is_last()), (&b"e"[..], true));
+    assert!(chunks.next().is_none());
+
+    // The end of a list comes after its last record.
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut chunks = begin(reader.into());
+    writer.write_all(b"a.example\n").unwrap();
+    assert!(!chunks.next().unwrap().unwrap().is_last());
+    drop(writer);
+    let end = chunks.next().unwrap().unwrap();
+    assert!(end.is_empty() && end.is_last() && chunks.next().is_none());
+
+    // What was written before a pause makes no sense alone.
+    for (first, rest, url) in [
+        ("T 20240102030405\n", "F+ http://a.example/\n", "http://a.example/"),
+        ("{\"a\": 1}\n", "{\"url\": \"http://a.example/\"}\n", "http://a.example/"),
+        ("\n", "{\"address\": \"http://a.example/\"}\n", "http://a.example/"),
+    ] {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut chunks = begin(reader.into());
+        writer.write_all(first.as_bytes()).unwrap();
+        let writing = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(60));
+            writer.write_all(rest.as_bytes()).unwrap();
+        });
+        let mut urls = Vec::new();
+        while let Some(chunk) = chunks.next() {
+            let (chunk, arena) = (chunk.unwrap(), Arena::new());
+            let mut rows = Rows::new(&chunk, &arena, 0);
+            let read = |block: &[Record<'_>]| {
+                urls.extend(block.iter().map(|record| record.url().to_vec()));
+                Ok::<_, InputError>(true)
+            };
+            rows.read(1, read).unwrap();
+        }
+        writing.join().unwrap();
+        assert!(urls.contains(&url.as_bytes().to_vec()), "{first}: {urls:?}");
+    }
 }
 
 #[test]

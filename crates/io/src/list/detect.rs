@@ -146,7 +146,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if is_sitemap(text) == Some(true) => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
         () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
-        () if crawl::is_journal_time(line) && lines.next().is_some_and(crawl::is_journal) => {
+        () if crawl::is_journal_time(line)
+            && lines.next().is_none_or(|it| it.is_empty() || crawl::is_journal(it)) =>
+        {
             ListFormat::HeritrixJournal
         }
         () if crawl::is_log(line) => ListFormat::CrawlLog,

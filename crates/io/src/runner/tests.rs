@@ -16,7 +16,7 @@ const THREADS: [usize; 4] = [1, 2, 3, 7];
 
 /// Chunks of a few records, so that a short list has many.
 const SMALL: ChunkConfig =
-    ChunkConfig { chunk_bytes: 32, record_bytes_max: 100, by_row_group: false };
+    ChunkConfig { chunk_bytes: 32, record_bytes_max: 100, by_row_group: false, pause: None };
 
 fn mapped() -> OpenConfig {
     // SAFETY: the files are these tests' own, and nothing writes to them while they are read.
