@@ -340,7 +340,7 @@ fn a_pipe_that_pauses_gives_what_it_has() {
             writer.write_all(rest.as_bytes()).unwrap();
         });
         let mut urls = Vec::new();
-        while let Some(chunk) = chunks.next() {
+        for chunk in chunks.by_ref() {
             let (chunk, arena) = (chunk.unwrap(), Arena::new());
             let mut rows = Rows::new(&chunk, &arena, 0);
             let read = |block: &[Record<'_>]| {
