@@ -21,7 +21,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::types::{Int8Type, Int32Type, TimestampMillisecondType};
+use arrow_array::types::{Float64Type, Int8Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, make_array,
 };
@@ -270,6 +270,7 @@ fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
         match array.data_type() {
             DataType::Boolean => list.append(array.as_boolean().value(row))?,
             DataType::Int32 => list.append(array.as_primitive::<Int32Type>().value(row))?,
+            DataType::Float64 => list.append(array.as_primitive::<Float64Type>().value(row))?,
             DataType::Utf8 => list.append(array.as_string::<i32>().value(row))?,
             DataType::Binary => {
                 list.append(PyBytes::new(py, array.as_binary::<i32>().value(row)))?;

@@ -59,6 +59,15 @@ def test_bad_urls_are_values(policies):
     assert classifier.explain("mailto:a@b.example")["problem"]
 
 
+def test_every_column_has_python_values():
+    text = "User-agent: *\nCrawl-delay: 2.5\nDisallow: /a\n"
+    policies = PolicySet.compile({"https://a.example/robots.txt": text})
+    asked = {"columns": "verdict,reason,line,rule,group,delay,state", "usage": ["search"]}
+    rows = policies.for_agents("X").classify(["https://a.example/a", "no"], **asked).to_pylist()
+    values = [[row[f"X_{name}"] for name in ("line", "rule", "group", "delay")] for row in rows]
+    assert values == [[3, "/a", "*", 2.5], [None] * 4]
+
+
 def test_agents(policies):
     classifier = policies.for_agents(
         [" GPTBot ", "Googlebot-News+Googlebot"],

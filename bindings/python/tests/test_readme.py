@@ -37,7 +37,10 @@ def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        pq.write_table(pa.table({"url": listed}), "pages.parquet")
+        pages = pa.table({"url": listed})
+        pq.write_table(pages, "pages.parquet")
+        pathlib.Path("crawl").mkdir()
+        pq.write_table(pages.append_column("text", pages["url"]), "crawl/0.parquet")
     except ImportError:
         pass
     names = {}

@@ -1,7 +1,7 @@
 """Evaluates robots.txt rules in bulk, exactly and fast.
 
 Start with :class:`PolicySet` for the URLs of many hosts, over Arrow, and with :class:`RobotsTxt`
-for one file. ``portcullis_robots.spark`` and ``portcullis_robots.datatrove`` run inside those
+for one file. ``portcullis_robots.polars``, ``.duckdb``, ``.spark`` and ``.datatrove`` run inside those
 engines. ``portcullis_robots.protego``, ``.robotparser`` and ``.scrapy`` replace other parsers.
 
 The package does not fetch files. A URL whose policy is not known is never allowed.
