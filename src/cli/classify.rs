@@ -61,6 +61,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         "the columns captured, since and until need a time: use --at, --at-column or --at-field too"
     );
     questions.usage = !labels.is_empty();
+    plan::record_agents(args.agent, &mut questions)?;
+    let columns = if questions.each.is_some() { columns.with_record_agent()? } else { columns };
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
     let mut stream = plan::stream(args.input, args.rejects, &questions, &args.run, prints)?;

@@ -116,6 +116,10 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     );
     ensure!(questions.times.is_none() || set.has_history(), plan::no_history(set));
     let classifier = Classifier::new(Arc::clone(set), agents)?;
+    let classifier = match &questions.each {
+        Some(each) => classifier.with_agent_per_record(each.kind)?,
+        None => classifier,
+    };
     let classifier = classifier.with_freshness(questions.freshness);
     let classifier = match &questions.times {
         Some(times) => classifier

@@ -31,6 +31,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     questions.freshness = plan::freshness(&args.freshness);
     questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
     questions.usage = args.selection.purpose.is_some();
+    plan::record_agents(args.agent, &mut questions)?;
     let destination = Destination::new(args.output.joined.output);
     let prints_records = !args.quiet && !args.count;
     let folder = args.output.out_dir.as_ref();

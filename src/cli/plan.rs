@@ -16,16 +16,16 @@ use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN};
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
-use portcullis_io::list::{AtConfig, AtPlace, FieldPath, ListConfig, ListFormat};
+use portcullis_io::list::{AgentPlace, AtConfig, AtPlace, FieldPath, ListConfig, ListFormat};
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{BeforeFirst, Freshness};
+use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 use portcullis_set::{PolicySet, Strictness};
 
-use super::agents::{self, Asked};
+use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, AtValue, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs, ListTimeArgs,
-    MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs,
-    UsageArgs,
+    AgentArgs, AgentForm, AtValue, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs,
+    ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
+    RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 use super::files::Files;
 use super::lists::{self, Input};
@@ -69,8 +69,20 @@ pub struct QuestionPlan {
     pub times: Option<TimePlan>,
     /// Whether usage preferences are asked about.
     pub usage: bool,
+    /// The agent of each record; `None` if records are decided for all agents.
+    pub each: Option<RecordAgentPlan>,
     /// Whether all robots that files name are asked about, and not the agents alone.
     pub all_robots: bool,
+}
+
+/// The agent of each record.
+#[derive(Clone, Debug)]
+pub struct RecordAgentPlan {
+    pub place: AgentPlace,
+    /// How it is written.
+    pub kind: AgentKind,
+    /// Whether the known agents are those of the built-in lists, because `-a` names none.
+    pub has_default_lists: bool,
 }
 
 /// The times as of which records are decided.
@@ -149,7 +161,10 @@ impl QuestionPlan {
     /// Returns how lists are cut if the output has an answer for each agent. With many agents, chunks
     /// are shorter, so that their outputs are not longer.
     pub fn chunks(&self) -> ChunkConfig {
-        let agents = self.agent_count().max(1);
+        let agents = match self.each {
+            Some(_) => 1,
+            None => self.agent_count().max(1),
+        };
         let chunk_bytes = CHUNK_BYTES / agents.div_ceil(CHUNK_AGENTS);
         ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
     }
@@ -258,6 +273,36 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
     Ok(questions)
 }
 
+/// Makes `questions` ask about the agent of each record, if a flag requests it. Without -a, the agents
+/// of the built-in lists are known.
+pub fn record_agents(
+    RecordAgentArgs { agent_column, agent_field, agent_kind }: RecordAgentArgs,
+    questions: &mut QuestionPlan,
+) -> anyhow::Result<()> {
+    let place = match agent_column {
+        Some(column) => AgentPlace::Column(column),
+        None if !agent_field.is_empty() => AgentPlace::Fields(agent_field),
+        None => return Ok(()),
+    };
+    ensure!(
+        !questions.usage,
+        "usage is found for named agents; omit --usage or --purpose, or name the agents with -a and \
+         omit --agent-column and --agent-field"
+    );
+    let has_default_lists = questions.names_nobody();
+    if has_default_lists {
+        questions.asked = agents::expand(&["@ai-all", "@search"].map(AgentValue::new))?;
+    }
+    let kind = match agent_kind {
+        AgentForm::Token => AgentKind::Token,
+        AgentForm::Header => AgentKind::Header,
+    };
+    questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
+    // A set that is compiled for the agents alone does not have the names of others.
+    questions.all_robots = true;
+    Ok(())
+}
+
 /// Checks that each label of `--usage` is named once.
 pub fn labels(UsageArgs { usage: labels }: UsageArgs) -> anyhow::Result<Vec<Label>> {
     for (place, label) in labels.iter().enumerate() {
@@ -343,7 +388,7 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
         fields: args.field,
         column: args.column,
         terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
-        at: AtConfig::default(),
+        ..ListConfig::default()
     })
 }
 
@@ -360,7 +405,8 @@ pub fn stream(
         "--rejects cannot go to standard output; name a file"
     );
     let at = questions.times.as_ref().map(|times| times.each.clone()).unwrap_or_default();
-    let config = ListConfig { at, ..self::reading(reading)? };
+    let agent = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
+    let config = ListConfig { at, agent, ..self::reading(reading)? };
     let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
     let inputs = lists::expand(files.iter().map(|list| list.path()), &mut notes)?;
     if inputs.iter().any(|input| input.path == Path::new("-")) {

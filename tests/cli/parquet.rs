@@ -407,3 +407,47 @@ fn round_trips_with_other_programs() {
     folder.ok(format!("classify list.txt {FLAGS} -o list.parquet --columns bits,state"));
     print!("{}", script("check.py", include_str!("parquet_check.py")));
 }
+
+/// The columns of the agent and the time may stand before that of the URL, or be it.
+#[test]
+fn agents_of_rows_are_those_of_the_same_table() {
+    let folder = Folder::new();
+    let agents =
+        [Some("BadBot"), Some("ExampleBot"), None, Some(""), Some("Nowhere"), Some("badbot")];
+    let agent = |row: usize| agents[row % agents.len()];
+    let (rows_of_who, urls) = ((0..ROWS).map(agent), urls());
+    let columns = vec![
+        ("who", array(rows_of_who.collect::<DictionaryArray<Int32Type>>())),
+        ("url", array(urls.iter().cloned().collect::<StringArray>())),
+        ("id", array(Int64Array::from_iter_values(0..ROWS as i64))),
+    ];
+    write_columns(&folder, "x.parquet", columns);
+    let mut table = "who,url\n".to_owned();
+    for (row, url) in urls.iter().enumerate() {
+        table +=
+            &format!("{},{}\n", agent(row).unwrap_or_default(), url.as_deref().unwrap_or_default());
+    }
+    folder.write("x.csv", table);
+    for flags in ["--agent-column who", "--agent-column 1 -a ExampleBot", "--agent-column url"] {
+        let flags = format!("--robots robots --no-summary {flags}");
+        let of_table = folder.ok(format!("classify x.csv {flags} --format jsonl"));
+        for threads in [1, 3] {
+            let of_rows = format!("classify x.parquet {flags} --format jsonl -j {threads}");
+            assert_stdout(&folder.ok(of_rows), &of_table.stdout);
+        }
+    }
+    let flags = "--robots robots -a BadBot --agent-column who";
+    folder.ok(format!("classify x.parquet {flags} --columns verdict,reason -o y.parquet"));
+    let (found, names) = rows(&folder, "y.parquet");
+    assert_eq!(names[3..], ["agent", "verdict", "reason"]);
+    let ends = |row: usize, end: &str| assert!(found[row].ends_with(end), "{}", found[row]);
+    ends(0, r#"agent: "BadBot", verdict: "disallow", reason: "rule"}"#);
+    ends(10, r#"agent: "*", verdict: "allow", reason: "no-rule"}"#);
+    ends(20, r#"agent: null, verdict: "unknown", reason: "no-agent"}"#);
+    folder.ok(format!("filter x.parquet {flags} -o z.parquet"));
+    let kept = rows(&folder, "z.parquet").0.len();
+    assert_eq!(kept, found.iter().filter(|row| row.contains(r#"verdict: "allow""#)).count());
+    assert!(kept > 0);
+    let other = folder.output("classify x.parquet --robots robots --agent-column id");
+    assert_fails(&other, &["the column id holds no texts", "--agent-column"]);
+}

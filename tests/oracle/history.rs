@@ -249,7 +249,8 @@ fn a_set_with_history_decides_as_the_oracle_does_from_the_captures_up_to_each_ti
     println!("{tally:?}");
     // Every reason must occur, otherwise the generator has degenerated.
     for reason in Reason::ALL {
-        let never = matches!(reason, Reason::Expired | Reason::NotYet | Reason::NoTime);
+        use Reason::{Expired, NoAgent, NoTime, NotYet};
+        let never = matches!(reason, Expired | NotYet | NoTime | NoAgent);
         let share = if never { 0 } else { tally.compared / 500 };
         assert!(tally.by_reason[reason as usize] >= share, "{reason}: {tally:?}");
     }

@@ -132,6 +132,8 @@ words! {
         BeforeFirst = 12 => "before-first",
         /// The record has no time, or one that cannot be read, and the decision depends on it.
         NoTime = 13 => "no-time",
+        /// The record names no agent, or one that is not asked about and that a file names.
+        NoAgent = 14 => "no-agent",
     }
 }
 
@@ -188,6 +190,8 @@ impl Decision {
         Decision::without_rule(Verdict::Unknown, Reason::BeforeFirst);
     /// The record has no time that could be asked about.
     pub const NO_TIME: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoTime);
+    /// The record has no agent that could be asked about.
+    pub const NO_AGENT: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoAgent);
     /// The dialect always allows the URL of robots.txt itself.
     pub const ROBOTS_TXT: Decision = Decision::without_rule(Verdict::Allow, Reason::RobotsTxt);
 }

@@ -387,6 +387,17 @@ pub const DIFFERENCE_BYTES_KEPT: usize = 1024 * DIFFERENCE_PAIRS_KEPT;
 /// block spreads its fixed cost over more records.
 pub const RECORDS_AT_ONCE: usize = 128;
 
+/// Texts of agents that a session remembers if each record has its own: 65,536. Further ones are
+/// parsed each time.
+///
+/// Source: our choice. Logs have thousands of different User-Agent headers.
+pub const RECORD_AGENTS_CACHED_MAX: usize = 65_536;
+
+/// Bytes of such a text: 1,024. Longer ones are parsed each time.
+///
+/// Source: our choice. User-Agent headers have 100 to 300 bytes.
+pub const RECORD_AGENT_BYTES_CACHED_MAX: usize = 1024;
+
 /// Line numbers of usage records that `inspect` lists for the robots of one file: 100,000. Further
 /// ones are counted.
 ///

@@ -17,7 +17,8 @@ use portcullis_set::batch::{InForce, Session};
 /// If a part of the set that is read is damaged.
 #[inline]
 pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Result<(), Damage> {
-    let (agents, labels) = (session.classifier().agents().len(), session.classifier().labels());
+    let (agents, labels) =
+        (session.classifier().answers_per_record(), session.classifier().labels());
     let decisions = session.decisions();
     let rows = decisions.len() / agents;
     for (place, kind) in columns.kinds(agents).enumerate() {
@@ -43,6 +44,12 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             }
             FieldKind::Bits => {
                 decisions.chunks_exact(agents).for_each(|it| added.push_bits(place, it));
+            }
+            FieldKind::RecordAgent => {
+                for row in 0..rows {
+                    let agent = session.agent_of(row).map(|agent| agent.name().as_bytes());
+                    added.push_text(place, agent);
+                }
             }
             FieldKind::State => {
                 for row in 0..rows {
@@ -105,7 +112,7 @@ fn read_rule(
     added: &mut Added,
 ) -> Result<(), Damage> {
     let full = session.full_decision(row, agent)?;
-    let first = agent * columns.per_agent().len();
+    let first = columns.first_of_agent(agent);
     for (place, column) in (first..).zip(columns.per_agent()) {
         match column {
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),

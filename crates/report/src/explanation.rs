@@ -33,6 +33,7 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
         Reason::Unavailable => clauses.unavailable,
         Reason::Unreachable | Reason::Deferred => clauses.unreachable,
         Reason::NoPolicy => clauses.scope,
+        Reason::NoAgent => clauses.groups,
         Reason::Expired | Reason::NotYet | Reason::BeforeFirst | Reason::NoTime => {
             "RFC 9309, section 2.4: caching"
         }

@@ -150,7 +150,7 @@ pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, 
     let notes = found.explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
     let file_notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
     let object = Object {
-        line: Line::new(url, agent, full, stated),
+        line: Line::new(url, Some(agent), full, stated),
         dialect: found.dialect.name,
         clause: clause(found.dialect, full.decision.reason),
         problem: found.problem,

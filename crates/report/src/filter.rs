@@ -108,7 +108,7 @@ impl Plan {
         &'s self,
         session: &'s Session,
     ) -> impl Iterator<Item = (Verdict, bool)> + 's {
-        let agents = session.classifier().agents().len();
+        let agents = session.classifier().answers_per_record();
         let preferences = session.preferences();
         let per_record = if preferences.is_empty() { 0 } else { agents };
         let now = session.now();

@@ -37,7 +37,8 @@ use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session};
 
-/// The JSON Lines format for agents with these names.
+/// The JSON Lines format for agents with these names, or for the agent of each record, which is
+/// `null` if it is not known.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonLines<'a>(pub &'a [String]);
 
@@ -49,14 +50,19 @@ impl Format for JsonLines<'_> {
         counts: &mut Counts,
         out: &mut Encoded,
     ) -> Result<(), ChunkError> {
-        piece.read(self.0.len(), |block, rejects| {
+        let answers = session.classifier().answers_per_record();
+        piece.read(answers, |block, rejects| {
             decide_block(block, session, counts, rejects)?;
             for (row, record) in block.iter().enumerate() {
-                for (number, agent) in self.0.iter().enumerate() {
+                for number in 0..answers {
+                    let own = session.classifier().has_agent_per_record();
+                    let own = own.then(|| session.agent_of(row).map(|it| it.name().to_owned()));
+                    let agent = own.as_ref().map_or_else(|| self.0.get(number), Option::as_ref);
                     let usage = UsageObject::read(session, row, number)?;
                     let time = TimeObject::read(session, row, number)?;
                     let full = session.full_decision(row, number)?;
-                    let line = Line { time, ..Line::new(record.url(), agent, full, usage) };
+                    let line = Line::new(record.url(), agent.map(|it| &**it), full, usage);
+                    let line = Line { time, ..line };
                     write_object(&line, &mut out.text);
                 }
             }
@@ -72,7 +78,7 @@ impl Format for JsonLines<'_> {
 pub(super) struct Line<'a> {
     #[serde(flatten)]
     url: Text<'a>,
-    agent: &'a str,
+    agent: Option<&'a str>,
     #[serde(flatten)]
     decision: DecisionObject<'a>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -98,7 +104,7 @@ impl TimeObject {
             return Ok(None);
         }
         let [captured, since, until] = times(session.in_force(row)?);
-        let agents = session.classifier().agents().len();
+        let agents = session.classifier().answers_per_record();
         let now = session.now().map(|now| now.decisions[row * agents + agent].verdict.as_str());
         Ok(Some(TimeObject { captured, since, until, now }))
     }
@@ -185,7 +191,7 @@ impl<'a> Line<'a> {
     /// Returns the members for a record and an agent.
     pub fn new(
         url: &'a [u8],
-        agent: &'a str,
+        agent: Option<&'a str>,
         decision: FullDecision<'a>,
         usage: Option<UsageObject>,
     ) -> Line<'a> {

@@ -235,7 +235,8 @@ fn times(block: &[Record<'_>]) -> Option<Vec<Option<UnixSeconds>>> {
     Some(block.iter().map(|record| time(record).flatten()).collect())
 }
 
-/// Decides a block of records, as of their times if they are read with times, and counts them.
+/// Decides a block of records, as of their times if they are read with times and for their agents if
+/// the classifier has an agent per record, and counts them.
 ///
 /// # Errors
 ///
@@ -251,9 +252,15 @@ pub fn decide_block(
     counts: &mut Counts,
     rejects: &mut Rejects,
 ) -> Result<(), Damage> {
-    match times(block) {
-        None => session.classify(block)?,
-        Some(times) => session.classify_at(block, Times::Each(&times))?,
+    let times = times(block);
+    let times = times.as_deref().map(Times::Each);
+    match (session.classifier().has_agent_per_record(), times) {
+        (false, None) => session.classify(block)?,
+        (false, Some(times)) => session.classify_at(block, times)?,
+        (true, times) => {
+            let agents: Vec<&[u8]> = block.iter().map(Record::agent).collect();
+            session.classify_as(block, times.unwrap_or_default(), &agents)?
+        }
     };
     counts.add_block(block, bytes(block), session)?;
     rejects.add_block(block, session);

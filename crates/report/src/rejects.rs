@@ -90,6 +90,9 @@ pub struct Rejects {
     found: Vec<Reject>,
 }
 
+const NO_TIME: &str = "no time that can be read";
+const NO_AGENT: &str = "no agent that is known; name it with -a";
+
 impl Rejects {
     /// Clears the rejects for the next chunk. With `keeps_all`, every reject is kept with its whole
     /// text; otherwise the first few.
@@ -107,19 +110,23 @@ impl Rejects {
         for (place, first) in decisions.iter().step_by(agents.max(1)).enumerate() {
             if first.verdict == Verdict::Invalid {
                 self.reject(place, &block[place], session);
-            } else if self.keeps_all && first.reason == Reason::NoTime {
-                self.set_aside(place, &block[place]);
+            } else if self.keeps_all {
+                match first.reason {
+                    Reason::NoTime => self.set_aside(place, &block[place], NO_TIME),
+                    Reason::NoAgent => self.set_aside(place, &block[place], NO_AGENT),
+                    _ => {}
+                }
             }
         }
         self.records += block.len() as u64;
     }
 
-    /// Keeps a record without a time, which is a URL.
+    /// Keeps a record that is a URL, and lacks what else is needed to decide it.
     #[cold]
-    fn set_aside(&mut self, place: usize, record: &Record<'_>) {
+    fn set_aside(&mut self, place: usize, record: &Record<'_>, problem: &str) {
         self.found.push(Reject {
             record: self.records + place as u64,
-            problem: "no time that can be read".to_owned(),
+            problem: problem.to_owned(),
             is_sample: false,
             text: record.text().to_vec(),
         });

@@ -23,6 +23,9 @@ const SHOWN_MAX: usize = 10;
 /// The length of the shortest name for which a suggestion is made.
 const SUGGESTED_BYTES_MIN: usize = 4;
 
+/// What the agent of each record is called in accounts.
+const AGENT_OF_RECORD: &str = "the agent of each record";
+
 /// The names that have no effect, and the sources of all names.
 #[derive(Clone, Debug, Default)]
 pub struct AgentNotes {
@@ -32,6 +35,8 @@ pub struct AgentNotes {
     pub unnamed: Vec<UnnamedAgent>,
     repeated: Vec<String>,
     dialect: &'static str,
+    /// Whether no flag named the lists, so that names which they lack need no note.
+    has_default_lists: bool,
 }
 
 impl AgentNotes {
@@ -65,11 +70,15 @@ impl AgentNotes {
             }
         }
         Ok(AgentNotes {
-            agents: chains.iter().map(|chain| chain.name().to_owned()).collect(),
+            agents: match &questions.each {
+                Some(_) => vec![AGENT_OF_RECORD.to_owned()],
+                None => chains.iter().map(|chain| chain.name().to_owned()).collect(),
+            },
             lists: questions.asked.lists.iter().enumerate().map(list).collect(),
             unnamed,
             repeated: questions.asked.repeated.clone(),
             dialect: dialect.name,
+            has_default_lists: questions.each.as_ref().is_some_and(|each| each.has_default_lists),
         })
     }
 
@@ -93,7 +102,7 @@ impl AgentNotes {
             say_plainly(format_args!("note: -a has {name} twice; it is evaluated once"));
         }
         for AgentList { name, skipped, .. } in &self.lists {
-            if !skipped.is_empty() {
+            if !skipped.is_empty() && !self.has_default_lists {
                 say_plainly(format_args!(
                     "note: {name}: skipped because the dialect {} has no such product token: {}",
                     self.dialect,

@@ -44,6 +44,47 @@ pub struct AgentArgs {
     pub user_agents: Vec<String>,
 }
 
+/// The agent of each record in lists.
+#[derive(Args)]
+#[command(next_help_heading = "Questions")]
+pub struct RecordAgentArgs {
+    /// Decide each record for the agent in this column of CSV, TSV or Parquet: its name, or its
+    /// number from 1
+    ///
+    /// Each record gets one verdict. `classify` adds `agent`, the agent as -a names it or `*`, and
+    /// `verdict`. Agents that -a names are known, by default those of the built-in lists. The groups
+    /// for `*` apply to an agent that neither -a nor any file names. A record without an agent, or
+    /// with one that only files name, is unknown, with the reason `no-agent`.
+    #[arg(long, value_name = "COLUMN", conflicts_with = "agent_field")]
+    pub agent_column: Option<String>,
+
+    /// Decide each record for the agent in this field of JSON Lines or CDXJ, such as
+    /// `request.agent`
+    ///
+    /// Separate several fields by commas; the first one that an object has is used.
+    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
+    pub agent_field: Vec<FieldPath>,
+
+    /// How the agent of each record is written: as a product token, or as a User-Agent header
+    ///
+    /// The agent of a header is the one with the longest product token in it that is known.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        default_value = "token",
+        hide_possible_values = true
+    )]
+    pub agent_kind: AgentForm,
+}
+
+/// How the agent of a record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AgentForm {
+    Token,
+    Header,
+}
+
 /// How records are read as URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]

@@ -10,7 +10,8 @@ use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
     ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs,
-    MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
+    UsageArgs,
 };
 
 /// Check a few URLs and print VERDICT, TAB, URL for each
@@ -54,9 +55,12 @@ pub struct CheckArgs {
 ///
 /// No record is dropped, and the order of the input is kept.
 #[derive(Args)]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any(["agent_column", "agent_field"])))]
 pub struct ClassifyArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub agent: RecordAgentArgs,
     #[command(flatten)]
     pub usage: UsageArgs,
     #[command(flatten)]
@@ -144,9 +148,12 @@ impl ClassifyFormat {
 /// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
 #[command(mut_arg("out_dir", |out_dir| out_dir.conflicts_with_all(["count", "quiet"])))]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any(["agent_column", "agent_field"])))]
 pub struct FilterArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub agent: RecordAgentArgs,
     #[command(flatten)]
     pub policies: PolicyArgs,
     #[command(flatten)]

@@ -22,9 +22,9 @@ use super::exit;
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
-    AgentArgs, AtValue, Color, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath,
-    ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs, RunArgs,
-    TimeArgs, UrlArgs, UsageArgs,
+    AgentArgs, AgentForm, AtValue, Color, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs,
+    ListPath, ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
+    RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

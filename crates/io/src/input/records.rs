@@ -56,6 +56,8 @@ pub struct Record<'a> {
     url: &'a [u8],
     /// The seconds of the time, or a number that is none.
     at: u64,
+    /// The agent. A reference to its bytes, because records are copied often and most have none.
+    agent: Option<&'a &'a [u8]>,
     end_bytes: u8,
     problem: Option<Problem>,
 }
@@ -76,12 +78,17 @@ impl<'a> Record<'a> {
     #[inline]
     pub(crate) fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
         let url = &whole[..whole.len() - usize::from(end_bytes)];
-        Record { whole, url, at: NOT_ASKED, end_bytes, problem: None }
+        Record { whole, url, at: NOT_ASKED, agent: None, end_bytes, problem: None }
     }
 
     /// Returns the record with a time that is read from it.
     pub(crate) fn with_time(self, time: Option<UnixSeconds>) -> Record<'a> {
         Record { at: time.map_or(MISSING, |time| time.0.min(MISSING - 1)), ..self }
+    }
+
+    /// Returns the record with an agent that is read from it.
+    pub(crate) fn with_agent(self, agent: Option<&'a &'a [u8]>) -> Record<'a> {
+        Record { agent, ..self }
     }
 
     /// Returns the record with another URL.
@@ -114,6 +121,12 @@ impl<'a> Record<'a> {
             MISSING => At::Missing,
             seconds => At::Time(UnixSeconds(seconds)),
         }
+    }
+
+    /// Returns the agent of the record; empty if it has none, or agents are not read.
+    #[inline]
+    pub fn agent(&self) -> &'a [u8] {
+        self.agent.map_or(b"", |agent| agent)
     }
 
     /// Returns the record without its terminator.

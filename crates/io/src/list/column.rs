@@ -17,6 +17,7 @@ pub(crate) struct ColumnOf {
 impl ColumnOf {
     pub const URL: ColumnOf = ColumnOf { noun: "URL", flag: "--column" };
     pub const TIME: ColumnOf = ColumnOf { noun: "time", flag: "--at-column" };
+    pub const AGENT: ColumnOf = ColumnOf { noun: "agent", flag: "--agent-column" };
 }
 
 /// A column of a table.

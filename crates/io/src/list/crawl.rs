@@ -71,7 +71,8 @@ pub(super) fn log(text: &[u8], has_time: bool) -> Values<'_> {
     let mut words = log_words(text);
     let time = words.next().filter(|_| has_time);
     let url = words.nth(2).ok_or(Problem::NoUrl);
-    Values { url, time: time.and_then(|time| UnixSeconds::from_text(time, None)) }
+    let time = time.and_then(|time| UnixSeconds::from_text(time, None));
+    Values { url, time, agent: None }
 }
 
 fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -22,6 +22,8 @@ pub(super) struct Columns {
     pub column: usize,
     /// The column of the time.
     pub time: Option<usize>,
+    /// The column of the agent.
+    pub agent: Option<usize>,
     /// The unit of times that are numbers.
     pub unit: Option<TimeUnit>,
     /// The number of fields in a row.
@@ -126,7 +128,8 @@ impl Columns {
             return None;
         }
         let mut fields = Fields::new(rest, self.delimiter);
-        let (mut count, mut problem, mut url, mut time) = (0, None, None, None);
+        let (mut count, mut problem) = (0, None);
+        let (mut url, mut time, mut agent) = (None, None, None);
         for field in fields.by_ref() {
             problem = problem.or(field.problem);
             if count == self.column {
@@ -134,6 +137,9 @@ impl Columns {
             }
             if Some(count) == self.time {
                 time = Some(field);
+            }
+            if Some(count) == self.agent {
+                agent = Some(field);
             }
             count += 1;
         }
@@ -146,7 +152,8 @@ impl Columns {
         // In a row with a problem, columns are not where they should be.
         let time = time.filter(|_| url.is_ok());
         let time = time.and_then(|time| UnixSeconds::from_text(time.text(arena), self.unit));
-        Some(Row { whole: &rest[..end], end_bytes, values: Values { url, time } })
+        let agent = agent.filter(|_| url.is_ok()).map(|agent| agent.text(arena));
+        Some(Row { whole: &rest[..end], end_bytes, values: Values { url, time, agent } })
     }
 }
 

@@ -66,7 +66,8 @@ pub(crate) fn detect(
         None => promised.unwrap_or_else(|| of_first_bytes(text, config)),
     };
     if !first.is_empty() || !is_whole {
-        config.at.check(format).map_err(|problem| problem_with(name, problem))?;
+        let checked = config.at.check(format).and_then(|()| config.agent.check(format));
+        checked.map_err(|problem| problem_with(name, problem))?;
     }
     let look = Look { name, text, is_whole, config };
     let found = match format {
@@ -138,7 +139,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         let fields = first_row(text, delimiter).0;
         fields.len() > 1 && TableColumn::find(&fields, None).is_some()
     };
-    let has_column = config.column.is_some() || matches!(config.at.place, AtPlace::Column(_));
+    let has_column = config.column.is_some()
+        || matches!(config.at.place, AtPlace::Column(_))
+        || config.agent.column().is_some();
     let is_tabbed = memchr::memchr(b'\t', line).is_some();
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
@@ -205,9 +208,10 @@ struct Look<'l> {
 }
 
 impl Look<'_> {
-    /// Returns the members at these paths of the URL, and those of the time.
+    /// Returns the members at these paths of the URL, and those of the time and the agent.
     fn members(&self, urls: Vec<FieldPath>) -> Members {
-        Members::new(urls, self.config.at.fields(), self.config.at.unit)
+        let ListConfig { at, agent, .. } = self.config;
+        Members::new(urls, at.fields(), agent.fields(), at.unit)
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
@@ -316,7 +320,8 @@ impl Look<'_> {
         let framing = |delimiter| Framing::Quoted { delimiter };
         if self.text.is_empty() && self.is_whole {
             let (delimiter, unit) = (delimiters[0], None);
-            let columns = Columns { delimiter, column: 0, time: None, unit, count: 1 };
+            let (time, agent) = (None, None);
+            let columns = Columns { delimiter, column: 0, time, agent, unit, count: 1 };
             return Ok(Some(Found::new(framing(delimiter), Place::Columns(columns))));
         }
         let mut found: Option<FirstRow> = None;
@@ -344,9 +349,14 @@ impl Look<'_> {
         if let Some(FirstRow { delimiter, row, end, column, is_header }) = found {
             let fail = |problem| problem_with(self.name, problem);
             let column = column.only(&row, ColumnOf::URL).map_err(fail)?;
-            let time = self.time_column(&row, is_header).map_err(fail)?;
+            let of_value = |given: Option<&str>, of| match given {
+                Some(given) => value_column(&row, is_header, given, of).map(Some).map_err(fail),
+                None => Ok(None),
+            };
+            let time = of_value(self.config.at.column(), ColumnOf::TIME)?;
+            let agent = of_value(self.config.agent.column(), ColumnOf::AGENT)?;
             let (unit, count) = (self.config.at.unit, row.len());
-            let place = Place::Columns(Columns { delimiter, column, time, unit, count });
+            let place = Place::Columns(Columns { delimiter, column, time, agent, unit, count });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {
                 (None, true) => Some(format!("column `{shown}`")),
@@ -385,17 +395,21 @@ impl Look<'_> {
         let is_only = !row[place + 1..].iter().any(is_url);
         is_only.then_some((TableColumn::at(place), false))
     }
+}
 
-    /// Returns the column of the time, if it is asked for. The error says that there is none.
-    fn time_column(&self, row: &[Vec<u8>], is_header: bool) -> Result<Option<usize>, String> {
-        let Some(given) = self.config.at.column() else { return Ok(None) };
-        // Without a header, columns have numbers only.
-        let blank = vec![b""; row.len()];
-        let found = match is_header {
-            true => TableColumn::find(row, Some(given)),
-            false => TableColumn::find(&blank, Some(given)),
-        };
-        let missing = || TableColumn::missing(row, Some(given), ColumnOf::TIME);
-        found.ok_or_else(missing)?.only(row, ColumnOf::TIME).map(Some)
-    }
+/// Returns the column called `given` with another value than the URL. The error says that there is
+/// none.
+fn value_column(
+    row: &[Vec<u8>],
+    is_header: bool,
+    given: &str,
+    of: ColumnOf,
+) -> Result<usize, String> {
+    // Without a header, columns have numbers only.
+    let blank = vec![b""; row.len()];
+    let found = match is_header {
+        true => TableColumn::find(row, Some(given)),
+        false => TableColumn::find(&blank, Some(given)),
+    };
+    found.ok_or_else(|| TableColumn::missing(row, Some(given), of))?.only(row, of)
 }

@@ -1,4 +1,4 @@
-//! Finds the URL and the time in a JSON object: members by their paths.
+//! Finds the URL, the time and the agent in a JSON object: members by their paths.
 //!
 //! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8
 //! and one to parse, whatever is read.
@@ -16,9 +16,11 @@ use crate::record::FieldValue;
 /// The members that are read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Members {
-    /// The paths for the URL, then those for the time. The first of each that the object has counts.
+    /// The paths for the URL, then those for the time and for the agent. The first of each that the
+    /// object has counts.
     paths: Vec<FieldPath>,
-    urls: usize,
+    /// The ends of the paths for the URL, and of those for the time.
+    ends: [usize; 2],
     unit: Option<TimeUnit>,
 }
 
@@ -26,36 +28,42 @@ impl Members {
     pub(super) fn new(
         mut urls: Vec<FieldPath>,
         times: &[FieldPath],
+        agents: &[FieldPath],
         unit: Option<TimeUnit>,
     ) -> Members {
-        let count = urls.len();
+        let ends = [urls.len(), urls.len() + times.len()];
         urls.extend_from_slice(times);
-        Members { paths: urls, urls: count, unit }
+        urls.extend_from_slice(agents);
+        Members { paths: urls, ends, unit }
     }
 
     /// Returns the values in the object `text`.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
         match self.found(text, arena) {
             Err(problem) => Values::of_url(Err(problem)),
-            Ok([url, time]) => Values {
+            Ok([url, time, agent]) => Values {
                 url: url.and_then(|url| match url {
                     FieldValue::Text(Cow::Borrowed(text)) => Ok(text),
                     _ => Err(Problem::NotAString),
                 }),
                 time: time.ok().and_then(|time| time_of(&time, self.unit)),
+                agent: agent.ok().and_then(|agent| match agent {
+                    FieldValue::Text(Cow::Borrowed(text)) => Some(text),
+                    _ => None,
+                }),
             },
         }
     }
 
-    fn found<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Result<[Found<'c>; 2], Problem> {
+    fn found<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Result<[Found<'c>; 3], Problem> {
         let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
         let text = text.trim_ascii();
         if !text.starts_with('{') {
             return Err(Problem::NotJson);
         }
         let missing = || (usize::MAX, Err(Problem::NoField));
-        let mut first =
-            First { paths: &[], before: 0, urls: self.urls, found: [missing(), missing()], arena };
+        let found = [missing(), missing(), missing()];
+        let mut first = First { paths: &[], before: 0, ends: self.ends, found, arena };
         for (number, paths) in self.paths.chunks(PATHS_MAX).enumerate() {
             (first.paths, first.before) = (paths, number * PATHS_MAX);
             let mut parser = serde_json::Deserializer::from_str(text);
@@ -73,16 +81,17 @@ struct First<'p, 'c> {
     paths: &'p [FieldPath],
     /// The number of paths before them.
     before: usize,
-    urls: usize,
-    /// The number of the path, and its value or problem: for the URL, and for the time.
-    found: [(usize, Found<'c>); 2],
+    ends: [usize; 2],
+    /// The number of the path, and its value or problem: for the URL, the time and the agent.
+    found: [(usize, Found<'c>); 3],
     arena: &'c Bump,
 }
 
 impl<'c> First<'_, 'c> {
     fn slot(&mut self, number: usize) -> (usize, &mut (usize, Found<'c>)) {
         let number = self.before + number;
-        (number, &mut self.found[usize::from(number >= self.urls)])
+        let value = self.ends.iter().filter(|&&end| number >= end).count();
+        (number, &mut self.found[value])
     }
 }
 

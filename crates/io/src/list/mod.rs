@@ -17,7 +17,8 @@
 //! | `parquet` | a row | a column | a column |
 //! | `sitemap` | an entry of a sitemap | its `<loc>`, as a line | |
 //!
-//! The time is read if [`ListConfig::at`] asks for it, in the same pass.
+//! The time is read if [`ListConfig::at`] asks for it, in the same pass, and the agent if
+//! [`ListConfig::agent`] does: a column or a member.
 //!
 //! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
 //! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
@@ -72,7 +73,7 @@ pub(crate) use framing::Framing;
 use parquet::ParquetList;
 use portcullis_dialect::words;
 pub use rows::Rows;
-pub use values::{AtConfig, AtPlace};
+pub use values::{AgentPlace, AtConfig, AtPlace};
 use values::{Place, Values};
 
 words! {
@@ -146,6 +147,8 @@ pub struct ListConfig {
     pub terminator: Terminator,
     /// How the time of each record is read.
     pub at: AtConfig,
+    /// Where the agent of each record is.
+    pub agent: AgentPlace,
 }
 
 impl ListConfig {
@@ -391,6 +394,6 @@ impl<'c> TextRecords<'c> {
                 (record, crawl::log(record.text(), has_time))
             }
         };
-        Some(values.of_record(record, at.is_asked()))
+        Some(values.of_record(record, at.is_asked(), arena))
     }
 }

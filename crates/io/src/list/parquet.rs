@@ -64,6 +64,8 @@ pub struct ParquetList {
     is_found: bool,
     /// The column with the times, and the unit of numbers in it.
     times: Option<(Leaf, Option<TimeUnit>)>,
+    /// The column with the agents.
+    agents: Option<Leaf>,
     /// How the columns are decoded.
     levels: FieldLevels,
 }
@@ -109,8 +111,10 @@ impl ParquetList {
             Err(OpenFailure::Problem(problem)) => return Err(InputError::List { name, problem }),
         };
         let found = guarded(|| find(&source.metadata, config));
-        let (urls, times, levels) = found.map_err(|problem| InputError::List { name, problem })?;
-        Ok(ParquetList { source, urls, is_found: config.column.is_none(), times, levels })
+        let FoundColumns { urls, times, agents, levels } =
+            found.map_err(|problem| InputError::List { name, problem })?;
+        let is_found = config.column.is_none();
+        Ok(ParquetList { source, urls, is_found, times, agents, levels })
     }
 
     /// Returns the file.
@@ -151,7 +155,12 @@ impl ParquetList {
 
     /// Returns the columns that are read, the URLs first.
     fn leaves(&self) -> impl Iterator<Item = &Leaf> {
-        std::iter::once(&self.urls).chain(self.times.as_ref().map(|(leaf, _)| leaf))
+        std::iter::once(&self.urls).chain(self.other_leaves())
+    }
+
+    /// Returns the columns besides the URLs, in the order in which they are decoded.
+    fn other_leaves(&self) -> impl Iterator<Item = &Leaf> {
+        self.times.iter().map(|(leaf, _)| leaf).chain(&self.agents)
     }
 
     /// Returns the headers of the pages of a column in a row group.
@@ -250,9 +259,15 @@ impl Sizes {
     }
 }
 
-type FoundColumns = (Leaf, Option<(Leaf, Option<TimeUnit>)>, FieldLevels);
+/// The columns that are read, and how they are decoded.
+struct FoundColumns {
+    urls: Leaf,
+    times: Option<(Leaf, Option<TimeUnit>)>,
+    agents: Option<Leaf>,
+    levels: FieldLevels,
+}
 
-/// Finds the columns. Returns those of the URLs and of the times, and how they are decoded.
+/// Finds the columns.
 fn find(metadata: &Arc<ParquetMetaData>, config: &ListConfig) -> Result<FoundColumns, String> {
     let open = |options: ArrowReaderOptions| {
         ArrowReaderMetadata::try_new(Arc::clone(metadata), options)
@@ -301,8 +316,23 @@ fn find(metadata: &Arc<ParquetMetaData>, config: &ListConfig) -> Result<FoundCol
         read.push((described, hint));
         times = Some((leaf, unit));
     }
+    let mut agents = None;
+    if let Some(given) = config.agent.column() {
+        let root = list_column(arrow.schema(), Some(given), ColumnOf::AGENT)?;
+        let leaf = leaf(root)?;
+        let described = schema.column(leaf.place);
+        let is_text = described.physical_type() == PhysicalType::BYTE_ARRAY;
+        if !holds_bytes(arrow.schema().field(root).data_type()) || !is_text {
+            return Err(format!(
+                "the column {} holds no texts; name another with --agent-column",
+                leaf.name
+            ));
+        }
+        read.push((described.self_type_ptr(), DataType::BinaryView));
+        agents = Some(leaf);
+    }
     let levels = levels(&read).map_err(|error| no_parquet(&error))?;
-    Ok((urls, times, levels))
+    Ok(FoundColumns { urls, times, agents, levels })
 }
 
 /// Returns how columns are decoded. Bytes are not copied.
@@ -348,8 +378,8 @@ struct Pages {
     rows_left: usize,
     /// The bytes of the last page.
     page_bytes: u64,
-    /// The pages of the times.
-    times: Sizes,
+    /// The pages of the times and of the agents.
+    others: Vec<Sizes>,
 }
 
 impl Parts {
@@ -431,7 +461,8 @@ impl Parts {
         }
         let pages = self.pages()?;
         pages.rows_left = found - count;
-        let memory_bytes = pages.dictionary_bytes + bytes + pages.times.of_rows(count as u64);
+        let others = pages.others.iter().map(|sizes| sizes.of_rows(count as u64)).sum::<u64>();
+        let memory_bytes = pages.dictionary_bytes + bytes + others;
         Ok(Extent { rows: count, batch_rows: count, memory_bytes })
     }
 
@@ -441,13 +472,13 @@ impl Parts {
         let pages = match self.pages.take() {
             Some(pages) => pages,
             None => {
-                let times = list.times.as_ref().map(|(leaf, _)| list.sizes(row_group, leaf));
+                let others = list.other_leaves().map(|leaf| list.sizes(row_group, leaf));
                 Pages {
                     headers: list.headers(row_group, &list.urls)?,
                     dictionary_bytes: 0,
                     rows_left: 0,
                     page_bytes: 0,
-                    times: times.transpose()?.unwrap_or_default(),
+                    others: others.collect::<Result<_, _>>()?,
                 }
             }
         };
@@ -649,11 +680,12 @@ impl UrlBatches<'_> {
     }
 }
 
-/// Decoded URLs, which are not copied, and their times.
+/// Decoded URLs and agents, which are not copied, and times.
 #[derive(Clone, Debug)]
 pub struct Urls {
     urls: BinaryViewArray,
     times: Option<Vec<Option<UnixSeconds>>>,
+    agents: Option<BinaryViewArray>,
 }
 
 impl Urls {
@@ -668,7 +700,11 @@ impl Urls {
                 Some((0..urls.len()).map(time).collect())
             }
         };
-        Some(Urls { urls, times })
+        let agents = match &list.agents {
+            None => None,
+            Some(_) => Some(batch.columns().last()?.as_binary_view_opt()?.clone()),
+        };
+        Some(Urls { urls, times, agents })
     }
 
     /// Returns the URL in a row, or `None` for a null.
@@ -692,9 +728,15 @@ impl Urls {
                 Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
             },
         };
-        match &self.times {
+        let record = match &self.times {
             None => record,
             Some(times) => record.with_time(times[row]),
+        };
+        match &self.agents {
+            Some(agents) if agents.is_valid(row) => {
+                record.with_agent(Some(arena.alloc(agents.value(row))))
+            }
+            _ => record,
         }
     }
 

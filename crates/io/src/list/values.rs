@@ -1,11 +1,11 @@
-//! The values that are read from a record: the URL, and the time if it is asked for.
+//! The values that are read from a record: the URL, and the time and the agent if they are asked for.
 //!
 //! Each format finds all values in one pass. [`Place`] says where they are, [`Values`] is what was
 //! found.
 
 use super::delimited::Columns;
 use super::json::Members;
-use super::{FieldPath, ListFormat, Problem};
+use super::{Arena, FieldPath, ListFormat, Problem};
 use crate::access::{TimeUnit, UnixSeconds, in_range};
 use crate::input::Record;
 use crate::record::FieldValue;
@@ -22,6 +22,54 @@ pub enum AtPlace {
     Column(String),
     /// Members of the objects in JSON Lines or CDXJ. The first that an object has counts.
     Fields(Vec<FieldPath>),
+}
+
+/// The place of the agent in each record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AgentPlace {
+    /// No agent is read.
+    #[default]
+    Nowhere,
+    /// The column of CSV, TSV or Parquet with this name or number, counted from 1.
+    Column(String),
+    /// Members of the objects in JSON Lines or CDXJ. The first that an object has counts.
+    Fields(Vec<FieldPath>),
+}
+
+impl AgentPlace {
+    /// Returns the column with the agent.
+    pub(super) fn column(&self) -> Option<&str> {
+        match self {
+            AgentPlace::Column(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// Returns the members with the agent.
+    pub(super) fn fields(&self) -> &[FieldPath] {
+        match self {
+            AgentPlace::Fields(fields) => fields,
+            _ => &[],
+        }
+    }
+
+    /// Checks that records of a format can have the place. The error says what to do.
+    pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
+        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Tsv};
+        let problem = match (self, format) {
+            (AgentPlace::Nowhere, _)
+            | (AgentPlace::Column(_), Csv | Tsv | Parquet)
+            | (AgentPlace::Fields(_), JsonLines | Cdxj) => return Ok(()),
+            (AgentPlace::Column(_), _) => "have no columns",
+            (AgentPlace::Fields(_), _) => "have no fields",
+        };
+        let fix = match format {
+            Csv | Tsv | Parquet => "name the column with the agent with --agent-column",
+            JsonLines | Cdxj => "name the field with the agent with --agent-field",
+            _ => "use a format with agents, such as CSV with --agent-column",
+        };
+        Err(format!("records of {} {problem}; {fix}", format.describe()))
+    }
 }
 
 /// How the time of each record is read.
@@ -106,15 +154,24 @@ pub(super) struct Values<'c> {
     pub url: Result<&'c [u8], Problem>,
     /// `None` if there is none, it cannot be read, or it is not asked for.
     pub time: Option<UnixSeconds>,
+    /// `None` if there is none, it is no text, or it is not asked for.
+    pub agent: Option<&'c [u8]>,
 }
 
 impl<'c> Values<'c> {
     pub(super) fn of_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
-        Values { url, time: None }
+        Values { url, time: None, agent: None }
     }
 
     /// Returns `record` with the values. Whether a time is asked for decides if it can be missing.
-    pub(super) fn of_record(self, record: Record<'c>, is_time_asked: bool) -> Record<'c> {
+    pub(super) fn of_record(
+        self,
+        record: Record<'c>,
+        is_time_asked: bool,
+        arena: &'c Arena,
+    ) -> Record<'c> {
+        let agent = self.agent.map(|agent| &*arena.alloc(agent));
+        let record = record.with_agent(agent);
         let record = if is_time_asked { record.with_time(self.time) } else { record };
         match self.url {
             _ if record.text().trim_ascii().is_empty() => record.with_url(b""),

@@ -6,7 +6,8 @@
 //!
 //! Each agent has a column for each requested [`Column`], in the requested order, followed by the
 //! columns of the next agent; or all agents share one column of bits. The state of the origin is
-//! the same for every agent, so it is one column, after the columns of the agents.
+//! the same for every agent, so it is one column, after the columns of the agents. If each record has
+//! an agent of its own, the columns are `agent`, then those about it by their words.
 //!
 //! Cost: verdict, reason and bits are already decided. State and delay are one look-up per record.
 //! Line, rule and group are looked up for each record and agent, which takes a few hundred
@@ -88,6 +89,8 @@ const OF_RECORD: [(&str, FieldKind); 4] = [
 /// The columns that are added to each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
+    /// Whether the agent of each record comes first, and the other columns are about it.
+    has_agent: bool,
     /// The columns of each agent. Empty if the agents share a column of bits.
     per_agent: Vec<Column>,
     has_bits: bool,
@@ -138,6 +141,8 @@ pub const LIST_ELEMENT: &str = "element";
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
+    /// The name of the record's agent. No value if it is not known.
+    RecordAgent,
     /// A value for the agent with this number.
     Agent(usize, Column),
     /// A bit for each agent. See [`Added::push_bits`](super::Added::push_bits).
@@ -198,7 +203,9 @@ impl FieldKind {
                 Column::Verdict | Column::Now | Column::Reason | Column::Usage(_),
             ) => (ValueType::Word, false),
             FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
-            FieldKind::Agent(_, Column::Rule | Column::Group) => (ValueType::Text, true),
+            FieldKind::RecordAgent | FieldKind::Agent(_, Column::Rule | Column::Group) => {
+                (ValueType::Text, true)
+            }
             FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
             FieldKind::State => (ValueType::Word, true),
             FieldKind::Bits => (ValueType::Bytes, true),
@@ -219,6 +226,7 @@ impl FieldKind {
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
             FieldKind::Survey(column) => column.words(),
             FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay)
+            | FieldKind::RecordAgent
             | FieldKind::Bits
             | FieldKind::Captured
             | FieldKind::Since
@@ -244,6 +252,9 @@ pub enum ColumnsError {
         "bits replaces the columns of each agent; only columns of the origin can be added to it"
     )]
     BitsAndMore,
+    /// Bits are requested, and each record has an agent of its own.
+    #[error("bits has a bit for each agent, and each record has one agent; name other columns")]
+    BitsOfRecordAgent,
     /// Two columns would have the same name.
     #[error(
         "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
@@ -254,7 +265,7 @@ pub enum ColumnsError {
 impl Default for Columns {
     /// Returns the column of the verdict only.
     fn default() -> Columns {
-        Columns { per_agent: vec![Column::Verdict], has_bits: false, of_record: vec![] }
+        Columns { per_agent: vec![Column::Verdict], ..Columns::none() }
     }
 }
 
@@ -263,7 +274,7 @@ impl FromStr for Columns {
 
     /// Parses the words of `--columns`, separated by commas.
     fn from_str(text: &str) -> Result<Columns, ColumnsError> {
-        let mut columns = Columns { per_agent: vec![], has_bits: false, of_record: vec![] };
+        let mut columns = Columns::none();
         for word in text.split(',').map(str::trim) {
             let column = Column::ALL.into_iter().find(|column| column.as_str() == word);
             let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
@@ -293,10 +304,32 @@ impl FromStr for Columns {
 }
 
 impl Columns {
+    fn none() -> Columns {
+        Columns { has_agent: false, per_agent: vec![], has_bits: false, of_record: vec![] }
+    }
+
+    /// Adds the agent of each record. The columns per agent are about it, and have no agent in their
+    /// names.
+    ///
+    /// # Errors
+    ///
+    /// If there is a column of bits.
+    pub fn with_record_agent(self) -> Result<Columns, ColumnsError> {
+        match self.has_bits {
+            true => Err(ColumnsError::BitsOfRecordAgent),
+            false => Ok(Columns { has_agent: true, ..self }),
+        }
+    }
+
+    /// Returns the position of the first column of an agent.
+    pub fn first_of_agent(&self, agent: usize) -> usize {
+        usize::from(self.has_agent) + agent * self.per_agent.len()
+    }
+
     /// Returns one column per label for each agent, and no other columns.
     pub fn of_usage(labels: &[Label]) -> Columns {
         let per_agent = labels.iter().copied().map(Column::Usage).collect();
-        Columns { per_agent, has_bits: false, of_record: vec![] }
+        Columns { per_agent, ..Columns::none() }
     }
 
     /// Returns the columns of each agent. Empty if the agents share a column of bits.
@@ -367,7 +400,8 @@ impl Columns {
         let of_agent = |agent| self.per_agent.iter().map(move |&it| FieldKind::Agent(agent, it));
         let bits = self.has_bits.then_some(FieldKind::Bits);
         let of_record = self.of_record.iter().copied();
-        (0..agents).flat_map(of_agent).chain(bits).chain(of_record)
+        let own = self.has_agent.then_some(FieldKind::RecordAgent);
+        own.into_iter().chain((0..agents).flat_map(of_agent)).chain(bits).chain(of_record)
     }
 
     /// Returns the added columns for agents with these names, in the order of the output.
@@ -382,6 +416,8 @@ impl Columns {
     ) -> Result<Vec<Field>, ColumnsError> {
         let field = |kind| {
             let name = match kind {
+                FieldKind::RecordAgent => "agent".to_owned(),
+                FieldKind::Agent(_, column) if self.has_agent => column.as_str().to_owned(),
                 FieldKind::Agent(agent, column) => {
                     let agent = agents[agent].as_ref();
                     match column {

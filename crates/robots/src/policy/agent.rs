@@ -148,6 +148,17 @@ impl AgentChain {
         Ok(AgentChain { name, tokens })
     }
 
+    /// Returns a crawler without a name: in every file, the default groups apply to it.
+    pub fn unnamed() -> AgentChain {
+        AgentChain { name: "*".to_owned(), tokens: Vec::new() }
+    }
+
+    /// Returns whether the tokens are parts that browsers have in common, so that they name no
+    /// crawler.
+    pub fn is_browser(&self) -> bool {
+        self.tokens.iter().all(|token| token.split(' ').all(is_compatibility))
+    }
+
     /// Returns the agent as given: tokens joined by `+`, or a User-Agent header.
     pub fn name(&self) -> &str {
         &self.name

@@ -20,6 +20,7 @@ use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
+use super::crawlers::Crawlers;
 use super::freshness::Freshness;
 use super::session::Lookups;
 use super::times::{BeforeFirst, Times};
@@ -40,7 +41,7 @@ pub struct Classifier {
     pub(super) tokens: Vec<AgentTokens>,
     pub(super) settings: Settings,
     /// By policy and agent: where answers begin.
-    starts: Starts,
+    pub(super) starts: Starts,
     /// The questions about usage; `None` if no label is asked about.
     pub(super) usage: Option<UsageQuestions>,
     /// How the age of captures is compared; `None` to ignore it.
@@ -50,6 +51,8 @@ pub struct Classifier {
     pub(super) times: Times<'static>,
     /// Whether a block with times is also decided as of now.
     pub(super) and_now: bool,
+    /// How the agent of each record is found; `None` if each record is decided for all agents.
+    pub(super) crawlers: Option<Crawlers>,
 }
 
 /// An error that prevents queries of a set.
@@ -64,6 +67,16 @@ pub enum AskError {
     OtherAgents {
         /// The first agent that the set was not compiled for.
         agent: String,
+    },
+    /// There are too many agents to find one for each record.
+    #[error(
+        "{agents} agents and {policies} policies are too many for an agent per record; name fewer agents"
+    )]
+    TooManyAgents {
+        /// The number of agents.
+        agents: usize,
+        /// The number of policies.
+        policies: u32,
     },
 }
 
@@ -124,6 +137,7 @@ impl Classifier {
             before_first: BeforeFirst::Unknown,
             times: Times::Now,
             and_now: false,
+            crawlers: None,
         })
     }
 
@@ -147,6 +161,7 @@ impl Classifier {
         if labels.is_empty() {
             return self;
         }
+        assert!(self.crawlers.is_none(), "usage is not asked about with an agent per record");
         // Otherwise every preference would seem unstated.
         assert!(self.set.has_usage(), "the set was compiled without usage preferences");
         self.settings.limits.automata_bytes_max /= 2;
@@ -183,6 +198,18 @@ impl Classifier {
     /// Returns the agents, in the order of decisions.
     pub fn agents(&self) -> &[AgentChain] {
         &self.agents
+    }
+
+    /// Whether each record has an agent of its own.
+    #[inline]
+    pub fn has_agent_per_record(&self) -> bool {
+        self.crawlers.is_some()
+    }
+
+    /// Returns the number of decisions per record: one per agent, or one by the record's agent.
+    #[inline]
+    pub fn answers_per_record(&self) -> usize {
+        if self.crawlers.is_some() { 1 } else { self.agents.len() }
     }
 
     /// Returns the labels that are asked about, in the order of preferences.
@@ -379,8 +406,8 @@ impl Classifier {
     }
 
     /// Allows the paths that the dialect always allows, whatever was answered.
-    fn allow_robots_txt(&self, questions: Questions<'_>, block: &mut BlockMemory) {
-        let (rules, agents) = (&self.dialect().paths, self.agents.len());
+    pub(super) fn allow_robots_txt(&self, questions: Questions<'_>, block: &mut BlockMemory) {
+        let (rules, agents) = (&self.dialect().paths, self.answers_per_record());
         let (decisions, sources) = block.answers_mut();
         for (question, path) in questions.paths.iter().enumerate() {
             if rules.always_allows(path) && questions.policies[question] < NO_URL {
@@ -393,7 +420,7 @@ impl Classifier {
 
     /// Builds the rule set of an entry, which is not stored.
     #[cold]
-    fn build_rule_set(&self, entry: usize) -> Result<RuleSetBuf, Damage> {
+    pub(super) fn build_rule_set(&self, entry: usize) -> Result<RuleSetBuf, Damage> {
         // The entry had rules when its policy was resolved.
         let lost = || self.set.malformed_host("a policy has lost its rules");
         let (rules, _) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;

@@ -51,7 +51,8 @@ struct RulePlace {
 
 impl Session {
     /// Returns the decision for `agent` on the record at index `record` of the last block, with its
-    /// rule, its line, and the text of the rule and of the user-agent value.
+    /// rule, its line, and the text of the rule and of the user-agent value. With an agent per
+    /// record, the agent is that of the record, and `agent` is 0.
     ///
     /// If the set is mapped, call [`PolicySet::is_whole`](crate::PolicySet::is_whole) before you use
     /// what was read.
@@ -68,8 +69,9 @@ impl Session {
         record: usize,
         agent: usize,
     ) -> Result<FullDecision<'_>, Damage> {
+        let answer = record * self.classifier.answers_per_record() + agent;
+        let agent = self.asked_agent(answer);
         let Session { classifier, block, rule, group, .. } = self;
-        let answer = record * classifier.agents.len() + agent;
         let mut full = FullDecision::from(block.decisions()[answer]);
         let Some(found) = classifier.origin_of(block.source(answer), agent)? else {
             return Ok(full);
@@ -97,9 +99,8 @@ impl Session {
     /// As for [`Session::full_decision`].
     pub fn decisions_with_rules(&self) -> Result<Vec<Decision>, Damage> {
         let Session { classifier, block, .. } = self;
-        let agents = classifier.agents.len();
         let with_rule = |(answer, &decision): (usize, &Decision)| {
-            let found = classifier.origin_of(block.source(answer), answer % agents)?;
+            let found = classifier.origin_of(block.source(answer), self.asked_agent(answer))?;
             let place = found.and_then(|found| found.rule);
             let (rule, line) = place.map(|place| (place.rule, place.line)).unzip();
             Ok(Decision { rule, line, ..decision })

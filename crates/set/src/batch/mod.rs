@@ -3,13 +3,14 @@
 //! - [`Classifier`] is a set and the agents that ask it. It does no I/O, holds no global state, and
 //!   is shared by threads.
 //! - [`Session`] is a classifier and the memory of one thread. It maps records of a list to one
-//!   decision per agent.
+//!   decision per agent, or to one by the agent of each record ([`Session::classify_as`]).
 //!
 //! Use [`runner`](portcullis_io::runner) for a whole input on several threads.
 //!
 //! Use sessions alone if something else, such as a dataframe engine, owns the threads.
 
 mod classifier;
+mod crawlers;
 mod deciding;
 mod delays;
 mod freshness;
@@ -19,6 +20,7 @@ mod times;
 mod usage;
 
 pub use classifier::{AskError, Classifier, Explained};
+pub use crawlers::AgentKind;
 pub use deciding::FullDecision;
 pub use freshness::{AgeCounts, Freshness};
 pub use session::Session;

@@ -8,6 +8,7 @@ use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, StepCount
 use portcullis_robots::url::{BadUrl, ComparedPaths};
 
 use super::classifier::{Classifier, Explained, SchemeAndKey};
+use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
 use super::freshness::{AgeCounts, Freshness};
 use super::pieces::{HostOfUrls, Pieces};
@@ -59,6 +60,8 @@ pub struct Session {
     /// What was found for each record of a block with times; empty without times.
     pub(super) found: Vec<Found>,
     pub(super) now: Answers,
+    /// The agents of the records of the last block; empty unless each record has its own.
+    pub(super) agents: RecordAgents,
     /// The last period that was looked up, and the capture of its origin.
     pub(super) last_period: Option<(u32, Period)>,
     pub(super) delays: DelayMemory,
@@ -89,6 +92,7 @@ impl Session {
             ages: AgeCounts::default(),
             found: Vec::new(),
             now: Answers::default(),
+            agents: RecordAgents::default(),
             last_period: None,
             delays: DelayMemory::default(),
         }
@@ -155,9 +159,20 @@ impl Session {
     ///
     /// If there are times and the set has no history
     /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
-    /// records differ.
+    /// records differ, or the classifier has an agent per record.
     #[inline]
     pub fn classify_at<R: AsRef<[u8]>>(
+        &mut self,
+        records: &[R],
+        times: Times<'_>,
+    ) -> Result<&[Decision], Damage> {
+        assert!(self.classifier.crawlers.is_none(), "each record has an agent of its own");
+        self.decide_records(records, times)
+    }
+
+    /// Decides records, with an agent per record for those in `agents`.
+    #[inline]
+    pub(super) fn decide_records<R: AsRef<[u8]>>(
         &mut self,
         records: &[R],
         times: Times<'_>,
@@ -184,10 +199,14 @@ impl Session {
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
         let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
-        let Session { policies, block, unresolved, usage, ages, found, now, .. } = self;
+        let Session { policies, block, unresolved, usage, ages, found, now, agents, .. } = self;
+        let mut decide = |policies: &[u32], block: &mut BlockMemory| match &classifier.crawlers {
+            None => classifier.decide(policies, paths, block, unresolved),
+            Some(_) => classifier.decide_each(policies, paths, block, agents),
+        };
         found.clear();
         if has_times && classifier.and_now {
-            classifier.decide(policies, paths, block, unresolved)?;
+            decide(policies, block)?;
             classifier.find_preferences(policies, paths, block.decisions(), usage)?;
             block.decisions().clone_into(&mut now.decisions);
             usage.preferences().clone_into(&mut now.preferences);
@@ -196,7 +215,7 @@ impl Session {
             true => classifier.find_moments(times, hosts, policies, found)?,
             false => Default::default(),
         };
-        classifier.decide(policies, paths, block, unresolved)?;
+        decide(policies, block)?;
         if has_times {
             let answers = block.answers_mut();
             ages.merge(classifier.judge_moments((search, found), times, answers)?);
@@ -375,7 +394,7 @@ impl Classifier {
         (pieces, origins, found): (&Pieces, &[SchemeAndKey<'_>], &[Option<HostPosition>]),
         (decisions, sources): (&mut [Decision], &mut [Source]),
     ) -> Result<AgeCounts, Damage> {
-        let agents = self.agents.len();
+        let agents = self.answers_per_record();
         let mut ages = AgeCounts::default();
         let every = self.set.every_host()?;
         for (number, (scheme, _)) in origins.iter().enumerate() {

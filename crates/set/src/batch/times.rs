@@ -225,7 +225,7 @@ impl Classifier {
         times: Times<'_>,
         (decisions, sources): (&mut [Decision], &mut [Source]),
     ) -> Result<AgeCounts, Damage> {
-        let agents = self.agents.len();
+        let agents = self.answers_per_record();
         let mut ages = AgeCounts { before_first: search.early, ..AgeCounts::default() };
         if !search.has_undecided && self.freshness.is_none() {
             return Ok(ages);

@@ -244,6 +244,11 @@ impl PolicySet {
         agents.iter().find(|agent| !known.has(agent))
     }
 
+    /// Returns whether the set has the names of all robots, not of some agents alone.
+    pub(crate) fn has_all_robots(&self) -> bool {
+        self.compiled_for.is_none()
+    }
+
     /// Returns whether usage preferences are compiled.
     pub(crate) fn has_usage(&self) -> bool {
         self.has_usage

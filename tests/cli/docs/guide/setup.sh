@@ -30,3 +30,5 @@ printf '%s\n' > captures.jsonl \
 printf 'url\tfetch_time\nhttps://example.com/\t2023-08-01 12:00:00\n' > crawl.tsv
 printf '{"url": "https://example.com/", "fetched": {"at": 1690891200000}}\n' > pages.jsonl
 printf 'com,example)/ 20230801120000 {"url": "https://example.com/", "status": "200"}\n' > index.cdxj
+printf 'url,who\nhttps://example.com/private/,GPTBot\n' > fetches.csv
+printf '{"url": "https://example.com/", "request": {"agent": "Mozilla/5.0 (compatible; GPTBot/1.2)"}}\n' > fetches.jsonl

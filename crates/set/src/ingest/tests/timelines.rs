@@ -1,17 +1,18 @@
 //! Histories, by their definition: the standing as of a time is that of the captures up to then.
 
 use super::*;
-use crate::batch::{BeforeFirst, Classifier, InForce, Session, Times};
+use crate::batch::{AgentKind, BeforeFirst, Classifier, InForce, Session, Times};
 use crate::compile::{CompileConfig, to_vec};
 use crate::standing::Timeline;
 use crate::stored::Period;
 use crate::{OutageConfig, Part, PolicySet, merge};
-use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_dialect::decision::{Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::LongOutage;
 use portcullis_robots::policy::AgentChain;
 use portcullis_testkit::Random;
+use std::sync::Arc;
 
 const HOSTS: usize = 5;
 const DAY: u64 = 24 * 60 * 60;
@@ -185,6 +186,83 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
         let found = answers_on(&mut asked, urls.len());
         for (url, (found, (_, expected))) in found.iter().zip(picked).enumerate() {
             assert_eq!(*found, expected[url], "{seed} {}", urls[url]);
+        }
+    }
+}
+
+#[test]
+fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
+    let names = ["a", "A", "b", "c", ""];
+    let mut urls: Vec<String> = vec!["no URL".into(), "https://other.example/".into()];
+    for host in 0..HOSTS {
+        let paths = (0..4).flat_map(|path| ["http", "https"].map(|scheme| (scheme, path)));
+        urls.extend(paths.map(|(scheme, path)| format!("{scheme}://h{host}.example/{path}")));
+    }
+    for (seed, dialect) in (200..230).zip(Dialect::ALL.into_iter().cycle()) {
+        let random = &mut Random::new(seed);
+        let inputs = random_inputs(random);
+        let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
+        let set = Arc::new(set_of(&all, dialect));
+        let classifier = |agents: &[&str]| {
+            let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
+            let agents: Vec<AgentChain> = agents.iter().map(chain).collect();
+            Classifier::new(Arc::clone(&set), agents).unwrap().with_now(true)
+        };
+        let days: Vec<_> = urls.iter().map(|_| Some(*random.pick(&times(&inputs)))).collect();
+        for times in [Times::Now, Times::Each(&days)] {
+            let expected = names.map(|name| {
+                let name = if name.is_empty() { "nobody" } else { name };
+                let mut alone = Session::new(classifier(&[name]), None);
+                alone.classify_at(&urls, times).unwrap();
+                let now = alone.now().map(|now| now.decisions.clone());
+                let full = |it| format!("{:?}", alone.full_decision(it, 0).unwrap());
+                ((0..urls.len()).map(full).collect::<Vec<_>>(), now)
+            });
+            for (kind, known) in [
+                (AgentKind::Token, &["a", "b"][..]),
+                (AgentKind::Header, &["b", "a"]),
+                (AgentKind::Token, &["a"]),
+            ] {
+                let each = classifier(known).with_agent_per_record(kind).unwrap();
+                let mut each = Session::new(each, None);
+                let picked: Vec<usize> = urls.iter().map(|_| random.below(names.len())).collect();
+                let text = |&name: &usize| match (names[name], kind) {
+                    ("", _) => String::new(),
+                    (name, AgentKind::Token) => name.to_owned(),
+                    (name, AgentKind::Header) => {
+                        format!("Mozilla/5.0 (compatible; {name}/1.0; +https://b.example/a)")
+                    }
+                };
+                let texts: Vec<String> = picked.iter().map(text).collect();
+                let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+                each.classify_as(&urls, times, &texts).unwrap();
+                let now = each.now().map(|now| now.decisions.clone());
+                let is_named = set.names_agent(&AgentChain::parse("b", dialect).unwrap()).unwrap();
+                for (record, &name) in picked.iter().enumerate() {
+                    let expected = &expected[name];
+                    let found = each.full_decision(record, 0).unwrap();
+                    let asks = !names[name].is_empty()
+                        && (names[name] != "b" || known.contains(&"b") || !is_named);
+                    if asks {
+                        let now = now.as_ref().map(|now| now[record]);
+                        assert_eq!(now, expected.1.as_ref().map(|now| now[record]), "{seed}");
+                        assert_eq!(format!("{found:?}"), expected.0[record], "{seed} {name}");
+                    } else if ["BadUrl", "NoPolicy", "BeforeFirst"]
+                        .iter()
+                        .any(|reason| expected.0[record].contains(reason))
+                    {
+                        // Without a policy, the agent does not matter.
+                        assert_eq!(format!("{found:?}"), expected.0[record], "{seed} {name}");
+                    } else {
+                        assert_eq!(found.decision, Decision::NO_AGENT, "{seed} {name}");
+                    }
+                    let agent = each.agent_of(record).map(AgentChain::name);
+                    let own = names[name].to_ascii_lowercase();
+                    let is_known = known.contains(&own.as_str());
+                    let expected = if is_known { Some(own.as_str()) } else { Some("*") };
+                    assert_eq!(agent, expected.filter(|_| asks), "{seed}");
+                }
+            }
         }
     }
 }

@@ -24,7 +24,9 @@ fn asked(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Session, Damag
     match Classifier::new(Arc::clone(set), agents) {
         Ok(classifier) => Ok(Session::new(classifier.with_usage(&Label::ALL), None)),
         Err(AskError::Damaged(damage)) => Err(damage),
-        Err(AskError::OtherAgents { .. }) => unreachable!("a file is for everybody"),
+        Err(AskError::OtherAgents { .. } | AskError::TooManyAgents { .. }) => {
+            unreachable!("a file is for everybody")
+        }
     }
 }
 
