@@ -46,6 +46,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         counts: audit.counts(),
         invalid: account.invalid,
         notes: account.notes,
+        noted: account.noted,
         filtered: None,
     };
     summary::write(&plan.summary, &policies, &plan.questions, outcome, &clock);

@@ -1,5 +1,6 @@
 //! `portcullis classify`: tags every record with its verdicts.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::ensure;
@@ -19,11 +20,12 @@ use super::files::Files;
 use super::lists::Input;
 use super::message::counted;
 use super::output::{CompleteOutput, Destination, Output};
-use super::outputs::Outputs;
 use super::plan::{self, StreamPlan};
 use super::rows::{self, Head, RowOutput};
+use super::shards::Shards;
 use super::stream;
 use super::summary::{self, Clock};
+use super::unknown_hosts::HostCounts;
 
 /// The size of JSON Lines above which a note says how large they will be: 1 GiB.
 const NOTED_BYTES: u64 = 1 << 30;
@@ -43,10 +45,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
     let columns = args.columns.with_usage(&labels)?;
     ensure!(
-        matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv | ClassifyFormat::Parquet)
-            || (columns == Columns::default().with_usage(&labels)?
-                && args.column_prefix.is_empty()),
-        "--columns and --column-prefix are for tsv, csv and parquet; omit them, or choose --format"
+        format != ClassifyFormat::Jsonl || columns == Columns::default().with_usage(&labels)?,
+        "--columns is for tsv, csv and parquet; omit it, or choose --format"
     );
     ensure!(
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
@@ -73,11 +73,15 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         stream.chunks = rows::ROW_GROUPS;
     }
     if format == ClassifyFormat::Jsonl {
+        stream.chunks = questions.chunks_that_repeat();
         note_size(&mut stream, questions.agent_count());
     }
     let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
-    let outputs = Outputs::open(destinations)?;
+    let hosts = args.output.unknown_hosts.as_ref();
+    let sets_aside = stream.rejects.is_some() || hosts.is_some();
+    let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
+    let mut hosts = hosts.map(HostCounts::create).transpose()?;
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
@@ -86,57 +90,64 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let has_names = has_header || format == ClassifyFormat::Parquet;
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    let classifier = policies.classifier(&questions)?.with_usage(&labels);
+    let classifier = Arc::new(policies.classifier(&questions)?.with_usage(&labels));
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
     let (tsv, csv) = (Tsv(terminator), Csv::default());
     let rows: &dyn TextRows = if format == ClassifyFormat::Csv { &csv } else { &tsv };
     let encoder: &dyn Format = match format {
         ClassifyFormat::Tsv | ClassifyFormat::Csv => &Text { columns: &columns, rows },
-        ClassifyFormat::Jsonl => &JsonLines(agents),
+        ClassifyFormat::Jsonl => &JsonLines { agents, prefix: &args.column_prefix },
         ClassifyFormat::Parquet => {
             let encoder = AddedColumns::new(&columns, agents.len(), fields.clone());
             &Parquet { columns: &columns, encoder }
         }
     };
-    let mut output = match format {
-        ClassifyFormat::Parquet => {
-            RowOutput::parquet(outputs, fields.clone(), summary::run(&policies, &questions))
-        }
-        _ if has_header => {
-            RowOutput::text(outputs, Head::Names { rows, fields: &fields, first: None })
-        }
-        _ => RowOutput::text(outputs, Head::None),
-    };
     // The account in Parquet files counts hosts too.
     let counts_hosts = format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None;
-    let mut counts = Counts::new(agents.len());
-    let account = stream::run(
-        &stream,
-        &questions,
-        classifier,
-        |session, piece, Tagged { encoded, counts }| {
-            encoded.clear();
-            counts.clear(agents.len(), counts_hosts);
-            Ok(encoder.encode(piece, session, counts, encoded)?)
-        },
-        |part, Tagged { encoded, counts: of_piece }| {
-            policies.check_ages(of_piece, &questions)?;
-            if part.is_first {
-                output.begin(part, of_piece.records == 0)?;
+    let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
+    let (outcome, status) = shards.run(|stream, outputs| {
+        let mut output = match format {
+            ClassifyFormat::Parquet => {
+                RowOutput::parquet(outputs, fields.clone(), summary::run(&policies, &questions))
             }
-            counts.merge(of_piece);
-            output.write(part.list, encoded, of_piece, None)
-        },
-    )?;
-    policies.set.is_whole()?;
-    let mut complete = output.complete()?;
-    complete.extend(account.output.map(Output::complete).transpose()?);
-    CompleteOutput::publish_all(complete)?;
-    let stream::Account { invalid, notes, .. } = account;
-    let outcome = summary::Outcome { counts, invalid, notes, filtered: None };
+            _ if has_header => {
+                RowOutput::text(outputs, Head::Names { rows, fields: &fields, first: None })
+            }
+            _ => RowOutput::text(outputs, Head::None),
+        };
+        let mut counts = Counts::new(agents.len());
+        let account = stream::run(
+            stream,
+            &questions,
+            Arc::clone(&classifier),
+            |session, piece, Tagged { encoded, counts }| {
+                encoded.clear();
+                counts.clear(agents.len(), hosts_max);
+                Ok(encoder.encode(piece, session, counts, encoded)?)
+            },
+            |part, Tagged { encoded, counts: of_piece }| {
+                policies.check_ages(of_piece, &questions)?;
+                if part.is_first {
+                    output.begin(part, of_piece.records == 0)?;
+                }
+                counts.merge(of_piece);
+                if let Some(hosts) = &mut hosts {
+                    hosts.add(of_piece.unknown_hosts())?;
+                }
+                output.write(part.list, encoded, of_piece, None)
+            },
+        )?;
+        policies.set.is_whole()?;
+        let mut complete = output.complete()?;
+        complete.extend(account.output.map(Output::complete).transpose()?);
+        complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
+        CompleteOutput::publish_all(complete)?;
+        let stream::Account { invalid, notes, noted, .. } = account;
+        Ok(summary::Outcome { counts, invalid, notes, filtered: None, noted })
+    })?;
     summary::write(&summary, &policies, &questions, outcome, &clock);
-    Ok(ExitStatus::Done)
+    Ok(status)
 }
 
 /// Notes the size of JSON Lines if it is large. Each object repeats the URL and has about as much

@@ -187,7 +187,7 @@ impl Diff<'_> {
             Some(stream) => {
                 let (counts, account) = self.urls(&agents, stream, old, new, &mut output)?;
                 let changed = counts.changed();
-                let Account { invalid, notes, output } = account;
+                let Account { invalid, notes, output, .. } = account;
                 rejects = output;
                 (Found::Urls { counts, invalid, notes }, changed)
             }

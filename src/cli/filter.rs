@@ -1,5 +1,6 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use portcullis_report::filter::{self, Fate, Purpose, Quantifier};
@@ -13,8 +14,10 @@ use super::output::{CompleteOutput, Destination, Output, RecordsTo};
 use super::outputs::Outputs;
 use super::plan;
 use super::rows::{self, Head, RowOutput};
+use super::shards::Shards;
 use super::stream;
 use super::summary::{self, Clock};
+use super::unknown_hosts::HostCounts;
 
 /// The output for a piece.
 #[derive(Default)]
@@ -45,80 +48,95 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         stream.chunks = rows::ROW_GROUPS;
     }
     let destinations = plan::destinations(destination, folder, &stream, None, files)?;
-    let kept_to = Outputs::open(destinations)?;
+    let hosts = args.output.unknown_hosts.as_ref();
+    let sets_aside =
+        stream.rejects.is_some() || hosts.is_some() || names.iter().any(Option::is_some);
+    let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
+    let mut hosts = hosts.map(HostCounts::create).transpose()?;
     let [unknown, invalid] = names.map(|path| path.map(Output::create).transpose());
-    let (unknown, invalid) = (unknown?, invalid?);
+    let (mut unknown, mut invalid) = (unknown?, invalid?);
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions)?;
-    let classifier = classifier.with_usage(args.selection.purpose.as_slice());
+    let classifier = Arc::new(classifier.with_usage(args.selection.purpose.as_slice()));
     let clock = Clock::loaded(started);
     let run = are_rows.then(|| summary::run(&policies, &questions));
     let output = |outputs, is_left_out| match &run {
         Some(run) => RowOutput::parquet(outputs, Vec::new(), run.clone()),
         None => RowOutput::text(outputs, Head::Own { first: None, is_left_out }),
     };
-    let mut kept_output = output(kept_to, !prints_records);
-    let aside = |file: Option<Output>| file.map(|file| output(Outputs::of(file), false));
-    let (mut unknown, mut invalid) = (aside(unknown), aside(invalid));
     // The account in Parquet files counts hosts too.
     let counts_hosts = are_rows || summary.form != plan::SummaryForm::None;
-    let mut counts = Counts::new(agents);
-    let (mut kept, mut unstated) = (0, 0);
-    let account = stream::run(
-        &stream,
-        &questions,
-        classifier,
-        |session, piece, Sorted { records, counts }| {
-            records.clear();
-            counts.clear(agents, counts_hosts);
-            let write = if are_rows { filter::write_rows } else { filter::write_chunk };
-            Ok(write(piece, &selection, session, counts, records)?)
-        },
-        |part, Sorted { records, counts: of_piece }| {
-            policies.check_ages(of_piece, &questions)?;
-            let filtered = Filtered {
-                kept: records.kept_records,
-                unstated: selection.purpose.map(|_| records.unstated_records),
-            };
-            counts.merge(of_piece);
-            kept += filtered.kept;
-            unstated += records.unstated_records;
-            if !prints_records {
-                records.kept.clear();
-            }
-            let kept = (Some(&mut kept_output), &mut records.kept);
-            let aside = [
-                (unknown.as_mut(), &mut records.unknown),
-                (invalid.as_mut(), &mut records.invalid),
-            ];
-            for (output, encoded) in std::iter::once(kept).chain(aside) {
-                let Some(output) = output else { continue };
-                if part.is_first {
-                    output.begin(part, of_piece.records == 0)?;
+    let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
+    let (outcome, status) = shards.run(|stream, kept_to| {
+        let mut kept_output = output(kept_to, !prints_records);
+        let aside = |file: Option<Output>| file.map(|file| output(Outputs::of(file), false));
+        let (mut unknown, mut invalid) = (aside(unknown.take()), aside(invalid.take()));
+        let mut counts = Counts::new(agents);
+        let (mut kept, mut unstated) = (0, 0);
+        let account = stream::run(
+            stream,
+            &questions,
+            Arc::clone(&classifier),
+            |session, piece, Sorted { records, counts }| {
+                records.clear();
+                counts.clear(agents, hosts_max);
+                let write = if are_rows { filter::write_rows } else { filter::write_chunk };
+                Ok(write(piece, &selection, session, counts, records)?)
+            },
+            |part, Sorted { records, counts: of_piece }| {
+                policies.check_ages(of_piece, &questions)?;
+                let filtered = Filtered {
+                    kept: records.kept_records,
+                    unstated: selection.purpose.map(|_| records.unstated_records),
+                };
+                counts.merge(of_piece);
+                if let Some(hosts) = &mut hosts {
+                    hosts.add(of_piece.unknown_hosts())?;
                 }
-                output.write(part.list, encoded, of_piece, Some(filtered))?;
-            }
-            Ok(())
-        },
-    )?;
-    policies.set.is_whole()?;
-    let mut complete = Vec::new();
-    if args.count && !args.quiet {
-        kept_output.write_text(format!("{kept}\n").as_bytes())?;
-    }
-    for output in [Some(kept_output), unknown, invalid].into_iter().flatten() {
-        complete.extend(output.complete()?);
-    }
-    complete.extend(account.output.map(Output::complete).transpose()?);
-    CompleteOutput::publish_all(complete)?;
-    let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
-    let stream::Account { invalid, notes, .. } = account;
-    let outcome = summary::Outcome { counts, invalid, notes, filtered };
+                kept += filtered.kept;
+                unstated += records.unstated_records;
+                if !prints_records {
+                    records.kept.clear();
+                }
+                let kept = (Some(&mut kept_output), &mut records.kept);
+                let aside = [
+                    (unknown.as_mut(), &mut records.unknown),
+                    (invalid.as_mut(), &mut records.invalid),
+                ];
+                for (output, encoded) in std::iter::once(kept).chain(aside) {
+                    let Some(output) = output else { continue };
+                    if part.is_first {
+                        output.begin(part, of_piece.records == 0)?;
+                    }
+                    output.write(part.list, encoded, of_piece, Some(filtered))?;
+                }
+                Ok(())
+            },
+        )?;
+        policies.set.is_whole()?;
+        let mut complete = Vec::new();
+        if args.count && !args.quiet {
+            kept_output.write_text(format!("{kept}\n").as_bytes())?;
+        }
+        for output in [Some(kept_output), unknown, invalid].into_iter().flatten() {
+            complete.extend(output.complete()?);
+        }
+        complete.extend(account.output.map(Output::complete).transpose()?);
+        complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
+        CompleteOutput::publish_all(complete)?;
+        let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
+        let stream::Account { invalid, notes, noted, .. } = account;
+        Ok(summary::Outcome { counts, invalid, notes, filtered, noted })
+    })?;
+    let kept = outcome.filtered.map_or(0, |filtered| filtered.kept);
     summary::write(&summary, &policies, &questions, outcome, &clock);
-    Ok(if args.fail.fail && kept == 0 { ExitStatus::Negative } else { ExitStatus::Done })
+    match status {
+        ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
+        status => Ok(status),
+    }
 }
 
 fn selection(args: &SelectionArgs) -> filter::Plan {

@@ -34,11 +34,13 @@ mod output;
 mod outputs;
 mod plan;
 mod rows;
+mod shards;
 mod sitemaps;
 mod stream;
 mod summary;
 mod survey;
 mod synth;
+mod unknown_hosts;
 mod values;
 
 use std::ffi::OsString;

@@ -12,7 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
-use portcullis_dialect::limits::{CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN};
+use portcullis_dialect::limits::{
+    CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN, RECORD_BYTES_MAX, RECORD_OUTPUT_BYTES_MAX,
+    URL_BYTES_MAX,
+};
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
@@ -169,6 +172,16 @@ impl QuestionPlan {
         ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
     }
 
+    /// Returns how lists are cut if each agent's answer repeats the record, as in JSON Lines.
+    pub fn chunks_that_repeat(&self) -> ChunkConfig {
+        /// Bytes of a character in JSON, `\u0000`.
+        const ESCAPE_BYTES: usize = 6;
+        let agents = if self.each.is_some() { 1 } else { self.agent_count().max(1) };
+        let record_bytes = RECORD_OUTPUT_BYTES_MAX / ESCAPE_BYTES / agents;
+        let record_bytes_max = record_bytes.clamp(URL_BYTES_MAX, RECORD_BYTES_MAX);
+        ChunkConfig { record_bytes_max, ..self.chunks() }
+    }
+
     /// Returns the number of agents that were named.
     pub fn agent_count(&self) -> usize {
         self.asked.names.len() + self.headers.len()
@@ -187,7 +200,7 @@ impl QuestionPlan {
 }
 
 /// The inputs of a run, and its threads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct StreamPlan {
     /// At least one list.
     pub inputs: Vec<Input>,
@@ -201,6 +214,8 @@ pub struct StreamPlan {
     pub progress: bool,
     /// The notes on the lists so far.
     pub notes: Notes,
+    /// How the list before was read, if that was noted.
+    pub noted: String,
     /// Whether records go to standard output during the run.
     pub prints: bool,
 }
@@ -420,6 +435,7 @@ pub fn stream(
         threads: run.threads.threads,
         progress: !run.no_progress,
         notes,
+        noted: String::new(),
         prints,
     })
 }

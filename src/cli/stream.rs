@@ -38,6 +38,8 @@ pub struct Account {
     pub invalid: InvalidRecords,
     /// The notes on how the lists were read that were not shown.
     pub notes: Vec<String>,
+    /// How the last list was read, if that was noted.
+    pub noted: String,
     /// The file of rejects, to be completed with the other outputs.
     pub output: Option<Output>,
 }
@@ -54,12 +56,12 @@ pub struct Account {
 pub fn run<O: Default + Send + 'static>(
     plan: &StreamPlan,
     questions: &QuestionPlan,
-    classifier: Classifier,
+    classifier: impl Into<Arc<Classifier>>,
     work: impl Fn(&mut Session, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
     sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumed_scheme = questions.assumed_scheme.as_deref();
-    let classifier = Arc::new(classifier);
+    let classifier = classifier.into();
     let session = || Session::new(Arc::clone(&classifier), assumed_scheme);
     run_with(plan, questions, session, work, sink)
 }
@@ -80,7 +82,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let mut output = plan.rejects.as_ref().map(Output::create).transpose()?;
     let keeps_all = output.is_some();
     let mut watch = Watch::new(keeps_all, assumes_scheme);
-    let (mut noted, mut notes) = (String::new(), plan.notes.clone());
+    let (mut noted, mut notes) = (plan.noted.clone(), plan.notes.clone());
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
@@ -108,7 +110,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         progress.draw(&mut bar, Some(watch.all_records()));
         sink(part, &mut done.output)
     })?;
-    Ok(Account { invalid: watch.finish(), notes: notes.kept, output })
+    Ok(Account { invalid: watch.finish(), notes: notes.kept, noted, output })
 }
 
 /// Notes how a list is read if the format was detected and differs from what was `noted` last.

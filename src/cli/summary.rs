@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_io::access::DateSpan;
 use portcullis_report::{Account, Counts, Filtered, InvalidRecords, JudgedAge, Run, Summary};
 use portcullis_set::PolicySet;
@@ -27,6 +28,7 @@ impl Clock {
 }
 
 /// The outcome for the records of a run.
+#[derive(Default)]
 pub struct Outcome {
     pub counts: Counts,
     pub invalid: InvalidRecords,
@@ -34,6 +36,21 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// The records that `filter` kept and dropped.
     pub filtered: Option<Filtered>,
+    /// How the last list was read, if that was noted.
+    pub noted: String,
+}
+
+impl Outcome {
+    /// Adds the outcome of the next part.
+    pub fn merge(&mut self, next: Outcome) {
+        self.counts.merge(&next.counts);
+        self.invalid.merge(next.invalid);
+        self.notes.extend(next.notes);
+        if let Some(filtered) = next.filtered {
+            self.filtered.get_or_insert_default().merge(filtered);
+        }
+        self.noted = next.noted;
+    }
 }
 
 /// Writes the summary of a run that classified records and ends now.
@@ -41,7 +58,7 @@ pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
     questions: &QuestionPlan,
-    Outcome { counts, invalid, notes, filtered }: Outcome,
+    Outcome { counts, invalid, notes, filtered, .. }: Outcome,
     clock: &Clock,
 ) {
     let run = run(policies, questions);
@@ -53,6 +70,15 @@ pub fn write(
         census: if plan.census { census(&policies.set) } else { Vec::new() },
     };
     show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
+}
+
+/// Returns the most hosts without a policy that a piece counts: all of them for `--unknown-hosts`.
+pub fn hosts_max(are_counted: bool, are_written: bool) -> usize {
+    match (are_counted, are_written) {
+        (_, true) => usize::MAX,
+        (true, false) => SUMMARY_UNKNOWN_HOSTS_MAX,
+        (false, false) => 0,
+    }
 }
 
 /// Describes a run for its account: the program, the set, the dialect and the agents.

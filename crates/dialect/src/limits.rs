@@ -431,6 +431,13 @@ pub const AGENTS_KEPT_PER_FILE: usize = 64;
 /// shortest URLs into 14 MB.
 pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Bytes of JSON Lines about one record, for all agents together: 512 MiB. Each agent's object repeats
+/// the record, and an escape makes six bytes of one, so with many agents records must be shorter than
+/// [`RECORD_BYTES_MAX`]: for 163 agents about 500 KiB. It is never less than [`URL_BYTES_MAX`].
+///
+/// Source: our choice. A longer record is an error that names its place.
+pub const RECORD_OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
+
 /// Agents whose answers about one chunk of [`CHUNK_BYTES`] fit [`CHUNK_OUTPUT_BYTES_MAX`]: 4. For
 /// more agents, lists are cut into shorter chunks, so that threads share the work.
 ///
@@ -542,6 +549,18 @@ pub const AGENT_SUGGESTIONS_MAX: usize = 100;
 /// Source: our choice, a few MiB. The first that occur are counted exactly. The URLs of later ones are
 /// counted together, and the summary says so.
 pub const SUMMARY_UNKNOWN_HOSTS_MAX: usize = 64 * 1024;
+
+/// Hosts without a policy that `--unknown-hosts` counts in memory before it writes a sorted run to a
+/// temporary file: about a million, which take 60 to 100 MB.
+///
+/// Source: our choice. Most lists have fewer, and then nothing is written but the output.
+pub const UNKNOWN_HOSTS_AT_ONCE: usize = 1024 * 1024;
+
+/// Sorted runs in temporary files that are kept before all of them become one: 64.
+///
+/// Source: our choice. Each is an open file with a buffer; systems allow a process some hundreds. 64
+/// million hosts are sorted without reading any twice.
+pub const SORTED_RUNS_MAX: usize = 64;
 
 /// Hosts without a policy that the summary of a run shows.
 ///

@@ -47,7 +47,8 @@ pub struct Counts {
     /// The number of records by state of the origin, if the reason does not determine the state.
     states: [u64; PolicyState::ALL.len()],
     unknown_hosts: Unknown,
-    skips_unknown_hosts: bool,
+    /// The most hosts that are counted; 0 for none.
+    hosts_max: usize,
     ages: AgeCounts,
     unreadable_delays: Option<u64>,
 }
@@ -65,17 +66,17 @@ const STATELESS: [Reason; 6] = [
 impl Counts {
     /// Returns counts of zero for this number of agents.
     pub fn new(agents: usize) -> Counts {
-        Counts { agents: vec![AgentCounts::default(); agents], ..Counts::default() }
+        let agents = vec![AgentCounts::default(); agents];
+        Counts { agents, hosts_max: SUMMARY_UNKNOWN_HOSTS_MAX, ..Counts::default() }
     }
 
-    /// Sets all counts to zero and keeps the memory. Without `unknown_hosts`, the following blocks
-    /// are counted without hosts: for a URL without a policy, looking up its host costs about 100
-    /// ns, more than deciding it.
-    pub fn clear(&mut self, agents: usize, unknown_hosts: bool) {
-        let skips_unknown_hosts = !unknown_hosts;
+    /// Sets all counts to zero and keeps the memory. Of the following blocks, at most `hosts_max`
+    /// hosts without a policy are counted. If that is 0, none is looked up: for a URL without a
+    /// policy that costs about 100 ns, more than deciding it.
+    pub fn clear(&mut self, agents: usize, hosts_max: usize) {
         let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
         unknown_hosts.clear();
-        *self = Counts { unknown_hosts, skips_unknown_hosts, ..Counts::new(agents) };
+        *self = Counts { unknown_hosts, hosts_max, ..Counts::new(agents) };
     }
 
     /// Counts the block that `session` decided last. Its URLs are `urls`, and its records have
@@ -123,7 +124,7 @@ impl Counts {
     #[inline]
     fn rare(&self) -> u64 {
         let Some(agent) = self.agents.first() else { return 0 };
-        let unknown = if self.skips_unknown_hosts { 0 } else { agent.reason(Reason::NoPolicy) };
+        let unknown = if self.hosts_max == 0 { 0 } else { agent.reason(Reason::NoPolicy) };
         unknown + STATELESS.iter().map(|it| agent.reason(*it)).sum::<u64>()
     }
 
@@ -140,14 +141,14 @@ impl Counts {
                 self.states[state as usize] += 1;
             }
         }
-        if self.skips_unknown_hosts {
+        if self.hosts_max == 0 {
             return Ok(());
         }
         let mut origins = session.origins(urls).peekable();
         while let Some((first, _, host)) = origins.next() {
             let end = origins.peek().map_or(urls.len(), |&(next, ..)| next);
             if reasons[first] == Reason::NoPolicy {
-                self.unknown_hosts.add(host, (end - first) as u64, SUMMARY_UNKNOWN_HOSTS_MAX);
+                self.unknown_hosts.add(host, (end - first) as u64, self.hosts_max);
             }
         }
         Ok(())
@@ -231,6 +232,16 @@ impl<F> Figures<F> {
 }
 
 impl Figures {
+    /// Adds other figures to those of the same names.
+    pub fn merge(&mut self, other: &Figures) {
+        for &(name, number) in &other.0 {
+            match self.0.iter_mut().find(|(own, _)| *own == name) {
+                Some((_, sum)) => *sum += number,
+                None => self.0.push((name, number)),
+            }
+        }
+    }
+
     /// Returns the count with this name; 0 if there is none.
     pub fn get(&self, name: &str) -> u64 {
         self.0.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
@@ -295,8 +306,8 @@ mod tests {
         let mut session = Session::new(classifier, SCHEME);
         let urls = [&b"a/x"[..], b"unknown/", b"unknown/y", b"a/robots.txt", b"other/"];
         let mut counts = Counts::default();
-        for (counts_hosts, expected) in [(true, 2), (false, 0)] {
-            counts.clear(1, counts_hosts);
+        for (hosts_max, expected) in [(9, 2), (0, 0)] {
+            counts.clear(1, hosts_max);
             session.classify(&urls).unwrap();
             counts.add_block(&urls, 0, &mut session).unwrap();
             assert_eq!(counts.unknown_hosts().names(), expected);

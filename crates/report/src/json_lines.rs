@@ -2,7 +2,8 @@
 //!
 //! The members always come in the same order, `null` if they have no value: `{"url", "agent",
 //! "verdict", "reason", "line", "rule", "group"}`. The URL is the record's URL, without the line or
-//! row around it. If text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown. A
+//! row around it. An object of a JSON Lines list keeps its own members, byte for byte: the others follow
+//! them, and `url` only if it has none. If text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown. A
 //! member whose name ends in `_base64` follows with the exact bytes.
 //!
 //! If labels are requested, there are five more members at the end. `usage`, `usage_line`,
@@ -21,8 +22,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::columns::times;
@@ -32,6 +35,8 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, SHOWN_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_io::access::UnixSeconds;
+use portcullis_io::input::Record;
+use portcullis_io::list::{List, ListFormat};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
@@ -40,7 +45,11 @@ use portcullis_set::batch::{FullDecision, Session};
 /// The JSON Lines format for agents with these names, or for the agent of each record, which is
 /// `null` if it is not known.
 #[derive(Clone, Copy, Debug)]
-pub struct JsonLines<'a>(pub &'a [String]);
+pub struct JsonLines<'a> {
+    pub agents: &'a [String],
+    /// What precedes the names of the members that are added to the objects of a list.
+    pub prefix: &'a str,
+}
 
 impl Format for JsonLines<'_> {
     fn encode(
@@ -51,19 +60,32 @@ impl Format for JsonLines<'_> {
         out: &mut Encoded,
     ) -> Result<(), ChunkError> {
         let answers = session.classifier().answers_per_record();
+        let list = piece.rows().list();
+        let mut added = Vec::new();
         piece.read(answers, |block, rejects| {
             decide_block(block, session, counts, rejects)?;
             for (row, record) in block.iter().enumerate() {
+                let own = Own::of(list, record);
                 for number in 0..answers {
-                    let own = session.classifier().has_agent_per_record();
-                    let own = own.then(|| session.agent_of(row).map(|it| it.name().to_owned()));
-                    let agent = own.as_ref().map_or_else(|| self.0.get(number), Option::as_ref);
+                    let is_each = session.classifier().has_agent_per_record();
+                    let each =
+                        is_each.then(|| session.agent_of(row).map(|it| it.name().to_owned()));
+                    let agent =
+                        each.as_ref().map_or_else(|| self.agents.get(number), Option::as_ref);
                     let usage = UsageObject::read(session, row, number)?;
                     let time = TimeObject::read(session, row, number)?;
                     let full = session.full_decision(row, number)?;
                     let line = Line::new(record.url(), agent.map(|it| &**it), full, usage);
                     let line = Line { time, ..line };
-                    write_object(&line, &mut out.text);
+                    let Some(own) = &own else {
+                        write_object(&line, &mut out.text);
+                        continue;
+                    };
+                    added.clear();
+                    write_object(&Line { url: own.url(record), ..line }, &mut added);
+                    own.push_with(&added, self.prefix, &mut out.text).map_err(|member| {
+                        ChunkError::SameMember { list: list.name().to_owned(), member }
+                    })?;
                 }
             }
             // Rules are read after the session compared the length of a mapped set.
@@ -85,6 +107,122 @@ pub(super) struct Line<'a> {
     usage: Option<UsageObject>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     time: Option<TimeObject>,
+}
+
+/// The object of a JSON Lines list that is a record.
+struct Own<'a> {
+    /// Its text from `{` to before `}`.
+    members: &'a [u8],
+    names: Vec<Cow<'a, str>>,
+}
+
+/// The names of the members of an object.
+struct Names<'a>(Vec<Cow<'a, str>>);
+
+impl<'de> Deserialize<'de> for Names<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names<'de>, D::Error> {
+        struct OfMap;
+
+        impl<'de> Visitor<'de> for OfMap {
+            type Value = Names<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Names<'de>, M::Error> {
+                let mut names = Vec::new();
+                while let Some((name, IgnoredAny)) = map.next_entry()? {
+                    names.push(name);
+                }
+                Ok(Names(names))
+            }
+        }
+
+        deserializer.deserialize_map(OfMap)
+    }
+}
+
+impl<'a> Own<'a> {
+    /// Returns the object of a record; `None` if it is none, or the list is not JSON Lines.
+    fn of(list: &List, record: &Record<'a>) -> Option<Own<'a>> {
+        if list.format() != ListFormat::JsonLines {
+            return None;
+        }
+        let text = record.text().trim_ascii();
+        let Names(names) = serde_json::from_slice(text).ok()?;
+        Some(Own { members: text[..text.len() - 1].trim_ascii_end(), names })
+    }
+
+    /// Returns the member `url`: nothing if the object has one itself, null if it has no URL at all.
+    fn url(&self, record: &Record<'a>) -> Text<'a> {
+        match record.problem() {
+            _ if self.names.iter().any(|name| name == "url") => Text { name: "", bytes: None },
+            Some(_) => Text::uncut("url", None),
+            None => Text::uncut("url", Some(record.url())),
+        }
+    }
+
+    /// Appends the object with the members of the object `added`, and a line feed. If it has a member
+    /// of the same name, it is left out and the name returned.
+    fn push_with(&self, added: &[u8], prefix: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let start = out.len();
+        out.extend_from_slice(self.members);
+        for member in members(added) {
+            let (name, value) = member;
+            let name = match name {
+                b"url" => Cow::Borrowed("url"),
+                name => Cow::Owned(format!("{prefix}{}", String::from_utf8_lossy(name))),
+            };
+            if self.names.contains(&name) {
+                out.truncate(start);
+                return Err(name.into_owned());
+            }
+            if !out.ends_with(b"{") || out.len() > start + 1 {
+                out.push(b',');
+            }
+            write_json(&name, &mut *out).expect("text is always JSON");
+            out.push(b':');
+            out.extend_from_slice(value);
+        }
+        out.extend_from_slice(b"}\n");
+        Ok(())
+    }
+}
+
+/// Returns the members of an object that [`write_object`] wrote: names, which have no escapes, and
+/// values.
+fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = object;
+    std::iter::from_fn(move || {
+        // `{"name":` or `,"name":`, or the end.
+        rest = rest.get(1..)?.strip_prefix(b"\"")?;
+        let end = rest.iter().position(|&byte| byte == b'"')?;
+        let name = &rest[..end];
+        rest = &rest[end + 2..];
+        let end = value_end(rest);
+        let value = &rest[..end];
+        rest = &rest[end..];
+        Some((name, value))
+    })
+}
+
+/// Returns the end of the value with which `text` begins: the comma or brace after it.
+fn value_end(text: &[u8]) -> usize {
+    let (mut depth, mut in_string, mut is_escaped) = (0_u32, false, false);
+    for (place, &byte) in text.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b',' | b'}' if depth == 0 => return place,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// When the policy was in force.
@@ -234,6 +372,7 @@ impl<'a> DecisionObject<'a> {
 /// A text that is flattened into its object: the text under its name, or `null` if there is none.
 /// If the text is not UTF-8, its bytes in base64 follow under the name with `_base64`.
 pub(super) struct Text<'a> {
+    /// Empty for no member at all.
     name: &'static str,
     bytes: Option<Cow<'a, [u8]>>,
 }
@@ -258,6 +397,9 @@ impl<'a> Text<'a> {
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        if self.name.is_empty() {
+            return map.end();
+        }
         let shown = self.bytes.as_deref().map(shown);
         map.serialize_entry(self.name, &shown.as_ref().map(|(text, _)| text))?;
         if let Some((_, Some(exact))) = shown {
@@ -295,7 +437,8 @@ mod tests {
         let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
         let chunk = record.repeat(most + RECORDS_AT_ONCE);
         let names = ["Bot".to_owned()];
-        let (_, counts) = written(&chunk, Terminator::LineFeed, 1, &JsonLines(&names));
+        let (_, counts) =
+            written(&chunk, Terminator::LineFeed, 1, &JsonLines { agents: &names, prefix: "" });
         assert_eq!(counts.records as usize, most);
         assert_eq!(counts.bytes as usize, most * record.len());
     }
@@ -309,7 +452,12 @@ mod tests {
         let chunk = record.repeat(CHUNK_BYTES / record.len());
         for agents in [1, 2, 300] {
             let names: Vec<String> = (0..agents).map(|number| format!("bot{number}")).collect();
-            let (out, counts) = written(&chunk, Terminator::LineFeed, agents, &JsonLines(&names));
+            let (out, counts) = written(
+                &chunk,
+                Terminator::LineFeed,
+                agents,
+                &JsonLines { agents: &names, prefix: "" },
+            );
             let records = counts.records as usize;
             assert!(out.len() < 2 * CHUNK_OUTPUT_BYTES_MAX, "{agents}: {}", out.len());
             assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), records * agents);

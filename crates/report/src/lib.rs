@@ -112,6 +112,17 @@ pub enum ChunkError {
     /// The policy set is damaged.
     #[error(transparent)]
     Damage(#[from] Damage),
+    /// An object of a JSON Lines list has a member with the name of one that is added.
+    #[error(
+        "{list}: an object has the member `{member}` already; name the added ones otherwise with \
+         --column-prefix, or choose --format csv"
+    )]
+    SameMember {
+        /// The list.
+        list: String,
+        /// The name.
+        member: String,
+    },
     /// A row group cannot be encoded.
     #[error("cannot encode Parquet: {0}")]
     Encoding(#[from] ParquetError),

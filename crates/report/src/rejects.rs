@@ -177,6 +177,15 @@ pub struct InvalidRecords {
     pub samples: Vec<InvalidRecord>,
 }
 
+impl InvalidRecords {
+    /// Adds the records of the next lists. Their samples fill what room is left.
+    pub fn merge(&mut self, next: InvalidRecords) {
+        self.kinds.merge(&next.kinds);
+        let room = REJECTS_SHOWN.saturating_sub(self.samples.len());
+        self.samples.extend(next.samples.into_iter().take(room));
+    }
+}
+
 /// A record that is not a URL, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidRecord {

@@ -78,7 +78,7 @@ impl Unknown {
     }
 
     /// Returns the names that are counted individually, with their URLs, by first occurrence.
-    fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         let text = |place| text_at(&self.text, &self.names, place);
         self.names.iter().enumerate().map(move |(place, name)| (text(place), name.urls))
     }

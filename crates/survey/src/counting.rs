@@ -63,7 +63,7 @@ impl Tally {
     pub fn new(rules: usize, class_rules: usize, agents: usize) -> Tally {
         let mut counts = Counts::default();
         // Origins without a policy are findings.
-        counts.clear(agents, false);
+        counts.clear(agents, 0);
         Tally {
             counts,
             rules: vec![0; rules],

@@ -401,9 +401,37 @@ pub struct ListOutputArgs {
     /// format
     ///
     /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`, or with `filter` keeps its name. All files appear
-    /// together, once they are complete.
+    /// together, once they are complete, unless --skip-existing or --keep-going is given.
     #[arg(long, value_name = "DIR", conflicts_with = "output", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<OutputFolder>,
+
+    #[command(flatten)]
+    pub shards: ShardArgs,
+
+    /// Write each host without a policy and the number of its URLs to FILE: host, TAB, number
+    ///
+    /// The lines are sorted by host; .gz and .zst compress them. Any number of hosts is counted: what
+    /// memory does not hold goes to temporary files beside FILE.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub unknown_hosts: Option<OutputFile>,
+}
+
+/// Lists with an output each, one after the other.
+#[derive(Args, Clone, Copy)]
+#[command(next_help_heading = "Output")]
+pub struct ShardArgs {
+    /// With --out-dir, leave out lists whose outputs exist
+    ///
+    /// Each output appears when it is complete, so the same command goes on where it was stopped.
+    #[arg(long, requires = "out_dir")]
+    pub skip_existing: bool,
+
+    /// With --out-dir, go on after a list that cannot be read
+    ///
+    /// Each output appears when it is complete. Lists that failed are reported, have no output, and
+    /// the exit status is 2.
+    #[arg(long, requires = "out_dir")]
+    pub keep_going: bool,
 }
 
 /// The output of a policy set.

@@ -98,6 +98,8 @@ pub struct ClassifyArgs {
     pub columns: Columns,
 
     /// Put PREFIX in front of the names of added columns
+    ///
+    /// Also of the members that are added to the objects of JSON Lines.
     #[arg(
         long,
         value_name = "PREFIX",

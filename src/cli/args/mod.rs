@@ -24,7 +24,7 @@ pub use self::bench::BenchArgs;
 pub use self::groups::{
     AgentArgs, AgentForm, AtValue, Color, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs,
     ListPath, ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UrlArgs, UsageArgs,
+    RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

@@ -6,7 +6,8 @@
 //!
 //! A row of a CSV or TSV list keeps its fields. An empty line, a row whose number of fields differs
 //! from the header, and a row with bad quotes have their whole text in the column of the URL. Their
-//! other columns are empty, so the added columns stay in place. Other lists have one column, `url`.
+//! other columns are empty, so the added columns stay in place. Other lists have the column `url`, and
+//! JSON Lines a second one, `record`, with the object.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ use super::TextRows;
 use super::added::Added;
 use super::columns::Field;
 use crate::input::Record;
-use crate::list::{Arena, List};
+use crate::list::{Arena, List, ListFormat};
 
 /// The end of a line.
 const END: &[u8] = b"\r\n";
@@ -26,6 +27,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The only column of lists that are not tables, and the URL column of a table without a header.
 const URL: &[u8] = b"url";
+
+/// The column of the objects of JSON Lines.
+const RECORD: &[u8] = b"record";
 
 /// Rows with the columns of a list, if it is a table, or else with the URL.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +41,10 @@ impl TextRows for Csv {
             match list.url_column() {
                 Some(place) => self.push_row(list, place, record, out),
                 None => self.0.push(record.url(), out),
+            }
+            if list.format() == ListFormat::JsonLines {
+                out.push(b',');
+                self.0.push(record.text(), out);
             }
             for column in added.columns() {
                 out.push(b',');
@@ -93,7 +101,12 @@ impl Csv {
 
 /// Returns the names of the columns of a list: the names in its header, or numbers and `url`.
 pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
-    let Some((column, count)) = list.url_column() else { return vec![URL.into()] };
+    let Some((column, count)) = list.url_column() else {
+        return match list.format() {
+            ListFormat::JsonLines => vec![URL.into(), RECORD.into()],
+            _ => vec![URL.into()],
+        };
+    };
     if !list.columns().is_empty() {
         return list.columns().iter().map(|name| name.as_slice().into()).collect();
     }
