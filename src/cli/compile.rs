@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_io::access::{DateSpan, UnixSeconds};
-use portcullis_io::{CaptureConfig, CaptureNote, FieldMap};
+use portcullis_io::{CaptureConfig, CaptureFormat, CaptureNote, FieldMap};
 use portcullis_report::Figures;
 use portcullis_robots::figures::seconds;
 use portcullis_robots::syntax::NoteKind;
@@ -251,6 +251,7 @@ struct Summary<'r> {
     bytes: u64,
     captures: u64,
     later: u64,
+    superseded: u64,
     broken: u64,
     hosts: u64,
     origins: u64,
@@ -294,6 +295,7 @@ impl<'r> Summary<'r> {
             bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
             later: sum(|input| input.later),
+            superseded: if sets.is_empty() { ingested.superseded } else { 0 },
             broken: sum(|input| input.broken),
             hosts: counts.hosts,
             origins: counts.origins,
@@ -332,17 +334,19 @@ impl<'r> Summary<'r> {
             let origins = counted(set.origins, "origin");
             writeln!(out, "{}: set {}, {origins}", visible(&set.name), set.set_hash)?;
         }
-        let broken =
-            (self.broken > 0).then(|| format!(", {}", counted(self.broken, "broken record")));
-        let bytes = (self.bytes > 0).then(|| format!(", {}", counted(self.bytes, "byte")));
-        writeln!(
-            out,
-            "{}{}{} in {}",
-            counted(self.captures, "capture"),
-            broken.unwrap_or_default(),
-            bytes.unwrap_or_default(),
-            counted(self.inputs.len() as u64, "input")
-        )?;
+        // What a folder leaves out are files whose names are not hosts, and such.
+        let of_folders = |input: &&InputReport| input.format == Some(CaptureFormat::Folder);
+        let files: u64 = self.inputs.iter().filter(of_folders).map(|input| input.broken).sum();
+        let parts = [
+            Some(counted(self.captures, "capture")),
+            (self.superseded > 0).then(|| format!("{} superseded by newer ones", self.superseded)),
+            (self.broken > files).then(|| counted(self.broken - files, "broken record")),
+            (files > 0).then(|| format!("{} left out", counted(files, "file"))),
+            (self.bytes > 0).then(|| counted(self.bytes, "byte")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let inputs = counted(self.inputs.len() as u64, "input");
+        writeln!(out, "{} in {inputs}", parts.join(", "))?;
         writeln!(
             out,
             "{} to ingest, {} to compile: {} origins/s",

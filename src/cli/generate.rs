@@ -5,6 +5,7 @@ use std::io;
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use super::args::Generated;
 use super::exit::{self, ExitStatus};
@@ -44,9 +45,7 @@ fn man(mut command: Command) -> io::Result<Vec<u8>> {
             push_subcommand(subcommand, &mut page)?;
         }
     }
-    page.extend_from_slice(b".SH EXIT STATUS\n.nf\n");
-    page.extend_from_slice(exit::HELP.as_bytes());
-    page.extend_from_slice(b"\n.fi\n");
+    push_as_written("EXIT STATUS", exit::HELP, &mut page);
     Ok(page)
 }
 
@@ -66,5 +65,19 @@ fn push_subcommand(subcommand: &Command, page: &mut Vec<u8>) -> io::Result<()> {
         page.extend_from_slice(line.as_bytes());
         page.push(b'\n');
     }
+    if let Some(text) = subcommand.get_after_long_help() {
+        push_as_written(&format!("{name}: MORE"), &text.to_string(), page);
+    }
     Ok(())
+}
+
+/// Appends a section whose lines and columns stay as they are.
+fn push_as_written(heading: &str, text: &str, page: &mut Vec<u8>) {
+    let mut roff = Roff::new();
+    roff.control("SH", [heading]).control("nf", []);
+    for line in text.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+    page.extend_from_slice(roff.to_roff().as_bytes());
 }

@@ -71,7 +71,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitStatus {
 }
 
 fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
-    let mut command = Arguments::command();
+    let mut command = args::examples::added_to(Arguments::command());
     let matches = match command.try_get_matches_from_mut(typed) {
         Ok(matches) => matches,
         Err(wrong) if wrong.use_stderr() => message::shown(wrong).exit(),

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 mod audit;
 mod bench;
+mod examples;
 #[cfg(unix)]
 mod fault;
 mod golden;

@@ -8,6 +8,7 @@
 
 mod audit;
 mod bench;
+pub mod examples;
 mod groups;
 mod lint;
 mod lists;

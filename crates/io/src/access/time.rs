@@ -224,7 +224,7 @@ fn number(digits: &[u8]) -> Option<i64> {
 }
 
 /// The first and the last of several times. In JSON, `{"first", "last"}`; as text,
-/// "from FIRST to LAST".
+/// "from FIRST to LAST", or the time if both are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct DateSpan {
     /// The first.
@@ -253,7 +253,10 @@ impl From<UnixSeconds> for DateSpan {
 
 impl fmt::Display for DateSpan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "from {} to {}", self.first.to_rfc3339(), self.last.to_rfc3339())
+        match self.first == self.last {
+            true => out.write_str(&self.first.to_rfc3339()),
+            false => write!(out, "from {} to {}", self.first.to_rfc3339(), self.last.to_rfc3339()),
+        }
     }
 }
 

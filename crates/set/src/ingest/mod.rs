@@ -219,6 +219,9 @@ pub struct Ingested {
     pub outages: OutageConfig,
     /// Counts.
     pub counts: StandingCounts,
+    /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
+    /// history was kept. A capture of both http and https counts for each.
+    pub superseded: u64,
 }
 
 impl Ingested {

@@ -214,11 +214,14 @@ pub(super) struct Newest {
     pub(super) rules: &'static AccessRules,
     /// Whether captures that cannot be the newest any more are kept, for the history of origins.
     pub(super) keeps_all: bool,
+    /// The number of captures, by origin, that came beside another one.
+    pub(super) superseded: u64,
 }
 
 impl Newest {
     pub(super) fn new(rules: &'static AccessRules, keeps_all: bool) -> Newest {
-        Newest { targets: HashMap::default(), pool: BlobPool::default(), rules, keeps_all }
+        let (targets, pool) = (HashMap::default(), BlobPool::default());
+        Newest { targets, pool, rules, keeps_all, superseded: 0 }
     }
 
     /// Adds a capture, whose blobs are held for it, and the failures that are known with it.
@@ -239,6 +242,7 @@ impl Newest {
             *slot = Some(Box::new(Target { newest: known, file, failures, earlier }));
             return;
         };
+        self.superseded += u64::from(!self.keeps_all);
         target.failures.add(failures);
         let replaced = target.offer(known, self.rules).into_iter().flatten();
         match self.keeps_all {

@@ -48,7 +48,7 @@ const HOSTS_AT_ONCE: usize = 4_096;
 /// Settles the standing of each captured origin, and its history if all captures were kept. The
 /// hosts are sorted by key, and the pool holds only what their standings need.
 pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Ingested {
-    let Newest { targets, mut pool, rules, keeps_all } = newest;
+    let Newest { targets, mut pool, rules, keeps_all, superseded } = newest;
     let mut captured: Vec<(Box<[u8]>, Targets)> = targets.into_iter().collect();
     captured.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
     let tracks_of = |(_, targets): &(Box<[u8]>, Targets)| {
@@ -97,7 +97,7 @@ pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageCo
     }
     hosts.retain(|host| standings(host).next().is_some());
     let counts = StandingCounts::of(&hosts, &pool);
-    Ingested { hosts, pool, history, inputs, outages, counts }
+    Ingested { hosts, pool, history, inputs, outages, counts, superseded }
 }
 
 /// Returns the standings of a host's origins.

@@ -1,0 +1,239 @@
+//! Examples for each subcommand, at the end of its help and in the man page.
+//!
+//! A test runs all of them. Their files are the ones that it makes.
+
+use clap::Command;
+
+/// Subcommands, each with three commands and what they are for.
+const EXAMPLES: [(&str, [(&str, &str); 3]); 15] = [
+    (
+        "check",
+        [
+            (
+                "May GPTBot fetch a page?",
+                "check --robots robots.txt -a GPTBot https://shop.example/cart/",
+            ),
+            (
+                "Why, and by which line?",
+                "check -p policies.pcs -a GPTBot --explain https://shop.example/cart/",
+            ),
+            (
+                "The same as JSON, with usage preferences",
+                "check --robots robots.txt -a GPTBot --usage train-ai --json https://shop.example/",
+            ),
+        ],
+    ),
+    (
+        "classify",
+        [
+            (
+                "A folder of files, two crawlers",
+                "classify --robots robots -a Googlebot,GPTBot urls.txt",
+            ),
+            (
+                "A column for each crawler of a list",
+                "classify -p policies.pcs -a @ai-training pages.parquet -o tagged.parquet",
+            ),
+            (
+                "Verdict and line as compressed CSV",
+                "classify -p policies.pcs -a GPTBot --columns verdict,line urls.txt -o verdicts.csv.gz",
+            ),
+        ],
+    ),
+    (
+        "filter",
+        [
+            (
+                "The URLs that a crawler may fetch",
+                "filter -p policies.pcs -a GPTBot urls.txt -o allowed.txt",
+            ),
+            (
+                "Set aside the URLs of hosts without a policy",
+                "filter -p policies.pcs -a GPTBot --unknown unknown.txt urls.txt -o allowed.txt.zst",
+            ),
+            (
+                "Keep what may train models, where that is said",
+                "filter -p policies.pcs -a CCBot --purpose train-ai --unstated drop urls.txt",
+            ),
+        ],
+    ),
+    (
+        "compile",
+        [
+            ("Files named by host", "compile -o policies.pcs robots"),
+            (
+                "Captures, read as Google reads them",
+                "compile --dialect google -o google.pcs captures.jsonl",
+            ),
+            ("Every period of each host", "compile --history -o history.pcs captures.jsonl"),
+        ],
+    ),
+    (
+        "merge",
+        [
+            ("Two sets", "merge -o all.pcs old.pcs new.pcs"),
+            ("As of a day", "merge --as-of 2026-01-31 -o january.pcs old.pcs new.pcs"),
+            (
+                "Take the last good copy after 30 days",
+                "merge --long-outage last-good-copy -o all.pcs old.pcs new.pcs",
+            ),
+        ],
+    ),
+    (
+        "diff",
+        [
+            ("Which hosts changed", "diff old.pcs new.pcs"),
+            (
+                "Which URLs changed, for whom",
+                "diff old.pcs new.pcs -a GPTBot urls.txt -o changes.tsv",
+            ),
+            (
+                "What changed in two years",
+                "diff history.pcs --from 2023-01-01 --to 2025-01-01 -a GPTBot",
+            ),
+        ],
+    ),
+    (
+        "inspect",
+        [
+            ("Figures of a set", "inspect policies.pcs"),
+            ("The policies of a host", "inspect policies.pcs shop.example"),
+            ("As JSON, after a check of every byte", "inspect --verify --json policies.pcs"),
+        ],
+    ),
+    (
+        "verify",
+        [
+            ("Check every byte", "verify policies.pcs"),
+            ("A set with history", "verify history.pcs"),
+            ("A copy", "verify copy.pcs"),
+        ],
+    ),
+    (
+        "history",
+        [
+            ("The periods of a host", "history history.pcs shop.example"),
+            ("What changed for a crawler", "history history.pcs shop.example -a GPTBot"),
+            ("The file of the first period", "history history.pcs shop.example --body 1"),
+        ],
+    ),
+    (
+        "survey",
+        [
+            (
+                "Totals for crawlers that train models",
+                "survey -p policies.pcs -a @ai-training --json",
+            ),
+            (
+                "A row for each host and crawler",
+                "survey -p policies.pcs -a GPTBot,CCBot -o survey.parquet",
+            ),
+            (
+                "A row for each period too",
+                "survey -p history.pcs -a GPTBot --history -o periods.csv",
+            ),
+        ],
+    ),
+    (
+        "sitemaps",
+        [
+            ("One per line", "sitemaps -p policies.pcs"),
+            ("Of one file", "sitemaps --robots robots.txt"),
+            ("With their hosts", "sitemaps -p policies.pcs -o sitemaps.jsonl"),
+        ],
+    ),
+    (
+        "audit",
+        [
+            ("A page for a browser", "audit --robots robots.txt -a @search urls.txt -o audit.html"),
+            (
+                "The same as JSON",
+                "audit -p policies.pcs -a Googlebot,GPTBot urls.txt --report audit.json",
+            ),
+            (
+                "With the 20 largest of each",
+                "audit -p policies.pcs -a GPTBot -n 20 urls.txt -o audit.html",
+            ),
+        ],
+    ),
+    (
+        "lint",
+        [
+            ("One file", "lint robots.txt"),
+            (
+                "A folder, for a build that must fail",
+                "lint robots --format github --fail --level error",
+            ),
+            ("Show the edits that change no verdict", "lint --fix robots.txt"),
+        ],
+    ),
+    (
+        "bench",
+        [
+            (
+                "Engines on your own data",
+                "bench --robots robots -a GPTBot --urls urls.txt --html bench.html",
+            ),
+            (
+                "One engine, decisions alone",
+                "bench -p policies.pcs -a GPTBot --urls urls.txt --engine portcullis --model decide-hot",
+            ),
+            (
+                "Another program as an engine",
+                "bench --robots robots -a GPTBot --urls urls.txt --runner own=./matcher",
+            ),
+        ],
+    ),
+    (
+        "synth",
+        [
+            ("A folder and a list", "synth --hosts 1000 --urls 100000 -o corpus"),
+            ("Another one", "synth --seed 7 --hosts 1000 -o another"),
+            (
+                "Captures over five years",
+                "synth --hosts 1000 --captures 10 --format jsonl -o archive",
+            ),
+        ],
+    ),
+];
+
+/// Adds the examples to the help of each subcommand, after what it says of formats and columns.
+pub fn added_to(mut command: Command) -> Command {
+    for (name, examples) in EXAMPLES {
+        command = command.mut_subcommand(name, |subcommand| {
+            let before = subcommand.get_after_long_help();
+            let mut text = before.map(|before| format!("{before}\n\n")).unwrap_or_default();
+            text += "Examples:";
+            for (what, line) in examples {
+                text += &format!("\n  # {what}\n  portcullis {line}");
+            }
+            subcommand.after_long_help(text)
+        });
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::super::Arguments;
+    use super::*;
+
+    #[test]
+    fn every_subcommand_has_examples_that_parse() {
+        let command = added_to(Arguments::command());
+        let mut names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        names.retain(|name| *name != "help");
+        assert_eq!(names, EXAMPLES.map(|(name, _)| name));
+        for (name, line) in
+            EXAMPLES.iter().flat_map(|(name, all)| all.iter().map(move |it| (name, it.1)))
+        {
+            assert!(line.starts_with(&format!("{name} ")), "{line}");
+            assert!(line.len() < 87, "the help would break {line}");
+            let words = format!("portcullis {line}");
+            let parsed = command.clone().try_get_matches_from(words.split(' '));
+            assert!(parsed.is_ok(), "{line}: {parsed:?}");
+        }
+    }
+}
