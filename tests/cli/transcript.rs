@@ -234,6 +234,13 @@ fn the_readme() {
 }
 
 #[test]
+fn the_first_hour() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&project("corpora"), &folder.path().join("corpora"));
+    run_page(&project("docs/first-hour.md"), &[folder.path()], Scripts::Shown);
+}
+
+#[test]
 fn the_guide() {
     run_page(&project("docs/guide.md"), &[&project("tests/cli/docs/guide")], Scripts::Run);
 }
