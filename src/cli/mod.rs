@@ -83,6 +83,9 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     };
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
+    for note in values::notes(&matches) {
+        message::say_plainly(format_args!("note: {note}"));
+    }
     let files = Files::of(&matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+use clap::ArgMatches;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
@@ -14,7 +15,6 @@ use portcullis_lint::Severity;
 
 use super::agents::AgentValue;
 use super::args::AtValue;
-use super::message::say_plainly;
 
 /// The most bytes of a file that are read; `None` means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,14 +133,32 @@ pub fn duration(text: &str) -> Result<u64, String> {
     product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
 }
 
-/// Parses a label of `--usage` and `--purpose`. A name of Content-Signal is accepted with a note.
+/// Parses a label of `--usage` and `--purpose`, or its name in Content-Signal.
 pub fn label(text: &str) -> Result<Label, LabelError> {
-    let name = text.trim();
-    let label: Label = name.parse()?;
-    if label.as_str() != name {
-        say_plainly(format_args!("note: {name} is the name of {label} in Content-Signal"));
+    text.trim().parse()
+}
+
+/// Returns notes on values that are taken for others: names in Content-Signal, and numbers of threads
+/// that are too high for this machine. None if the subcommand writes JSON, which notes never mix into.
+pub fn notes(matches: &ArgMatches) -> Vec<String> {
+    let Some((_, matches)) = matches.subcommand() else { return Vec::new() };
+    if matches.try_get_one("json").is_ok_and(|json| json == Some(&true)) {
+        return Vec::new();
     }
-    Ok(label)
+    let raw = |id: &str| matches.try_get_raw(id).ok().flatten().into_iter().flatten();
+    let renamed = ["usage", "purpose"].into_iter().flat_map(raw).filter_map(|name| {
+        let name = name.to_str()?.trim();
+        let label = label(name).ok()?;
+        let is_other = label.as_str() != name;
+        is_other.then(|| format!("{name} is the name of {label} in Content-Signal"))
+    });
+    let lowered = raw("threads").filter_map(|asked| {
+        let (asked, per) = (asked.to_str()?, PROCESSOR_THREADS_MAX);
+        let threads = threads(asked).ok()?;
+        let is_lowered = asked.parse().is_ok_and(|asked: usize| threads < asked);
+        is_lowered.then(|| format!("-j {asked}: using {threads} threads, {per} per processor"))
+    });
+    renamed.chain(lowered).collect()
 }
 
 /// Parses the words of `--columns`.
@@ -148,17 +166,11 @@ pub fn columns(text: &str) -> Result<Columns, ColumnsError> {
     text.parse()
 }
 
-/// Parses a number of threads. A number too high for this machine is lowered with a note.
+/// Parses a number of threads. A number too high for this machine is lowered.
 pub fn threads(text: &str) -> Result<usize, String> {
     let asked = text.parse().map_err(|_| "expected a number of threads")?;
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = threads_on(processors, asked);
-    if threads < asked {
-        say_plainly(format_args!(
-            "note: -j {asked}: using {threads} threads, {PROCESSOR_THREADS_MAX} per processor"
-        ));
-    }
-    Ok(threads)
+    Ok(threads_on(processors, asked))
 }
 
 fn threads_on(processors: usize, asked: usize) -> usize {

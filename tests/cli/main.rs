@@ -21,6 +21,7 @@ mod examples;
 #[cfg(unix)]
 mod fault;
 mod golden;
+mod json;
 #[cfg(unix)]
 mod kill;
 #[cfg(unix)]
