@@ -48,6 +48,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         notes: account.notes,
         noted: account.noted,
         filtered: None,
+        detail: None,
     };
     summary::write(&plan.summary, &policies, &plan.questions, outcome, &clock);
     Ok(ExitStatus::Done)

@@ -13,6 +13,7 @@ use portcullis_report::json_lines::JsonLines;
 use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
 use portcullis_robots::figures;
 
+use super::account::AccountFile;
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -79,9 +80,11 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
     let hosts = args.output.unknown_hosts.as_ref();
-    let sets_aside = stream.rejects.is_some() || hosts.is_some();
+    let sets_aside = stream.rejects.is_some() || hosts.is_some() || args.account.account.is_some();
     let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
     let mut hosts = hosts.map(HostCounts::create).transpose()?;
+    let mut account_file = AccountFile::open(&args.account, &labels, None)?;
+    let has_account = account_file.is_some();
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
@@ -104,7 +107,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         }
     };
     // The account in Parquet files counts hosts too.
-    let counts_hosts = format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None;
+    let counts_hosts =
+        format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None || has_account;
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, outputs| {
         let mut output = match format {
@@ -124,6 +128,9 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             |session, piece, Tagged { encoded, counts }| {
                 encoded.clear();
                 counts.clear(agents.len(), hosts_max);
+                if has_account {
+                    counts.ask_preferences(labels.len());
+                }
                 Ok(encoder.encode(piece, session, counts, encoded)?)
             },
             |part, Tagged { encoded, counts: of_piece }| {
@@ -142,9 +149,14 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         let mut complete = output.complete()?;
         complete.extend(account.output.map(Output::complete).transpose()?);
         complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
-        CompleteOutput::publish_all(complete)?;
         let stream::Account { invalid, notes, noted, .. } = account;
-        Ok(summary::Outcome { counts, invalid, notes, filtered: None, noted })
+        let mut outcome =
+            summary::Outcome { counts, invalid, notes, noted, filtered: None, detail: None };
+        if let Some(file) = account_file.take() {
+            complete.push(file.complete(summary::run(&policies, &questions), &mut outcome)?);
+        }
+        CompleteOutput::publish_all(complete)?;
+        Ok(outcome)
     })?;
     summary::write(&summary, &policies, &questions, outcome, &clock);
     Ok(status)

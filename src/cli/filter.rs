@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use portcullis_report::filter::{self, Fate, Purpose, Quantifier};
-use portcullis_report::{Counts, Filtered};
+use portcullis_report::{Counts, Filtered, Selection};
 
+use super::account::AccountFile;
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -49,18 +50,24 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     }
     let destinations = plan::destinations(destination, folder, &stream, None, files)?;
     let hosts = args.output.unknown_hosts.as_ref();
-    let sets_aside =
-        stream.rejects.is_some() || hosts.is_some() || names.iter().any(Option::is_some);
+    let sets_aside = stream.rejects.is_some()
+        || hosts.is_some()
+        || args.account.account.is_some()
+        || names.iter().any(Option::is_some);
     let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
     let mut hosts = hosts.map(HostCounts::create).transpose()?;
     let [unknown, invalid] = names.map(|path| path.map(Output::create).transpose());
     let (mut unknown, mut invalid) = (unknown?, invalid?);
+    let labels = args.selection.purpose.as_slice();
+    let described = Selection::of(&selection, args.selection.purpose);
+    let mut account_file = AccountFile::open(&args.account, labels, Some(described))?;
+    let has_account = account_file.is_some();
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
     let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions)?;
-    let classifier = Arc::new(classifier.with_usage(args.selection.purpose.as_slice()));
+    let classifier = Arc::new(classifier.with_usage(labels));
     let clock = Clock::loaded(started);
     let run = are_rows.then(|| summary::run(&policies, &questions));
     let output = |outputs, is_left_out| match &run {
@@ -68,7 +75,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         None => RowOutput::text(outputs, Head::Own { first: None, is_left_out }),
     };
     // The account in Parquet files counts hosts too.
-    let counts_hosts = are_rows || summary.form != plan::SummaryForm::None;
+    let counts_hosts = are_rows || has_account || summary.form != plan::SummaryForm::None;
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, kept_to| {
         let mut kept_output = output(kept_to, !prints_records);
@@ -83,6 +90,10 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             |session, piece, Sorted { records, counts }| {
                 records.clear();
                 counts.clear(agents, hosts_max);
+                if has_account {
+                    counts.ask_preferences(labels.len());
+                    records.drops.get_or_insert_default();
+                }
                 let write = if are_rows { filter::write_rows } else { filter::write_chunk };
                 Ok(write(piece, &selection, session, counts, records)?)
             },
@@ -93,6 +104,9 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                     unstated: selection.purpose.map(|_| records.unstated_records),
                 };
                 counts.merge(of_piece);
+                if let Some(file) = &mut account_file {
+                    file.add_drops(records.drops.as_ref());
+                }
                 if let Some(hosts) = &mut hosts {
                     hosts.add(of_piece.unknown_hosts())?;
                 }
@@ -126,10 +140,15 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         }
         complete.extend(account.output.map(Output::complete).transpose()?);
         complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
-        CompleteOutput::publish_all(complete)?;
         let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
         let stream::Account { invalid, notes, noted, .. } = account;
-        Ok(summary::Outcome { counts, invalid, notes, filtered, noted })
+        let mut outcome =
+            summary::Outcome { counts, invalid, notes, filtered, noted, detail: None };
+        if let Some(file) = account_file.take() {
+            complete.push(file.complete(summary::run(&policies, &questions), &mut outcome)?);
+        }
+        CompleteOutput::publish_all(complete)?;
+        Ok(outcome)
     })?;
     let kept = outcome.filtered.map_or(0, |filtered| filtered.kept);
     summary::write(&summary, &policies, &questions, outcome, &clock);

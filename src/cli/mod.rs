@@ -5,12 +5,13 @@
 //! [`output`], or through [`outputs`] if there may be one output for each list. The other modules
 //! are shared: the lists that arguments name ([`lists`]), the check that no output is an input
 //! ([`files`]), runs over inputs ([`stream`]), records that are not URLs ([`rejects`]), Parquet
-//! outputs ([`parquet`]), loaded policies ([`engine`]), summaries ([`summary`]), tables
+//! outputs ([`parquet`]), loaded policies ([`engine`]), summaries ([`summary`], [`account`]), tables
 //! ([`table`]), messages ([`message`]), the exit status ([`exit`]), mapped files ([`mapped`]), and
 //! signals ([`fault`]).
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
 
+mod account;
 mod agents;
 mod args;
 mod audit;

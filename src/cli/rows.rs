@@ -16,7 +16,7 @@ use portcullis_io::list::{List, ListFormat};
 use portcullis_io::output::columns::{Field, no_collision};
 use portcullis_io::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
 use portcullis_io::output::{TextRows, csv};
-use portcullis_report::{Account, Counts, Encoded, Filtered, InvalidRecords, Run};
+use portcullis_report::{Account, Counts, Encoded, Filtered, Run};
 use portcullis_robots::kind::{FileKind, PARQUET};
 
 use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
@@ -389,8 +389,7 @@ impl ParquetOutputs {
         let Some(Current { writer, counts, filtered, .. }) = self.current.take() else {
             return Ok(());
         };
-        let account =
-            Account { run: self.run.clone(), counts, invalid: InvalidRecords::default(), filtered };
+        let account = Account { run: self.run.clone(), counts, filtered, ..Account::default() };
         let mut account = serde_json::to_value(&account)?;
         // The places are in the list, not in this file.
         if let Some(members) = account.as_object_mut() {

@@ -48,7 +48,7 @@ impl Shards {
         ensure!(
             !sets_aside,
             "--skip-existing and --keep-going write one output for each list, and --rejects, \
-             --unknown FILE, --invalid FILE and --unknown-hosts one for all; omit either"
+             --unknown FILE, --invalid FILE, --unknown-hosts and --account one for all; omit either"
         );
         let mut notes = mem::take(&mut stream.notes);
         let are_kept = notes.are_kept;

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_io::access::DateSpan;
-use portcullis_report::{Account, Counts, Filtered, InvalidRecords, JudgedAge, Run, Summary};
+use portcullis_report::{
+    Account, Counts, Detail, Filtered, InvalidRecords, JudgedAge, Run, Summary,
+};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::Freshness;
 use serde::Serialize;
@@ -38,6 +40,8 @@ pub struct Outcome {
     pub filtered: Option<Filtered>,
     /// How the last list was read, if that was noted.
     pub noted: String,
+    /// What only an account counts.
+    pub detail: Option<Detail>,
 }
 
 impl Outcome {
@@ -58,12 +62,12 @@ pub fn write(
     plan: &SummaryPlan,
     policies: &Policies,
     questions: &QuestionPlan,
-    Outcome { counts, invalid, notes, filtered, .. }: Outcome,
+    Outcome { counts, invalid, notes, filtered, detail, .. }: Outcome,
     clock: &Clock,
 ) {
     let run = run(policies, questions);
     let summary = Summary {
-        account: Account { run, counts, invalid, filtered },
+        account: Account { run, counts, invalid, filtered, detail },
         loading: clock.loaded.duration_since(clock.started),
         running: clock.loaded.elapsed(),
         notes,

@@ -14,7 +14,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use portcullis_dialect::limits::{SORTED_RUNS_MAX, UNKNOWN_HOSTS_AT_ONCE};
-use portcullis_report::Unknown;
+use portcullis_report::NameCounts;
 
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
@@ -27,7 +27,7 @@ pub struct HostCounts {
     name: String,
     folder: PathBuf,
     at_once: usize,
-    table: Unknown,
+    table: NameCounts,
     /// Sorted lines, each a host, TAB and its count.
     runs: Vec<File>,
 }
@@ -41,13 +41,13 @@ impl HostCounts {
             name: path.display().to_string(),
             folder: folder.unwrap_or(Path::new(".")).to_owned(),
             at_once: UNKNOWN_HOSTS_AT_ONCE,
-            table: Unknown::default(),
+            table: NameCounts::default(),
             runs: Vec::new(),
         })
     }
 
     /// Adds the hosts of the next piece, all of which are counted.
-    pub fn add(&mut self, piece: &Unknown) -> Result<(), OutputFailed> {
+    pub fn add(&mut self, piece: &NameCounts) -> Result<(), OutputFailed> {
         if self.table.names() > 0 && self.table.names() + piece.names() > self.at_once {
             self.spill().map_err(|error| OutputFailed::new(&self.name, error))?;
         }
@@ -93,7 +93,7 @@ impl Write for Sink<'_> {
 }
 
 /// Returns the hosts of a table with their counts, sorted.
-fn sorted(table: &Unknown) -> Vec<(&[u8], u64)> {
+fn sorted(table: &NameCounts) -> Vec<(&[u8], u64)> {
     let mut hosts: Vec<(&[u8], u64)> = table.iter().collect();
     hosts.sort_unstable();
     hosts
@@ -195,7 +195,7 @@ mod tests {
             let mut counts = HostCounts { at_once, ..HostCounts::create(&file).unwrap() };
             let mut expected: BTreeMap<String, u64> = BTreeMap::new();
             for _ in 0..pieces {
-                let mut piece = Unknown::default();
+                let mut piece = NameCounts::default();
                 for _ in 0..random(30) {
                     let (host, urls) = (format!("h{}.example", random(500)), random(9).into());
                     piece.add(host.as_bytes(), urls, usize::MAX);

@@ -1,5 +1,6 @@
 //! Reads the agents that are asked about: a name, a list such as `@ai-training`, or a sequence of them.
 
+use portcullis_report::AgentList;
 use portcullis_robots::policy::AgentChain;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,38 +9,51 @@ use pyo3::types::PyString;
 use crate::policy_set::PyPolicySet;
 use crate::value_error;
 
-/// Returns the agents, without repetitions, and then those of User-Agent headers.
+/// The agents that are asked about.
+pub struct Asked {
+    /// The agents, without repetitions, and then those of User-Agent headers. At least one.
+    pub chains: Vec<AgentChain>,
+    /// The lists that agents were taken from.
+    pub lists: Vec<AgentList>,
+}
+
+/// Returns the agents that are asked about.
 ///
 /// # Errors
 ///
 /// If there are none, or a name or a header is invalid.
-pub fn chains(
+pub fn asked(
     agents: Option<&Bound<'_, PyAny>>,
     user_agents: &[String],
     set: &Bound<'_, PyPolicySet>,
-) -> PyResult<Vec<AgentChain>> {
+) -> PyResult<Asked> {
     let dialect = set.get().set.dialect();
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut lists): (Vec<String>, Vec<AgentList>) = Default::default();
     for name in agents.map(given).transpose()?.unwrap_or_default() {
-        let expanded = match name.trim().strip_prefix('@') {
-            Some(list) => {
-                let lists = set.py().import("portcullis_robots.agents")?;
-                lists.call_method1("agent_list", (list, dialect.name))?.extract()?
-            }
-            None => vec![name.trim().to_owned()],
-        };
-        for name in expanded {
+        let before = names.len();
+        let mut add = |name: String| {
             if !names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
                 names.push(name);
             }
-        }
+        };
+        let Some(list) = name.trim().strip_prefix('@') else {
+            add(name.trim().to_owned());
+            continue;
+        };
+        let module = set.py().import("portcullis_robots.agents")?;
+        let described = module.call_method1("_described", (list, dialect.name))?;
+        let (expanded, skipped, source): (Vec<String>, Vec<String>, String) =
+            described.extract()?;
+        expanded.into_iter().for_each(add);
+        let agents = names.len() - before;
+        lists.push(AgentList { name: format!("@{list}"), source, agents, skipped });
     }
     let tokens = names.iter().map(|agent| AgentChain::parse(agent, dialect));
     let headers = user_agents.iter().map(|header| AgentChain::from_header(header, dialect));
     let chains = tokens.chain(headers).collect::<Result<Vec<_>, _>>().map_err(value_error)?;
     match chains.is_empty() {
         true => Err(PyValueError::new_err("no agents; name at least one crawler")),
-        false => Ok(chains),
+        false => Ok(Asked { chains, lists }),
     }
 }
 

@@ -17,13 +17,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::Array;
 use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
 use portcullis_dialect::{Label, LabelError};
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::columns::Columns;
-use portcullis_report::explanation_json;
 use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::{AgentList, explanation_json};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Damage;
 use portcullis_set::batch::{self, BeforeFirst, Session, Times};
@@ -31,9 +31,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::account::{Counted, PyAccount};
+use crate::agents::Asked;
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
-use crate::columns::{Allowed, Collect, Table};
+use crate::columns::{Allowed, Collect, CollectColumn, Table};
 use crate::policy_set::{PyPolicySet, no_history};
 use crate::texts::{Argument, Texts, with_bytes};
 use crate::{Error, of_json, value_error};
@@ -51,6 +53,8 @@ struct Question {
 pub struct PyClassifier {
     set: Py<PyPolicySet>,
     agents: Vec<AgentChain>,
+    /// The lists that agents were taken from.
+    lists: Vec<AgentList>,
     names: Vec<String>,
     /// The number of agents that are User-Agent headers, which come last.
     headers: usize,
@@ -59,9 +63,14 @@ pub struct PyClassifier {
     questions: Mutex<Vec<Arc<Question>>>,
 }
 
+/// The members of an [`AgentList`].
+type PickledList = (String, String, usize, Vec<String>);
+
+/// The arguments that make a pickled classifier.
+type Pickled = (Py<PyPolicySet>, Vec<String>, Vec<String>, Option<String>, Vec<PickledList>);
+
 /// What pickles a classifier: a function, and its arguments.
-type Reduced<'py> =
-    (Bound<'py, PyAny>, (Py<PyPolicySet>, Vec<String>, Vec<String>, Option<String>));
+type Reduced<'py> = (Bound<'py, PyAny>, Pickled);
 
 /// Rows that are decided together, and their times.
 struct Chunk {
@@ -86,27 +95,44 @@ impl Question {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
     }
 
-    /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time.
+    /// Decides all of `urls`, as of the times in `at`, into a column.
+    fn column<C: CollectColumn>(
+        &self,
+        py: Python<'_>,
+        asked: (&Bound<'_, PyAny>, At),
+        threads: usize,
+        collect: &C,
+    ) -> PyResult<PyColumn> {
+        let mut pieces = Vec::new();
+        self.run(py, asked, threads, collect, &mut |piece| pieces.push(piece))?;
+        if pieces.is_empty() {
+            pieces.push(collect.finish(collect.begin(0)));
+        }
+        Ok(PyColumn::new(collect.field(), pieces))
+    }
+
+    /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time, and passes the
+    /// pieces to `sink` in the order of the rows.
     fn run<C: Collect>(
         &self,
         py: Python<'_>,
         (urls, mut at): (&Bound<'_, PyAny>, At),
         threads: usize,
         collect: &C,
-    ) -> PyResult<PyColumn> {
+        sink: &mut impl FnMut(C::Piece),
+    ) -> PyResult<()> {
         let threads = match threads {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
-        let mut pieces = Vec::new();
         match arrow::import(urls)? {
             None => {
                 let chunk = Chunk::new(py, Texts::of_strings(urls)?, &mut at)?;
-                self.decide(py, &[chunk], threads, collect, &mut pieces)?;
+                self.decide(py, &[chunk], threads, collect, sink)?;
             }
             Some(Imported::Array(array)) => {
                 let chunk = Chunk::new(py, Texts::of(&array, &Argument::URLS)?, &mut at)?;
-                self.decide(py, &[chunk], threads, collect, &mut pieces)?;
+                self.decide(py, &[chunk], threads, collect, sink)?;
             }
             Some(Imported::Stream(mut stream)) => loop {
                 // Small chunks are collected until there are enough for every thread.
@@ -121,15 +147,11 @@ impl Question {
                 if chunks.is_empty() {
                     break;
                 }
-                self.decide(py, &chunks, threads, collect, &mut pieces)?;
+                self.decide(py, &chunks, threads, collect, sink)?;
             },
         }
         at.end(py)?;
-        if pieces.is_empty() {
-            pieces.push(collect.finish(collect.begin(0)));
-        }
-        self.classifier.set().is_whole().map_err(Error::of)?;
-        Ok(PyColumn::new(collect.field(), pieces))
+        self.classifier.set().is_whole().map_err(Error::of)
     }
 
     fn decide<C: Collect>(
@@ -138,7 +160,7 @@ impl Question {
         chunks: &[Chunk],
         threads: usize,
         collect: &C,
-        pieces: &mut Vec<ArrayRef>,
+        sink: &mut impl FnMut(C::Piece),
     ) -> PyResult<()> {
         let ranges = chunks.iter().flat_map(|chunk| {
             let rows = chunk.urls.len();
@@ -149,7 +171,7 @@ impl Question {
         for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
             py.check_signals()?;
             let decided = py.detach(|| self.decide_stretch(stretch, threads, collect));
-            pieces.extend(decided.map_err(Error::of)?);
+            decided.map_err(Error::of)?.into_iter().for_each(&mut *sink);
         }
         Ok(())
     }
@@ -160,7 +182,7 @@ impl Question {
         stretch: &[(&Chunk, Range<usize>)],
         threads: usize,
         collect: &C,
-    ) -> Result<Vec<ArrayRef>, Damage> {
+    ) -> Result<Vec<C::Piece>, Damage> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut session = self.session();
@@ -190,21 +212,22 @@ impl Question {
 }
 
 impl PyClassifier {
-    /// Returns a classifier for `agents`, which must not be empty. The last ones are `headers`
-    /// User-Agent headers.
+    /// Returns a classifier for the agents that are asked about. The last ones are `headers` User-Agent
+    /// headers.
     ///
     /// # Errors
     ///
     /// If the names of robots in the set are damaged.
     pub fn new(
         set: Py<PyPolicySet>,
-        agents: Vec<AgentChain>,
+        Asked { chains: agents, lists }: Asked,
         headers: usize,
         assumed_scheme: Option<Vec<u8>>,
     ) -> PyResult<PyClassifier> {
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
-        let classifier = PyClassifier { set, agents, names, headers, assumed_scheme, questions };
+        let classifier =
+            PyClassifier { set, agents, lists, names, headers, assumed_scheme, questions };
         classifier.question(&[], BeforeFirst::Unknown)?;
         Ok(classifier)
     }
@@ -264,14 +287,14 @@ fn decide_rows<C: Collect>(
     rows: Range<usize>,
     session: &mut Session,
     collect: &C,
-) -> Result<ArrayRef, Damage> {
+) -> Result<C::Piece, Damage> {
     let mut collected = collect.begin(rows.len());
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
     for start in rows.clone().step_by(RECORDS_AT_ONCE) {
         let rows = start..rows.end.min(start + RECORDS_AT_ONCE);
         urls.read(rows.clone(), &mut block);
         session.classify_at(&block, times.of(rows))?;
-        collect.add(session, &mut collected)?;
+        collect.add(&block, session, &mut collected)?;
     }
     Ok(collect.finish(collected))
 }
@@ -301,7 +324,11 @@ impl PyClassifier {
         let (tokens, headers) = it.names.split_at(it.names.len() - it.headers);
         let text = |scheme: &[u8]| String::from_utf8_lossy(scheme).into_owned();
         let scheme = it.assumed_scheme.as_deref().map(text);
-        let arguments = (it.set.clone_ref(self_.py()), tokens.into(), headers.into(), scheme);
+        let set = it.set.clone_ref(self_.py());
+        let lists = it.lists.iter().map(|list| {
+            (list.name.clone(), list.source.clone(), list.agents, list.skipped.clone())
+        });
+        let arguments = (set, tokens.into(), headers.into(), scheme, lists.collect());
         Ok((self_.get_type().getattr("_unpickle")?, arguments))
     }
 
@@ -313,8 +340,11 @@ impl PyClassifier {
         agents: &Bound<'_, PyAny>,
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
+        lists: Vec<PickledList>,
     ) -> PyResult<PyClassifier> {
-        PyPolicySet::for_agents(set, Some(agents), user_agents, assume_scheme)
+        let classifier = PyPolicySet::for_agents(set, Some(agents), user_agents, assume_scheme)?;
+        let list = |(name, source, agents, skipped)| AgentList { name, source, agents, skipped };
+        Ok(PyClassifier { lists: lists.into_iter().map(list).collect(), ..classifier })
     }
 
     fn __repr__(&self) -> String {
@@ -354,7 +384,7 @@ impl PyClassifier {
         }
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         let (question, at) = self.ask(&labels, at, before_first)?;
-        Ok(PyTable::new(question.run(py, (urls, at), threads, &table)?))
+        Ok(PyTable::new(question.column(py, (urls, at), threads, &table)?))
     }
 
     /// Returns what the pages of a column of URLs may be used for: a table with a column for each
@@ -384,7 +414,7 @@ impl PyClassifier {
         let columns = Columns::of_usage(&labels);
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         let (question, at) = self.ask(&labels, at, before_first)?;
-        Ok(PyTable::new(question.run(py, (urls, at), threads, &table)?))
+        Ok(PyTable::new(question.column(py, (urls, at), threads, &table)?))
     }
 
     /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
@@ -406,26 +436,42 @@ impl PyClassifier {
         unstated: Option<&str>,
         threads: usize,
     ) -> PyResult<PyColumn> {
-        let quantifier = match mode {
-            "all" => Quantifier::All,
-            "any" => Quantifier::Any,
-            _ => return Err(PyValueError::new_err(format!("no mode '{mode}'; use all or any"))),
+        let (plan, label) = plan(mode, purpose, unstated)?;
+        let (question, at) = self.ask(label.as_slice(), at, before_first)?;
+        question.column(py, (urls, at), threads, &Allowed(plan))
+    }
+
+    /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
+    /// `portcullis filter --account`. The arguments are those of `allowed`.
+    #[pyo3(signature = (
+        urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
+        threads = 1
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn account(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        at: Option<&Bound<'_, PyAny>>,
+        before_first: &str,
+        mode: &str,
+        purpose: Option<&str>,
+        unstated: Option<&str>,
+        threads: usize,
+    ) -> PyResult<PyAccount> {
+        let (plan, label) = plan(mode, purpose, unstated)?;
+        let (question, times) = self.ask(label.as_slice(), at, before_first)?;
+        let at = match &times {
+            At::Now => None,
+            At::All(time) => Some(time.to_rfc3339()),
+            At::Each(_) => Some("a column".to_owned()),
         };
-        let (label, purpose) = match (purpose, unstated) {
-            (None, None) => (None, None),
-            (Some(label), Some("keep")) => (Some(label), Some(Purpose { keeps_unstated: true })),
-            (Some(label), Some("drop")) => (Some(label), Some(Purpose { keeps_unstated: false })),
-            _ => {
-                let text = "purpose needs unstated='keep' or 'drop', and unstated a purpose: whether \
-                            silence is consent is your decision";
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        let labels = label.map(label_of).transpose()?;
-        let (question, at) = self.ask(labels.as_slice(), at, before_first)?;
-        let (unknown, invalid) = (Fate::Drop, Fate::Drop);
-        let plan = Plan { quantifier, invert: false, unknown, invalid, purpose };
-        question.run(py, (urls, at), threads, &Allowed(plan))
+        let agents = self.names.len();
+        let counted = Counted { plan, agents, label };
+        let mut all = counted.begin(0);
+        question.run(py, (urls, times), threads, &counted, &mut |piece| all.merge(&piece))?;
+        let run = self.set.get().run(&self.names, &self.lists, at);
+        Ok(PyAccount::new(counted, all, run))
     }
 
     /// Explains the decision on a URL: the object of `portcullis check --json`. `at` is one time.
@@ -453,6 +499,32 @@ impl PyClassifier {
         question.keep(session);
         of_json(py, &json.map_err(Error::of)?)
     }
+}
+
+/// Returns the plan of a filter and the label of its purpose.
+fn plan(
+    mode: &str,
+    purpose: Option<&str>,
+    unstated: Option<&str>,
+) -> PyResult<(Plan, Option<Label>)> {
+    let quantifier = match mode {
+        "all" => Quantifier::All,
+        "any" => Quantifier::Any,
+        _ => return Err(PyValueError::new_err(format!("no mode '{mode}'; use all or any"))),
+    };
+    let (label, purpose) = match (purpose, unstated) {
+        (None, None) => (None, None),
+        (Some(label), Some("keep")) => (Some(label), Some(Purpose { keeps_unstated: true })),
+        (Some(label), Some("drop")) => (Some(label), Some(Purpose { keeps_unstated: false })),
+        _ => {
+            let text = "purpose needs unstated='keep' or 'drop', and unstated a purpose: whether \
+                        silence is consent is your decision";
+            return Err(PyValueError::new_err(text));
+        }
+    };
+    let (unknown, invalid) = (Fate::Drop, Fate::Drop);
+    let plan = Plan { quantifier, invert: false, unknown, invalid, purpose };
+    Ok((plan, label.map(label_of).transpose()?))
 }
 
 /// Returns the label with this name, which may be its name in Content-Signal.

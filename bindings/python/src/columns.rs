@@ -27,17 +27,27 @@ use portcullis_set::batch::Session;
 
 /// Collects the decisions on blocks of URLs.
 pub trait Collect: Sync {
-    /// The values of a range of rows.
+    /// The values of a range of rows that are being decided.
     type Rows;
-
-    fn field(&self) -> FieldRef;
+    /// The values of a range of rows.
+    type Piece: Send;
 
     fn begin(&self, rows: usize) -> Self::Rows;
 
-    /// Adds the rows of the last block of `session`.
-    fn add(&self, session: &mut Session, rows: &mut Self::Rows) -> Result<(), Damage>;
+    /// Adds the rows of the last block of `session`, whose URLs are `urls`.
+    fn add(
+        &self,
+        urls: &[&[u8]],
+        session: &mut Session,
+        rows: &mut Self::Rows,
+    ) -> Result<(), Damage>;
 
-    fn finish(&self, rows: Self::Rows) -> ArrayRef;
+    fn finish(&self, rows: Self::Rows) -> Self::Piece;
+}
+
+/// A column of decisions.
+pub trait CollectColumn: Collect<Piece = ArrayRef> {
+    fn field(&self) -> FieldRef;
 }
 
 /// The columns of rows in Arrow.
@@ -89,21 +99,24 @@ impl Table {
 
 impl Collect for Table {
     type Rows = Added;
-
-    fn field(&self) -> FieldRef {
-        Arc::new(Field::new_struct("", self.arrays.fields().clone(), false))
-    }
+    type Piece = ArrayRef;
 
     fn begin(&self, _: usize) -> Added {
         Added::new(&self.columns, self.agents)
     }
 
-    fn add(&self, session: &mut Session, rows: &mut Added) -> Result<(), Damage> {
+    fn add(&self, _: &[&[u8]], session: &mut Session, rows: &mut Added) -> Result<(), Damage> {
         columns::read(&self.columns, session, rows)
     }
 
     fn finish(&self, rows: Added) -> ArrayRef {
         Arc::new(self.arrays.rows(&rows))
+    }
+}
+
+impl CollectColumn for Table {
+    fn field(&self) -> FieldRef {
+        Arc::new(Field::new_struct("", self.arrays.fields().clone(), false))
     }
 }
 
@@ -165,16 +178,18 @@ pub struct Allowed(pub Plan);
 
 impl Collect for Allowed {
     type Rows = BooleanBuilder;
-
-    fn field(&self) -> FieldRef {
-        Arc::new(Field::new("allowed", DataType::Boolean, false))
-    }
+    type Piece = ArrayRef;
 
     fn begin(&self, rows: usize) -> BooleanBuilder {
         BooleanBuilder::with_capacity(rows)
     }
 
-    fn add(&self, session: &mut Session, rows: &mut BooleanBuilder) -> Result<(), Damage> {
+    fn add(
+        &self,
+        _: &[&[u8]],
+        session: &mut Session,
+        rows: &mut BooleanBuilder,
+    ) -> Result<(), Damage> {
         for (verdict, _) in self.0.verdicts(session) {
             rows.append_value(verdict == Verdict::Allow);
         }
@@ -183,5 +198,11 @@ impl Collect for Allowed {
 
     fn finish(&self, mut rows: BooleanBuilder) -> ArrayRef {
         Arc::new(rows.finish())
+    }
+}
+
+impl CollectColumn for Allowed {
+    fn field(&self) -> FieldRef {
+        Arc::new(Field::new("allowed", DataType::Boolean, false))
     }
 }

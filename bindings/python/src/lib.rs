@@ -5,6 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `account` | what a filter keeps and drops, for a data card |
 //! | `agents` | the agents that are asked about, by name or list |
 //! | `arrow` | import and export of arrays through the Arrow C data interface |
 //! | `texts` | the bytes of each row |
@@ -21,6 +22,7 @@
 //! `python/portcullis_robots` has the code in Python: facades for other packages, Spark, datatrove.
 //! Tests are in Python too: `scripts/python-check`.
 
+mod account;
 mod agents;
 mod arrow;
 mod at;
@@ -80,6 +82,8 @@ mod _core {
 
     #[pymodule_export]
     use super::Error;
+    #[pymodule_export]
+    use super::account::PyAccount;
     #[pymodule_export]
     use super::arrow::{PyColumn, PyTable};
     #[pymodule_export]

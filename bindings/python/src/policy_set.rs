@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_report::{AgentList, Run};
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
@@ -124,6 +125,25 @@ impl Compiling {
     }
 }
 
+impl PyPolicySet {
+    /// Describes a run for these agents, as the command line does.
+    pub fn run(&self, agents: &[String], lists: &[AgentList], at: Option<String>) -> Run {
+        let (set, counts) = (&self.set, self.set.counts());
+        Run {
+            tool: "portcullis",
+            version: env!("CARGO_PKG_VERSION"),
+            set_hash: set.hash(),
+            origins: (!set.is_universal()).then_some(counts.origins as usize),
+            dialect: set.dialect().name,
+            agents: agents.to_vec(),
+            agent_lists: lists.to_vec(),
+            captured: counts.captured,
+            at,
+            ..Run::default()
+        }
+    }
+}
+
 #[pymethods]
 impl PyPolicySet {
     /// Opens a compiled set. `mapped=False` reads it into memory.
@@ -209,7 +229,7 @@ impl PyPolicySet {
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
     ) -> PyResult<PyClassifier> {
-        let chains = agents::chains(agents, &user_agents, self_)?;
+        let asked = agents::asked(agents, &user_agents, self_)?;
         let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         if let Some(scheme) = &assume_scheme
             && !(scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -219,7 +239,7 @@ impl PyPolicySet {
             return Err(PyValueError::new_err(text));
         }
         let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase().into_bytes());
-        PyClassifier::new(self_.clone().unbind(), chains, user_agents.len(), scheme)
+        PyClassifier::new(self_.clone().unbind(), asked, user_agents.len(), scheme)
     }
 
     /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`. `history`
@@ -231,7 +251,7 @@ impl PyPolicySet {
         history: bool,
         lists: bool,
     ) -> PyResult<PySurvey> {
-        let chains = agents::chains(Some(agents), &[], self_)?;
+        let chains = agents::asked(Some(agents), &[], self_)?.chains;
         let set = Arc::clone(&self_.get().set);
         if history && !set.has_history() {
             return Err(no_history(&set, "history=True"));

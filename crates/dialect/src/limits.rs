@@ -567,6 +567,16 @@ pub const SORTED_RUNS_MAX: usize = 64;
 /// Source: our choice.
 pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
 
+/// Hosts with records that `filter` does not keep which an account counts one by one: 65,536.
+///
+/// Source: our choice, as for [`SUMMARY_UNKNOWN_HOSTS_MAX`].
+pub const ACCOUNT_DROPPED_HOSTS_MAX: usize = 64 * 1024;
+
+/// Hosts with the most records that are not kept which an account shows.
+///
+/// Source: our choice, a table that one reads.
+pub const ACCOUNT_DROPPED_HOSTS_SHOWN: usize = 20;
+
 /// Bytes of an audit's page: 2 MB.
 ///
 /// Source: our choice; such a page fits into an e-mail and opens at once. Longer lists are cut, and

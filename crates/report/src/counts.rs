@@ -10,10 +10,11 @@ use serde::ser::{Serialize, Serializer};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
+use portcullis_dialect::usage::Preference;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Session};
 
-use super::Unknown;
+use super::NameCounts;
 
 /// The counts of decisions for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,11 @@ impl AgentCounts {
     #[inline]
     fn add(&mut self, decision: &Decision) {
         self.0[decision.verdict as usize][decision.reason as usize] += 1;
+    }
+
+    /// Returns the number of records with this verdict and reason.
+    pub fn of(&self, verdict: Verdict, reason: Reason) -> u64 {
+        self.0[verdict as usize][reason as usize]
     }
 
     /// Returns the number of records with this reason.
@@ -46,11 +52,13 @@ pub struct Counts {
     agents: Vec<AgentCounts>,
     /// The number of records by state of the origin, if the reason does not determine the state.
     states: [u64; PolicyState::ALL.len()],
-    unknown_hosts: Unknown,
+    unknown_hosts: NameCounts,
     /// The most hosts that are counted; 0 for none.
     hosts_max: usize,
     ages: AgeCounts,
     unreadable_delays: Option<u64>,
+    /// The records by preference, for each agent and label; `None` unless they are asked for.
+    preferences: Option<Vec<[u64; Preference::ALL.len()]>>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -120,6 +128,28 @@ impl Counts {
         *self.unreadable_delays.get_or_insert(0) += session.take_unreadable_delays();
     }
 
+    /// Counts the preferences of the following blocks about `labels` labels too.
+    pub fn ask_preferences(&mut self, labels: usize) {
+        self.preferences = Some(vec![Default::default(); self.agents.len() * labels]);
+    }
+
+    /// Counts the preferences on the block that `session` decided last, if they are asked for.
+    #[inline]
+    pub fn add_preferences(&mut self, session: &Session) {
+        if let Some(counts) = self.preferences.as_mut().filter(|counts| !counts.is_empty()) {
+            for record in session.preferences().chunks_exact(counts.len()) {
+                let counted = counts.iter_mut().zip(record);
+                counted.for_each(|(counts, preference)| counts[*preference as usize] += 1);
+            }
+        }
+    }
+
+    /// Returns the number of records by preference, for each agent and label; `None` unless they were
+    /// asked for.
+    pub fn preferences(&self) -> Option<&[[u64; Preference::ALL.len()]]> {
+        self.preferences.as_deref()
+    }
+
     /// Returns the number of records whose host or state must be looked up, by the counts so far.
     #[inline]
     fn rare(&self) -> u64 {
@@ -168,6 +198,12 @@ impl Counts {
         self.states.iter_mut().zip(next.states).for_each(|(count, next)| *count += next);
         self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
         self.ages.merge(next.ages);
+        if let Some(next) = &next.preferences {
+            let counts = self.preferences.get_or_insert_default();
+            counts.resize(counts.len().max(next.len()), Default::default());
+            let both = counts.as_flattened_mut().iter_mut().zip(next.as_flattened());
+            both.for_each(|(count, next)| *count += next);
+        }
         if let Some(records) = next.unreadable_delays {
             *self.unreadable_delays.get_or_insert(0) += records;
         }
@@ -193,7 +229,7 @@ impl Counts {
     }
 
     /// Returns the hosts without a policy.
-    pub fn unknown_hosts(&self) -> &Unknown {
+    pub fn unknown_hosts(&self) -> &NameCounts {
         &self.unknown_hosts
     }
 

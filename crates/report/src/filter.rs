@@ -12,7 +12,7 @@ use portcullis_io::list::List;
 use portcullis_io::output::parquet::keep;
 use portcullis_set::batch::Session;
 
-use super::{ChunkError, Counts, Encoded, Piece, decide_block};
+use super::{Cause, ChunkError, Counts, Drops, Encoded, Piece, decide_block};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Plan {
     pub fn verdicts<'s>(
         &'s self,
         session: &'s Session,
-    ) -> impl Iterator<Item = (Verdict, bool)> + 's {
+    ) -> impl ExactSizeIterator<Item = (Verdict, bool)> + 's {
         let agents = session.classifier().answers_per_record();
         let preferences = session.preferences();
         let per_record = if preferences.is_empty() { 0 } else { agents };
@@ -140,6 +140,45 @@ impl Plan {
         (both(then, self.verdict(decisions, preferences)), is_unstated)
     }
 
+    /// Returns why each record in the session's last block is not kept; `None` for a record that is.
+    pub fn causes<'s>(&'s self, session: &'s Session) -> impl Iterator<Item = Option<Cause>> + 's {
+        self.verdicts(session).enumerate().map(|(record, (verdict, _))| {
+            let cause = match verdict {
+                Verdict::Allow => Cause::Allowed,
+                Verdict::Disallow => self.cause_of_disallowed(session, record),
+                Verdict::Unknown => Cause::Unknown,
+                Verdict::Invalid => Cause::Invalid,
+            };
+            (self.fate(verdict) != Fate::Keep).then_some(cause)
+        })
+    }
+
+    /// Returns why a record is disallowed: at its time, or else now. If all agents must be allowed, it
+    /// is the worst of their causes; if one is enough, the best.
+    fn cause_of_disallowed(&self, session: &Session, record: usize) -> Cause {
+        let records = self.verdicts(session).len();
+        let mut decisions = of_record(session.decisions(), record, records);
+        let mut preferences = of_record(session.preferences(), record, records);
+        if self.verdict(decisions, preferences) != Verdict::Disallow
+            && let Some(now) = session.now()
+        {
+            decisions = of_record(&now.decisions, record, records);
+            preferences = of_record(&now.preferences, record, records);
+        }
+        let cause = |(agent, decision): (usize, &Decision)| match preferences.get(agent) {
+            _ if decision.verdict != Verdict::Allow => Some(Cause::Disallowed),
+            Some(Preference::No) => Some(Cause::NotPermitted),
+            Some(Preference::Unstated) => Some(Cause::NotStated),
+            _ => None,
+        };
+        let causes = decisions.iter().enumerate().filter_map(cause);
+        let cause = match self.quantifier {
+            Quantifier::All => causes.min(),
+            Quantifier::Any => causes.max(),
+        };
+        cause.unwrap_or(Cause::Disallowed)
+    }
+
     /// Returns the destination of a record with this verdict.
     #[inline]
     pub fn fate(&self, verdict: Verdict) -> Fate {
@@ -151,6 +190,12 @@ impl Plan {
             Verdict::Allow | Verdict::Disallow => Fate::Drop,
         }
     }
+}
+
+/// Returns the answers on one of some records.
+fn of_record<T>(answers: &[T], record: usize, records: usize) -> &[T] {
+    let each = answers.len() / records;
+    &answers[record * each..][..each]
 }
 
 /// Combines two verdicts: what is unknown by one of them is unknown.
@@ -173,6 +218,8 @@ pub struct Output {
     pub unknown: Encoded,
     /// The records that are not URLs and are set aside.
     pub invalid: Encoded,
+    /// The records that are not kept, if they are counted.
+    pub drops: Option<Drops>,
 }
 
 impl Output {
@@ -181,6 +228,9 @@ impl Output {
         let Output { kept, unknown, invalid, .. } = self;
         [kept, unknown, invalid].into_iter().for_each(Encoded::clear);
         (self.kept_records, self.unstated_records) = (0, 0);
+        if let Some(drops) = &mut self.drops {
+            drops.clear();
+        }
     }
 }
 
@@ -224,6 +274,9 @@ pub fn write_chunk(
             }
             start = end;
         }
+        if let Some(drops) = &mut out.drops {
+            drops.add_block(plan, block, session);
+        }
         Ok::<bool, ChunkError>(true)
     })?;
     if let Some(chunk) = joined {
@@ -263,6 +316,9 @@ pub fn write_rows(
                 (Fate::Aside, _) => 3,
                 (Fate::Drop, _) => 0,
             });
+        }
+        if let Some(drops) = &mut out.drops {
+            drops.add_block(plan, block, session);
         }
         Ok::<bool, ChunkError>(true)
     })?;

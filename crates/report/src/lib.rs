@@ -4,7 +4,8 @@
 //! [`output`](portcullis_io::output) for the formats of rows. A [`Format`] decides the records of a
 //! piece of a list and encodes them, so threads can encode pieces that are put back in order.
 //! [`filter`] copies kept records instead, and [`difference`] writes the changes between two sets.
-//! All of them count the records in [`Counts`], and [`Summary`] shows the sum. [`explanation`] and
+//! All of them count the records in [`Counts`], and [`Summary`] shows the sum; [`Drops`] counts what a
+//! filter does not keep. [`explanation`] and
 //! [`explanation_json`] show one decision in full.
 //!
 //! Cost: TSV and filter only copy bytes; a run of kept records is one copy. JSON Lines escapes
@@ -36,17 +37,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod card;
 pub mod columns;
 mod counts;
 pub mod difference;
+mod drops;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
 pub mod json_lines;
+mod name_counts;
 pub mod page;
 mod rejects;
 mod summary;
-mod unknown;
 mod wrong_list;
 
 #[cfg(test)]
@@ -55,10 +58,11 @@ mod parquet_tests;
 mod tests;
 
 pub use counts::{AgentCounts, Counts, Figures};
+pub use drops::{Cause, Drops, Selection};
 pub use explanation::clause;
+pub use name_counts::NameCounts;
 pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
-pub use summary::{Account, AgentList, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
-pub use unknown::Unknown;
+pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::access::UnixSeconds;
@@ -274,6 +278,7 @@ pub fn decide_block(
         }
     };
     counts.add_block(block, bytes(block), session)?;
+    counts.add_preferences(session);
     rejects.add_block(block, session);
     Ok(())
 }

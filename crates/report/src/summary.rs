@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::{AgentCounts, Counts, Figures, InvalidRecords};
+use super::{AgentCounts, Counts, Drops, Figures, InvalidRecords, NameCounts, Selection};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
-use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
+use portcullis_dialect::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::DateSpan;
 use portcullis_robots::figures::seconds;
 use portcullis_robots::json::write_json;
@@ -152,6 +153,17 @@ pub struct Account {
     pub invalid: InvalidRecords,
     /// The kept records, for a filter.
     pub filtered: Option<Filtered>,
+    /// What is counted for an account that people publish.
+    pub detail: Option<Detail>,
+}
+
+/// What an account has if it is asked for, because counting it costs more.
+#[derive(Clone, Debug, Default)]
+pub struct Detail {
+    /// The labels whose preferences are counted.
+    pub labels: Vec<Label>,
+    /// What a filter keeps, and the records that it does not keep.
+    pub dropped: Option<(Selection, Drops)>,
 }
 
 /// A run and its result.
@@ -179,6 +191,13 @@ struct AccountObject<'a> {
     kept: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unstated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<Selection>,
+    /// The records that are not kept, by cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped_hosts: Option<HostsObject>,
     per_agent: Vec<AgentObject<'a>>,
     states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,7 +208,7 @@ struct AccountObject<'a> {
     /// The records of files with a crawl delay that is not a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable_delays: Option<u64>,
-    unknown_hosts: UnknownHosts,
+    unknown_hosts: HostsObject,
     invalid: &'a InvalidRecords,
 }
 
@@ -207,27 +226,48 @@ struct SummaryObject<'a> {
 }
 
 #[derive(Serialize)]
-struct AgentObject<'a> {
-    agent: &'a str,
-    verdicts: Figures,
-    reasons: Figures,
+pub(super) struct AgentObject<'a> {
+    pub(super) agent: &'a str,
+    pub(super) verdicts: Figures,
+    pub(super) reasons: Figures,
+    /// The reasons of each verdict, without zeros.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasons_of: Option<Figures<Figures>>,
+    /// The preferences about each label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) usage: Option<Figures<Figures>>,
 }
 
-/// The hosts without a policy that have the most URLs.
+/// Hosts with the most URLs.
 #[derive(Serialize)]
-struct UnknownHosts {
-    largest: Vec<HostObject>,
+pub(super) struct HostsObject {
+    pub(super) largest: Vec<HostObject>,
     /// The number of hosts that were counted individually.
-    hosts: usize,
+    pub(super) hosts: usize,
     /// The number of URLs of later hosts, which were counted together. Unless it is 0, `hosts` is a
     /// lower bound, and a host may be missing in `largest`.
-    uncounted_urls: u64,
+    pub(super) uncounted_urls: u64,
 }
 
 #[derive(Serialize)]
-struct HostObject {
-    host: String,
-    urls: u64,
+pub(super) struct HostObject {
+    pub(super) host: String,
+    pub(super) urls: u64,
+}
+
+impl HostsObject {
+    /// Returns the `top` hosts with the most URLs.
+    pub(super) fn of(hosts: &NameCounts, top: usize) -> HostsObject {
+        let host = |(host, urls): (&[u8], u64)| HostObject {
+            host: String::from_utf8_lossy(host).into_owned(),
+            urls,
+        };
+        HostsObject {
+            largest: hosts.largest(top).into_iter().map(host).collect(),
+            hosts: hosts.names(),
+            uncounted_urls: hosts.uncounted(),
+        }
+    }
 }
 
 fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -236,12 +276,17 @@ fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Err
 
 impl Serialize for Account {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let dropped = self.detail.as_ref().and_then(|detail| detail.dropped.as_ref());
         let object = AccountObject {
             run: &self.run,
             records: self.counts.records,
             bytes: self.counts.bytes,
             kept: self.filtered.map(|filtered| filtered.kept),
             unstated: self.filtered.and_then(|filtered| filtered.unstated),
+            selection: dropped.map(|(selection, _)| *selection),
+            dropped: dropped.map(|(_, drops)| drops.causes()),
+            dropped_hosts: dropped
+                .map(|(_, drops)| HostsObject::of(drops.hosts(), ACCOUNT_DROPPED_HOSTS_SHOWN)),
             per_agent: self.per_agent().collect(),
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
@@ -255,13 +300,26 @@ impl Serialize for Account {
 }
 
 impl Account {
-    fn per_agent(&self) -> impl Iterator<Item = AgentObject<'_>> {
-        let agents = self.run.agents.iter().zip(self.counts.agents());
-        agents.map(|(agent, counts): (_, &AgentCounts)| AgentObject {
+    pub(super) fn per_agent(&self) -> impl Iterator<Item = AgentObject<'_>> {
+        let agents = self.run.agents.iter().zip(self.counts.agents()).enumerate();
+        agents.map(|(number, (agent, counts)): (_, (_, &AgentCounts))| AgentObject {
             agent,
             verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts.verdict(it)),
             reasons: Figures::of(Reason::ALL, Reason::as_str, |it| counts.reason(it)),
+            reasons_of: self.detail.as_ref().map(|_| reasons_of(counts)),
+            usage: self.usage(number),
         })
+    }
+
+    /// Returns the number of records by an agent's preference about each label that is counted.
+    fn usage(&self, agent: usize) -> Option<Figures<Figures>> {
+        let labels = &self.detail.as_ref().filter(|detail| !detail.labels.is_empty())?.labels;
+        let counts = self.counts.preferences()?.chunks_exact(labels.len()).nth(agent)?;
+        let of_label = |(label, counts): (&Label, &[u64; Preference::ALL.len()])| {
+            let count = |preference| counts[preference as usize];
+            (label.as_str(), Figures::of(Preference::ALL, Preference::as_str, count))
+        };
+        Some(Figures(labels.iter().zip(counts).map(of_label).collect()))
     }
 
     /// Returns the number of URLs by the state of their origin, or `None` if the state was not
@@ -284,17 +342,18 @@ impl Account {
         ])
     }
 
-    fn unknown_hosts(&self) -> UnknownHosts {
-        let hosts = self.counts.unknown_hosts();
-        let host = |(host, urls): (&[u8], u64)| HostObject {
-            host: String::from_utf8_lossy(host).into_owned(),
-            urls,
-        };
-        UnknownHosts {
-            largest: hosts.largest(SUMMARY_UNKNOWN_HOSTS_SHOWN).into_iter().map(host).collect(),
-            hosts: hosts.names(),
-            uncounted_urls: hosts.uncounted(),
-        }
+    fn unknown_hosts(&self) -> HostsObject {
+        HostsObject::of(self.counts.unknown_hosts(), SUMMARY_UNKNOWN_HOSTS_SHOWN)
+    }
+
+    /// Writes the account as one JSON object and LF.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        write_json(self, &mut *out)?;
+        out.write_all(b"\n")
     }
 
     /// Writes the result of the run as text.
@@ -342,7 +401,7 @@ impl Account {
     }
 
     fn write_unknown_hosts(&self, out: &mut impl Write) -> io::Result<()> {
-        let UnknownHosts { largest, hosts, uncounted_urls } = self.unknown_hosts();
+        let HostsObject { largest, hosts, uncounted_urls } = self.unknown_hosts();
         if hosts == 0 {
             return Ok(());
         }
@@ -357,6 +416,18 @@ impl Account {
         }
         Ok(())
     }
+}
+
+/// Returns the number of records by verdict and reason, without zeros.
+fn reasons_of(counts: &AgentCounts) -> Figures<Figures> {
+    let of_verdict = |verdict| {
+        let mut reasons = Figures::of(Reason::ALL, Reason::as_str, |it| counts.of(verdict, it));
+        reasons.0.retain(|&(_, count)| count > 0);
+        reasons
+    };
+    let mut reasons = Figures::of(Verdict::ALL, Verdict::as_str, of_verdict);
+    reasons.0.retain(|(_, reasons)| !reasons.0.is_empty());
+    reasons
 }
 
 impl Summary {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_report::{AgentCounts, Counts, Figures, Unknown as UnknownOrigins};
+use portcullis_report::{AgentCounts, Counts, Figures, NameCounts};
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::batch::Classifier;
@@ -325,7 +325,7 @@ fn verdicts((agent, counts): (&AgentChain, &AgentCounts)) -> AgentVerdicts {
 }
 
 /// Returns figures about origins without a policy, and the `top` origins with the most URLs.
-fn unknown(origins: &UnknownOrigins, top: usize) -> Unknown {
+fn unknown(origins: &NameCounts, top: usize) -> Unknown {
     let row = |(origin, urls): (&[u8], u64)| UnknownOrigin { origin: Text::from(origin), urls };
     let total = origins.names() as u64;
     let all = origins.largest(usize::MAX);

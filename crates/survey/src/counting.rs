@@ -22,7 +22,7 @@ use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::block::{NO_POLICY, NO_URL};
 use portcullis_io::input::Record;
-use portcullis_report::{ChunkError, Counts, Piece, Unknown, decide_block};
+use portcullis_report::{ChunkError, Counts, NameCounts, Piece, decide_block};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
@@ -119,7 +119,7 @@ pub struct ChunkFindings {
     /// The first records that are not URLs.
     invalid: Vec<Text>,
     /// Origins without a policy.
-    unknown: Unknown,
+    unknown: NameCounts,
 }
 
 /// A URL that a rule decided.
@@ -136,7 +136,7 @@ pub struct Findings {
     /// The first URLs that each rule decided, by the rule's counter.
     pub(super) samples: Map<usize, Vec<Text>>,
     pub(super) invalid: Vec<Text>,
-    pub(super) unknown: Unknown,
+    pub(super) unknown: NameCounts,
 }
 
 impl Findings {

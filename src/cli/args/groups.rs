@@ -376,6 +376,19 @@ pub struct RejectArgs {
     pub rejects: Option<OutputFile>,
 }
 
+/// The account of a run.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct AccountArgs {
+    /// Write an account for a data card to FILE.md or FILE.json
+    ///
+    /// It has the policies and agents with their dates, the number of records by agent, verdict, reason
+    /// and use, and for `filter` the records that were kept and why the others were not, with the hosts
+    /// that have the most of them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub account: Option<OutputFile>,
+}
+
 /// The output of records.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]

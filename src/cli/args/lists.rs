@@ -9,9 +9,9 @@ use portcullis_io::output::columns::Columns;
 use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
-    ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs,
-    MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
-    UsageArgs,
+    AccountArgs, ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs,
+    ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs,
+    RunArgs, TimeArgs, UsageArgs,
 };
 
 /// Check a few URLs and print VERDICT, TAB, URL for each
@@ -118,6 +118,8 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub rejects: RejectArgs,
     #[command(flatten)]
+    pub account: AccountArgs,
+    #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
     pub memory: MemoryArgs,
@@ -172,6 +174,8 @@ pub struct FilterArgs {
     pub output: ListOutputArgs,
     #[command(flatten)]
     pub rejects: RejectArgs,
+    #[command(flatten)]
+    pub account: AccountArgs,
 
     /// Print only the number of records kept
     #[arg(short, long, help_heading = "Output")]

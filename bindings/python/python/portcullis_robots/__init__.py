@@ -7,9 +7,20 @@ engines. ``portcullis_robots.protego``, ``.robotparser`` and ``.scrapy`` replace
 The package does not fetch files. A URL whose policy is not known is never allowed.
 """
 
-from ._core import Classifier, Column, Error, PolicySet, RobotsTxt, Survey, Table, __version__
+from ._core import (
+    Account,
+    Classifier,
+    Column,
+    Error,
+    PolicySet,
+    RobotsTxt,
+    Survey,
+    Table,
+    __version__,
+)
 
 __all__ = [
+    "Account",
     "Classifier",
     "Column",
     "Error",

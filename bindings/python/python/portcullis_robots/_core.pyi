@@ -4,6 +4,7 @@ from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, final
 
 __all__ = [
+    "Account",
     "Error",
     "Column",
     "Table",
@@ -57,6 +58,11 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
+class Account:
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_markdown(self) -> str: ...
+
+@final
 class Classifier:
     @property
     def agents(self) -> list[str]: ...
@@ -94,6 +100,17 @@ class Classifier:
         unstated: Literal["keep", "drop"] | None = None,
         threads: int = 1,
     ) -> Column: ...
+    def account(
+        self,
+        urls: _Urls,
+        *,
+        at: _Times | None = None,
+        before_first: _BeforeFirst = "unknown",
+        mode: Literal["all", "any"] = "all",
+        purpose: _Label | None = None,
+        unstated: Literal["keep", "drop"] | None = None,
+        threads: int = 1,
+    ) -> Account: ...
     def explain(
         self,
         url: str | bytes,
@@ -103,7 +120,7 @@ class Classifier:
         before_first: _BeforeFirst = "unknown",
     ) -> dict[str, Any]: ...
     def provenance(self) -> dict[str, Any]: ...
-    def __reduce__(self) -> tuple[Any, tuple[PolicySet, list[str], list[str], str | None]]: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
 
 @final
 class PolicySet:

@@ -27,10 +27,19 @@ def agent_lists() -> dict[str, str]:
 
 def agent_list(name: str, dialect: str = "rfc9309") -> list[str]:
     """Return the sorted names of a list, without names that the dialect cannot express."""
+    return _described(name, dialect)[0]
+
+
+def _described(name: str, dialect: str) -> tuple[list[str], list[str], str]:
+    """Return the names of a list that the dialect can express, the others, and its source."""
     found = next((entry for entry in _tables()["list"] if entry["name"] == name), None)
     if found is None:
         raise ValueError(f"no list {name!r}; the lists are {', '.join(agent_lists())}")
     wanted = found.get("class")
     agents = _tables()["agents"][found["source"]].items()
     names = [agent for agent, classes in agents if wanted is None or wanted in classes]
-    return sorted((agent for agent in names if _is_agent(agent, dialect)), key=str.lower)
+    names.sort(key=str.lower)
+    valid = {agent: _is_agent(agent, dialect) for agent in names}
+    source = next(entry for entry in _tables()["source"] if entry["name"] == found["source"])
+    described = ", ".join(source[key] for key in ("title", "version", "date", "licence"))
+    return [it for it in names if valid[it]], [it for it in names if not valid[it]], described

@@ -1,4 +1,4 @@
-//! Counts hosts or origins without a policy in bounded memory.
+//! Counts the URLs of hosts or origins in bounded memory.
 //!
 //! The first names that occur are counted exactly. Once the table is full, URLs of new names are
 //! counted together. So the counts in the table are always exact, but a later name with more URLs
@@ -13,9 +13,9 @@ use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
 use portcullis_robots::figures::largest;
 
-/// Hosts or origins without a policy, and their URLs.
+/// Hosts or origins, and their URLs.
 #[derive(Clone, Debug, Default)]
-pub struct Unknown {
+pub struct NameCounts {
     /// The texts of the names, concatenated in order of first occurrence.
     text: Vec<u8>,
     names: Vec<Name>,
@@ -35,7 +35,7 @@ struct Name {
     urls: u64,
 }
 
-impl Unknown {
+impl NameCounts {
     /// Adds `urls` URLs of a name. At most `names_max` names are counted individually.
     pub fn add(&mut self, name: &[u8], urls: u64, names_max: usize) {
         // The seed is drawn once per process, so an attacker cannot choose names that collide.
@@ -44,7 +44,7 @@ impl Unknown {
     }
 
     fn add_hashed(&mut self, name: &[u8], hash: u64, urls: u64, names_max: usize) {
-        let Unknown { text, names, places, uncounted } = self;
+        let NameCounts { text, names, places, uncounted } = self;
         let is_same = |&place: &u32| {
             let place = place as usize;
             names[place].hash == hash && text_at(text, names, place) == name
@@ -62,7 +62,7 @@ impl Unknown {
     }
 
     /// Adds the counts of a later part of the input.
-    pub fn merge(&mut self, later: &Unknown, names_max: usize) {
+    pub fn merge(&mut self, later: &NameCounts, names_max: usize) {
         for (place, &Name { hash, urls, .. }) in later.names.iter().enumerate() {
             self.add_hashed(text_at(&later.text, &later.names, place), hash, urls, names_max);
         }
@@ -114,17 +114,17 @@ fn text_at<'t>(text: &'t [u8], names: &[Name], place: usize) -> &'t [u8] {
 mod tests {
     use super::*;
 
-    fn counted(names: &[&str], names_max: usize) -> Unknown {
-        let mut unknown = Unknown::default();
-        names.iter().for_each(|name| unknown.add(name.as_bytes(), 1, names_max));
-        unknown
+    fn counted(names: &[&str], names_max: usize) -> NameCounts {
+        let mut counts = NameCounts::default();
+        names.iter().for_each(|name| counts.add(name.as_bytes(), 1, names_max));
+        counts
     }
 
     #[test]
     fn a_full_table_counts_what_it_has_exactly() {
-        let unknown = counted(&["a", "b", "a", "c", "d", "b", "c", "a"], 2);
-        assert_eq!(unknown.largest(9), [(&b"a"[..], 3), (b"b", 2)]);
-        assert_eq!((unknown.names(), unknown.urls(), unknown.uncounted()), (2, 8, 3));
+        let counts = counted(&["a", "b", "a", "c", "d", "b", "c", "a"], 2);
+        assert_eq!(counts.largest(9), [(&b"a"[..], 3), (b"b", 2)]);
+        assert_eq!((counts.names(), counts.urls(), counts.uncounted()), (2, 8, 3));
     }
 
     #[test]
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn the_largest_first_and_equal_ones_by_name() {
-        let unknown = counted(&["b", "c", "a", "c", "d"], 9);
-        assert_eq!(unknown.largest(3), [(&b"c"[..], 2), (b"a", 1), (b"b", 1)]);
-        assert_eq!(unknown.largest(0), []);
+        let counts = counted(&["b", "c", "a", "c", "d"], 9);
+        assert_eq!(counts.largest(3), [(&b"c"[..], 2), (b"a", 1), (b"b", 1)]);
+        assert_eq!(counts.largest(0), []);
     }
 }

@@ -1,0 +1,186 @@
+//! Counts the records that a filter does not keep: why, and on which hosts.
+//!
+//! Each record has one cause, so the causes and the kept records add up to all records. Counting costs
+//! a second look at the decisions of a block, so it is done only for an account.
+
+use serde::Serialize;
+
+use portcullis_dialect::limits::ACCOUNT_DROPPED_HOSTS_MAX;
+use portcullis_dialect::usage::Label;
+use portcullis_set::batch::Session;
+
+use super::filter::{Fate, Plan, Quantifier};
+use super::{Figures, NameCounts};
+
+/// Why a record is not kept, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// An agent may not fetch it.
+    Disallowed,
+    /// The use is not permitted: `n`.
+    NotPermitted,
+    /// Nothing is stated about the use: `?`.
+    NotStated,
+    /// No policy of its origin is known, or none that applies.
+    Unknown,
+    /// It is not a URL.
+    Invalid,
+    /// It is allowed, and disallowed records are kept.
+    Allowed,
+}
+
+impl Cause {
+    /// All causes, in the order of outputs.
+    pub const ALL: [Cause; 6] = [
+        Cause::Disallowed,
+        Cause::NotPermitted,
+        Cause::NotStated,
+        Cause::Unknown,
+        Cause::Invalid,
+        Cause::Allowed,
+    ];
+
+    /// Returns the word for the cause.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Cause::Disallowed => "disallowed",
+            Cause::NotPermitted => "not-permitted",
+            Cause::NotStated => "not-stated",
+            Cause::Unknown => "unknown",
+            Cause::Invalid => "invalid",
+            Cause::Allowed => "allowed",
+        }
+    }
+}
+
+/// The records that are not kept.
+#[derive(Clone, Debug, Default)]
+pub struct Drops {
+    causes: [u64; Cause::ALL.len()],
+    hosts: NameCounts,
+}
+
+impl Drops {
+    /// Counts the block that `session` decided last.
+    pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, block: &[R], session: &Session) {
+        let causes: Vec<Option<Cause>> = plan.causes(session).collect();
+        causes.iter().flatten().for_each(|cause| self.causes[*cause as usize] += 1);
+        let mut origins = session.origins(block).peekable();
+        while let Some((first, _, host)) = origins.next() {
+            let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
+            let dropped = causes[first..end].iter().flatten().count() as u64;
+            // A record that is not a URL has no host.
+            if dropped > 0 && !host.is_empty() {
+                self.hosts.add(host, dropped, ACCOUNT_DROPPED_HOSTS_MAX);
+            }
+        }
+    }
+
+    /// Adds the counts of the next chunk.
+    pub fn merge(&mut self, next: &Drops) {
+        self.causes.iter_mut().zip(next.causes).for_each(|(count, next)| *count += next);
+        self.hosts.merge(&next.hosts, ACCOUNT_DROPPED_HOSTS_MAX);
+    }
+
+    /// Clears all counts and keeps the memory.
+    pub fn clear(&mut self) {
+        self.causes = Default::default();
+        self.hosts.clear();
+    }
+
+    /// Returns the number of records with this cause.
+    pub fn cause(&self, cause: Cause) -> u64 {
+        self.causes[cause as usize]
+    }
+
+    /// Returns the number of records by cause.
+    pub fn causes(&self) -> Figures {
+        Figures::of(Cause::ALL, Cause::as_str, |cause| self.cause(cause))
+    }
+
+    /// Returns the hosts of the records.
+    pub fn hosts(&self) -> &NameCounts {
+        &self.hosts
+    }
+}
+
+/// Which records a filter keeps, for its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Selection {
+    /// The agents that must be allowed: `all` or `any`.
+    pub agents: &'static str,
+    /// The records that are kept: `allowed` or `disallowed`.
+    pub keeps: &'static str,
+    /// What happens to records of unknown origins: `keep`, `drop` or `aside`.
+    pub unknown: &'static str,
+    /// What happens to records that are not URLs.
+    pub invalid: &'static str,
+    /// The use that must be permitted as well.
+    pub purpose: Option<&'static str>,
+    /// What happens to records whose use is not stated: `keep` or `drop`.
+    pub unstated: Option<&'static str>,
+}
+
+impl Selection {
+    /// Describes a plan, and the label of its purpose.
+    pub fn of(plan: &Plan, purpose: Option<Label>) -> Selection {
+        let fate = |fate| match fate {
+            Fate::Keep => "keep",
+            Fate::Drop => "drop",
+            Fate::Aside => "aside",
+        };
+        let unstated = |keeps| if keeps { "keep" } else { "drop" };
+        Selection {
+            agents: if plan.quantifier == Quantifier::All { "all" } else { "any" },
+            keeps: if plan.invert { "disallowed" } else { "allowed" },
+            unknown: fate(plan.unknown),
+            invalid: fate(plan.invalid),
+            purpose: purpose.map(Label::as_str),
+            unstated: plan.purpose.map(|purpose| unstated(purpose.keeps_unstated)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::{self, Output};
+    use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Counts, Rejects};
+    use portcullis_io::input::Terminator;
+
+    /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.
+    fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
+        let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
+        let mut session = Session::new(classifier(&["a"], &["d"], agents), SCHEME);
+        let mut out = Output { drops: Some(Drops::default()), ..Output::default() };
+        let mut counts = Counts::new(agents);
+        piece(text, Terminator::LineFeed, &mut Rejects::default(), |piece| {
+            filter::write_chunk(piece, plan, &mut session, &mut counts, &mut out)
+        })
+        .unwrap();
+        let drops = out.drops.unwrap();
+        assert_eq!(drops.causes.iter().sum::<u64>() + out.kept_records, counts.records);
+        let hosts = drops.hosts().largest(9);
+        let of =
+            |name: &str| hosts.iter().filter(|it| it.0 == name.as_bytes()).map(|it| it.1).sum();
+        (drops.causes, ["a", "d", "x"].map(of))
+    }
+
+    #[test]
+    fn each_record_that_is_not_kept_has_one_cause() {
+        let plan = Plan {
+            quantifier: Quantifier::All,
+            invert: false,
+            unknown: Fate::Drop,
+            invalid: Fate::Drop,
+            purpose: None,
+        };
+        assert_eq!(dropped(&plan, 1), ([3, 0, 0, 1, 2, 0], [0, 3, 1]));
+        assert_eq!(dropped(&plan, 2), ([5, 0, 0, 1, 2, 0], [2, 3, 1]), "one agent is disallowed");
+        let any = Plan { quantifier: Quantifier::Any, ..plan };
+        assert_eq!(dropped(&any, 2), ([0, 0, 0, 1, 2, 0], [0, 0, 1]));
+        let inverted = Plan { invert: true, unknown: Fate::Aside, invalid: Fate::Keep, ..plan };
+        assert_eq!(dropped(&inverted, 1), ([0, 0, 0, 1, 0, 2], [2, 0, 1]));
+    }
+}
