@@ -10,6 +10,10 @@
 //!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
 //!   each label value, line and source must equal the oracle's, and so must the licences. The crawl
 //!   delays of each file for each agent are compared too. Exits with 1 if any of them differs.
+//! - `conformance_usage survey ROBOTS ROWS SAMPLE` compares the rows of `survey --format jsonl` about
+//!   `GPTBot,ExampleBot` with the oracle's answers about paths that are made of the rules of each
+//!   file: `all` allows each of them, `none` allows none, and `part` allows some. SAMPLE is the number
+//!   of files, or `all`. Exits with 1 if any row differs.
 
 #![allow(unsafe_code, reason = "maps a file that the caller names")]
 
@@ -40,6 +44,9 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// The agents: a robot that many files name, and one that no file names.
 const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
 
+/// The most pairs of values of a file from which paths are made.
+const PAIRS_MAX: usize = 2_000;
+
 /// The most differences that are shown.
 const SHOWN_MAX: usize = 10;
 
@@ -51,9 +58,13 @@ fn main() -> Result<ExitCode, Failure> {
         ["compare", robots, set, urls, answers] => {
             compare(robots.as_ref(), set.as_ref(), urls.as_ref(), answers.as_ref())
         }
-        _ => {
-            Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS JSONL".into())
+        ["survey", robots, rows, sample] => {
+            let sample = if *sample == "all" { usize::MAX } else { sample.parse()? };
+            survey(robots.as_ref(), rows.as_ref(), sample)
         }
+        _ => Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS JSONL | \
+                  survey ROBOTS ROWS SAMPLE"
+            .into()),
     }
 }
 
@@ -293,6 +304,147 @@ fn compare_delays(files: &BTreeMap<String, Vec<u8>>, set: &PolicySet) -> Result<
          number; {differing} differ"
     );
     Ok(differing + usize::from(numbers == 0))
+}
+
+/// The rows of one host, by agent, and its file.
+type HostRows<'t> = (String, &'t [u8], Vec<Value>);
+
+/// Compares rows of a survey with the oracle's answers about paths made of the rules of each file.
+fn survey(robots: &Path, rows: &Path, sample: usize) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let files = files(robots)?;
+    let by_host = by_host(&files);
+    let rows = std::fs::read(rows)?;
+    let mut of_host: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for line in rows.lines() {
+        let row: Value = serde_json::from_slice(line)?;
+        let origin = row["origin"].as_str().unwrap_or_default();
+        if let Some(key) = origin.strip_prefix("https://") {
+            of_host.entry(key.to_owned()).or_default().push(row);
+        }
+    }
+    let host = |(key, rows): (String, Vec<Value>)| Some((by_host.get(&key).copied()?, key, rows));
+    let mut hosts: Vec<HostRows<'_>> =
+        of_host.into_iter().filter_map(host).map(|(text, key, rows)| (key, text, rows)).collect();
+    let all = hosts.len();
+    // A sample that is the same each time.
+    hosts.sort_by_cached_key(|(key, ..)| xxhash_rust::xxh3::xxh3_64_with_seed(key.as_bytes(), 37));
+    hosts.truncate(sample);
+    let compared: Vec<Compared> = hosts.par_iter().map(compare_host).collect();
+    let paths: usize = compared.iter().map(|it| it.paths).sum();
+    let unknown: usize = compared.iter().map(|it| it.unknown).sum();
+    let differences: Vec<&String> = compared.iter().flat_map(|it| &it.differences).collect();
+    differences.iter().take(SHOWN_MAX).for_each(|difference| println!("differs: {difference}"));
+    println!(
+        "survey: the rows of {} of {all} hosts compared on {paths} paths in {:.1} s; {} values differ, \
+         and {unknown} preferences are not known",
+        hosts.len(),
+        start.elapsed().as_secs_f64(),
+        differences.len()
+    );
+    let agrees = !hosts.is_empty() && differences.is_empty();
+    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The comparison of the rows of one host.
+struct Compared {
+    paths: usize,
+    /// The number of preferences that a search did not find.
+    unknown: usize,
+    differences: Vec<String>,
+}
+
+fn compare_host((key, text, rows): &HostRows<'_>) -> Compared {
+    let (paths, is_whole) = paths_of(text);
+    let urls: Vec<Vec<u8>> =
+        paths.iter().map(|path| [b"https://", key.as_bytes(), path].concat()).collect();
+    let (mut unknown, mut differences) = (0, Vec::new());
+    for (row, agent) in rows.iter().zip(AGENTS) {
+        let judge = Judge::new(&RFC_9309, text, Some(ROBOTS_BYTES_MAX), &[agent]);
+        let answers: Vec<Usage> = urls.iter().map(|url| judge.usage(url)).collect();
+        let allowed = || answers.iter().filter(|it| it.access.verdict == Verdict::Allow);
+        let access = match allowed().count() {
+            0 => "none",
+            count if count == answers.len() => "all",
+            _ => "part",
+        };
+        let stance = |label: Label| {
+            let mut stated = allowed().map(|it| it.of(label).preference.as_str());
+            let first = stated.next();
+            match first {
+                Some(first) if stated.all(|it| it == first) => json!(first),
+                Some(_) => json!("mixed"),
+                None => Value::Null,
+            }
+        };
+        let expected = [
+            ("access", json!(access)),
+            ("root", json!(answers[0].access.verdict.as_str())),
+            ("train_ai", stance(Label::TrainAi)),
+            ("ai_use", stance(Label::AiUse)),
+            ("search", stance(Label::Search)),
+        ];
+        for (member, expected) in expected {
+            // Where a limit ended a search, here or in the program, one does not know.
+            let is_cut = row[member].is_null() || !is_whole && row[member] == "mixed";
+            if row[member] != expected && is_cut && !expected.is_null() && member != "access" {
+                unknown += 1;
+            } else if row[member] != expected {
+                let got = &row[member];
+                differences.push(format!("{key} {agent}: {member} {got}, expected {expected}"));
+            }
+        }
+    }
+    Compared { paths: paths.len(), unknown, differences }
+}
+
+/// Returns paths made of the values of a file's lines: the root, a path that no rule asks for, and
+/// for each value the path that it matches with the stars left out, with a byte for each, cut before
+/// its last byte, and with a byte more. Values with a star also end the paths of usage lines, and
+/// those of usage lines end all others.
+///
+/// Also returns whether these are all: with too many pairs of values, there are none.
+fn paths_of(text: &[u8]) -> (Vec<Vec<u8>>, bool) {
+    let mut values: Vec<(&[u8], bool)> = Vec::new();
+    for line in text.split(|byte| b"\r\n".contains(byte)) {
+        let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
+        let Some(at) = line.find_byte(b':') else { continue };
+        let is_usage = line.to_ascii_lowercase().starts_with(b"content-usage");
+        let value = line[at + 1..].trim_ascii();
+        let words = value.split(|byte| b" \t".contains(byte));
+        for word in std::iter::once(value).chain(words) {
+            if word.starts_with(b"/") || word.starts_with(b"*") {
+                values.push((word.strip_suffix(b"$").unwrap_or(word), is_usage));
+            }
+        }
+    }
+    let bare = |value: &[u8]| value.replace("*", "");
+    let mut paths: Vec<Vec<u8>> = vec![b"/".to_vec(), b"/-".to_vec()];
+    for (value, _) in &values {
+        let bare = bare(value);
+        let cut = bare[..bare.len().saturating_sub(1)].to_vec();
+        let longer = [&bare[..], b"-"].concat();
+        paths.extend([bare, value.replace("*", "-"), cut, longer]);
+    }
+    let usages = values.iter().filter(|(_, is_usage)| *is_usage).count();
+    let is_whole = usages * values.len() <= PAIRS_MAX;
+    for (start, is_usage) in values.iter().filter(|_| is_whole) {
+        for (end, _) in values.iter().filter(|(_, other)| *is_usage || *other) {
+            if let Some(star) = end.find_byte(b'*') {
+                paths.push([bare(start), bare(&end[star..])].concat());
+            }
+        }
+    }
+    let mut known = std::collections::HashSet::new();
+    for path in &mut paths {
+        if !path.starts_with(b"/") {
+            path.insert(0, b'/');
+        }
+        *path = path.replace(" ", "%20");
+    }
+    // The dialect always allows robots.txt.
+    paths.retain(|path| path != b"/robots.txt" && known.insert(path.clone()));
+    (paths, is_whole)
 }
 
 /// URLs with the oracle's answers.

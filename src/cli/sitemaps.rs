@@ -87,8 +87,7 @@ impl<'s> Listing<'s> {
     fn add(&mut self, host: &StoredHost<'s>) -> anyhow::Result<()> {
         let is_universal = self.set.is_universal();
         let mut of_host = HashSet::new();
-        // A policy for every URL counts as one origin.
-        for https in host.schemes().take(if is_universal { 1 } else { 2 }) {
+        for https in host.schemes() {
             let origin = if is_universal { b"*".to_vec() } else { host.origin(https) };
             let capture = host.capture(https)?;
             let values = capture.map_or(Ok(Vec::new()), |capture| capture.sitemaps())?;

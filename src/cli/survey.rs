@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_dialect::limits::{SURVEY_GROUP_ROWS, SURVEY_TEXT_ROWS};
+use portcullis_dialect::limits::{SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES, SURVEY_TEXT_ROWS};
 use portcullis_domain::LIST;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
@@ -119,7 +119,7 @@ impl<'a> Surveying<'a> {
         let count = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             worker.count(&mut hosts.into_iter())
         };
-        self.run(SURVEY_GROUP_ROWS, count, |()| Ok(()))
+        self.run((SURVEY_GROUP_ROWS, u64::MAX), count, |()| Ok(()))
     }
 
     /// Writes all rows, and returns the complete output.
@@ -139,7 +139,7 @@ impl<'a> Surveying<'a> {
         };
         let mut output = output;
         output.write(&text.header(&fields))?;
-        let rows = if lists { SURVEY_TEXT_ROWS / 4 } else { SURVEY_TEXT_ROWS };
+        let bytes_max = if lists { SURVEY_LIST_BYTES } else { u64::MAX };
         let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
             let mut added = Added::of(fields.iter().map(|field| field.kind), 0);
@@ -151,7 +151,11 @@ impl<'a> Surveying<'a> {
                 text.push(&fields, &added, &mut out);
             }
         };
-        self.run(rows, encode, |bytes: Vec<u8>| Ok(output.write(&bytes)?))?;
+        self.run(
+            (SURVEY_TEXT_ROWS, bytes_max),
+            encode,
+            |bytes: Vec<u8>| Ok(output.write(&bytes)?),
+        )?;
         Ok(vec![output.complete()?])
     }
 
@@ -167,15 +171,16 @@ impl<'a> Surveying<'a> {
             let mut hosts = hosts.into_iter();
             columns.encode(|added| Ok::<_, Failed>(worker.fill(&mut hosts, added)?))
         };
-        self.run(SURVEY_GROUP_ROWS, encode, |group: EncodedGroup| file.write(group))?;
+        self.run((SURVEY_GROUP_ROWS, u64::MAX), encode, |group: EncodedGroup| file.write(group))?;
         let account = Account { run, public_suffix_list: LIST };
         file.complete(serde_json::to_string(&account)?)
     }
 
-    /// Passes each block of hosts to `work`, and the results to `sink`, in order.
+    /// Passes each block of hosts, of so many rows and bytes, to `work`, and the results to `sink`, in
+    /// order.
     fn run<T: Send, E: Into<anyhow::Error> + Send>(
         &self,
-        rows: usize,
+        (rows, bytes_max): (usize, u64),
         work: impl Fn(&mut RowWorker<'_, 'a>, Vec<StoredHost<'a>>) -> Result<T, E> + Sync,
         mut sink: impl FnMut(T) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<()> {
@@ -191,7 +196,7 @@ impl<'a> Surveying<'a> {
         };
         let all_hosts = self.survey.hosts().max(1);
         let (mut hosts_done, mut bar) = (0, Bar::default());
-        let mut blocks = self.survey.blocks(rows);
+        let mut blocks = self.survey.blocks(rows, bytes_max);
         let mut before: Vec<anyhow::Result<(u64, T)>> = Vec::new();
         loop {
             let at_once = self.engine.threads() * BLOCKS_PER_THREAD;

@@ -7,9 +7,9 @@ use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_oracle::Judge;
 use portcullis_testkit::words;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::Folder;
+use super::{Folder, json};
 
 /// The lines of small files.
 const LINES: [&str; 13] = [
@@ -121,4 +121,77 @@ fn rows_agree_with_the_oracle_on_every_small_file() {
     all.extend(Preference::ALL.iter().skip(1).map(|it| json!(it.as_str()).to_string()));
     all.push("null".into());
     assert!(all.iter().all(|it| seen.contains(it)), "{seen:?}");
+}
+
+/// Returns a count; 0 if there is none.
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+#[test]
+fn rows_add_up_to_the_figures_of_audit_and_inspect() {
+    const AGENTS: [&str; 4] = ["GPTBot", "Googlebot", "CCBot", "NobodyNamesMe"];
+    let folder = Folder::new();
+    folder.ok("synth --seed 3 --hosts 400 --urls 9 --captures 6 --format jsonl --out c");
+    folder.ok("compile --history --no-summary -o set.pcs c/robots.jsonl");
+    let agents = AGENTS.join(",");
+    let survey = folder.ok(format!("survey -p set.pcs -a {agents} --json -o rows.jsonl"));
+    let totals = json(&survey.stderr);
+    folder.write("urls.txt", "https://a.example/\n");
+    folder.ok(format!("audit -p set.pcs -a {agents} --no-summary --report a.json urls.txt"));
+    let report = json(&folder.read("a.json"));
+    let report = &report["survey"];
+    let inspect = json(&folder.ok("inspect set.pcs --json --top 100000").stdout);
+    let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(rows.len() as u64, number(&totals["origins"]) * AGENTS.len() as u64);
+    for (place, agent) in AGENTS.into_iter().enumerate() {
+        let figures = &totals["totals"][place];
+        assert_eq!(*figures, report["reach"][place], "{agent}");
+        let of_agent = || rows.iter().filter(|row| row["agent"] == agent);
+        let count = |is: &dyn Fn(&Value) -> bool| of_agent().filter(|row| is(row)).count() as u64;
+        for (access, member) in [("all", "everything"), ("part", "part"), ("none", "nothing")] {
+            let rows = count(&|row| row["access"] == access);
+            assert_eq!(rows, number(&figures[member]), "{agent} {access}");
+            let named = count(&|row| row["access"] == access && row["named"] == true);
+            let robots = inspect["robots"]["most_named"].as_array().unwrap();
+            let name = agent.to_ascii_lowercase();
+            let robot = robots.iter().find(|robot| robot["name"] == name.as_str());
+            assert_eq!(named, robot.map_or(0, |robot| number(&robot[member])), "{agent} {access}");
+        }
+        let named = count(&|row| row["named"] == true);
+        assert_eq!(named, number(&figures["named"]));
+        let unnamed = count(&|row| row["group"].is_null());
+        assert_eq!(unnamed, number(&figures["unnamed"]));
+        for (column, label) in
+            [("train_ai", "train-ai"), ("ai_use", "ai-use"), ("search", "search")]
+        {
+            for (value, member) in [("y", "y"), ("n", "n"), ("?", "unstated"), ("mixed", "mixed")] {
+                let rows = count(&|row| row[column] == value);
+                assert_eq!(
+                    rows,
+                    number(&figures["preferences"][label][member]),
+                    "{agent} {column}"
+                );
+            }
+        }
+        let mut delays: Vec<f64> =
+            of_agent().filter_map(|row| row["crawl_delay"].as_f64()).collect();
+        delays.sort_by(f64::total_cmp);
+        let delay = &figures["crawl_delay"];
+        assert_eq!(delays.len() as u64, number(&delay["origins"]));
+        let middle = delays.len().div_ceil(2).saturating_sub(1);
+        let expected = [delays.first(), delays.get(middle), delays.last()];
+        for (member, expected) in ["least", "median", "greatest"].into_iter().zip(expected) {
+            assert_eq!(delay[member].as_f64(), expected.copied(), "{agent} {member}");
+        }
+        // The newest policies are those at the last capture.
+        let excluding = report["exclusions"]["excluding"][place].as_array().unwrap();
+        assert_eq!(excluding.last(), Some(&figures["hosts"]["nothing"]), "{agent}");
+    }
+    let states = inspect["states"].as_object().unwrap();
+    for (state, origins) in states {
+        let rows = rows.iter().filter(|row| row["state"] == state.as_str()).count() as u64;
+        assert_eq!(rows, number(origins) * AGENTS.len() as u64, "{state}");
+    }
 }

@@ -68,7 +68,7 @@ impl<'s> Unread<'s> {
     fn new(rows: &'s SurveyRows<'s>) -> Unread<'s> {
         Unread {
             worker: rows.worker(),
-            blocks: Box::new(rows.blocks(SURVEY_BATCH_ROWS)),
+            blocks: Box::new(rows.blocks(SURVEY_BATCH_ROWS, u64::MAX)),
             hosts: Vec::new().into_iter(),
             added: Added::of(rows.fields().iter().map(|field| field.kind), 0),
         }

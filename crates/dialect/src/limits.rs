@@ -316,6 +316,16 @@ pub const REACH_POSITIONS_MAX: u64 = 2048;
 /// Source: our choice. Policies that many hosts share are mostly kept.
 pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
 
+/// Times at which hosts that exclude an agent are counted: 60, from the first capture to the last.
+///
+/// Source: our choice, one or two for each point of a small chart.
+pub const EXCLUSION_TIMES: usize = 60;
+
+/// Distinct crawl delays of an agent that a survey counts: 4,096. With more, the median is not known.
+///
+/// Source: our choice. Files of the web have some hundred.
+pub const SURVEY_DELAYS_KEPT: usize = 4 * 1024;
+
 /// Rows of a survey that a thread holds before they are written: 8,192, plus one for each agent.
 ///
 /// Source: our choice, as for [`PARQUET_BATCH_URLS`].
@@ -326,11 +336,16 @@ pub const SURVEY_BATCH_ROWS: usize = 8 * 1024;
 /// Source: our choice. The encoded columns take a few bytes a row.
 pub const SURVEY_GROUP_ROWS: usize = 128 * 1024;
 
-/// Rows of a survey that a thread writes as text at once: about 16,384. With lists of values, a
-/// quarter of them.
+/// Rows of a survey that a thread writes as text at once: about 16,384.
 ///
 /// Source: our choice, some megabytes.
 pub const SURVEY_TEXT_ROWS: usize = 16 * 1024;
+
+/// Bytes of lists of values that a thread writes as text at once: 16 MiB, plus those of one host. The
+/// lists of a file are written for each agent, and counted as if they were the whole file.
+///
+/// Source: our choice. The values of a file of 500 KiB for 130 agents are 64 MB.
+pub const SURVEY_LIST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Positions read to find two pages with different usage preferences, with a charge of eight a state
 /// and of one for each combination of states: 65,536.

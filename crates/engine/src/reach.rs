@@ -4,10 +4,11 @@
 //! patterns, with `-` for each star. The automaton of all paths is searched only if no example is
 //! found and no pattern that matches every path explains why.
 
+use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::words;
 
-use crate::automaton::{Machine, Next, Owner, Product};
+use crate::automaton::{Language, Machine, Next, Owner, Product};
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
 use crate::ruleset::texts::PatternText;
@@ -26,9 +27,11 @@ words! {
 }
 
 impl RuleSet<'_> {
-    /// Returns how much of a site the rule set allows; `None` if the search takes more than
-    /// [`REACH_POSITIONS_MAX`].
-    pub fn reach(&self) -> Option<Reach> {
+    /// Returns how much of a site the rule set, whose patterns have the normal form of `escapes`,
+    /// allows; `None` if the search takes more than [`REACH_POSITIONS_MAX`]. Only paths that URLs can
+    /// have count.
+    pub fn reach(&self, escapes: Escapes) -> Option<Reach> {
+        let language = Language::of(escapes);
         let settings = Settings::default();
         let allows = |path: &[u8]| self.allows_with(path, &settings);
         let mut path = Vec::new();
@@ -36,16 +39,17 @@ impl RuleSet<'_> {
             let entries = self.entries().filter(|(allows, _)| *allows == verdict);
             entries.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
                 write_path(&pattern, &mut path);
-                allows(&path) == verdict
+                allows(&path) == verdict && language.contains(&path)
             })
         };
-        let disallows_some = example(false);
-        // First a path that no pattern targets, then the paths of allowing patterns.
-        let allows_some = allows(b"/-") || example(true);
+        // First a path that no pattern targets, then the paths of patterns.
+        let allows_others = allows(b"/-");
+        let disallows_some = !allows_others || example(false);
+        let allows_some = allows_others || example(true);
         match (disallows_some, allows_some) {
             (true, true) => Some(Reach::Part),
             (true, false) if self.disallows_all() => Some(Reach::Nothing),
-            _ => self.search(REACH_POSITIONS_MAX),
+            _ => self.search(language, REACH_POSITIONS_MAX),
         }
     }
 
@@ -81,9 +85,9 @@ impl RuleSet<'_> {
 
     /// Explores the states of the automaton until both verdicts are found; `None` if that takes more
     /// [work](Machine::work) than `work_max`.
-    fn search(&self, work_max: u64) -> Option<Reach> {
+    fn search(&self, language: &'static Language, work_max: u64) -> Option<Reach> {
         let mut found = [false; 2];
-        Product::new(vec![self.machine()]).explore(work_max, |product, states| {
+        Product::new(vec![self.machine()], language).explore(work_max, |product, states| {
             found[usize::from(product.allows(0, states))] = true;
             if found == [true; 2] { Next::Stop } else { Next::Follow }
         })?;
@@ -154,16 +158,38 @@ mod tests {
         ];
         for (patterns, expected) in CASES {
             let rules = rules(patterns, true);
-            assert_eq!(rules.as_rule_set().reach(), Some(*expected), "{patterns:?}");
+            assert_eq!(rules.as_rule_set().reach(Escapes::Uri), Some(*expected), "{patterns:?}");
         }
-        assert_eq!(rules(&[("*/", false)], false).as_rule_set().reach(), Some(Reach::Everything));
+        assert_eq!(
+            rules(&[("*/", false)], false).as_rule_set().reach(Escapes::Uri),
+            Some(Reach::Everything)
+        );
+    }
+
+    /// A URL's path ends before `#`, and TAB is no part of it.
+    #[test]
+    fn only_paths_of_urls_count() {
+        let cases: [(&[(&str, bool)], Escapes, Reach); 6] = [
+            (&[("/#x", false)], Escapes::AsWritten, Reach::Everything),
+            (&[("/#x", false)], Escapes::Decoded, Reach::Part),
+            (&[("/a\tb", false)], Escapes::Google, Reach::Everything),
+            (&[("/#x", true), ("/", false)], Escapes::Uri, Reach::Nothing),
+            (&[("/*%2f", false)], Escapes::Google, Reach::Everything),
+            (&[("/*%2f", false)], Escapes::AsWritten, Reach::Part),
+        ];
+        for (patterns, escapes, expected) in cases {
+            let rules = rules(patterns, true);
+            let found = rules.as_rule_set().reach(escapes);
+            assert_eq!(found, Some(expected), "{patterns:?}, {escapes:?}");
+        }
     }
 
     #[test]
     fn the_search_is_bounded() {
         let rules = rules(&[("/a*b*c*d", true)], true);
-        assert_eq!(rules.as_rule_set().search(3), None);
-        assert_eq!(rules.as_rule_set().search(1_000), Some(Reach::Everything));
+        let language = Language::of(Escapes::Uri);
+        assert_eq!(rules.as_rule_set().search(language, 3), None);
+        assert_eq!(rules.as_rule_set().search(language, 1_000), Some(Reach::Everything));
     }
 
     #[test]
@@ -174,8 +200,12 @@ mod tests {
         for one in &patterns {
             for other in &patterns {
                 let rules = rules(&[*one, *other], true);
-                let found = rules.as_rule_set().reach();
-                assert_eq!(found, rules.as_rule_set().search(u64::MAX), "{one:?}, {other:?}");
+                let found = rules.as_rule_set().reach(Escapes::Uri);
+                assert_eq!(
+                    found,
+                    rules.as_rule_set().search(Language::of(Escapes::Uri), u64::MAX),
+                    "{one:?}, {other:?}"
+                );
             }
         }
     }

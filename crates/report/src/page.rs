@@ -23,12 +23,16 @@
 //! assert!(html.contains("<code>&lt;b&gt;</code>") && html.contains("1,200"));
 //! ```
 
+mod lines;
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use portcullis_dialect::limits::PAGE_TEXT_CHARACTERS_MAX;
 use portcullis_robots::figures::{grouped, percent};
 use portcullis_robots::visible::{cut_characters, visible};
+
+pub use lines::{LINES_MAX, Line, lines};
 
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("page/style.css");

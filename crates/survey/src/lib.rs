@@ -64,6 +64,8 @@
 
 mod audit;
 mod counting;
+mod delays;
+mod exclusions;
 mod facts;
 mod history;
 mod host;
@@ -84,6 +86,8 @@ pub use portcullis_set::Damage;
 
 pub use audit::Audit;
 pub use counting::{ChunkFindings, Findings, Worker};
+pub use delays::DelayFigures;
+pub use exclusions::Exclusions;
 pub use facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 pub use history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};

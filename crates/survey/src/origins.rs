@@ -10,11 +10,14 @@ use portcullis_dialect::limits::AUDIT_SAMPLES;
 use portcullis_io::CaptureNote;
 use portcullis_io::access::DateSpan;
 use portcullis_report::Figures;
+use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::{PolicyNumber, StoredHost};
 use portcullis_set::{CaptureFacts, Damage, PolicySet};
 use serde::Serialize;
 
+use crate::delays::{self, DelayCounts};
+use crate::exclusions::PolicyTimes;
 use crate::text::Text;
 
 /// A map with a random seed.
@@ -83,6 +86,10 @@ pub(crate) struct HostPass<'s> {
     pub origins: OriginFigures,
     pub problems: Vec<NoteFigures>,
     pub uses: Map<PolicyNumber, PolicyUse<'s>>,
+    /// The crawl delays, by agent.
+    pub delays: Vec<DelayCounts>,
+    /// The uses of policies over time, if that is asked.
+    pub times: Option<PolicyTimes>,
 }
 
 /// Counts that the pass names at its end.
@@ -94,8 +101,11 @@ struct Counts {
 }
 
 impl<'s> HostPass<'s> {
-    pub fn of(set: &'s PolicySet) -> Result<HostPass<'s>, Damage> {
-        let mut pass = HostPass::default();
+    /// Reads all hosts of `set`, and the crawl delays for `agents`.
+    pub fn of(set: &'s PolicySet, agents: &[AgentChain]) -> Result<HostPass<'s>, Damage> {
+        let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
+        let mut pass =
+            HostPass { delays: DelayCounts::none(agents.len()), times, ..HostPass::default() };
         let mut counts = Counts::default();
         let problem = |kind: NoteKind| NoteFigures {
             kind: kind.as_str(),
@@ -104,7 +114,14 @@ impl<'s> HostPass<'s> {
         };
         pass.problems = NoteKind::ALL.map(problem).to_vec();
         for host in set.hosts() {
-            pass.add(set, &host?, &mut counts)?;
+            let host = host?;
+            pass.add(set, &host, &mut counts)?;
+            if !agents.is_empty() {
+                delays::count(set, &host, agents, &mut pass.delays)?;
+            }
+            if let Some(times) = &mut pass.times {
+                times.add(&host)?;
+            }
         }
         pass.problems.retain(|problem| problem.files > 0);
         pass.problems.sort_by_key(|problem| Reverse(problem.files));

@@ -21,20 +21,26 @@ use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
 use portcullis_dialect::usage::Label;
+use portcullis_io::access::UnixSeconds;
 use portcullis_report::page::{
-    Bar, Page, Part, Section, bars, code, count, facts, folded, table, text,
+    Bar, LINES_MAX, Line, Page, Part, Section, bars, code, count, facts, folded, lines, table, text,
 };
 use portcullis_robots::figures::{bytes, grouped, plural, share};
 use portcullis_robots::visible::cut_characters;
 
-use crate::policies::{AgentFigures, StanceCounts};
+use crate::delays::DelayFigures;
+use crate::exclusions::Exclusions;
+use crate::policies::{AddressCounts, AgentFigures, ReachCounts, StanceCounts};
 use crate::report::{AgentVerdicts, AsOf, List, Report, UsageRow};
+use crate::tables::delay_seconds;
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
 const ROWS_MIN: usize = 10;
 /// The most agents with their own columns in the table of hosts. More would not fit side by side.
 const AGENT_COLUMNS_MAX: usize = 6;
+/// The number of times with their own columns in a table.
+const TIME_COLUMNS: usize = 6;
 /// The most characters of an agent's name, which occurs in many places.
 const AGENT_CHARACTERS: usize = 40;
 /// The most characters of a host in the label of a rule.
@@ -46,12 +52,8 @@ const VERDICTS: [Part<'_>; 4] = [
     ("unknown", "not known"),
     ("invalid", "not a URL"),
 ];
-const SHARES: [Part<'_>; 4] = [
-    ("allow", "everything"),
-    ("part", "a part"),
-    ("disallow", "nothing"),
-    ("unknown", "not known"),
-];
+const SHARES: [Part<'_>; 4] =
+    [("allow", "all"), ("part", "part"), ("disallow", "none"), ("unknown", "not known")];
 const RULES: [Part<'_>; 2] =
     [("allow", "URLs that the rule allows"), ("disallow", "URLs that the rule disallows")];
 const STATED: [Part<'_>; 4] = [
@@ -121,8 +123,10 @@ impl<'r> View<'r> {
             0 => &[],
             _ => &[View::verdicts, View::hosts, View::deciding, View::unknown],
         };
-        let about_files: [fn(Self) -> Section; 3] = [View::reach, View::usage, View::problems];
-        let sections = about_urls.iter().chain(&about_files).map(|section| section(self));
+        let about_files: [fn(Self) -> Section; 2] = [View::usage, View::problems];
+        let first: [fn(Self) -> Section; 1] = [View::reach];
+        let sections = first.iter().chain(about_urls).chain(&about_files);
+        let sections = sections.map(|section| section(self));
         let mut sections: Vec<Section> = sections.collect();
         sections.insert(0, self.summary(&sections));
         sections.push(self.account());
@@ -445,46 +449,120 @@ impl<'r> View<'r> {
 
     fn reach(self) -> Section {
         let rows = &self.report.survey.reach;
+        let all = |row: &AgentFigures| row.hosts.reach.values().iter().sum::<u64>();
         let mut charted: Vec<&AgentFigures> = rows.iter().collect();
         if charted.len() > AGENT_COLUMNS_MAX {
             charted.sort_by_key(|row| Reverse(row.hosts.reach.nothing));
         }
-        let bar = |row: &AgentFigures| {
-            let values = row.hosts.reach.values();
-            let share = share(row.hosts.reach.nothing, values.iter().sum());
-            Bar { label: row.agent.clone(), figure: format!("nothing on {share}"), values }
+        let bar = |row: &AgentFigures| Bar {
+            label: row.agent.clone(),
+            figure: format!("none of {}", share(row.hosts.reach.nothing, all(row))),
+            values: row.hosts.reach.values(),
         };
         let row = |row: &AgentFigures| {
-            let crate::policies::AddressCounts { named, by_default, unnamed, reach, .. } =
-                row.hosts;
-            let counts = [&reach.values()[..], &[named, by_default, unnamed]].concat();
+            let AddressCounts { named, by_default, unnamed, reach, .. } = row.hosts;
+            let ReachCounts { everything, part, nothing, not_known } = reach;
+            let counts =
+                [all(row), nothing, part, everything, not_known, named, by_default, unnamed];
             std::iter::once(agent_name(&row.agent)).chain(counts.into_iter().map(count)).collect()
         };
         let title = "Hosts by agent and by how much it may fetch";
         let columns = [
             "agent",
-            "#everything",
-            "#a part",
-            "#nothing",
+            "#hosts",
+            "#none",
+            "#part",
+            "#all",
             "#not known",
             "#named",
             "#by default",
             "#not addressed",
         ];
+        // Of equal agents, the first counts.
+        let most = rows.iter().rev().max_by_key(|row| row.hosts.reach.nothing);
         let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
         Section {
             id: "reach",
             title: "What the files allow each agent",
-            meaning: "Independent of the list of URLs: how many hosts allow the agent every URL, a \
-                part of them, or none, and whether their file names the agent, addresses it in the \
-                group for all robots, or does not address it.",
+            finding: html! {
+                @match most.filter(|row| row.hosts.reach.nothing > 0) {
+                    Some(row) => {
+                        strong { (agent_name(&row.agent)) } " may fetch nothing of "
+                        (grouped(row.hosts.reach.nothing)) " of " (many(all(row), "host")) " ("
+                        (share(row.hosts.reach.nothing, all(row))) ")"
+                        @if rows.len() > 1 { ", the most of " (rows.len()) " agents" } "."
+                    }
+                    None if rows.is_empty() => "",
+                    None => "No host excludes an agent from everything.",
+                }
+            },
+            meaning: "Independent of the list of URLs: how many hosts allow the agent all URLs, a \
+                part of them, or none, and whether their file names the agent, addresses it by \
+                default in the group for all robots, or does not address it.",
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, &charted))
                 (table("reach-table", title, &columns, rows.iter().map(row)))
+                (self.exclusions())
                 (self.preferences())
+                (self.delays())
             },
             ..Section::default()
         }
+    }
+
+    /// Returns the hosts that exclude each agent over time; empty without history.
+    fn exclusions(self) -> Markup {
+        let survey = &self.report.survey;
+        let Some(Exclusions { times, hosts, excluding }) = &survey.exclusions else {
+            return html! {};
+        };
+        let named = survey.reach.iter().zip(excluding);
+        let mut agents: Vec<(&str, &Vec<u64>)> =
+            named.map(|(row, counts)| (&*row.agent, counts)).collect();
+        // The lines that are drawn are the highest at the end.
+        agents.sort_by_key(|(_, counts)| Reverse(counts.last().copied()));
+        let line = |(agent, counts): &(&str, &Vec<u64>)| Line {
+            label: cut_characters(agent, AGENT_CHARACTERS).into_owned(),
+            values: counts.to_vec(),
+        };
+        let charted: Vec<Line> = agents.iter().take(LINES_MAX).map(line).collect();
+        let day = |time: &UnixSeconds| time.to_rfc3339().chars().take(10).collect::<String>();
+        let days: Vec<String> = times.iter().map(day).collect();
+        let steps = days.len().saturating_sub(1);
+        let mut places: Vec<usize> =
+            (0..TIME_COLUMNS).map(|it| it * steps / (TIME_COLUMNS - 1)).collect();
+        places.dedup();
+        let heads: Vec<String> = places.iter().map(|it| format!("#{}", days[*it])).collect();
+        let columns: Vec<&str> =
+            std::iter::once("agent").chain(heads.iter().map(String::as_str)).collect();
+        let row = |name: Markup, counts: &[u64]| {
+            let counts = places.iter().map(|place| count(counts[*place]));
+            std::iter::once(name).chain(counts).collect::<Vec<_>>()
+        };
+        let known = row(html! { "(hosts known)" }, hosts);
+        let rows = agents.iter().map(|(agent, counts)| row(agent_name(agent), counts));
+        let title = "Hosts that exclude each agent from everything, over time";
+        let ends = [days.first(), days.last()].map(|day| day.map_or("", String::as_str));
+        html! {
+            h3 { "Over time" }
+            (lines(title, "exclusions-table", ends, &charted))
+            (table("exclusions-table", title, &columns, std::iter::once(known).chain(rows)))
+        }
+    }
+
+    /// Returns a table of the crawl delays for each agent; empty if there are none.
+    fn delays(self) -> Markup {
+        let has_delay = |it: &&AgentFigures| it.crawl_delay.origins + it.crawl_delay.unreadable > 0;
+        let row = |row: &AgentFigures| {
+            let DelayFigures { origins, least, median, greatest, unreadable } = row.crawl_delay;
+            let seconds = [least, median, greatest].map(|it| html! { (delay_seconds(it)) });
+            let names = [agent_name(&row.agent), count(origins)];
+            names.into_iter().chain(seconds).chain([count(unreadable)]).collect()
+        };
+        let title = "Crawl delays in seconds, by agent";
+        let columns = ["agent", "#origins", "#least", "#median", "#greatest", "#not a number"];
+        let rows = self.report.survey.reach.iter().filter(has_delay).map(row);
+        table("delay-table", title, &columns, rows)
     }
 
     /// Returns a table of the preferences about the pages that each agent may fetch; empty if none is
@@ -500,8 +578,7 @@ impl<'r> View<'r> {
             return html! {};
         }
         let title = "Hosts by agent and by preference about all that it may fetch";
-        let columns =
-            ["agent", "use", "#y", "#n", "#mixed", "#not stated", "#nothing", "#not known"];
+        let columns = ["agent", "use", "#y", "#n", "#mixed", "#not stated", "#none", "#not known"];
         let row = |(agent, label, counts): (&String, Label, StanceCounts)| {
             let StanceCounts { y, n, unstated, mixed, no_access, not_known } = counts;
             let counts = [y, n, mixed, unstated, no_access, not_known];

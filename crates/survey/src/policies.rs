@@ -20,6 +20,8 @@ use portcullis_set::{Damage, PolicySet};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::delays::{DelayCounts, DelayFigures};
+use crate::exclusions::{Exclusions, PolicyTimes};
 use crate::facts::{Addressed, AgentFacts, FactReader};
 use crate::origins::{Map, PolicyUse};
 use crate::text::Text;
@@ -124,13 +126,15 @@ pub struct StanceCounts {
     pub not_known: u64,
 }
 
-/// How much one agent may fetch from the set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// What the newest policies say to one agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AgentFigures {
     pub agent: String,
     #[serde(flatten)]
     pub origins: AddressCounts,
     pub hosts: AddressCounts,
+    /// The crawl delays of origins.
+    pub crawl_delay: DelayFigures,
 }
 
 /// What a policy says about each agent and robot.
@@ -276,6 +280,8 @@ pub(crate) struct Sums<'s> {
     named: Vec<(&'s [u8], ReachFigures)>,
     agents: Vec<(AddressCounts, AddressCounts)>,
     usage: UsageSums,
+    /// The hosts that exclude each agent over time, if that is asked.
+    pub exclusions: Option<Exclusions>,
 }
 
 impl<'s> Sums<'s> {
@@ -283,6 +289,7 @@ impl<'s> Sums<'s> {
     pub fn of(
         set: &'s PolicySet,
         uses: &Map<PolicyNumber, PolicyUse<'_>>,
+        times: Option<&PolicyTimes>,
         agents: &[AgentChain],
     ) -> Result<(Sums<'s>, Vec<Policy>), Damage> {
         let names = set.robot_names()?.into_iter();
@@ -291,6 +298,7 @@ impl<'s> Sums<'s> {
             named: names.map(|name| (name, ReachFigures::default())).collect(),
             agents: vec![Default::default(); agents.len()],
             usage: UsageSums::default(),
+            exclusions: times.map(|times| times.exclusions(agents.len())),
         };
         let mut policies = Vec::new();
         let numbers = set.policies().map(|policy| Ok(policy?.number()));
@@ -302,7 +310,11 @@ impl<'s> Sums<'s> {
             let read: Vec<Result<Reading, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {
-                policies.push(sums.add(set, reading?, used(number))?);
+                let reading = reading?;
+                if let (Some(times), Some(exclusions)) = (times, &mut sums.exclusions) {
+                    times.count(*number, &reading.agents, exclusions);
+                }
+                policies.push(sums.add(set, reading, used(number))?);
             }
         }
         let is_there = |number: &PolicyNumber| number.index() < numbers.len();
@@ -350,6 +362,7 @@ impl<'s> Sums<'s> {
     pub fn figures(
         self,
         agents: &[AgentChain],
+        delays: &[DelayCounts],
         top: usize,
     ) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {
         let named = self.named.into_iter().filter(|(_, count)| count.policies > 0);
@@ -359,10 +372,12 @@ impl<'s> Sums<'s> {
             (it.count.policies, it.count.origins, Reverse(it.name.clone()))
         });
         let robots = RobotFigures { names, most_named, ..self.robots };
-        let reach = agents.iter().zip(self.agents).map(|(agent, (origins, hosts))| AgentFigures {
+        let agents = agents.iter().zip(self.agents).zip(delays);
+        let reach = agents.map(|((agent, (origins, hosts)), delays)| AgentFigures {
             agent: agent.name().to_owned(),
             origins,
             hosts,
+            crawl_delay: delays.figures(),
         });
         (robots, reach.collect(), self.usage.figures(top))
     }

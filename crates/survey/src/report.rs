@@ -19,7 +19,7 @@ use crate::text::Text;
 pub(crate) const REPORT_FORMAT: u32 = 3;
 
 /// The report of an audit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     pub format: u32,
     pub version: &'static str,

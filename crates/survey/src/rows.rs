@@ -18,11 +18,12 @@ use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
 use portcullis_io::output::survey::SurveyColumn;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::{AgentChain, CrawlDelay};
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost, StoredMoment};
 use portcullis_set::{Damage, PolicySet};
 
+use crate::delays::{self, DelayCounts};
 use crate::facts::{Addressed, FactReader, PolicyReading};
 use crate::origins::Map;
 use crate::policies::{AddressCounts, AgentFigures};
@@ -62,6 +63,8 @@ pub struct RowTotals {
     pub rows: u64,
     /// The counts of origins and of hosts, by agent.
     counts: Vec<[AddressCounts; 2]>,
+    /// The crawl delays of origins, by agent.
+    delays: Vec<DelayCounts>,
 }
 
 /// The rows of one thread.
@@ -90,8 +93,8 @@ struct PeriodRow<'s> {
     since: Option<UnixSeconds>,
     until: Option<UnixSeconds>,
     sitemaps: Arc<[Vec<u8>]>,
-    /// The crawl delay of each agent, in seconds.
-    delays: Vec<Option<f64>>,
+    /// The crawl delay of each agent.
+    delays: Arc<[CrawlDelay]>,
 }
 
 impl<'s> SurveyRows<'s> {
@@ -117,7 +120,7 @@ impl<'s> SurveyRows<'s> {
             agents: agents.to_vec(),
             config,
             columns: SurveyColumn::all(config.lists).collect(),
-            totals: Mutex::default(),
+            totals: Mutex::new(RowTotals::none(agents.len())),
         })
     }
 
@@ -131,20 +134,36 @@ impl<'s> SurveyRows<'s> {
         SurveyColumn::fields(self.config.lists)
     }
 
-    /// Returns the hosts in blocks that have about `rows` rows, and at least one host.
+    /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Files of which
+    /// `bytes_max` bytes could be written, once for each row of their origins, end a block.
     pub fn blocks(
         &self,
         rows: usize,
+        bytes_max: u64,
     ) -> impl Iterator<Item = Result<Vec<StoredHost<'s>>, Damage>> + use<'s> {
         let counts = self.set.counts();
         let moments = if self.config.history { self.set.moments() } else { 0 };
         let of_hosts = (counts.origins + moments).max(1) * self.agents.len() as u64;
         let per_block = rows as u64 * counts.hosts.max(1) / of_hosts;
+        let per_block = per_block.max(1) as usize;
+        let (agents, history) = (self.agents.len() as u64, self.config.history);
         let mut hosts = self.set.hosts();
         std::iter::from_fn(move || {
-            let block = hosts.by_ref().take(per_block.max(1) as usize);
-            let block: Result<Vec<_>, Damage> = block.collect();
-            Some(block).filter(|block| block.as_ref().map_or(true, |block| !block.is_empty()))
+            let (mut block, mut bytes) = (Vec::new(), 0);
+            while block.len() < per_block && bytes < bytes_max {
+                match hosts.next() {
+                    Some(Ok(host)) => block.push(host),
+                    Some(Err(damage)) => return Some(Err(damage)),
+                    None => break,
+                }
+                if bytes_max < u64::MAX {
+                    match file_bytes(&block[block.len() - 1], history) {
+                        Ok(more) => bytes += more * agents,
+                        Err(damage) => return Some(Err(damage)),
+                    }
+                }
+            }
+            (!block.is_empty()).then_some(Ok(block))
         })
     }
 
@@ -154,7 +173,7 @@ impl<'s> SurveyRows<'s> {
             rows: self,
             known: Map::default(),
             pending: VecDeque::new(),
-            totals: RowTotals::default(),
+            totals: RowTotals::none(self.agents.len()),
         }
     }
 
@@ -166,18 +185,25 @@ impl<'s> SurveyRows<'s> {
 
     /// Returns the figures of each agent, of all dropped workers.
     pub fn figures(&self) -> Vec<AgentFigures> {
-        let mut counts = self.totals().counts;
+        let RowTotals { mut counts, delays, .. } = self.totals();
         counts.resize(self.agents.len(), Default::default());
-        let figures = |(agent, [origins, hosts]): (&AgentChain, [AddressCounts; 2])| AgentFigures {
+        let agents = self.agents.iter().zip(counts).zip(delays);
+        let figures = agents.map(|((agent, [origins, hosts]), delays)| AgentFigures {
             agent: agent.name().to_owned(),
             origins,
             hosts,
-        };
-        self.agents.iter().zip(counts).map(figures).collect()
+            crawl_delay: delays.figures(),
+        });
+        figures.collect()
     }
 }
 
 impl RowTotals {
+    /// Returns the totals of no host, for each of some agents.
+    fn none(agents: usize) -> RowTotals {
+        RowTotals { delays: DelayCounts::none(agents), ..RowTotals::default() }
+    }
+
     fn add(&mut self, known: &Known) {
         self.counts.resize(known.reading.agents.len(), Default::default());
         for ([origins, hosts], facts) in self.counts.iter_mut().zip(&known.reading.agents) {
@@ -194,6 +220,7 @@ impl RowTotals {
         for (own, other) in self.counts.iter_mut().zip(&other.counts) {
             own.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
         }
+        self.delays.iter_mut().zip(&other.delays).for_each(|(own, other)| own.merge(other));
     }
 }
 
@@ -239,7 +266,11 @@ impl<'s> RowWorker<'_, 's> {
         &mut self,
         hosts: &mut impl Iterator<Item = StoredHost<'s>>,
     ) -> Result<(), Damage> {
-        hosts.try_for_each(|host| self.count_host(&host))?;
+        let RowWorker { rows, .. } = *self;
+        for host in hosts {
+            self.count_host(&host)?;
+            delays::count(rows.set, &host, &rows.agents, &mut self.totals.delays)?;
+        }
         self.rows.set.is_whole()
     }
 
@@ -248,33 +279,28 @@ impl<'s> RowWorker<'_, 's> {
         self.count_host(host)?;
         let set = self.rows.set;
         let mut before: Option<Vec<PeriodRow<'s>>> = None;
-        for https in self.schemes(host) {
+        for https in host.schemes() {
             let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
             let periods = match before.take().filter(|_| is_same) {
                 Some(same) => same.into_iter().map(|it| PeriodRow { https, ..it }).collect(),
                 None if self.rows.config.history => self.periods(host, https)?,
                 None => vec![self.newest(host, https)?],
             };
-            if periods.is_empty() {
-                return Err(set.malformed_host("an origin has a policy at no time"));
-            }
+            let lost = || set.malformed_host("an origin has a policy at no time");
+            let newest = periods.last().ok_or_else(lost)?;
+            let counts = self.totals.delays.iter_mut();
+            counts.zip(&*newest.delays).for_each(|(counts, delay)| counts.add(delay));
             before = Some(periods.clone());
             self.pending.extend(periods);
         }
         Ok(())
     }
 
-    /// Returns the schemes of the origins of a host. A policy for every URL counts as one origin.
-    fn schemes(&self, host: &StoredHost<'s>) -> impl Iterator<Item = bool> + use<'s> {
-        let most = if self.rows.set.is_universal() { 1 } else { 2 };
-        host.schemes().take(most)
-    }
-
     fn count_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
         self.totals.hosts += 1;
         let lost = || self.rows.set.malformed_host("an origin has no policy");
         let mut last = None;
-        for https in self.schemes(host) {
+        for https in host.schemes() {
             let policy = host.policy(https).ok_or_else(lost)?;
             self.totals.origins += 1;
             let known = self.known(policy)?;
@@ -337,10 +363,9 @@ impl<'s> RowWorker<'_, 's> {
         &self,
         capture: &StoredCapture<'_>,
         policy: PolicyNumber,
-    ) -> Result<Vec<Option<f64>>, Damage> {
+    ) -> Result<Arc<[CrawlDelay]>, Damage> {
         let policy = self.rows.set.policy(policy)?;
-        let delays = capture.crawl_delays(&policy, &self.rows.agents)?;
-        Ok(delays.into_iter().map(|delay| delay.seconds).collect())
+        Ok(capture.crawl_delays(&policy, &self.rows.agents)?.into())
     }
 
     fn place(&self, column: SurveyColumn) -> Option<usize> {
@@ -409,7 +434,7 @@ impl<'s> RowWorker<'_, 's> {
                     added.push_numbers(place, agents().map(|it| Some(it.rules)));
                 }
                 SurveyColumn::CrawlDelay => {
-                    added.push_doubles(place, row.delays.iter().copied());
+                    added.push_doubles(place, row.delays.iter().map(|delay| delay.seconds));
                 }
                 SurveyColumn::Usage(label) => {
                     let stance = |it: &crate::AgentFacts| it.stances[*label as usize];
@@ -451,6 +476,20 @@ impl Drop for RowWorker<'_, '_> {
         known.drain().for_each(|(_, known)| totals.add(&known));
         rows.totals.lock().unwrap_or_else(PoisonError::into_inner).merge(totals);
     }
+}
+
+/// Returns the bytes of the files of a host, the newest alone or once for each of its moments.
+fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
+    let mut bytes = 0;
+    for https in host.schemes() {
+        let newest = host.capture(https)?.map_or(0, |capture| capture.facts.file_bytes);
+        let moments = match host.timeline(https)?.filter(|_| history) {
+            Some(timeline) => timeline.len()?,
+            None => 1,
+        };
+        bytes += u64::from(newest) * moments as u64;
+    }
+    Ok(bytes)
 }
 
 /// Appends a text, or none, for each of some rows.

@@ -4,6 +4,7 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
+use crate::exclusions::Exclusions;
 use crate::origins::{HostPass, NoteFigures, OriginFigures};
 use crate::policies::{AgentFigures, Policy, RobotFigures, Sums};
 use crate::usage::UsageFigures;
@@ -12,7 +13,7 @@ use crate::usage::UsageFigures;
 ///
 /// A file counts once per host that serves it, even if it applies to both http and https. A host
 /// whose files for http and https differ counts once for each file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Survey {
     /// The number of hosts.
     pub hosts: u64,
@@ -28,6 +29,9 @@ pub struct Survey {
     /// What each agent may fetch. Empty if no agent was named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reach: Vec<AgentFigures>,
+    /// How many hosts exclude each agent over time, if the set has history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusions: Option<Exclusions>,
 }
 
 impl Survey {
@@ -46,10 +50,11 @@ impl Survey {
         agents: &[AgentChain],
         top: usize,
     ) -> Result<(Survey, Vec<Policy>), Damage> {
-        let HostPass { hosts, origins, problems, uses } = HostPass::of(set)?;
-        let (sums, policies) = Sums::of(set, &uses, agents)?;
-        let (robots, reach, usage) = sums.figures(agents, top);
-        let survey = Survey { hosts, origins, problems, usage, robots, reach };
+        let HostPass { hosts, origins, problems, uses, delays, times } = HostPass::of(set, agents)?;
+        let (mut sums, policies) = Sums::of(set, &uses, times.as_ref(), agents)?;
+        let exclusions = sums.exclusions.take();
+        let (robots, reach, usage) = sums.figures(agents, &delays, top);
+        let survey = Survey { hosts, origins, problems, usage, robots, reach, exclusions };
         Ok((survey, policies))
     }
 }

@@ -11,11 +11,12 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::Reach;
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_report::Figures;
-use portcullis_robots::figures::{counted, share};
+use portcullis_robots::figures::{self, counted, share};
 use portcullis_robots::syntax::{NoteKind, RecordKind};
 use portcullis_robots::visible::{cut_characters, visible};
 use portcullis_set::{InputReport, PolicySet, Provenance};
 
+use crate::delays::DelayFigures;
 use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 use crate::host::{HostDetail, HostGroup, HostPolicy};
 use crate::origins::OriginFigures;
@@ -188,7 +189,7 @@ pub fn host(detail: &HostDetail) -> String {
 }
 
 /// Shows the totals of a survey, by agent: hosts, of them those that allow nothing, a part and all,
-/// those that name the agent, and the preferences that are stated.
+/// those that name the agent, the preferences that are stated, and the crawl delays of origins.
 pub fn totals(agents: &[AgentFigures]) -> String {
     let mut text = Text::default();
     let heading = ["agent", "hosts", "none", "part", "all", "not known", "named", "by default"];
@@ -209,7 +210,23 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     });
     let heading = ["preference", "y", "n", "mixed", "not stated", "not known"];
     text.table(&heading, preferences);
+    let has_delay = |it: &&AgentFigures| it.crawl_delay.origins + it.crawl_delay.unreadable > 0;
+    let delays =
+        agents.iter().filter(has_delay).map(|AgentFigures { agent, crawl_delay, .. }| {
+            let DelayFigures { origins, least, median, greatest, unreadable } = *crawl_delay;
+            let seconds = [least, median, greatest].map(delay_seconds);
+            let cells = [vec![agent.clone(), origins.to_string()], seconds.into()].concat();
+            cells.into_iter().chain([unreadable.to_string()]).collect()
+        });
+    let heading =
+        ["crawl delay (seconds)", "origins", "least", "median", "greatest", "not a number"];
+    text.table(&heading, delays);
     text.0
+}
+
+/// Returns the seconds of a delay.
+pub(crate) fn delay_seconds(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| figures::NONE.to_owned(), |seconds| seconds.to_string())
 }
 
 /// Shows the periods of a host, and what changed in each for whom.

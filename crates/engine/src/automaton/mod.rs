@@ -14,6 +14,7 @@
 //! [`Machine`] answers for all paths at once, and a [`Product`] for several machines together.
 //! `DESIGN.md` has the measurements.
 
+mod language;
 mod machine;
 mod product;
 mod regex;
@@ -26,6 +27,7 @@ use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
 
+pub use language::{FREE, Language, Mark};
 pub use machine::{Machine, Owner, State};
 pub use product::{Next, Product};
 pub use regex::{RegexCache, RegexEngine, RegexError};

@@ -1,8 +1,9 @@
-//! A search through several automata at once: what rule sets decide together, over all paths.
+//! A search through several automata at once: what rule sets decide together, over all paths that
+//! URLs can have.
 
 use std::collections::HashSet;
 
-use super::{Machine, State};
+use super::{FREE, Language, Machine, Mark, State};
 
 /// How a search continues from the states after a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +20,13 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Product {
     machines: Vec<Machine>,
+    language: &'static Language,
 }
 
 impl Product {
-    /// Returns a search through `machines`.
-    pub fn new(machines: Vec<Machine>) -> Product {
-        Product { machines }
+    /// Returns a search through `machines`, which read the paths of `language`.
+    pub fn new(machines: Vec<Machine>, language: &'static Language) -> Product {
+        Product { machines, language }
     }
 
     /// Returns the states of the machines after all of `path`.
@@ -50,20 +52,23 @@ impl Product {
         work_max: u64,
         mut visit: impl FnMut(&Product, &[State]) -> Next,
     ) -> Option<()> {
-        let start = self.walk(b"/");
+        let start = (self.walk(b"/"), FREE);
         let mut seen = HashSet::from([start.clone()]);
         let mut rest = vec![start];
-        let mut bytes = Vec::new();
-        while let Some(states) = rest.pop() {
+        let mut moves: Vec<(u8, Mark)> = Vec::new();
+        while let Some((states, mark)) = rest.pop() {
             match visit(self, &states) {
                 Next::Stop => return Some(()),
                 Next::Skip => continue,
                 Next::Follow => {}
             }
-            self.next_bytes(&states, &mut bytes);
-            for &byte in &bytes {
+            let named = self.machines.iter().zip(&states);
+            let named = named.flat_map(|(machine, &state)| machine.named(state));
+            self.language.moves(mark, named, &mut moves);
+            for &(byte, mark) in &moves {
                 let step = |(machine, &state): (&mut Machine, &State)| machine.step(state, byte);
                 let next: Vec<State> = self.machines.iter_mut().zip(&states).map(step).collect();
+                let next = (next, mark);
                 if !seen.contains(&next) {
                     seen.insert(next.clone());
                     rest.push(next);
@@ -76,16 +81,5 @@ impl Product {
             }
         }
         Some(())
-    }
-
-    /// Writes the bytes that some machine asks for, and one that stands for all others.
-    fn next_bytes(&self, states: &[State], bytes: &mut Vec<u8>) {
-        bytes.clear();
-        for (machine, &state) in self.machines.iter().zip(states) {
-            bytes.extend(machine.named(state));
-        }
-        bytes.sort_unstable();
-        bytes.dedup();
-        bytes.extend((0..=u8::MAX).find(|byte| bytes.binary_search(byte).is_err()));
     }
 }

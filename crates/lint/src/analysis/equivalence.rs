@@ -9,10 +9,9 @@ use std::collections::hash_map::Entry;
 
 use portcullis_engine::pattern::PathPattern;
 
-use super::language::Language;
 use super::search::{Product, Visit};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
-use portcullis_engine::automaton::{Machine, Owner};
+use portcullis_engine::automaton::{Language, Machine, Owner};
 
 /// The result of comparing the verdicts of two rule sets on every URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,8 +138,8 @@ fn differences(
                 (pattern, Owner { allows: owner.allows, counts })
             }))
         });
-    let language = Language::new(escapes);
-    let mut product = Product::new(machines, &language);
+    let language = Language::of(escapes);
+    let mut product = Product::new(machines, language);
     // A path that the first side allows, and one that the second does.
     let mut found: [Option<Example>; 2] = [None, None];
     let bound = product.run(&budget.share(), |product, index, [one, two]| {

@@ -43,8 +43,8 @@
 //! ```
 
 mod equivalence;
+mod example;
 mod file;
-mod language;
 mod search;
 mod status;
 
@@ -54,8 +54,8 @@ use portcullis_dialect::limits;
 
 pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
+pub use example::Example;
 pub use file::{AgentRules, Rules, robots_named};
-pub use language::Example;
 pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.

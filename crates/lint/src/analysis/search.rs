@@ -5,9 +5,9 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
+use super::example::PATH_BYTES_MAX;
 use super::{AnalysisLimits, Bound, Budget};
-use portcullis_engine::automaton::{Machine, Owner, State};
+use portcullis_engine::automaton::{FREE, Language, Machine, Mark, Owner, State};
 use portcullis_engine::pattern::PathPattern;
 
 /// A search through `N` machines.

@@ -9,11 +9,11 @@
 use std::collections::HashMap;
 
 use portcullis_dialect::id::RuleID;
+use portcullis_engine::automaton::Language;
 use portcullis_engine::pattern::PathPattern;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use super::file::{Owner, ROBOTS_TXT_RULE};
-use super::language::Language;
 use super::search::{Wanted, find};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
@@ -115,7 +115,7 @@ struct Analysis<'r> {
     unit_of: HashMap<u32, usize>,
     /// For each pattern: the first equal one.
     first_equal: HashMap<PathPattern<'r>, usize>,
-    language: Language,
+    language: &'static Language,
     rules: Rules<'r>,
     /// The rules without that of the dialect, to find winners.
     compiled: SharedRuleSet,
@@ -145,7 +145,7 @@ impl<'r> Analysis<'r> {
             units,
             patterns,
             first_equal,
-            language: Language::new(rules.paths.escapes),
+            language: Language::of(rules.paths.escapes),
             rules,
             compiled: SharedRuleSet::new(compiled, Settings::default()),
             budget: Budget::new(limits, SEARCHES),
@@ -197,7 +197,7 @@ impl<'r> Analysis<'r> {
     fn can_match(&mut self, patterns: &[usize]) -> bool {
         patterns.iter().any(|&index| {
             let wanted = Wanted { one: self.patterns[index].0, avoided: &[] };
-            find(wanted, &self.language, &mut self.budget) != Ok(None)
+            find(wanted, self.language, &mut self.budget) != Ok(None)
         })
     }
 
@@ -207,7 +207,7 @@ impl<'r> Analysis<'r> {
         let (mut avoided, mut winners) = (Vec::new(), Vec::new());
         loop {
             let wanted = Wanted { one, avoided: &avoided };
-            let Some(path) = find(wanted, &self.language, &mut self.budget)? else {
+            let Some(path) = find(wanted, self.language, &mut self.budget)? else {
                 return Ok(Outcome::Loses(winners));
             };
             let winner = self.winner(&path)?;
@@ -266,7 +266,7 @@ impl<'r> Analysis<'r> {
     fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
         let avoided = [self.patterns[covering].0];
         let wanted = Wanted { one: self.patterns[own].0, avoided: &avoided };
-        find(wanted, &self.language, &mut self.budget) == Ok(None)
+        find(wanted, self.language, &mut self.budget) == Ok(None)
     }
 }
 

@@ -92,12 +92,13 @@ impl<'s> Reaches<'s> {
         if let Some(reach) = known.get() {
             return Ok(*reach);
         }
+        let escapes = self.set.dialect.paths.escapes;
         let reach = match (self.set.rule_set(number)?, rules) {
-            (StoredRuleSet::Compiled(stored), _) => stored.reach(),
+            (StoredRuleSet::Compiled(stored), _) => stored.reach(escapes),
             (StoredRuleSet::OfGroups, None) => return Ok(None),
             (StoredRuleSet::OfGroups, Some(rules)) => {
                 let (rules, _) = ordered(self.set, rules)?;
-                RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().reach()
+                RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().reach(escapes)
             }
         };
         Ok(*known.get_or_init(|| reach))

@@ -314,10 +314,12 @@ impl<'s> StoredHost<'s> {
     }
 
     /// Returns the schemes with a policy: `false` for http or the only scheme of the key, `true`
-    /// for https.
+    /// for https. A policy that applies to every URL counts as that of one origin.
     pub fn schemes(&self) -> impl Iterator<Item = bool> + use<'s> {
         let policies = self.policies;
-        [false, true].into_iter().filter(move |&https| policies[usize::from(https)] != NONE)
+        let most = if self.set.is_universal { 1 } else { 2 };
+        let has_policy = move |https: &bool| policies[usize::from(*https)] != NONE;
+        [false, true].into_iter().filter(has_policy).take(most)
     }
 
     /// Returns the origin as text.

@@ -1,7 +1,7 @@
 //! What a policy states about the use of all pages that an agent may fetch.
 //!
-//! Nearly every usage record is about all paths, so both fields have a constant for each label, and
-//! so has their combination. If a record has a path, the automata of the label's fields and that of
+//! Nearly every usage record is about all paths, or states what those about all paths do, so both
+//! fields have a constant for each label, and so has their combination. If a record has a path, the automata of the label's fields and that of
 //! access read the same paths until two allowed ones with different preferences are found, or none
 //! is left: example paths of the patterns first, then all. [`STANCE_POSITIONS_MAX`] bounds the
 //! search.
@@ -9,8 +9,8 @@
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, STANCE_POSITIONS_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
 use portcullis_engine::Reach;
-use portcullis_engine::automaton::{Machine, Next, Owner, Product, State};
-use portcullis_engine::pattern::PatternList;
+use portcullis_engine::automaton::{Language, Machine, Next, Owner, Product, State};
+use portcullis_engine::pattern::{PathPattern, PatternList};
 
 use super::super::file::Damage;
 use super::usage::StoredUsage;
@@ -110,7 +110,8 @@ impl AppliedUsage<'_> {
                 StoredRuleSet::OfGroups => return Ok(None),
             },
         };
-        Ok(search(constant, &fields, access))
+        let language = Language::of(self.policy.set.dialect.paths.escapes);
+        Ok(search(constant, &fields, access, language))
     }
 
     /// Returns what a field states about a label; `None` if its rule set is too large to be stored.
@@ -125,13 +126,14 @@ impl AppliedUsage<'_> {
         };
         let preferences: Vec<Preference> =
             (0..patterns.len() as u32).map(preference).collect::<Result<_, _>>()?;
-        if preferences.iter().all(|it| *it == Preference::Unstated) {
-            return Ok(Some(Statements::Constant(Preference::Unstated)));
-        }
-        let first = patterns.get(0);
-        let is_about_all = first.bytes.is_empty() && !first.anchored;
-        Ok(Some(match is_about_all {
-            true => Statements::Constant(preferences[0]),
+        // No pattern after one about all paths decides.
+        let is_about_all = |it: &PathPattern<'_>| it.bytes.is_empty() && !it.anchored;
+        let last = patterns.iter().position(|it| is_about_all(&it));
+        let deciding = &preferences[..last.map_or(preferences.len(), |last| last + 1)];
+        // A path that no pattern matches has no statement.
+        let rest = last.map_or(Preference::Unstated, |last| preferences[last]);
+        Ok(Some(match deciding.iter().all(|it| *it == rest) {
+            true => Statements::Constant(rest),
             false => Statements::Paths(patterns, preferences),
         }))
     }
@@ -151,6 +153,7 @@ fn search(
     constant: Preference,
     fields: &[(PatternList, Vec<Preference>)],
     access: Option<Machine>,
+    language: &'static Language,
 ) -> Option<Stance> {
     let of_field = |(patterns, preferences): &(PatternList, Vec<Preference>)| {
         DECIDING.map(|wanted| {
@@ -161,13 +164,14 @@ fn search(
     let mut machines: Vec<Machine> = fields.iter().flat_map(of_field).collect();
     let reader = Reader { fields: fields.len(), has_access: access.is_some(), constant };
     machines.extend(access);
-    let mut product = Product::new(machines);
+    let mut product = Product::new(machines, language);
     let mut found = None;
     let patterns = fields.iter().flat_map(|(patterns, _)| patterns.iter());
     let examples = patterns.take(REACH_EXAMPLES_MAX).map(|pattern| {
         let slash: &[u8] = if pattern.bytes.starts_with(b"/") { b"" } else { b"/" };
         [slash, pattern.bytes].concat()
     });
+    let examples = examples.filter(|path| language.contains(path));
     for path in std::iter::once(b"/-".to_vec()).chain(examples) {
         let states = product.walk(&path);
         if reader.see(&product, &states, &mut found) == Next::Stop {

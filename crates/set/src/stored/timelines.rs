@@ -184,7 +184,7 @@ impl<'s> StoredTimeline<'s> {
     ///
     /// If there is no such moment.
     #[inline]
-    pub(crate) fn policy(&self, index: usize) -> PolicyNumber {
+    pub fn policy(&self, index: usize) -> PolicyNumber {
         match self.rows {
             [] => PolicyNumber(self.policy),
             rows => PolicyNumber(rows[index].policy.get()),

@@ -3,23 +3,24 @@
 //!
 //! The language is derived from the normaliser itself:
 //!
-//! - every path starts with `/`, because [`compared_path`] adds one;
+//! - every path starts with `/`;
 //! - a byte occurs if it is unchanged and can be in a path (`#` ends it, and no URL has TAB, CR and LF),
 //!   or if its escape is decoded;
 //! - after a `%` any byte may follow if digits or the `%` itself can be written as escapes (a URL with
 //!   `%%341` has the path `%41`). If nothing is decoded, two digits form a triplet, in upper case.
 
+use std::sync::OnceLock;
+
 use portcullis_dialect::dialect::Escapes;
-use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
-use portcullis_engine::bytes::push_percent_triplet;
-use portcullis_engine::escape::normalise;
-use portcullis_robots::url::compared_path;
+
+use crate::bytes::push_percent_triplet;
+use crate::escape::normalise;
 
 /// The bytes that must not follow the last bytes of a path.
-pub(super) type Mark = u8;
+pub type Mark = u8;
 
 /// Anything may follow.
-pub(super) const FREE: Mark = 0;
+pub const FREE: Mark = 0;
 /// After a `%`.
 const PERCENT: Mark = 1;
 /// After a `%` and a digit: no digit in lower case.
@@ -54,7 +55,7 @@ const fn others() -> [u8; 256] {
 
 /// The paths that URLs can have.
 #[derive(Clone, Debug)]
-pub(super) struct Language {
+pub struct Language {
     escapes: Escapes,
     occurs: [bool; 256],
     /// Whether a triplet in a path always comes from one in the URL.
@@ -74,7 +75,13 @@ fn triplet(byte: u8) -> Vec<u8> {
 }
 
 impl Language {
-    pub(super) fn new(escapes: Escapes) -> Language {
+    /// Returns the language of a normal form.
+    pub fn of(escapes: Escapes) -> &'static Language {
+        static LANGUAGES: [OnceLock<Language>; 4] = [const { OnceLock::new() }; 4];
+        LANGUAGES[escapes as usize].get_or_init(|| Language::new(escapes))
+    }
+
+    fn new(escapes: Escapes) -> Language {
         let decodes = |byte: u8| normal(&triplet(byte), escapes) == [byte];
         let stays = |byte: u8| !b"#\t\r\n".contains(&byte) && normal(&[byte], escapes) == [byte];
         let mut occurs = [false; 256];
@@ -85,7 +92,7 @@ impl Language {
     }
 
     /// Returns the mark after `byte`; `None` if it cannot occur here.
-    pub(super) fn after(&self, mark: Mark, byte: u8) -> Option<Mark> {
+    pub fn after(&self, mark: Mark, byte: u8) -> Option<Mark> {
         if !self.occurs[usize::from(byte)] {
             return None;
         }
@@ -105,12 +112,7 @@ impl Language {
 
     /// Writes the bytes that can follow to `moves`, with their marks: each `named` one, and one
     /// that represents all others.
-    pub(super) fn moves(
-        &self,
-        mark: Mark,
-        named: impl Iterator<Item = u8>,
-        moves: &mut Vec<(u8, Mark)>,
-    ) {
+    pub fn moves(&self, mark: Mark, named: impl Iterator<Item = u8>, moves: &mut Vec<(u8, Mark)>) {
         moves.clear();
         let mut is_named = [false; 256];
         for byte in named {
@@ -137,7 +139,7 @@ impl Language {
     }
 
     /// Returns whether a URL can have `path`.
-    pub(super) fn contains(&self, path: &[u8]) -> bool {
+    pub fn contains(&self, path: &[u8]) -> bool {
         let mut marks = path.iter().scan(FREE, |mark, &byte| {
             let next = self.after(*mark, byte);
             *mark = next.unwrap_or(FREE);
@@ -147,7 +149,7 @@ impl Language {
     }
 
     /// Writes a URL path that normalises to `path`, which is in this language.
-    pub(super) fn written(&self, path: &[u8]) -> Vec<u8> {
+    pub fn written(&self, path: &[u8]) -> Vec<u8> {
         let mut written = Vec::with_capacity(path.len());
         let mut rest = path;
         while let [byte, after @ ..] = rest {
@@ -164,7 +166,7 @@ impl Language {
             }
             rest = after;
         }
-        debug_assert_eq!(compared_path(&written, self.escapes, &mut Vec::new()).as_bytes(), path);
+        debug_assert_eq!(normal(&written, self.escapes), path);
         written
     }
 
@@ -186,94 +188,13 @@ impl Language {
     }
 }
 
-/// The longest path of an example. With the longest host it makes a URL that is not too long.
-pub(super) const PATH_BYTES_MAX: usize = URL_BYTES_MAX - HOST_BYTES_MAX - b"https://:65535#".len();
-
-/// A path and query as written in a URL.
-///
-/// ```
-/// use portcullis_lint::analysis::Example;
-///
-/// let example = Example::of(b"/a b");
-/// assert_eq!(example.path(), b"/a b");
-/// assert_eq!(example.url("https://example.com"), b"https://example.com/a b");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Example(Vec<u8>);
-
-impl Example {
-    /// Returns the example with `path`, which starts with `/` and has no `#`.
-    pub fn of(path: &[u8]) -> Example {
-        Example(path.to_vec())
-    }
-
-    /// Returns path and query as written in a URL.
-    pub fn path(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// Returns the path with which the rules of a dialect are compared.
-    pub fn compared(&self, escapes: Escapes) -> Vec<u8> {
-        compared_path(&self.0, escapes, &mut Vec::new()).as_bytes().to_vec()
-    }
-
-    /// Returns the URL at `origin` (`https://example.com`).
-    ///
-    /// A `#` follows white space at the end; otherwise the white space would not be part of the
-    /// URL.
-    pub fn url(&self, origin: &str) -> Vec<u8> {
-        let ends_in_space = self.0.last().is_some_and(|byte| b" \t\r".contains(byte));
-        let end: &[u8] = if ends_in_space { b"#" } else { b"" };
-        [origin.as_bytes(), &self.0, end].concat()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::dialect::Dialect;
-    use portcullis_robots::url::split;
-    use portcullis_testkit::words;
-    use std::collections::HashSet;
-
-    /// Bytes of every kind: digits of both cases, escaped ones, reserved ones, those that end paths.
-    const ALPHABET: &[u8] = b"%24fFgA/*$#\xe3 ";
-
-    fn paths() -> impl Iterator<Item = Vec<u8>> {
-        words(ALPHABET, 4).into_iter().map(|word| [b"/", &word[..]].concat())
-    }
-
-    #[test]
-    fn the_language_is_that_of_url_paths() {
-        for dialect in Dialect::ALL {
-            let escapes = dialect.paths.escapes;
-            let language = Language::new(escapes);
-            let mut met = HashSet::new();
-            for path in paths() {
-                let url = [b"https://example.com", &path[..], b"#"].concat();
-                let url = split(&url, dialect.paths.path_start).unwrap();
-                let compared =
-                    compared_path(url.path, escapes, &mut Vec::new()).as_bytes().to_vec();
-                assert!(language.contains(&compared), "{} {path:?}", dialect.name);
-                met.insert(compared);
-            }
-            for path in paths() {
-                if !language.contains(&path) {
-                    assert!(!met.contains(&path), "{} {path:?}", dialect.name);
-                    continue;
-                }
-                let example = Example::of(&language.written(&path));
-                let url = example.url("https://example.com");
-                let url = split(&url, dialect.paths.path_start).unwrap();
-                let again = compared_path(url.path, escapes, &mut Vec::new()).as_bytes().to_vec();
-                assert_eq!(again, path, "{} {url:?}", dialect.name);
-            }
-        }
-    }
 
     #[test]
     fn one_byte_represents_all_others() {
-        let language = Language::new(Escapes::Google);
+        let language = Language::of(Escapes::Google);
         let mut moves = Vec::new();
         language.moves(FREE, b"x%#".iter().copied(), &mut moves);
         assert_eq!(moves, [(b'y', FREE), (b'x', FREE), (b'%', PERCENT)]);
