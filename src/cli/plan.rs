@@ -19,7 +19,9 @@ use portcullis_dialect::limits::{
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
-use portcullis_io::list::{AgentPlace, AtConfig, AtPlace, FieldPath, ListConfig, ListFormat};
+use portcullis_io::list::{
+    AgentPlace, AtConfig, AtPlace, FieldPath, HostConfig, ListConfig, ListFormat,
+};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 use portcullis_set::{PolicySet, Strictness};
@@ -291,26 +293,36 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
 /// Makes `questions` ask about the agent of each record, if a flag requests it. Without -a, the agents
 /// of the built-in lists are known.
 pub fn record_agents(
-    RecordAgentArgs { agent_column, agent_field, agent_kind }: RecordAgentArgs,
+    RecordAgentArgs { agent_column, agent_field, agent_record, agent_kind }: RecordAgentArgs,
     questions: &mut QuestionPlan,
 ) -> anyhow::Result<()> {
     let place = match agent_column {
         Some(column) => AgentPlace::Column(column),
         None if !agent_field.is_empty() => AgentPlace::Fields(agent_field),
-        None => return Ok(()),
+        None if agent_record => AgentPlace::Record,
+        None => {
+            ensure!(
+                agent_kind.is_none(),
+                "--agent-kind is for the agent of each record: use --agent-column, --agent-field or \
+                 --agent-record too"
+            );
+            return Ok(());
+        }
     };
     ensure!(
         !questions.usage,
         "usage is found for named agents; omit --usage or --purpose, or name the agents with -a and \
-         omit --agent-column and --agent-field"
+         omit --agent-column, --agent-field and --agent-record"
     );
     let has_default_lists = questions.names_nobody();
     if has_default_lists {
         questions.asked = agents::expand(&["@ai-all", "@search"].map(AgentValue::new))?;
     }
     let kind = match agent_kind {
-        AgentForm::Token => AgentKind::Token,
-        AgentForm::Header => AgentKind::Header,
+        Some(AgentForm::Token) => AgentKind::Token,
+        Some(AgentForm::Header) => AgentKind::Header,
+        None if agent_record => AgentKind::Header,
+        None => AgentKind::Token,
     };
     questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
     // A set that is compiled for the agents alone does not have the names of others.
@@ -402,6 +414,7 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
         format: args.input_format,
         fields: args.field,
         column: args.column,
+        host: HostConfig { given: args.host, column: args.host_column, fields: args.host_field },
         terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
         ..ListConfig::default()
     })

@@ -93,7 +93,7 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         max_age_seconds: freshness.seconds_max,
         expired: if freshness.withdraws { "unknown" } else { "keep" },
     };
-    let AgentNotes { agents, lists, unnamed, .. } = &policies.agents;
+    let AgentNotes { agents, of_records, lists, unnamed, .. } = &policies.agents;
     Run {
         tool: "portcullis",
         version: env!("CARGO_PKG_VERSION"),
@@ -101,6 +101,7 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         origins: policies.origins(),
         dialect: set.dialect().name,
         agents: agents.clone(),
+        record_agents: of_records.clone(),
         agent_lists: lists.clone(),
         unnamed_agents: unnamed.clone(),
         captured: set.counts().captured,

@@ -21,6 +21,17 @@ const URLS: &str = "urls.txt";
 /// The list of a corpus with histories: a header, and a time beside each URL.
 const TIMED_URLS: &str = "urls.tsv";
 
+/// The list as an access log.
+const ACCESS_LOG: &str = "access.log";
+
+/// The form of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListForm {
+    Lines,
+    Timed,
+    AccessLog,
+}
+
 /// The captures and URLs in one unit of work, which is about 400 KiB.
 const CAPTURES_AT_ONCE: u64 = 256;
 const URLS_AT_ONCE: u64 = 5_000;
@@ -39,7 +50,11 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
         archive.is_some() || !has_history,
         "--captures: a folder has one file per host; choose --format jsonl or warc"
     );
-    let list = if has_history { TIMED_URLS } else { URLS };
+    let (list, form) = match (args.access_log, has_history) {
+        (true, _) => (ACCESS_LOG, ListForm::AccessLog),
+        (false, true) => (TIMED_URLS, ListForm::Timed),
+        (false, false) => (URLS, ListForm::Lines),
+    };
     let (robots, urls) = (args.out.file(name), args.out.file(list));
     for path in [&robots, &urls] {
         ensure!(
@@ -60,7 +75,7 @@ pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     // The list is written last: a corpus with a list is complete.
-    outputs.push(write_urls(&corpus, args.urls, has_history, &urls)?);
+    outputs.push(write_urls(&corpus, args.urls, form, &urls)?);
     let outputs =
         outputs.into_iter().map(Output::complete).collect::<Result<Vec<_>, OutputFailed>>()?;
     let folder = folder.map(AtomicFolder::complete).transpose();
@@ -111,20 +126,24 @@ fn write_archive(
 fn write_urls(
     corpus: &Corpus,
     urls: u64,
-    with_times: bool,
+    form: ListForm,
     path: &OutputFile,
 ) -> anyhow::Result<Output> {
     let mut output = Output::create(path)?;
-    if with_times {
+    if form == ListForm::Timed {
         output.write(b"url\ttime\n")?;
     }
     let make = |positions: Range<u64>| {
         let mut lines = Vec::new();
         for position in positions {
-            corpus.write_url(position, &mut lines);
-            if with_times {
-                lines.push(b'\t');
-                corpus.write_url_time(position, &mut lines);
+            match form {
+                ListForm::AccessLog => corpus.write_fetch(position, &mut lines),
+                ListForm::Lines => corpus.write_url(position, &mut lines),
+                ListForm::Timed => {
+                    corpus.write_url(position, &mut lines);
+                    lines.push(b'\t');
+                    corpus.write_url_time(position, &mut lines);
+                }
             }
             lines.push(b'\n');
         }

@@ -139,6 +139,20 @@ fn crawl_log() -> Vec<u8> {
     })
 }
 
+/// Returns lines with the host first; the requests of some have escapes or no path.
+fn access_log() -> Vec<u8> {
+    list(|record, url| {
+        let (host, path) = match url.split_once("://").map(|(_, rest)| rest.split_once('/')) {
+            Some(Some((host, path))) => {
+                (host, format!("GET /{} HTTP/1.1", path.replace('"', "\\\"")))
+            }
+            _ => ("a.example", url.replace('"', "\\x22")),
+        };
+        let time = "10/Oct/2025:13:55:36 -0700";
+        format!("{host}:443 192.0.2.1 - - [{time}] \"{path}\" 200 {record} \"-\" \"BadBot/1.0\"\n")
+    })
+}
+
 fn dump() -> Vec<u8> {
     list(|record, url| format!("{url}\tVersion: 7\nStatus: {record}\nMetadata:\n\n"))
 }
@@ -328,6 +342,7 @@ fn journals_logs_and_dumps() {
     check("heritrix", "recover", &journal(), "");
     check("crawl-log", "crawl.log", &crawl_log(), "");
     check("nutch", "dump", &dump(), "");
+    check("access-log", "access.log", &access_log(), "");
 }
 
 #[test]

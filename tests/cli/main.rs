@@ -31,6 +31,7 @@ mod lists;
 mod parquet;
 #[cfg(unix)]
 mod pipes;
+mod records_of_agents;
 mod survey;
 mod threads;
 #[cfg(target_os = "linux")]

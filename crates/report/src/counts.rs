@@ -11,10 +11,11 @@ use serde::ser::{Serialize, Serializer};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_dialect::usage::Preference;
+use portcullis_io::input::Record;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Session};
 
-use super::NameCounts;
+use super::{NameCounts, RecordAgentCounts};
 
 /// The counts of decisions for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Counts {
     unreadable_delays: Option<u64>,
     /// The records by preference, for each agent and label; `None` unless they are asked for.
     preferences: Option<Vec<[u64; Preference::ALL.len()]>>,
+    /// `None` unless each record has an agent of its own.
+    record_agents: Option<Box<RecordAgentCounts>>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -120,6 +123,17 @@ impl Counts {
         }
         self.ages.merge(session.take_ages());
         Ok(())
+    }
+
+    /// Counts the block that `session` decided last by the agent of each record.
+    pub fn add_record_agents(&mut self, block: &[Record<'_>], session: &Session) {
+        let counts = self.record_agents.get_or_insert_default();
+        counts.add_block(block, session, self.hosts_max > 0);
+    }
+
+    /// Returns the records by the agent of each; `None` unless they were counted.
+    pub fn record_agents(&self) -> Option<&RecordAgentCounts> {
+        self.record_agents.as_deref()
     }
 
     /// Counts the records of the blocks since the last call for which `session` found a crawl delay that
@@ -206,6 +220,9 @@ impl Counts {
         }
         if let Some(records) = next.unreadable_delays {
             *self.unreadable_delays.get_or_insert(0) += records;
+        }
+        if let Some(next) = &next.record_agents {
+            self.record_agents.get_or_insert_default().merge(next);
         }
     }
 

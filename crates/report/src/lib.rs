@@ -48,6 +48,7 @@ pub mod filter;
 pub mod json_lines;
 mod name_counts;
 pub mod page;
+mod record_agents;
 mod rejects;
 mod summary;
 mod wrong_list;
@@ -61,6 +62,7 @@ pub use counts::{AgentCounts, Counts, Figures};
 pub use drops::{Cause, Drops, Selection};
 pub use explanation::clause;
 pub use name_counts::NameCounts;
+pub use record_agents::RecordAgentCounts;
 pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
 pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
@@ -279,6 +281,9 @@ pub fn decide_block(
     };
     counts.add_block(block, bytes(block), session)?;
     counts.add_preferences(session);
+    if session.classifier().has_agent_per_record() {
+        counts.add_record_agents(block, session);
+    }
     rejects.add_block(block, session);
     Ok(())
 }

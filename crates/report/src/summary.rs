@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use super::record_agents::{DisallowedHosts, OtherAgents, RecordAgentCounts, RecordAgentObject};
 use super::{AgentCounts, Counts, Drops, Figures, InvalidRecords, NameCounts, Selection};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
@@ -34,6 +35,9 @@ pub struct Run {
     pub dialect: &'static str,
     /// The agents, in the order of the output.
     pub agents: Vec<String>,
+    /// The agents that are known if each record has its own, in the order of the classifier.
+    #[serde(skip)]
+    pub record_agents: Vec<String>,
     /// The lists that agents were taken from.
     pub agent_lists: Vec<AgentList>,
     /// Agents that no group names.
@@ -199,6 +203,8 @@ struct AccountObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped_hosts: Option<HostsObject>,
     per_agent: Vec<AgentObject<'a>>,
+    #[serde(flatten)]
+    record_agents: Option<RecordAgentsObject<'a>>,
     states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ages: Option<Figures>,
@@ -236,6 +242,14 @@ pub(super) struct AgentObject<'a> {
     /// The preferences about each label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) usage: Option<Figures<Figures>>,
+}
+
+/// The records by the agent of each.
+#[derive(Serialize)]
+struct RecordAgentsObject<'a> {
+    record_agents: Vec<RecordAgentObject<'a>>,
+    disallowed_hosts: DisallowedHosts,
+    other_agents: OtherAgents,
 }
 
 /// Hosts with the most URLs.
@@ -288,6 +302,7 @@ impl Serialize for Account {
             dropped_hosts: dropped
                 .map(|(_, drops)| HostsObject::of(drops.hosts(), ACCOUNT_DROPPED_HOSTS_SHOWN)),
             per_agent: self.per_agent().collect(),
+            record_agents: self.record_agents(),
             states: self.states(),
             ages: self.run.judged_age.is_some().then(|| self.ages()),
             before_first: self.run.at.is_some().then(|| self.counts.ages().before_first),
@@ -320,6 +335,45 @@ impl Account {
             (label.as_str(), Figures::of(Preference::ALL, Preference::as_str, count))
         };
         Some(Figures(labels.iter().zip(counts).map(of_label).collect()))
+    }
+
+    fn record_agents(&self) -> Option<RecordAgentsObject<'_>> {
+        let counts = self.counts.record_agents()?;
+        Some(RecordAgentsObject {
+            record_agents: counts.by_agent(&self.run.record_agents),
+            disallowed_hosts: counts.disallowed_hosts(),
+            other_agents: counts.other_agents(),
+        })
+    }
+
+    /// Writes the records that were not allowed by agent and by host, and the agents that were not
+    /// recognised.
+    fn write_record_agents(
+        &self,
+        counts: &RecordAgentCounts,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let disallowed = |it: &RecordAgentObject<'_>| it.verdicts.get(Verdict::Disallow.as_str());
+        let agents = counts.by_agent(&self.run.record_agents);
+        let agents: Vec<_> = agents.iter().filter(|it| disallowed(it) > 0).collect();
+        if !agents.is_empty() {
+            writeln!(out, "disallowed records by agent:")?;
+        }
+        for it in agents.iter().take(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
+            let all: u64 = it.verdicts.0.iter().map(|(_, count)| count).sum();
+            let agent = it.agent.unwrap_or_default();
+            writeln!(out, "  {} of {all} {}", disallowed(it), visible(agent))?;
+        }
+        if let rest @ 1.. = agents.len().saturating_sub(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
+            writeln!(out, "  and {rest} more agents")?;
+        }
+        let DisallowedHosts { largest, hosts, uncounted_urls } = counts.disallowed_hosts();
+        let hosts_of = largest.iter().map(|it| (it.urls, it.host.as_str()));
+        write_counted(out, "disallowed records by host", (hosts, uncounted_urls), hosts_of)?;
+        let OtherAgents { largest, agents, records, uncounted_records } = counts.other_agents();
+        let title = format!("{records} records with an agent that is not known");
+        let agents_of = largest.iter().map(|it| (it.records, it.agent.as_str()));
+        write_counted(out, &title, (agents, uncounted_records), agents_of)
     }
 
     /// Returns the number of URLs by the state of their origin, or `None` if the state was not
@@ -382,6 +436,9 @@ impl Account {
                 reasons => writeln!(out, " ({reasons})")?,
             }
         }
+        if let Some(counts) = self.counts.record_agents() {
+            self.write_record_agents(counts, out)?;
+        }
         let states = self.states().unwrap_or_default().to_string();
         if !states.is_empty() {
             writeln!(out, "URLs by the state of their origin: {states}")?;
@@ -428,6 +485,29 @@ fn reasons_of(counts: &AgentCounts) -> Figures<Figures> {
     let mut reasons = Figures::of(Verdict::ALL, Verdict::as_str, of_verdict);
     reasons.0.retain(|(_, reasons)| !reasons.0.is_empty());
     reasons
+}
+
+/// Writes the largest of several counts, unless there is none: those that were counted one by one,
+/// and the records that were not.
+fn write_counted<'a>(
+    out: &mut impl Write,
+    title: &str,
+    (names, uncounted): (usize, u64),
+    largest: impl Iterator<Item = (u64, &'a str)>,
+) -> io::Result<()> {
+    if names == 0 {
+        return Ok(());
+    }
+    let rest = match uncounted {
+        0 => String::new(),
+        records => format!(", and more: {records} later records are not counted one by one"),
+    };
+    writeln!(out, "{title}, {names} in all{rest}:")?;
+    for (records, name) in largest {
+        let name = if name.is_empty() { "(none)" } else { name };
+        writeln!(out, "  {records} {}", visible(name))?;
+    }
+    Ok(())
 }
 
 impl Summary {

@@ -20,7 +20,10 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
             "name the column with the URL with --column, or the format with --input-format".into()
         }
-        ListFormat::HeritrixJournal | ListFormat::CrawlLog | ListFormat::NutchDump => format!(
+        ListFormat::HeritrixJournal
+        | ListFormat::CrawlLog
+        | ListFormat::AccessLog
+        | ListFormat::NutchDump => format!(
             "it does not look like {}; name its format with --input-format",
             list.format().describe()
         ),

@@ -114,6 +114,12 @@ pub(super) fn rfc3339(time: u64) -> String {
     jiff::Timestamp::from_second(time as i64).expect("times are of this century").to_string()
 }
 
+/// Formats a time as access logs do: `10/Oct/2000:13:55:36 +0000`.
+pub(super) fn log_time(time: u64) -> String {
+    let time = jiff::Timestamp::from_second(time as i64).expect("times are of this century");
+    time.strftime("%d/%b/%Y:%H:%M:%S +0000").to_string()
+}
+
 fn write_line(url: &str, capture: Capture, body: &[u8], out: &mut Vec<u8>) {
     let line = Line {
         url,

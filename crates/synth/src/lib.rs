@@ -11,6 +11,7 @@
 //! - Named crawlers have a long tail.
 //! - On request, some hosts state usage preferences.
 //! - On request, every host has a history of several captures.
+//! - On request, the URLs are those of an access log, with the crawlers and browsers that fetched them.
 //!
 //! All hosts are below `.example` (RFC 2606), so no real host is named. For verdicts on a real
 //! site, use its real file.
@@ -37,6 +38,7 @@
 
 mod archive;
 mod draw;
+mod fetches;
 mod history;
 mod layout;
 mod patterns;
@@ -149,6 +151,16 @@ impl Corpus {
     pub fn write_url_time(&self, position: u64, out: &mut Vec<u8>) {
         let time = history::draw_time(&mut self.stream(Purpose::UrlTime, position));
         out.extend_from_slice(archive::rfc3339(time).as_bytes());
+    }
+
+    /// Appends the line of an access log with the request for a URL of the list, without a line end, to
+    /// `out`: the host and its port, then the combined log format. Its time is that of
+    /// [`Corpus::write_url_time`].
+    pub fn write_fetch(&self, position: u64, out: &mut Vec<u8>) {
+        let mut url = Vec::new();
+        self.write_url(position, &mut url);
+        let time = history::draw_time(&mut self.stream(Purpose::UrlTime, position));
+        fetches::write(self.stream(Purpose::Fetch, position), &url, time, out);
     }
 
     /// Appends the origin of a host's URLs (`https://www.small-lake-7.example`) to `out`.

@@ -23,6 +23,7 @@ pub(super) enum Purpose {
     History = 15,
     Edits = 16,
     UrlTime = 17,
+    Fetch = 18,
 }
 
 /// A stream of random numbers.

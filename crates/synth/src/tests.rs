@@ -265,3 +265,27 @@ fn the_histories_of_a_seed_never_change() {
     });
     assert_eq!(xxhash_rust::xxh3::xxh3_64(&archive), 4_293_521_713_480_737_201);
 }
+
+#[test]
+fn the_log_of_a_seed_never_changes() {
+    let corpus = Corpus::new(1, HOSTS);
+    let lines = (0..URLS).map(|position| written(|out| corpus.write_fetch(position, out)));
+    let lines: Vec<String> = lines.map(|line| String::from_utf8(line).unwrap()).collect();
+    let share = |part: &str| {
+        let lines = lines.iter().filter(|line| line.contains(part)).count();
+        lines as f64 / URLS as f64
+    };
+    assert!((0.6..0.75).contains(&share("Chrome/")));
+    assert!((0.03..0.1).contains(&share("GPTBot/1.2")));
+    assert!((0.001..0.003).contains(&share("] \"-\" ")));
+    for (position, line) in (0..).zip(&lines) {
+        let url = String::from_utf8(written(|out| corpus.write_url(position, out))).unwrap();
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let (host, path) = rest.split_at(rest.find('/').unwrap());
+        let port = if scheme == "https" { 443 } else { 80 };
+        assert!(line.starts_with(&format!("{host}:{port} 198.")), "{line}");
+        assert!(line.contains(&format!("] \"GET {path} HTTP/1.1\" ")) || line.contains("] \"-\" "));
+    }
+    let hash = xxhash_rust::xxh3::xxh3_64(lines.concat().as_bytes());
+    assert_eq!(hash, 5_673_420_304_740_969_226, "published figures name logs by their seed");
+}

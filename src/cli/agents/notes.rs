@@ -31,6 +31,8 @@ const AGENT_OF_RECORD: &str = "the agent of each record";
 pub struct AgentNotes {
     /// The agents that are evaluated, in the order of the output.
     pub agents: Vec<String>,
+    /// The agents that are known if each record has its own, and the one without a name.
+    pub of_records: Vec<String>,
     pub lists: Vec<AgentList>,
     pub unnamed: Vec<UnnamedAgent>,
     repeated: Vec<String>,
@@ -69,11 +71,14 @@ impl AgentNotes {
                 unnamed.push(UnnamedAgent { agent: chain.name().to_owned(), suggestion });
             }
         }
+        let mut names: Vec<String> = chains.iter().map(|chain| chain.name().to_owned()).collect();
+        let of_records = questions.each.as_ref().map(|_| {
+            names.push(AgentChain::unnamed().name().to_owned());
+            std::mem::replace(&mut names, vec![AGENT_OF_RECORD.to_owned()])
+        });
         Ok(AgentNotes {
-            agents: match &questions.each {
-                Some(_) => vec![AGENT_OF_RECORD.to_owned()],
-                None => chains.iter().map(|chain| chain.name().to_owned()).collect(),
-            },
+            agents: names,
+            of_records: of_records.unwrap_or_default(),
             lists: questions.asked.lists.iter().enumerate().map(list).collect(),
             unnamed,
             repeated: questions.asked.repeated.clone(),

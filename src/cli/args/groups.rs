@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{TimeUnit, UnixSeconds};
-use portcullis_io::list::{FieldPath, ListFormat};
+use portcullis_io::list::{FieldPath, ListFormat, given_host};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder};
@@ -58,6 +58,10 @@ pub struct RecordAgentArgs {
     #[arg(long, value_name = "COLUMN", conflicts_with = "agent_field")]
     pub agent_column: Option<String>,
 
+    /// Decide each record of an access log for the agent of its User-Agent header
+    #[arg(long, conflicts_with_all = ["agent_field", "agent_column"])]
+    pub agent_record: bool,
+
     /// Decide each record for the agent in this field of JSON Lines or CDXJ, such as
     /// `request.agent`
     ///
@@ -67,15 +71,10 @@ pub struct RecordAgentArgs {
 
     /// How the agent of each record is written: as a product token, or as a User-Agent header
     ///
-    /// The agent of a header is the one with the longest product token in it that is known.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "KIND",
-        default_value = "token",
-        hide_possible_values = true
-    )]
-    pub agent_kind: AgentForm,
+    /// token or header; by default token, and header with --agent-record. The agent of a header is the
+    /// one with the longest product token in it that is known.
+    #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
+    pub agent_kind: Option<AgentForm>,
 }
 
 /// How the agent of a record is written.
@@ -339,9 +338,10 @@ pub struct ReadingArgs {
     /// The format of the lists; detected for each list by default
     ///
     /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
-    /// (see --column). cdxj: an index of a web archive. heritrix: a recover journal. crawl-log:
-    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column). sitemap: a
-    /// sitemap, or an index with the sitemaps beside it.
+    /// (see --column). cdxj: an index of a web archive. access-log: what Apache and nginx
+    /// write (see --host). heritrix: a recover journal. crawl-log: Heritrix's crawl.log. nutch:
+    /// `readdb -dump`. parquet: Parquet (see --column). sitemap: a sitemap, or an index with the
+    /// sitemaps beside it.
     #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
     pub input_format: Option<ListFormat>,
 
@@ -359,6 +359,25 @@ pub struct ReadingArgs {
     /// file without a header the only one with a URL.
     #[arg(long, value_name = "COLUMN")]
     pub column: Option<String>,
+
+    /// The host of URLs that are a path alone, such as `example.com`, `http://example.com` or
+    /// `example.com:8080`
+    ///
+    /// A URL that begins with `/` is a path. The host of its record counts first: the word before the
+    /// client in an access log, --host-column or --host-field. The scheme is https, or http for port
+    /// 80, unless it is given.
+    #[arg(long, value_name = "HOST", value_parser = given_host)]
+    pub host: Option<String>,
+
+    /// The column of CSV and TSV with the host of URLs that are a path alone: its name, or its number
+    /// from 1
+    #[arg(long, value_name = "COLUMN")]
+    pub host_column: Option<String>,
+
+    /// The field of JSON Lines and CDXJ with the host of URLs that are a path alone, such as
+    /// `request.host`
+    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "host_column")]
+    pub host_field: Vec<FieldPath>,
 
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]

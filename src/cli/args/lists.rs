@@ -14,6 +14,9 @@ use super::groups::{
     RunArgs, TimeArgs, UsageArgs,
 };
 
+/// The flags that read the agent of each record, so that -a is not required.
+const AGENT_OF_RECORD: [&str; 3] = ["agent_column", "agent_field", "agent_record"];
+
 /// Check a few URLs and print VERDICT, TAB, URL for each
 ///
 /// Exits with status 0 if every verdict is allow, and with 1 otherwise.
@@ -55,7 +58,7 @@ pub struct CheckArgs {
 ///
 /// No record is dropped, and the order of the input is kept.
 #[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present_any(["agent_column", "agent_field"])))]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any(AGENT_OF_RECORD)))]
 pub struct ClassifyArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
@@ -152,7 +155,7 @@ impl ClassifyFormat {
 /// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
 #[command(mut_arg("out_dir", |out_dir| out_dir.conflicts_with_all(["count", "quiet"])))]
-#[command(mut_arg("agents", |agents| agents.required_unless_present_any(["agent_column", "agent_field"])))]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any(AGENT_OF_RECORD)))]
 pub struct FilterArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,

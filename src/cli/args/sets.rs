@@ -319,6 +319,14 @@ pub struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub captures: u64,
 
+    /// Write the list as an access log, DIR/access.log: who fetched each URL, and when
+    ///
+    /// The lines are in the combined log format after the host and its port. A third of the requests is
+    /// by crawlers. The URLs and times are those of the other lists, except that some requests have no
+    /// path.
+    #[arg(long)]
+    pub access_log: bool,
+
     /// Let some hosts state usage preferences
     ///
     /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs

@@ -89,6 +89,20 @@ impl UnixSeconds {
         digits_of_cdx(text).or_else(|| usual_form(text)).or_else(other).and_then(in_range)
     }
 
+    /// Parses the time of an access log, `10/Oct/2000:13:55:36 -0700`, or another form of
+    /// [`UnixSeconds::from_text`] without a unit.
+    ///
+    /// ```
+    /// use portcullis_io::access::UnixSeconds;
+    ///
+    /// let time = UnixSeconds::from_log(b"06/Nov/1994:09:49:37 +0100");
+    /// assert_eq!(time, Some(UnixSeconds(784_111_777)));
+    /// assert_eq!(UnixSeconds::from_log(b"06/Nov/1994"), None);
+    /// ```
+    pub fn from_log(text: &[u8]) -> Option<UnixSeconds> {
+        log_form(text).and_then(in_range).or_else(|| UnixSeconds::from_text(text, None))
+    }
+
     /// Returns the time that a number of units since 1970 means, as [`UnixSeconds::from_text`] does.
     pub fn from_number(number: f64, unit: TimeUnit) -> Option<UnixSeconds> {
         let seconds = match unit {
@@ -177,6 +191,22 @@ fn usual_form(text: &[u8]) -> Option<i64> {
         _ => return None,
     };
     Some(midnight + second - ahead)
+}
+
+/// Parses `DD/Mon/YYYY:hh:mm:ss +hhmm`.
+fn log_form(text: &[u8]) -> Option<i64> {
+    const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let text: &[u8; 26] = text.try_into().ok()?;
+    let parts = [2, 6, 11, 14, 17, 20].map(|place| text[place]);
+    let (sign, ahead) = (text[21], second(&text[22..24], &text[24..], b"00")?);
+    if parts != *b"//::: " || !matches!(sign, b'+' | b'-') {
+        return None;
+    }
+    let month = MONTHS.chunks_exact(3).position(|month| *month == text[3..6])?;
+    let month = [b'0' + ((month + 1) / 10) as u8, b'0' + ((month + 1) % 10) as u8];
+    let midnight = day(&text[7..11], &month, &text[..2])? * DAY;
+    let second = second(&text[12..14], &text[15..17], &text[18..20])?;
+    Some(midnight + second - if sign == b'+' { ahead } else { -ahead })
 }
 
 /// Returns the days from 1970-01-01 to a day; `None` if there is no such day.

@@ -18,6 +18,7 @@ impl ColumnOf {
     pub const URL: ColumnOf = ColumnOf { noun: "URL", flag: "--column" };
     pub const TIME: ColumnOf = ColumnOf { noun: "time", flag: "--at-column" };
     pub const AGENT: ColumnOf = ColumnOf { noun: "agent", flag: "--agent-column" };
+    pub const HOST: ColumnOf = ColumnOf { noun: "host", flag: "--host-column" };
 }
 
 /// A column of a table.

@@ -72,7 +72,7 @@ pub(super) fn log(text: &[u8], has_time: bool) -> Values<'_> {
     let time = words.next().filter(|_| has_time);
     let url = words.nth(2).ok_or(Problem::NoUrl);
     let time = time.and_then(|time| UnixSeconds::from_text(time, None));
-    Values { url, time, agent: None }
+    Values { time, ..Values::of_url(url) }
 }
 
 fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -24,6 +24,8 @@ pub(super) struct Columns {
     pub time: Option<usize>,
     /// The column of the agent.
     pub agent: Option<usize>,
+    /// The column of the host.
+    pub host: Option<usize>,
     /// The unit of times that are numbers.
     pub unit: Option<TimeUnit>,
     /// The number of fields in a row.
@@ -129,7 +131,7 @@ impl Columns {
         }
         let mut fields = Fields::new(rest, self.delimiter);
         let (mut count, mut problem) = (0, None);
-        let (mut url, mut time, mut agent) = (None, None, None);
+        let (mut url, mut time, mut agent, mut host) = (None, None, None, None);
         for field in fields.by_ref() {
             problem = problem.or(field.problem);
             if count == self.column {
@@ -140,6 +142,9 @@ impl Columns {
             }
             if Some(count) == self.agent {
                 agent = Some(field);
+            }
+            if Some(count) == self.host {
+                host = Some(field);
             }
             count += 1;
         }
@@ -152,8 +157,9 @@ impl Columns {
         // In a row with a problem, columns are not where they should be.
         let time = time.filter(|_| url.is_ok());
         let time = time.and_then(|time| UnixSeconds::from_text(time.text(arena), self.unit));
-        let agent = agent.filter(|_| url.is_ok()).map(|agent| agent.text(arena));
-        Some(Row { whole: &rest[..end], end_bytes, values: Values { url, time, agent } })
+        let [agent, host] =
+            [agent, host].map(|field| field.filter(|_| url.is_ok()).map(|it| it.text(arena)));
+        Some(Row { whole: &rest[..end], end_bytes, values: Values { url, time, agent, host } })
     }
 }
 

@@ -8,13 +8,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::access_log::{self, AccessLine};
 use super::column::listed;
 use super::delimited::{Columns, first_row};
 use super::framing::Framing;
 use super::json::Members;
 use super::values::Place;
 use super::{
-    AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES, crawl,
+    AgentPlace, AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES,
+    crawl,
 };
 use crate::input::{InputError, Terminator};
 use crate::sitemap::is_sitemap;
@@ -67,6 +69,7 @@ pub(crate) fn detect(
     };
     if !first.is_empty() || !is_whole {
         let checked = config.at.check(format).and_then(|()| config.agent.check(format));
+        let checked = checked.and_then(|()| config.host.check(format));
         checked.map_err(|problem| problem_with(name, problem))?;
     }
     let look = Look { name, text, is_whole, config };
@@ -79,6 +82,7 @@ pub(crate) fn detect(
         ListFormat::Cdxj => look.cdxj(),
         ListFormat::HeritrixJournal => Some(Found::new(LINES, Place::JournalWord)),
         ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWords)),
+        ListFormat::AccessLog => look.access_log()?,
         ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Place::DumpLine)),
         ListFormat::Parquet => {
             let list = List { at: config.at.clone(), ..List::parquet(name.to_owned()) };
@@ -101,7 +105,9 @@ pub(crate) fn detect(
     let name = name.to_owned();
     let plain = List::plain(name, Terminator::LineFeed);
     let at = config.at.clone();
-    let list = List { format, framing, place, at, head, columns, note, ..plain };
+    let has_hosts = config.host.is_asked() || format == ListFormat::AccessLog;
+    let hosts = has_hosts.then(|| config.host.clone());
+    let list = List { format, framing, place, at, hosts, head, columns, note, ..plain };
     match is_sitemap {
         true => Ok(Detected::Sitemap(Box::new(list))),
         false => Ok(Detected::List(Box::new(list))),
@@ -141,7 +147,8 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     };
     let has_column = config.column.is_some()
         || matches!(config.at.place, AtPlace::Column(_))
-        || config.agent.column().is_some();
+        || config.agent.column().is_some()
+        || config.host.column.is_some();
     let is_tabbed = memchr::memchr(b'\t', line).is_some();
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
@@ -155,6 +162,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
             ListFormat::HeritrixJournal
         }
         () if crawl::is_log(line) => ListFormat::CrawlLog,
+        () if access_log::is_access_log(line) => ListFormat::AccessLog,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
         () if is_headed(b'\t') || has_column && is_tabbed => ListFormat::Tsv,
         () if is_headed(b',') || is_headed(b';') || has_column => ListFormat::Csv,
@@ -210,8 +218,27 @@ struct Look<'l> {
 impl Look<'_> {
     /// Returns the members at these paths of the URL, and those of the time and the agent.
     fn members(&self, urls: Vec<FieldPath>) -> Members {
+        let ListConfig { at, agent, host, .. } = self.config;
+        Members::new(urls, at.fields(), agent.fields(), &host.fields, at.unit)
+    }
+
+    /// Detects whether lines of an access log begin with a host. Without one, `--host` gives it.
+    fn access_log(&self) -> Result<Option<Found>, InputError> {
+        let Some(mut lines) = self.lines() else { return Ok(None) };
+        let first = lines.find_map(|line| Some((line, access_log::begins_with_host(line)?)));
+        let has_host = first.is_some_and(|(_, has_host)| has_host);
+        let needs_host =
+            first.is_some_and(|(line, _)| access_log::asks_for_path(line) == Some(true));
+        if needs_host && !has_host && self.config.host.given.is_none() {
+            let problem = "an access log that names no host; give the host of its requests with \
+                           --host, such as --host example.com";
+            return Err(problem_with(self.name, problem));
+        }
         let ListConfig { at, agent, .. } = self.config;
-        Members::new(urls, at.fields(), agent.fields(), at.unit)
+        let (has_time, has_agent) = (at.is_asked(), *agent == AgentPlace::Record);
+        let place = Place::AccessLine(AccessLine { has_host, has_time, has_agent });
+        let how = has_host.then(|| "the host first".to_owned());
+        Ok(Some(Found { how, ..Found::new(LINES, place) }))
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
@@ -320,8 +347,8 @@ impl Look<'_> {
         let framing = |delimiter| Framing::Quoted { delimiter };
         if self.text.is_empty() && self.is_whole {
             let (delimiter, unit) = (delimiters[0], None);
-            let (time, agent) = (None, None);
-            let columns = Columns { delimiter, column: 0, time, agent, unit, count: 1 };
+            let (time, agent, host) = (None, None, None);
+            let columns = Columns { delimiter, column: 0, time, agent, host, unit, count: 1 };
             return Ok(Some(Found::new(framing(delimiter), Place::Columns(columns))));
         }
         let mut found: Option<FirstRow> = None;
@@ -355,8 +382,10 @@ impl Look<'_> {
             };
             let time = of_value(self.config.at.column(), ColumnOf::TIME)?;
             let agent = of_value(self.config.agent.column(), ColumnOf::AGENT)?;
+            let host = of_value(self.config.host.column.as_deref(), ColumnOf::HOST)?;
             let (unit, count) = (self.config.at.unit, row.len());
-            let place = Place::Columns(Columns { delimiter, column, time, agent, unit, count });
+            let place =
+                Place::Columns(Columns { delimiter, column, time, agent, host, unit, count });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {
                 (None, true) => Some(format!("column `{shown}`")),

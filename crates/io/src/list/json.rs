@@ -1,4 +1,4 @@
-//! Finds the URL, the time and the agent in a JSON object: members by their paths.
+//! Finds the URL, the time, the agent and the host in a JSON object: members by their paths.
 //!
 //! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8
 //! and one to parse, whatever is read.
@@ -16,11 +16,11 @@ use crate::record::FieldValue;
 /// The members that are read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Members {
-    /// The paths for the URL, then those for the time and for the agent. The first of each that the
-    /// object has counts.
+    /// The paths for the URL, then those for the time, the agent and the host. The first of each that
+    /// the object has counts.
     paths: Vec<FieldPath>,
-    /// The ends of the paths for the URL, and of those for the time.
-    ends: [usize; 2],
+    /// The ends of the paths for the URL, the time and the agent.
+    ends: [usize; 3],
     unit: Option<TimeUnit>,
 }
 
@@ -29,11 +29,15 @@ impl Members {
         mut urls: Vec<FieldPath>,
         times: &[FieldPath],
         agents: &[FieldPath],
+        hosts: &[FieldPath],
         unit: Option<TimeUnit>,
     ) -> Members {
-        let ends = [urls.len(), urls.len() + times.len()];
-        urls.extend_from_slice(times);
-        urls.extend_from_slice(agents);
+        let mut ends = [urls.len(); 3];
+        for (end, paths) in [times, agents].into_iter().enumerate() {
+            urls.extend_from_slice(paths);
+            ends[end + 1] = urls.len();
+        }
+        urls.extend_from_slice(hosts);
         Members { paths: urls, ends, unit }
     }
 
@@ -41,28 +45,26 @@ impl Members {
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
         match self.found(text, arena) {
             Err(problem) => Values::of_url(Err(problem)),
-            Ok([url, time, agent]) => Values {
+            Ok([url, time, agent, host]) => Values {
                 url: url.and_then(|url| match url {
                     FieldValue::Text(Cow::Borrowed(text)) => Ok(text),
                     _ => Err(Problem::NotAString),
                 }),
                 time: time.ok().and_then(|time| time_of(&time, self.unit)),
-                agent: agent.ok().and_then(|agent| match agent {
-                    FieldValue::Text(Cow::Borrowed(text)) => Some(text),
-                    _ => None,
-                }),
+                agent: agent.ok().and_then(text_of),
+                host: host.ok().and_then(text_of),
             },
         }
     }
 
-    fn found<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Result<[Found<'c>; 3], Problem> {
+    fn found<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Result<[Found<'c>; 4], Problem> {
         let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
         let text = text.trim_ascii();
         if !text.starts_with('{') {
             return Err(Problem::NotJson);
         }
         let missing = || (usize::MAX, Err(Problem::NoField));
-        let found = [missing(), missing(), missing()];
+        let found = [missing(), missing(), missing(), missing()];
         let mut first = First { paths: &[], before: 0, ends: self.ends, found, arena };
         for (number, paths) in self.paths.chunks(PATHS_MAX).enumerate() {
             (first.paths, first.before) = (paths, number * PATHS_MAX);
@@ -70,6 +72,13 @@ impl Members {
             read(&mut parser, &mut first).map_err(|_| Problem::NotJson)?;
         }
         Ok(first.found.map(|(_, value)| value))
+    }
+}
+
+fn text_of(value: FieldValue<'_>) -> Option<&[u8]> {
+    match value {
+        FieldValue::Text(Cow::Borrowed(text)) => Some(text),
+        _ => None,
     }
 }
 
@@ -81,9 +90,9 @@ struct First<'p, 'c> {
     paths: &'p [FieldPath],
     /// The number of paths before them.
     before: usize,
-    ends: [usize; 2],
-    /// The number of the path, and its value or problem: for the URL, the time and the agent.
-    found: [(usize, Found<'c>); 3],
+    ends: [usize; 3],
+    /// The number of the path, and its value or problem: for each value.
+    found: [(usize, Found<'c>); 4],
     arena: &'c Bump,
 }
 

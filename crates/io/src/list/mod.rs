@@ -13,12 +13,14 @@
 //! | `cdxj` | a line: key, timestamp, JSON object | the member `url` | the timestamp, or a member |
 //! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word | |
 //! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
+//! | `access-log` | a line, as Apache and nginx write it | the request | in brackets |
 //! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB | |
 //! | `parquet` | a row | a column | a column |
 //! | `sitemap` | an entry of a sitemap | its `<loc>`, as a line | |
 //!
 //! The time is read if [`ListConfig::at`] asks for it, in the same pass, and the agent if
-//! [`ListConfig::agent`] does: a column or a member.
+//! [`ListConfig::agent`] does: a column, a member, or the header in an access log. A path has the host
+//! of [`ListConfig::host`].
 //!
 //! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
 //! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
@@ -47,11 +49,13 @@
 //! # Ok::<(), portcullis_io::input::InputError>(())
 //! ```
 
+mod access_log;
 mod column;
 mod crawl;
 mod delimited;
 mod detect;
 mod framing;
+mod host;
 mod json;
 pub mod parquet;
 mod rows;
@@ -70,6 +74,7 @@ pub use bumpalo::Bump as Arena;
 pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
 pub(crate) use detect::{Detected, detect};
 pub(crate) use framing::Framing;
+pub use host::{HostConfig, given_host};
 use parquet::ParquetList;
 use portcullis_dialect::words;
 pub use rows::Rows;
@@ -94,6 +99,8 @@ words! {
         HeritrixJournal => "heritrix": "a Heritrix recover journal",
         /// Heritrix's crawl.log.
         CrawlLog => "crawl-log": "a Heritrix crawl.log",
+        /// The access log of a web server, in the common or the combined log format.
+        AccessLog => "access-log": "an access log",
         /// The text that Nutch's `readdb -dump` writes.
         NutchDump => "nutch": "a Nutch readdb dump",
         /// Parquet.
@@ -149,6 +156,8 @@ pub struct ListConfig {
     pub at: AtConfig,
     /// Where the agent of each record is.
     pub agent: AgentPlace,
+    /// The host of records that have a path alone.
+    pub host: HostConfig,
 }
 
 impl ListConfig {
@@ -180,6 +189,10 @@ words! {
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.
         NoUrl => "no-url": "a line of a kind without a URL",
+        /// The request of an access log is not for a page.
+        NoRequest => "no-request": "the request has no path or URL",
+        /// The URL is a path, and its host is not known.
+        NoHost => "no-host": "a path without a host; give one with --host",
         /// The column's value is null.
         Null => "null": "the column is null",
     }
@@ -193,6 +206,8 @@ pub struct List {
     framing: Framing,
     place: Place,
     at: AtConfig,
+    /// The host of paths; `None` if a path is not a URL.
+    hosts: Option<HostConfig>,
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
@@ -209,6 +224,7 @@ impl List {
             framing: Framing::Byte(terminator),
             place: Place::Text,
             at: AtConfig::default(),
+            hosts: None,
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
@@ -289,6 +305,12 @@ impl List {
         self.note.as_deref()
     }
 
+    /// Whether each record is its URL.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        matches!(self.place, Place::Text) && self.hosts.is_none()
+    }
+
     pub(crate) fn framing(&self) -> Framing {
         self.framing
     }
@@ -332,9 +354,9 @@ impl<'c> Iterator for TextRecords<'c> {
 
     #[inline]
     fn next(&mut self) -> Option<Record<'c>> {
-        match self.list.place {
-            Place::Text => self.lines.next(),
-            _ => self.next_with_place(),
+        match self.list.is_plain() {
+            true => self.lines.next(),
+            false => self.next_with_place(),
         }
     }
 }
@@ -353,9 +375,9 @@ impl<'c> TextRecords<'c> {
     #[inline]
     fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
         // Plain lines are split in a separate loop.
-        match self.list.place {
-            Place::Text => block.extend(self.lines.by_ref().take(records_max)),
-            _ => block.extend(self.by_ref().take(records_max)),
+        match self.list.is_plain() {
+            true => block.extend(self.lines.by_ref().take(records_max)),
+            false => block.extend(self.by_ref().take(records_max)),
         }
     }
 
@@ -363,7 +385,10 @@ impl<'c> TextRecords<'c> {
         let (arena, at) = (self.arena, &self.list.at);
         let has_time = at.place == AtPlace::Record;
         let (record, values) = match &self.list.place {
-            Place::Text => return self.lines.next(),
+            Place::Text => {
+                let record = self.lines.next()?;
+                (record, Values::of_url(Ok(record.url())))
+            }
             // A file without rows.
             Place::Rows => return None,
             Place::Columns(columns) => {
@@ -389,11 +414,15 @@ impl<'c> TextRecords<'c> {
                 let record = self.lines.next()?;
                 (record, Values::of_url(crawl::journal_url(record.text())))
             }
+            Place::AccessLine(line) => {
+                let record = self.lines.next()?;
+                (record, line.read(record.text(), arena))
+            }
             Place::LogWords => {
                 let record = self.lines.next()?;
                 (record, crawl::log(record.text(), has_time))
             }
         };
-        Some(values.of_record(record, at.is_asked(), arena))
+        Some(values.of_record(record, at.is_asked(), self.list.hosts.as_ref(), arena))
     }
 }

@@ -1,9 +1,12 @@
-//! The values that are read from a record: the URL, and the time and the agent if they are asked for.
+//! The values that are read from a record: the URL, and its host, the time and the agent if they are
+//! asked for.
 //!
 //! Each format finds all values in one pass. [`Place`] says where they are, [`Values`] is what was
 //! found.
 
+use super::access_log::AccessLine;
 use super::delimited::Columns;
+use super::host::HostConfig;
 use super::json::Members;
 use super::{Arena, FieldPath, ListFormat, Problem};
 use crate::access::{TimeUnit, UnixSeconds, in_range};
@@ -16,7 +19,8 @@ pub enum AtPlace {
     /// No time is read.
     #[default]
     Nowhere,
-    /// Where the format has it: the second word of CDXJ, the first one of a crawl.log.
+    /// Where the format has it: the second word of CDXJ, the first one of a crawl.log, the brackets of
+    /// an access log.
     Record,
     /// The column of CSV, TSV or Parquet with this name or number, counted from 1.
     Column(String),
@@ -30,6 +34,8 @@ pub enum AgentPlace {
     /// No agent is read.
     #[default]
     Nowhere,
+    /// Where the format has it: the User-Agent header in an access log.
+    Record,
     /// The column of CSV, TSV or Parquet with this name or number, counted from 1.
     Column(String),
     /// Members of the objects in JSON Lines or CDXJ. The first that an object has counts.
@@ -55,15 +61,18 @@ impl AgentPlace {
 
     /// Checks that records of a format can have the place. The error says what to do.
     pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Tsv};
+        use ListFormat::{AccessLog, Cdxj, Csv, JsonLines, Parquet, Tsv};
         let problem = match (self, format) {
             (AgentPlace::Nowhere, _)
+            | (AgentPlace::Record, AccessLog)
             | (AgentPlace::Column(_), Csv | Tsv | Parquet)
             | (AgentPlace::Fields(_), JsonLines | Cdxj) => return Ok(()),
+            (AgentPlace::Record, _) => "have no agent of their own",
             (AgentPlace::Column(_), _) => "have no columns",
             (AgentPlace::Fields(_), _) => "have no fields",
         };
         let fix = match format {
+            AccessLog => "use --agent-record",
             Csv | Tsv | Parquet => "name the column with the agent with --agent-column",
             JsonLines | Cdxj => "name the field with the agent with --agent-field",
             _ => "use a format with agents, such as CSV with --agent-column",
@@ -104,10 +113,10 @@ impl AtConfig {
 
     /// Checks that records of a format can have the place. The error says what to do.
     pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{Cdxj, CrawlLog, Csv, JsonLines, Parquet, Tsv};
+        use ListFormat::{AccessLog, Cdxj, CrawlLog, Csv, JsonLines, Parquet, Tsv};
         let problem = match (&self.place, format) {
             (AtPlace::Nowhere, _)
-            | (AtPlace::Record, Cdxj | CrawlLog)
+            | (AtPlace::Record, AccessLog | Cdxj | CrawlLog)
             | (AtPlace::Column(_), Csv | Tsv | Parquet)
             | (AtPlace::Fields(_), JsonLines | Cdxj) => return Ok(()),
             (AtPlace::Record, _) => "have no time of their own",
@@ -118,7 +127,7 @@ impl AtConfig {
             Csv | Tsv | Parquet => "name the column with the time with --at-column",
             JsonLines => "name the field with the time with --at-field",
             Cdxj => "use --at record, or name the field with the time with --at-field",
-            CrawlLog => "use --at record",
+            AccessLog | CrawlLog => "use --at record",
             _ => {
                 "give one time for all with --at TIME, or use a format with times, such as CSV with \
                   --at-column or JSON Lines with --at-field"
@@ -143,6 +152,8 @@ pub(super) enum Place {
     JournalWord,
     /// The URL is the fourth word of a line in a crawl.log, and the time the first.
     LogWords,
+    /// The request of a line in an access log.
+    AccessLine(AccessLine),
     /// The URL is the first line up to TAB.
     DumpLine,
     /// Columns of decoded rows.
@@ -156,24 +167,32 @@ pub(super) struct Values<'c> {
     pub time: Option<UnixSeconds>,
     /// `None` if there is none, it is no text, or it is not asked for.
     pub agent: Option<&'c [u8]>,
+    /// The host of a URL that is a path alone. `None` if there is none, or it is not asked for.
+    pub host: Option<&'c [u8]>,
 }
 
 impl<'c> Values<'c> {
     pub(super) fn of_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
-        Values { url, time: None, agent: None }
+        Values { url, time: None, agent: None, host: None }
     }
 
-    /// Returns `record` with the values. Whether a time is asked for decides if it can be missing.
+    /// Returns `record` with the values. Whether a time is asked for decides if it can be missing, and
+    /// `hosts` completes paths.
     pub(super) fn of_record(
         self,
         record: Record<'c>,
         is_time_asked: bool,
+        hosts: Option<&HostConfig>,
         arena: &'c Arena,
     ) -> Record<'c> {
+        let url = match (self.url, hosts) {
+            (Ok(path @ [b'/', ..]), Some(hosts)) => hosts.url_of(path, self.host, arena),
+            (url, _) => url,
+        };
         let agent = self.agent.map(|agent| &*arena.alloc(agent));
         let record = record.with_agent(agent);
         let record = if is_time_asked { record.with_time(self.time) } else { record };
-        match self.url {
+        match url {
             _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
             Ok(url) => record.with_url(url),
             Err(problem) => record.with_problem(problem),

@@ -17,7 +17,7 @@ use super::TextRows;
 use super::added::Added;
 use super::columns::Field;
 use crate::input::Record;
-use crate::list::{Arena, List, ListFormat};
+use crate::list::{Arena, List, ListFormat, Problem};
 
 /// The end of a line.
 const END: &[u8] = b"\r\n";
@@ -82,7 +82,9 @@ impl Csv {
         out: &mut Vec<u8>,
     ) {
         let text = record.text();
-        if record.problem().is_some() || text.trim_ascii().is_empty() {
+        // A row whose host is missing has its columns.
+        let is_broken = record.problem().is_some_and(|problem| problem != Problem::NoHost);
+        if is_broken || text.trim_ascii().is_empty() {
             out.extend(std::iter::repeat_n(b',', column));
             self.0.push(text, out);
             out.extend(std::iter::repeat_n(b',', count - column - 1));

@@ -12,6 +12,7 @@
 //! names.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use portcullis_dialect::{CallerToken, Dialect, FileToken, GroupRules, NamesAgent, TokenAlphabet};
 
@@ -189,7 +190,9 @@ fn is_link(part: &str) -> bool {
 }
 
 fn is_compatibility(word: &str) -> bool {
-    COMPATIBILITY.split(' ').any(|known| known.eq_ignore_ascii_case(word))
+    static KNOWN: LazyLock<Vec<&str>> = LazyLock::new(|| COMPATIBILITY.split(' ').collect());
+    let word = || word.bytes().map(|byte| byte.to_ascii_lowercase());
+    KNOWN.binary_search_by(|known| known.bytes().cmp(word())).is_ok()
 }
 
 /// Returns the words that are not `shared` by many agents, or all of them if every one is.

@@ -264,6 +264,17 @@ impl Session {
         self.classifier.agents.get(self.agents.agents[record] as usize)
     }
 
+    /// Returns the index of the agent of the record at `record` of the last block among
+    /// [`Classifier::agents`]; `None` as for [`Session::agent_of`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Session::agent_of`].
+    #[inline]
+    pub fn agent_index_of(&self, record: usize) -> Option<usize> {
+        Some(self.agents.agents[record]).filter(|&agent| agent != NONE).map(|agent| agent as usize)
+    }
+
     /// Returns the index of the agent that an answer of the last block is for. There may be no such
     /// agent if each record has its own.
     pub(super) fn asked_agent(&self, answer: usize) -> usize {

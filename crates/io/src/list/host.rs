@@ -1,0 +1,150 @@
+//! The host of records that have a path alone: given for all, or read from each record.
+//!
+//! A URL that begins with `/` is a path. Its origin is the host of its record, or else the one that
+//! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
+//! port is none: it could put another path before that of the record.
+
+use super::{Arena, FieldPath, ListFormat, Problem};
+
+/// Where the host of paths is found. Without any of these, a path is not a URL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostConfig {
+    /// The host of records that have none: `a.example`, with a scheme or a port if needed.
+    pub given: Option<String>,
+    /// The column of CSV or TSV with this name or number, counted from 1.
+    pub column: Option<String>,
+    /// Members of the objects in JSON Lines or CDXJ. The first that an object has counts.
+    pub fields: Vec<FieldPath>,
+}
+
+impl HostConfig {
+    pub(super) fn is_asked(&self) -> bool {
+        self.given.is_some() || self.column.is_some() || !self.fields.is_empty()
+    }
+
+    /// Checks that records of a format can have the place. The error says what to do.
+    pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
+        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Sitemap, Tsv};
+        let problem = match format {
+            Parquet | Sitemap if self.is_asked() => "are whole URLs; omit --host and its kin",
+            _ if self.column.is_some() && !matches!(format, Csv | Tsv) => {
+                "have no columns; omit --host-column"
+            }
+            _ if !self.fields.is_empty() && !matches!(format, JsonLines | Cdxj) => {
+                "have no fields; omit --host-field"
+            }
+            _ => return Ok(()),
+        };
+        Err(format!("records of {} {problem}", format.describe()))
+    }
+
+    /// Returns the URL of a path on `host`, or else on the host that is given.
+    pub(super) fn url_of<'c>(
+        &self,
+        path: &[u8],
+        host: Option<&[u8]>,
+        arena: &'c Arena,
+    ) -> Result<&'c [u8], Problem> {
+        let host = host.map(<[u8]>::trim_ascii).filter(|host| !matches!(*host, b"" | b"-"));
+        let host = host.or(self.given.as_deref().map(str::as_bytes)).ok_or(Problem::NoHost)?;
+        let origin = Origin::of(host).ok_or(Problem::NoHost)?;
+        let bytes = origin.scheme.len() + origin.host.len() + path.len();
+        let url = arena.alloc_slice_fill_copy(bytes, 0);
+        let (first, rest) = url.split_at_mut(origin.scheme.len());
+        let (second, third) = rest.split_at_mut(origin.host.len());
+        first.copy_from_slice(origin.scheme);
+        second.copy_from_slice(origin.host);
+        third.copy_from_slice(path);
+        Ok(url)
+    }
+}
+
+/// The parts of a URL before its path.
+struct Origin<'h> {
+    /// The scheme, with `://`.
+    scheme: &'h [u8],
+    /// The host, with a port if there is one.
+    host: &'h [u8],
+}
+
+impl<'h> Origin<'h> {
+    /// Returns the origin that `text` means; `None` if it is none. The scheme is https unless it is
+    /// given, or the port is that of http.
+    fn of(text: &'h [u8]) -> Option<Origin<'h>> {
+        let (scheme, host) = match memchr::memmem::find(text, b"://") {
+            Some(end) => text.split_at(end + 3),
+            None if text.ends_with(b":80") => (&b"http://"[..], text),
+            None => (&b"https://"[..], text),
+        };
+        let is_scheme =
+            [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
+        let is_part = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"-._:[]%".contains(byte)
+        };
+        (is_scheme && !host.is_empty() && host.iter().all(is_part))
+            .then_some(Origin { scheme, host })
+    }
+}
+
+/// Checks the host of `--host`. The error says what it may be.
+///
+/// # Errors
+///
+/// If it is no host.
+pub fn given_host(text: &str) -> Result<String, &'static str> {
+    match Origin::of(text.as_bytes()) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("expected a host such as example.com, http://example.com or example.com:8080"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_get_the_host_of_their_record_or_the_one_for_all() {
+        let given =
+            HostConfig { given: Some("http://all.example".into()), ..HostConfig::default() };
+        let none = HostConfig::default();
+        let arena = Arena::new();
+        let url = |config: &HostConfig, host: Option<&str>| {
+            let url = config.url_of(b"/a?b", host.map(str::as_bytes), &arena);
+            url.map(|url| String::from_utf8(url.to_vec()).unwrap())
+        };
+        for (host, expected) in [
+            ("a.example", "https://a.example/a?b"),
+            (" A.example ", "https://A.example/a?b"),
+            ("a.example:80", "http://a.example:80/a?b"),
+            ("a.example:443", "https://a.example:443/a?b"),
+            ("a.example:8080", "https://a.example:8080/a?b"),
+            ("http://a.example:81", "http://a.example:81/a?b"),
+            ("[2001:db8::1]:80", "http://[2001:db8::1]:80/a?b"),
+            ("m\u{fc}nchen.example", "https://m\u{fc}nchen.example/a?b"),
+        ] {
+            for config in [&given, &none] {
+                assert_eq!(url(config, Some(host)).as_deref(), Ok(expected));
+            }
+        }
+        for host in [None, Some(""), Some(" "), Some("-")] {
+            assert_eq!(url(&given, host).as_deref(), Ok("http://all.example/a?b"));
+            assert_eq!(url(&none, host), Err(Problem::NoHost));
+        }
+        // A client must not choose another path, nor the host that is given.
+        for host in [
+            "a.example/x",
+            "a.example?",
+            "a.example#",
+            "u@a.example",
+            "a b",
+            "a\nb",
+            "ftp://a",
+            "http://",
+        ] {
+            for config in [&given, &none] {
+                assert_eq!(url(config, Some(host)), Err(Problem::NoHost), "{host}");
+            }
+            assert!(given_host(host).is_err());
+        }
+    }
+}
