@@ -169,7 +169,8 @@ mod tests {
     /// A URL's path ends before `#`, and TAB is no part of it.
     #[test]
     fn only_paths_of_urls_count() {
-        let cases: [(&[(&str, bool)], Escapes, Reach); 6] = [
+        type Case = (&'static [(&'static str, bool)], Escapes, Reach);
+        let cases: [Case; 6] = [
             (&[("/#x", false)], Escapes::AsWritten, Reach::Everything),
             (&[("/#x", false)], Escapes::Decoded, Reach::Part),
             (&[("/a\tb", false)], Escapes::Google, Reach::Everything),
