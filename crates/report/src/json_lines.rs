@@ -2,9 +2,10 @@
 //!
 //! The members always come in the same order, `null` if they have no value: `{"url", "agent",
 //! "verdict", "reason", "line", "rule", "group"}`. The URL is the record's URL, without the line or
-//! row around it. An object of a JSON Lines list keeps its own members, byte for byte: the others follow
-//! them, and `url` only if it has none. If text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown. A
-//! member whose name ends in `_base64` follows with the exact bytes.
+//! row around it. An object of a JSON Lines list keeps its own members, byte for byte, and the others
+//! follow them. `url` does so unless the object has it with the URL that was decided, or no URL was.
+//! If text is not UTF-8, its member has U+FFFD for the bytes that cannot be shown. A member whose name
+//! ends in `_base64` follows with the exact bytes.
 //!
 //! If labels are requested, there are five more members at the end. `usage`, `usage_line`,
 //! `usage_rule` and `usage_source` are objects with a member for each label, because each label may
@@ -25,8 +26,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 
 use super::columns::times;
 use super::{ChunkError, Counts, Encoded, Format, Piece, decide_block};
@@ -111,6 +112,7 @@ pub(super) struct Line<'a> {
 
 /// The object of a JSON Lines list that is a record.
 struct Own<'a> {
+    text: &'a [u8],
     /// Its text from `{` to before `}`.
     members: &'a [u8],
     names: Vec<Cow<'a, str>>,
@@ -118,6 +120,17 @@ struct Own<'a> {
 
 /// The names of the members of an object.
 struct Names<'a>(Vec<Cow<'a, str>>);
+
+/// A name, borrowed unless it has escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The member `url` of an object, if it is there once and a string.
+#[derive(Deserialize)]
+struct OwnUrl<'a> {
+    #[serde(borrow)]
+    url: Cow<'a, str>,
+}
 
 impl<'de> Deserialize<'de> for Names<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names<'de>, D::Error> {
@@ -132,7 +145,7 @@ impl<'de> Deserialize<'de> for Names<'de> {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Names<'de>, M::Error> {
                 let mut names = Vec::new();
-                while let Some((name, IgnoredAny)) = map.next_entry()? {
+                while let Some((Name(name), IgnoredAny)) = map.next_entry()? {
                     names.push(name);
                 }
                 Ok(Names(names))
@@ -151,27 +164,41 @@ impl<'a> Own<'a> {
         }
         let text = record.text().trim_ascii();
         let Names(names) = serde_json::from_slice(text).ok()?;
-        Some(Own { members: text[..text.len() - 1].trim_ascii_end(), names })
+        Some(Own { text, members: text[..text.len() - 1].trim_ascii_end(), names })
     }
 
-    /// Returns the member `url`: nothing if the object has one itself, null if it has no URL at all.
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own == name)
+    }
+
+    /// Returns the member `url`: null if the record has no URL, and no member if the object has one
+    /// that says the same.
     fn url(&self, record: &Record<'a>) -> Text<'a> {
         match record.problem() {
-            _ if self.names.iter().any(|name| name == "url") => Text { name: "", bytes: None },
+            Some(_) if self.has("url") => Text { name: "", bytes: None },
             Some(_) => Text::uncut("url", None),
+            None if self.has_url(record.url()) => Text { name: "", bytes: None },
             None => Text::uncut("url", Some(record.url())),
         }
     }
 
+    /// Whether the object's own `url` is the URL that was decided, which may be another member, or be
+    /// a path that got a host.
+    fn has_url(&self, url: &[u8]) -> bool {
+        let own = || serde_json::from_slice::<OwnUrl<'_>>(self.text);
+        self.has("url") && own().is_ok_and(|own| own.url.as_bytes() == url)
+    }
+
     /// Appends the object with the members of the object `added`, and a line feed. If it has a member
-    /// of the same name, it is left out and the name returned.
+    /// of the same name, it is left out and the name returned. `url` has the prefix only if the object
+    /// has another URL in a member of that name.
     fn push_with(&self, added: &[u8], prefix: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let start = out.len();
         out.extend_from_slice(self.members);
         for member in members(added) {
             let (name, value) = member;
             let name = match name {
-                b"url" => Cow::Borrowed("url"),
+                b"url" if !self.has("url") => Cow::Borrowed("url"),
                 name => Cow::Owned(format!("{prefix}{}", String::from_utf8_lossy(name))),
             };
             if self.names.contains(&name) {
