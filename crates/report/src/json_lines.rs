@@ -24,10 +24,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::value::RawValue;
 
 use super::columns::times;
 use super::{ChunkError, Counts, Encoded, Format, Piece, decide_block};
@@ -112,47 +114,50 @@ pub(super) struct Line<'a> {
 
 /// The object of a JSON Lines list that is a record.
 struct Own<'a> {
-    text: &'a [u8],
     /// Its text from `{` to before `}`.
     members: &'a [u8],
     names: Vec<Cow<'a, str>>,
+    /// Whether its `url` is the URL that was decided. Another member may be, or a path with a host.
+    has_url: bool,
 }
 
-/// The names of the members of an object.
-struct Names<'a>(Vec<Cow<'a, str>>);
+/// The names of the members of an object, and the value of its `url`; `None` if it has none or several.
+struct Names<'a, V> {
+    names: Vec<Cow<'a, str>>,
+    url: Option<V>,
+}
 
-/// A name, borrowed unless it has escapes.
+/// A string, borrowed unless it has escapes.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The member `url` of an object, if it is there once and a string.
-#[derive(Deserialize)]
-struct OwnUrl<'a> {
-    #[serde(borrow)]
-    url: Cow<'a, str>,
-}
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Names<'de, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names<'de, V>, D::Error> {
+        struct OfMap<V>(PhantomData<V>);
 
-impl<'de> Deserialize<'de> for Names<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names<'de>, D::Error> {
-        struct OfMap;
-
-        impl<'de> Visitor<'de> for OfMap {
-            type Value = Names<'de>;
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for OfMap<V> {
+            type Value = Names<'de, V>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("an object")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Names<'de>, M::Error> {
-                let mut names = Vec::new();
-                while let Some((Name(name), IgnoredAny)) = map.next_entry()? {
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Names<'de, V>, M::Error> {
+                let (mut names, mut url) = (Vec::new(), None);
+                while let Some(Name(name)) = map.next_key()? {
+                    if name == "url" {
+                        let value = map.next_value()?;
+                        url = (!names.contains(&name)).then_some(value);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
                     names.push(name);
                 }
-                Ok(Names(names))
+                Ok(Names { names, url })
             }
         }
 
-        deserializer.deserialize_map(OfMap)
+        deserializer.deserialize_map(OfMap(PhantomData))
     }
 }
 
@@ -163,8 +168,16 @@ impl<'a> Own<'a> {
             return None;
         }
         let text = record.text().trim_ascii();
-        let Names(names) = serde_json::from_slice(text).ok()?;
-        Some(Own { text, members: text[..text.len() - 1].trim_ascii_end(), names })
+        let (names, has_url) = if record.problem().is_some() {
+            // Its `url` may be a text that is not UTF-8.
+            let Names::<'_, IgnoredAny> { names, .. } = serde_json::from_slice(text).ok()?;
+            (names, false)
+        } else {
+            let Names::<'_, &RawValue> { names, url } = serde_json::from_slice(text).ok()?;
+            let url = url.and_then(|url| serde_json::from_str::<Name<'_>>(url.get()).ok());
+            (names, url.is_some_and(|Name(url)| url.as_bytes() == record.url()))
+        };
+        Some(Own { members: text[..text.len() - 1].trim_ascii_end(), names, has_url })
     }
 
     fn has(&self, name: &str) -> bool {
@@ -177,16 +190,9 @@ impl<'a> Own<'a> {
         match record.problem() {
             Some(_) if self.has("url") => Text { name: "", bytes: None },
             Some(_) => Text::uncut("url", None),
-            None if self.has_url(record.url()) => Text { name: "", bytes: None },
+            None if self.has_url => Text { name: "", bytes: None },
             None => Text::uncut("url", Some(record.url())),
         }
-    }
-
-    /// Whether the object's own `url` is the URL that was decided, which may be another member, or be
-    /// a path that got a host.
-    fn has_url(&self, url: &[u8]) -> bool {
-        let own = || serde_json::from_slice::<OwnUrl<'_>>(self.text);
-        self.has("url") && own().is_ok_and(|own| own.url.as_bytes() == url)
     }
 
     /// Appends the object with the members of the object `added`, and a line feed. If it has a member
