@@ -240,7 +240,7 @@ impl Output {
 /// # Errors
 ///
 /// If the input or the set is damaged. `out` is then incomplete and must not be used.
-#[inline]
+// Not marked for other crates to inline: the loops over records belong into this crate's one unit.
 pub fn write_chunk(
     mut piece: Piece<'_, '_>,
     plan: &Plan,

@@ -262,7 +262,7 @@ fn times(block: &[Record<'_>]) -> Option<Vec<Option<UnixSeconds>>> {
 /// # Panics
 ///
 /// If the records have times and the set has no history.
-#[inline]
+// Not marked for other crates to inline: the loops over records belong into this crate's one unit.
 pub fn decide_block(
     block: &[Record<'_>],
     session: &mut Session,

@@ -29,6 +29,9 @@ impl Piece {
     const SLASH: Piece = Piece { start: Piece::WRITTEN, length: 1 };
 }
 
+/// What decides how any record is split: the rules for paths, the scheme to assume, the vectors.
+type Splitting<'s> = (&'s PathRules, Option<&'s [u8]>, Vectors);
+
 /// Scheme and host of a URL and of the URLs after it that share them.
 #[derive(Clone, Copy, Debug)]
 struct Host {
@@ -76,7 +79,7 @@ impl Pieces {
         let others = (rules, assumed_scheme, vectors);
         let are_seen = plain_urls(records, rules.escapes, vectors, |url, record, plain_url| {
             let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
-                self.push(url as u32, record, None, others);
+                self.push_alone(url as u32, record, others);
                 return;
             };
             if !is_shared {
@@ -96,13 +99,14 @@ impl Pieces {
 
     /// Splits a record, which may share its head with the last plain URL. Returns the last plain
     /// URL for the next record; `None` if this record is not plain.
-    #[inline]
+    // Called, it would move its arguments and its result through memory for each record.
+    #[inline(always)]
     fn push<'r>(
         &mut self,
         url: u32,
         record: &'r [u8],
         last: Option<(&'r [u8], UrlHead)>,
-        (rules, assumed_scheme, vectors): (&PathRules, Option<&[u8]>, Vectors),
+        (rules, assumed_scheme, vectors): Splitting<'_>,
     ) -> Option<(&'r [u8], UrlHead)> {
         let shared = last.filter(|(other, head)| head.is_shared(other, record));
         let head = shared.map(|(_, head)| head).or_else(|| plain_head(record));
@@ -118,6 +122,12 @@ impl Pieces {
         }
         self.push_other(url, record, rules, assumed_scheme);
         None
+    }
+
+    /// Splits a record that the vectors did not recognise as plain.
+    #[inline(never)]
+    fn push_alone(&mut self, url: u32, record: &[u8], others: Splitting<'_>) {
+        self.push(url, record, None, others);
     }
 
     #[inline(always)]
