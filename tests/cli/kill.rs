@@ -175,6 +175,9 @@ fn a_signal_leaves_nothing() {
 #[test]
 fn a_signal_leaves_all_outputs_or_none() {
     const LISTS: usize = 300;
+    const SIGNALS: u32 = 3;
+    const RUNS_MAX: u32 = 100;
+
     let folder = Folder::new();
     for number in 0..LISTS {
         folder.write(&format!("in/{number}"), "https://a.example/\n");
@@ -184,20 +187,33 @@ fn a_signal_leaves_all_outputs_or_none() {
         let names = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| !name.ends_with(".unfinished")).count()
     };
-    for run in 0..3 {
+    let mut signals = 0;
+    for run in 0..RUNS_MAX {
         let name = format!("out-{run}");
         let line = format!("filter in --robots robots -a Bot --out-dir {name}");
         let mut child = spawn(&folder, &line, Stdio::null());
-        while outputs(&name) == 0 {
-            assert_eq!(child.try_wait().unwrap(), None, "{line}");
+        // A loaded machine may leave no time to look between the first name and the end.
+        let ended = loop {
+            let ended = child.try_wait().unwrap();
+            if ended.is_some() || outputs(&name) > 0 {
+                break ended;
+            }
             std::thread::yield_now();
-        }
-        send("TERM", &child);
-        let status = child.wait().unwrap();
-        assert!(status.success() || status.signal() == Some(15), "{status}");
+        };
+        let status = ended.unwrap_or_else(|| {
+            send("TERM", &child);
+            signals += 1;
+            child.wait().unwrap()
+        });
+        let is_by_signal = ended.is_none() && status.signal() == Some(15);
+        assert!(status.success() || is_by_signal, "{line}: {status}");
         assert_eq!(outputs(&name), LISTS);
         assert_eq!(fs::read_dir(folder.path(&name)).unwrap().count(), LISTS);
+        if signals == SIGNALS {
+            return;
+        }
     }
+    panic!("only {signals} signals came before the end in {RUNS_MAX} runs");
 }
 
 #[test]
