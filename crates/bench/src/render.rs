@@ -3,7 +3,7 @@
 //! Both have the same headline, the same table with a row for each engine, and the same remarks.
 
 use maud::{Markup, html};
-use portcullis_report::page::{Page, Section, table, text};
+use portcullis_report::page::{Bar, Page, Part, Section, bars, table, text};
 use portcullis_robots::figures::{grouped, plural};
 use portcullis_robots::visible::visible;
 
@@ -51,12 +51,19 @@ pub fn page(report: &Report) -> String {
     let body = html! { (table.html()) p { (table.note) } };
     let remarks = html! { ul { @for remark in remarks(report) { li { (all(&remark)) } } } };
     let sections = [
-        Section { id: "chart", title: "Time per URL", body: chart(report), ..Section::default() },
+        Section { id: "chart", title: "Speed", body: chart(report), ..Section::default() },
         Section { id: "engines", title: "Engines", body, ..Section::default() },
         Section { id: "remarks", title: "Remarks", body: remarks, ..Section::default() },
     ];
     let footer = format!("Made by portcullis {}.", report.version);
-    Page { title: &headline(report), facts: &facts, sections: &sections, footer: &footer }.html()
+    Page {
+        title: &headline(report),
+        facts: &facts,
+        sections: &sections,
+        footer: &footer,
+        is_brief: false,
+    }
+    .html()
 }
 
 /// Shows a text of any length.
@@ -304,65 +311,42 @@ fn remarks(report: &Report) -> Vec<String> {
     meanings.chain(report.engines.iter().flat_map(of_engine)).collect()
 }
 
-/// Draws the time per URL of each engine as a point on a common axis, the fastest engine first. The
-/// axis is logarithmic, because costs differ by orders of magnitude. A bar on such an axis would
-/// have no meaningful length.
+/// Draws the speed of each engine as a bar, the fastest engine first. Speeds show fast engines apart,
+/// where a few slow ones would make all their times look like nothing.
 fn chart(report: &Report) -> Markup {
-    const HEIGHT: f64 = 14.0;
-    const MIDDLE: f64 = HEIGHT / 2.0;
     let Some(cell) = compared(report) else {
         return html! { p { "Nothing was timed per URL." } };
     };
     let timed = report.engines.iter();
-    let mut timed: Vec<(&EngineReport, &Measurement)> =
-        timed.filter_map(|engine| Some((engine, engine.result(cell)?))).collect();
-    timed.sort_by(|a, b| a.1.median_ns.total_cmp(&b.1.median_ns));
-    let logs = timed.iter().flat_map(|(_, it)| [it.min_ns, it.max_ns]).map(f64::log10);
-    let (low, high) = logs.fold((9.0_f64, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
-    let low = low.floor().max(0.0);
-    let high = high.ceil().max(low + 1.0);
-    // The place of a time on the axis, in percent.
-    let place = |time: f64| ((time.log10() - low) / (high - low) * 100.0).clamp(0.0, 100.0);
-    let percent = |time: f64| format!("{:.2}%", place(time));
-    let powers: Vec<f64> = (low as i32..=high as i32).map(|power| 10_f64.powi(power)).collect();
-    let step = powers.len().div_ceil(6);
-    let side = |power: f64| match place(power) {
-        x if x < 8.0 => "soft",
-        x if x > 92.0 => "soft end",
-        _ => "soft middle",
+    let mut timed: Vec<(&EngineReport, f64)> =
+        timed.filter_map(|engine| Some((engine, engine.result(cell)?.median_ns))).collect();
+    timed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let bar = |(engine, median_ns): (&EngineReport, f64)| {
+        let speed = (1e9 / median_ns).round() as u64;
+        let part = match engine.kind {
+            _ if engine.name == report.baseline => 0,
+            EngineKind::BuiltIn => 1,
+            EngineKind::Peer | EngineKind::Runner => 2,
+        };
+        let mut values = vec![0; 3];
+        values[part] = speed;
+        Bar { label: engine.name.clone(), figure: millions(1e3 / median_ns), values }
     };
+    let charted: Vec<Bar> = timed.into_iter().map(bar).collect();
+    let parts: [Part<'_>; 3] =
+        [("s0", &report.baseline), ("part", "built in"), ("s1", "of other projects")];
+    let title = format!("Million URLs per second ({}, shuffled)", cell.model);
     html! {
-        figure {
-            figcaption {
-                (cell.model.as_str()) ", shuffled: " (cell.model.describe())
-                " " small { "logarithmic axis; the thin line spans the rounds" }
-            }
-            div.plot role="img" aria-label="Chart: time per URL. The table has the numbers."
-                aria-describedby="times-caption" {
-                @for (engine, it) in &timed {
-                    div.bar {
-                        span { (text(&engine.name)) }
-                        span { (nanoseconds(it.median_ns)) }
-                        svg width="100%" height=(HEIGHT) {
-                            @for &power in &powers {
-                                line.rule x1=(percent(power)) x2=(percent(power)) y1="0"
-                                    y2=(HEIGHT) {}
-                            }
-                            line.mark x1=(percent(it.min_ns)) x2=(percent(it.max_ns)) y1=(MIDDLE)
-                                y2=(MIDDLE) {}
-                            @let class = if engine.kind == EngineKind::BuiltIn { "s0" } else { "s1" };
-                            circle class=(class) cx=(percent(it.median_ns)) cy=(MIDDLE) r="6" {}
-                        }
-                    }
-                }
-                svg width="100%" height="18" {
-                    @for &power in powers.iter().step_by(step) {
-                        text class=(side(power)) x=(percent(power)) y="13" {
-                            (nanoseconds(power).replace(".0", ""))
-                        }
-                    }
-                }
-            }
-        }
+        p { (cell.model.as_str()) ": " (cell.model.describe()) ". Longer is faster." }
+        (bars(&title, "times", &parts, false, &charted))
+    }
+}
+
+/// Formats a number of millions, with more digits if it is small.
+fn millions(value: f64) -> String {
+    match value {
+        value if value < 0.1 => format!("{value:.3}"),
+        value if value < 10.0 => format!("{value:.2}"),
+        value => format!("{value:.1}"),
     }
 }

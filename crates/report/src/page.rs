@@ -18,7 +18,7 @@
 //! let rows = hosts.map(|(host, urls)| vec![code(host), count(urls)]);
 //! let body = table("hosts", "URLs by host", &["host", "#URLs"], rows);
 //! let sections = [Section { id: "hosts", title: "Hosts", body, ..Section::default() }];
-//! let page = Page { title: "Hosts", facts: &[], sections: &sections, footer: "Made today." };
+//! let page = Page { title: "Hosts", facts: &[], sections: &sections, footer: "Made today.", is_brief: false };
 //! let html = page.html();
 //! assert!(html.contains("<code>&lt;b&gt;</code>") && html.contains("1,200"));
 //! ```
@@ -40,6 +40,9 @@ pub const STYLE: &str = include_str!("page/style.css");
 /// The number of rows or bars that are shown before the others unfold.
 const SHOWN: usize = 12;
 
+/// The characters of a rule, host or URL on a short page: two lines of a cell.
+const BRIEF_TEXT_CHARACTERS: usize = 72;
+
 /// The smallest width of a part of a bar that is not 0, in percent.
 const VISIBLE: f64 = 0.4;
 
@@ -53,6 +56,8 @@ pub struct Page<'a> {
     pub sections: &'a [Section],
     /// The last line.
     pub footer: &'a str,
+    /// Whether the page is short: it has no contents, and fits one sheet of paper.
+    pub is_brief: bool,
 }
 
 /// A section of a page. All members except the first two may be empty.
@@ -97,19 +102,12 @@ impl Page<'_> {
                     title { (title) }
                     style { (PreEscaped(STYLE)) }
                 }
-                body {
+                body class=[self.is_brief.then_some("brief")] {
                     a.skip href="#content" { "Skip to the content" }
                     (PATTERNS)
                     header { h1 { (title) } (facts(self.facts)) }
                     div.page {
-                        nav aria-labelledby="contents" {
-                            h2 #contents { "Contents" }
-                            ol {
-                                @for section in self.sections {
-                                    li { a href={ "#" (section.id) } { (section.title) } }
-                                }
-                            }
-                        }
+                        @if !self.is_brief { (self.contents()) }
                         main #content tabindex="-1" {
                             @for section in self.sections { (section.html()) }
                         }
@@ -119,6 +117,19 @@ impl Page<'_> {
             }
         };
         page.into_string()
+    }
+
+    fn contents(&self) -> Markup {
+        html! {
+            nav aria-labelledby="contents" {
+                h2 #contents { "Contents" }
+                ol {
+                    @for section in self.sections {
+                        li { a href={ "#" (section.id) } { (section.title) } }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -154,6 +165,33 @@ pub fn code(untrusted: impl AsRef<[u8]>) -> Markup {
     html! { code { (text(untrusted)) } }
 }
 
+/// Shows untrusted text as code, cut to a length that suits a short page.
+pub fn short_code(untrusted: impl AsRef<[u8]>) -> Markup {
+    let shown = visible(untrusted.as_ref()).to_string();
+    html! { code { (&*cut_characters(&shown, BRIEF_TEXT_CHARACTERS)) } }
+}
+
+/// Shows a message, in which code is between backticks.
+pub fn prose(message: &str) -> Markup {
+    html! {
+        @for (place, part) in message.split('`').enumerate() {
+            @if place % 2 == 0 { (text(part)) } @else { (short_code(part)) }
+        }
+    }
+}
+
+/// Returns the distinct values in order, each with the positions that have it.
+pub fn alike<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<(T, Vec<usize>)> {
+    let mut distinct: Vec<(T, Vec<usize>)> = Vec::new();
+    for (position, value) in values.into_iter().enumerate() {
+        match distinct.iter_mut().find(|(other, _)| *other == value) {
+            Some((_, positions)) => positions.push(position),
+            None => distinct.push((value, vec![position])),
+        }
+    }
+    distinct
+}
+
 /// Shows a number with grouped digits.
 pub fn count(number: u64) -> Markup {
     html! { @if number == 0 { span.z { "0" } } @else { (grouped(number)) } }
@@ -181,6 +219,9 @@ pub fn folded(items: impl IntoIterator<Item = Markup>, shown: usize) -> Markup {
 
 /// Shows a table; the rows after the first few unfold. A column whose name starts with `#` has
 /// numbers, the others have text, and the first column has the row headings. Empty without rows.
+///
+/// A table with much text is not wider than a phone: there, each row is a block with the name of each
+/// column. Otherwise the text of a column that is out of sight would make a row of blank space.
 pub fn table(
     id: &str,
     caption: &str,
@@ -192,18 +233,21 @@ pub fn table(
         return html! {};
     }
     let is_text = |column: usize| !columns[column].starts_with('#');
+    let name = |column: usize| columns[column].trim_start_matches('#');
+    let are_blocks = (1..columns.len()).filter(|column| is_text(*column)).count() >= 2;
+    let role = |role: &'static str| are_blocks.then_some(role);
     let body = |rows: &[Vec<Markup>]| {
         html! {
             tbody {
                 @for row in rows {
-                    tr {
+                    tr role=[role("row")] {
                         @for (column, cell) in row.iter().enumerate() {
+                            @let label = are_blocks.then(|| name(column));
                             @if column == 0 {
-                                th scope="row" class="t" { (cell) }
-                            } @else if is_text(column) {
-                                td class="t" { (cell) }
+                                th scope="row" class="t" role=[role("rowheader")] { (cell) }
                             } @else {
-                                td { (cell) }
+                                td class=[is_text(column).then_some("t")] role=[role("cell")]
+                                    data-label=[label] { (cell) }
                             }
                         }
                     }
@@ -214,13 +258,12 @@ pub fn table(
     let whole = |rows: &[Vec<Markup>]| {
         html! {
             div.wide role="region" tabindex="0" aria-labelledby={ (id) "-caption" } {
-                table {
+                table class=[are_blocks.then_some("blocks")] role=[role("table")] {
                     thead {
-                        tr {
-                            @for (column, name) in columns.iter().enumerate() {
-                                th scope="col" class=[is_text(column).then_some("t")] {
-                                    (name.trim_start_matches('#'))
-                                }
+                        tr role=[role("row")] {
+                            @for column in 0..columns.len() {
+                                th scope="col" class=[is_text(column).then_some("t")]
+                                    role=[role("columnheader")] { (name(column)) }
                             }
                         }
                     }
@@ -246,7 +289,7 @@ pub type Part<'a> = (&'a str, &'a str);
 
 /// A bar of a chart.
 pub struct Bar {
-    /// The label above the bar.
+    /// The label on the left; on a phone, above the bar.
     pub label: String,
     /// The figure on the right.
     pub figure: String,
@@ -272,11 +315,11 @@ pub fn bars(
                 @let whole = if are_shares { sum(bar) } else { longest };
                 div.bar {
                     span { (text(&bar.label)) }
-                    span { (bar.figure) }
-                    svg width="100%" height="10" {
-                        rect.track x="0%" width="100%" height="10" {}
+                    svg width="100%" height="12" {
+                        rect.track x="0%" width="100%" height="12" {}
                         (segments(parts, &bar.values, whole))
                     }
+                    span { (bar.figure) }
                 }
             }
         }
@@ -318,7 +361,7 @@ fn segments(parts: &[Part<'_>], values: &[u64], whole: u64) -> Markup {
                 @let width = percent(value, whole).max(VISIBLE);
                 @let from = percent(before, whole).min(100.0 - width);
                 rect class=(class) x=(format!("{from:.2}%")) width=(format!("{width:.2}%"))
-                    height="10" {}
+                    height="12" {}
             }
             @let () = before += value;
         }
@@ -336,6 +379,17 @@ mod tests {
             \\u{202e}\\u{0}";
         assert_eq!(text(hostile).0, escaped);
         assert_eq!(code(b"/\xff").0, "<code>/\\xff</code>");
+    }
+
+    #[test]
+    fn messages_have_code_between_backticks() {
+        let html = prose("`<b>` is no `field`: remove it").0;
+        assert_eq!(html, "<code>&lt;b&gt;</code> is no <code>field</code>: remove it");
+    }
+
+    #[test]
+    fn equal_values_share_a_row() {
+        assert_eq!(alike(["a", "b", "a"]), [("a", vec![0, 2]), ("b", vec![1])]);
     }
 
     #[test]

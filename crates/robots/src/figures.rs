@@ -35,6 +35,21 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {}", plural(count, noun))
 }
 
+/// Joins the first three names, and counts the others: `a, b, c and 4 more`. Returns `all 7` if there
+/// are `all` names and these are more than two.
+pub fn few<'n>(names: impl ExactSizeIterator<Item = &'n str>, all: usize) -> String {
+    const NAMED: usize = 3;
+    let count = names.len();
+    if count == all && count > 2 {
+        return format!("all {count}");
+    }
+    let named = names.take(NAMED).collect::<Vec<_>>().join(", ");
+    match count.saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
 /// Returns a number with its digits in groups of three: `370,387`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -110,6 +125,10 @@ mod tests {
     fn numbers_shares_and_sizes() {
         let numbers = [0, 999, 1_000, 370_387, u64::MAX].map(grouped);
         assert_eq!(numbers, ["0", "999", "1,000", "370,387", "18,446,744,073,709,551,615"]);
+        let named = |names: &[&str], all| few(names.iter().copied(), all);
+        let names = ["a", "b", "c", "d", "e"];
+        assert_eq!([named(&names, 9), named(&names, 5)], ["a, b, c and 2 more", "all 5"]);
+        assert_eq!([named(&names[..2], 2), named(&names[..3], 4)], ["a, b", "a, b, c"]);
         assert_eq!([0, 1].map(|urls| counted(urls, "URL")), ["0 URLs", "1 URL"]);
         let sizes = [0, 1023, 1024, 512_000, 1 << 20, u64::MAX].map(bytes);
         assert_eq!(sizes, ["0 B", "1023 B", "1 KiB", "500 KiB", "1 MiB", "16777216 TiB"]);

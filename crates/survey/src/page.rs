@@ -157,7 +157,8 @@ impl<'r> View<'r> {
             "Made by portcullis {version}. Nothing on this page was fetched from a site; it shows \
              what the files contained when they were captured."
         );
-        Page { title: &title, facts: &facts, sections: &sections, footer: &footer }.html()
+        Page { title: &title, facts: &facts, sections: &sections, footer: &footer, is_brief: false }
+            .html()
     }
 
     /// Returns the rows of a list to show.
@@ -456,7 +457,7 @@ impl<'r> View<'r> {
         }
         let bar = |row: &AgentFigures| Bar {
             label: row.agent.clone(),
-            figure: format!("none of {}", share(row.hosts.reach.nothing, all(row))),
+            figure: format!("none {}", share(row.hosts.reach.nothing, all(row))),
             values: row.hosts.reach.values(),
         };
         let row = |row: &AgentFigures| {
