@@ -1,9 +1,13 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
+use std::cmp::Reverse;
 use std::time::Instant;
 
 use portcullis_io::access::UnixSeconds;
-use portcullis_survey::{AsOf, Audit, ChunkFindings, Findings, Report, page};
+use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
+use portcullis_set::{LoadConfig, read_text};
+use portcullis_survey::page::{self, Problem};
+use portcullis_survey::{AsOf, Audit, ChunkFindings, Findings, Report};
 
 use super::args::{AuditArgs, NowArgs};
 use super::engine::Engine;
@@ -41,7 +45,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let mut report = engine.install(|| audit.report(&findings))?;
     policies.set.is_whole()?;
     name_sources(plan, &mut report);
-    outputs.write(&report, account.output)?;
+    outputs.write(plan, &report, account.output)?;
     let outcome = summary::Outcome {
         counts: audit.counts(),
         invalid: account.invalid,
@@ -66,6 +70,8 @@ struct Plan {
     json: Option<Destination>,
     /// The number of rows per list.
     top: usize,
+    /// Whether the page is the short one.
+    brief: bool,
 }
 
 impl Plan {
@@ -87,7 +93,27 @@ impl Plan {
             page,
             json,
             top: args.top.top.unwrap_or(TOP),
+            brief: args.brief,
         })
+    }
+
+    /// Returns what `lint` finds in the file for all URLs, the worst first. Empty for other policies,
+    /// and for a file that can be read only once.
+    fn problems(&self) -> anyhow::Result<Vec<Problem>> {
+        let PolicyPlan::Robots { path, dialect, bytes_max, .. } = &self.policies else {
+            return Ok(Vec::new());
+        };
+        if !path.is_file() {
+            return Ok(Vec::new());
+        }
+        let config = LoadConfig { robots_bytes_max: *bytes_max, ..LoadConfig::new(dialect) };
+        let (text, _) = read_text(path, &config)?;
+        let found = lint(&text, &LintConfig { bytes_max: *bytes_max, ..LintConfig::new(dialect) });
+        let mut found = found.diagnostics;
+        found.retain(|it| it.severity() > Severity::Info);
+        found.sort_by_key(|it| Reverse(it.severity()));
+        let problem = |it: Diagnostic| Problem { line: it.place.line.get(), what: it.message };
+        Ok(found.into_iter().map(problem).collect())
     }
 
     /// Returns the path of the policies as given.
@@ -122,14 +148,18 @@ impl Outputs {
         Ok(Outputs { page: open(&plan.page)?, json: open(&plan.json)? })
     }
 
-    fn write(self, report: &Report, rejects: Option<Output>) -> Result<(), OutputFailed> {
+    fn write(self, plan: &Plan, report: &Report, rejects: Option<Output>) -> anyhow::Result<()> {
         let Outputs { mut page, mut json } = self;
         if let Some(output) = &mut page {
-            output.write(page::audit(report).as_bytes())?;
+            let html = match plan.brief {
+                true => page::brief(report, &plan.problems()?),
+                false => page::audit(report),
+            };
+            output.write(html.as_bytes())?;
         }
         if let Some(output) = &mut json {
             output.write(report.to_json().as_bytes())?;
         }
-        Output::finish_all([page, json, rejects].into_iter().flatten())
+        Ok(Output::finish_all([page, json, rejects].into_iter().flatten())?)
     }
 }

@@ -14,8 +14,8 @@ use portcullis_lint::analysis::{
     AgentRules, AnalysisLimits, Equivalence, equivalence, robots_named,
 };
 use portcullis_report::difference::files::{self, Answer, Compared};
-use portcullis_report::difference::urls::{self, UrlCounts};
-use portcullis_report::difference::{Form, origins};
+use portcullis_report::difference::urls::{self, UrlCounts, UrlForm};
+use portcullis_report::difference::{self, Form, origins};
 use portcullis_report::{Figures, InvalidRecords};
 use portcullis_robots::figures;
 use portcullis_robots::kind::FileKind;
@@ -54,7 +54,7 @@ struct Diff<'a> {
     labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
-    form: Form,
+    form: UrlForm,
     output: Destination,
     summary: SummaryForm,
     started: Instant,
@@ -94,12 +94,18 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         stream.chunks = questions.chunks();
     }
     let form = match plan::format(args.format, &output, DiffFormat::NAMED)? {
-        DiffFormat::Tsv => {
-            Form::Tsv(stream.as_ref().map_or(Terminator::LineFeed, StreamPlan::terminator))
-        }
-        DiffFormat::Jsonl => Form::JsonLines,
+        DiffFormat::Tsv => UrlForm::Lines(Form::Tsv(
+            stream.as_ref().map_or(Terminator::LineFeed, StreamPlan::terminator),
+        )),
+        DiffFormat::Jsonl => UrlForm::Lines(Form::JsonLines),
+        DiffFormat::Csv => UrlForm::Csv,
+        DiffFormat::Html => UrlForm::Page { has_lines: false },
     };
-    let diff = Diff {
+    ensure!(
+        has_urls || matches!(form, UrlForm::Lines(_)),
+        "the formats csv and html require FILE, a list of URLs; without one, use tsv or jsonl"
+    );
+    let mut diff = Diff {
         questions,
         labels,
         stream,
@@ -132,6 +138,9 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
+            if let UrlForm::Page { has_lines } = &mut diff.form {
+                *has_lines = true;
+            }
             diff.sets(&diff.load(&args.old)?, &diff.load(&new)?)
         }
         (None, None) => {
@@ -247,7 +256,7 @@ impl Diff<'_> {
         let mut changes = difference.changes();
         let mut bytes = Vec::new();
         for change in changes.by_ref() {
-            origins::write(&change?, asked, self.form, &mut bytes);
+            origins::write(&change?, asked, self.lines(), &mut bytes);
             if bytes.len() >= WRITE_BYTES {
                 output.write(&bytes)?;
                 bytes.clear();
@@ -255,6 +264,14 @@ impl Diff<'_> {
         }
         output.write(&bytes)?;
         Ok(changes.counts().clone())
+    }
+
+    /// Returns the form of a report that is not about URLs.
+    fn lines(&self) -> Form {
+        match self.form {
+            UrlForm::Lines(form) => form,
+            UrlForm::Csv | UrlForm::Page { .. } => unreachable!("only with lists of URLs"),
+        }
     }
 
     /// Writes the URLs whose verdict changed.
@@ -275,6 +292,7 @@ impl Diff<'_> {
         let session = |classifier: &Arc<Classifier>| Session::new(Arc::clone(classifier), scheme);
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
+        output.write(self.form.header(&self.labels))?;
         let account = stream::run_with(
             stream,
             &self.questions,
@@ -291,6 +309,15 @@ impl Diff<'_> {
                 Ok(output.write(&changed.bytes)?)
             },
         )?;
+        if matches!(self.form, UrlForm::Page { .. }) {
+            let named = |path: &Path, time: Option<UnixSeconds>| match time {
+                Some(time) => format!("{} as of {}", path.display(), time.to_rfc3339()),
+                None => path.display().to_string(),
+            };
+            let before = named(&self.args.old, self.args.from);
+            let after = named(self.new, self.args.to);
+            output.write(difference::page([&before, &after], agents, &counts).as_bytes())?;
+        }
         Ok((counts, account))
     }
 
@@ -324,7 +351,7 @@ impl Diff<'_> {
             let agent = robot.map_or(UNNAMED, AgentChain::name);
             let compared = Compared { agent, old: &old, new: &new, equivalence };
             let mut bytes = Vec::new();
-            files::write(&compared, self.form, &mut bytes);
+            files::write(&compared, self.lines(), &mut bytes);
             output.write(&bytes)?;
             let answer = Answer::of(equivalence);
             answers[answer as usize] += 1;

@@ -321,6 +321,12 @@ pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
 /// Source: our choice, one or two for each point of a small chart.
 pub const EXCLUSION_TIMES: usize = 60;
 
+/// Kinds of changes that `diff` groups URLs by for its page: 4,096. Changes of further kinds are
+/// counted.
+///
+/// Source: our choice. The page shows ten; a kind takes some hundred bytes.
+pub const CHANGE_GROUPS_MAX: usize = 4 * 1024;
+
 /// Distinct crawl delays of an agent that a survey counts: 4,096. With more, the median is not known.
 ///
 /// Source: our choice. Files of the web have some hundred.

@@ -15,6 +15,8 @@
 //! assert!(html.len() < portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
+mod brief;
+
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
@@ -33,6 +35,8 @@ use crate::exclusions::Exclusions;
 use crate::policies::{AddressCounts, AgentFigures, ReachCounts, StanceCounts};
 use crate::report::{AgentVerdicts, AsOf, List, Report, UsageRow};
 use crate::tables::delay_seconds;
+
+pub use brief::{Problem, brief};
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
@@ -255,7 +259,7 @@ impl<'r> View<'r> {
             (self.reasons())
         };
         let meaning = "“Not known” does not mean allowed: no robots.txt of the host is known.";
-        let finding = self.best_and_worst();
+        let finding = self.best_and_worst("agents");
         Section {
             id: "agents",
             title: "What each agent may fetch",
@@ -284,8 +288,8 @@ impl<'r> View<'r> {
         }
     }
 
-    /// Returns the sentence about the agents that may fetch most and least.
-    fn best_and_worst(self) -> Markup {
+    /// Returns the sentence about the agents that may fetch most and least, with a noun for them.
+    fn best_and_worst(self, agents: &str) -> Markup {
         let Report { verdicts, records, .. } = self.report;
         let may_fetch = |row: &AgentVerdicts| {
             html! { strong { (agent_name(&row.agent)) } " may fetch " (share(row.allow, records.records)) }
@@ -301,10 +305,10 @@ impl<'r> View<'r> {
             } @else if verdicts.len() == 1 {
                 (may_fetch(most)) " of all URLs."
             } @else if most.allow == least.allow {
-                "Each of the " (verdicts.len()) " agents may fetch "
+                "Each of the " (verdicts.len()) " " (agents) " may fetch "
                 (share(most.allow, records.records)) " of all URLs."
             } @else {
-                "Of " (verdicts.len()) " agents, " (may_fetch(most)) " of all URLs, the most, and "
+                "Of " (verdicts.len()) " " (agents) ", " (may_fetch(most)) " of all URLs, the most, and "
                 (may_fetch(least)) ", the least."
             }
         }

@@ -37,6 +37,13 @@ pub struct AuditArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 
+    /// Make the page a short one, for the owner of a site: one sheet of paper
+    ///
+    /// It has what crawlers may fetch, the rules that decide most, what to fix, and preferences, as
+    /// far as they occur. If --robots names one file, problems are those that `lint` finds in it.
+    #[arg(long, requires = "output", help_heading = "Output")]
+    pub brief: bool,
+
     /// Write the report as one JSON object; `-` is standard output
     ///
     /// The extensions .gz and .zst compress it. The file appears when it is complete.

@@ -414,10 +414,11 @@ pub struct AccountArgs {
 pub struct OutputArgs {
     /// Output file; the extension selects the format and the compression (.gz, .zst)
     ///
-    /// .tsv and .jsonl; for `classify` also .csv and .parquet, which is not compressed again.
-    /// `filter` keeps the format of the list. For Parquet lists, it writes the kept rows with all
-    /// columns to a .parquet file, and to standard output unless that is a terminal; any other file
-    /// gets the URLs of the rows, one per line. The file appears under its name once it is complete.
+    /// .tsv and .jsonl; for `classify` also .csv and .parquet, which is not compressed again; for
+    /// `diff` with FILE also .csv and .html. `filter` keeps the format of the list. For Parquet
+    /// lists, it writes the kept rows with all columns to a .parquet file, and to standard output
+    /// unless that is a terminal; any other file gets the URLs of the rows, one per line. The file
+    /// appears under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 }

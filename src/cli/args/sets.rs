@@ -212,12 +212,20 @@ pub struct DiffArgs {
 pub enum DiffFormat {
     Tsv,
     Jsonl,
+    /// With FILE: a row for each changed URL and agent
+    Csv,
+    /// With FILE: one page about the rules that make the difference, with examples
+    Html,
 }
 
 impl DiffFormat {
     /// The formats by extension.
-    pub const NAMED: &[(&str, DiffFormat)] =
-        &[("tsv", DiffFormat::Tsv), ("jsonl", DiffFormat::Jsonl)];
+    pub const NAMED: &[(&str, DiffFormat)] = &[
+        ("tsv", DiffFormat::Tsv),
+        ("jsonl", DiffFormat::Jsonl),
+        ("csv", DiffFormat::Csv),
+        ("html", DiffFormat::Html),
+    ];
 }
 
 /// Show statistics of a policy set, or the policies of one host

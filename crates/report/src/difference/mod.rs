@@ -2,15 +2,19 @@
 //! preferences on a list of [`urls`]. For two robots.txt [`files`], compares the verdicts on all
 //! possible URLs.
 //!
-//! Each report has a TSV and a JSON Lines form. In the text columns of TSV, control and
+//! Each report has a TSV and a JSON Lines form, and changes of URLs also CSV and a [`page()`]. In the text columns of TSV, control and
 //! bidirectional characters and bytes that are not UTF-8 are `%XX`, so that lines and columns stay
 //! intact. The URL in the last column is exact, except for line ends in it. JSON Lines preserves
 //! every byte. Both cut rules longer than
 //! [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX).
 
 pub mod files;
+mod groups;
 pub mod origins;
+mod page;
 pub mod urls;
+
+pub use page::page;
 
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::push_percent_triplet;

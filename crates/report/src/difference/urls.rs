@@ -12,6 +12,10 @@
 //! "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines). For a label, both are
 //! `{"preference", "source", "line", "rule"}`, and a member `label` follows the agent.
 //!
+//! CSV: the columns `url`, `agent`, `before`, `after`, `rule_before`, `line_before`, `rule_after` and
+//! `line_after`, and if labels are compared `about` after the agent. A rule is the line as written,
+//! or the reason in parentheses if no rule decides.
+//!
 //! A record that keeps its verdict for a different reason or by a different rule is not reported.
 //! Neither is a preference that is stated in a different place.
 
@@ -22,13 +26,15 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::super::{ChunkError, Piece, bytes};
-use super::{Form, push_column, push_deciding, push_stated};
-use portcullis_dialect::decision::Verdict;
+use super::groups::{ChangeGroups, Deciding, Kind, Place};
+use super::{Form, push_column, push_deciding, push_stated, push_text};
+use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::push_percent_triplet;
+use portcullis_io::output::csv::Quoting;
 use portcullis_robots::figures::counted;
-use portcullis_robots::visible::visible;
+use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 
 /// The number of verdicts, which equals the number of preferences.
@@ -57,6 +63,17 @@ impl Turns {
     /// Returns the number of records whose value changes.
     pub fn changed(&self) -> u64 {
         self.counts.as_flattened().iter().sum::<u64>() - self.unchanged()
+    }
+
+    /// Returns the number of records with two different preferences of which none is
+    /// [`Preference::NoAccess`].
+    fn changed_within_access(&self) -> u64 {
+        let none = Preference::NoAccess as usize;
+        let with_none: u64 = (0..VALUES)
+            .filter(|&value| value != none)
+            .map(|value| self.counts[none][value] + self.counts[value][none])
+            .sum();
+        self.changed() - with_none
     }
 
     /// Returns the number of each change that occurs, such as `allow to disallow`.
@@ -112,12 +129,35 @@ fn as_map<S: Serializer>(labels: &[(&'static str, Turns)], to: S) -> Result<S::O
 }
 
 impl AgentChanges {
+    /// Returns the number of URLs whose verdict turns from one to another.
+    pub fn turned(&self, from: Verdict, to: Verdict) -> u64 {
+        self.verdicts.counts[from as usize][to as usize]
+    }
+
+    /// Returns the number of changed verdicts and preferences.
+    pub fn changed(&self) -> u64 {
+        self.turns().map(Turns::changed).sum()
+    }
+
+    /// Returns the number of URLs whose verdict changes from or to one that does not allow or
+    /// disallow.
+    pub fn turned_otherwise(&self) -> u64 {
+        let [allow, disallow] = [Verdict::Allow, Verdict::Disallow];
+        self.verdicts.changed() - self.turned(allow, disallow) - self.turned(disallow, allow)
+    }
+
+    /// Returns the number of URLs by label that have another preference, without those whose
+    /// preference came or went with the access.
+    pub fn restated(&self) -> Vec<(&'static str, u64)> {
+        self.usage.iter().map(|(label, turns)| (*label, turns.changed_within_access())).collect()
+    }
+
     fn turns(&self) -> impl Iterator<Item = &Turns> {
         std::iter::once(&self.verdicts).chain(self.usage.iter().map(|(_, turns)| turns))
     }
 }
 
-/// The number of records and changes. Counts of chunks may be added in any order.
+/// The number of records and changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UrlCounts {
     /// The number of records, including empty ones.
@@ -126,6 +166,38 @@ pub struct UrlCounts {
     pub bytes: u64,
     /// The changes by agent, in the order of the agents.
     pub per_agent: Vec<AgentChanges>,
+    /// The changes by rule, if [`UrlForm::Page`] asks for them.
+    #[serde(skip)]
+    pub(super) groups: ChangeGroups,
+}
+
+/// The form of a report about URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlForm {
+    /// Like the other reports.
+    Lines(Form),
+    /// CSV.
+    Csv,
+    /// Nothing for a URL; the changes are counted by rule, for a [page](super::page()).
+    Page {
+        /// Whether the page shows the lines of rules, because each side is one file.
+        has_lines: bool,
+    },
+}
+
+impl UrlForm {
+    /// Returns the first line.
+    pub fn header(self, labels: &[Label]) -> &'static [u8] {
+        match (self, labels) {
+            (UrlForm::Csv, []) => {
+                b"url,agent,before,after,rule_before,line_before,rule_after,line_after\r\n"
+            }
+            (UrlForm::Csv, _) => {
+                b"url,agent,about,before,after,rule_before,line_before,rule_after,line_after\r\n"
+            }
+            _ => b"",
+        }
+    }
 }
 
 impl UrlCounts {
@@ -142,13 +214,14 @@ impl UrlCounts {
 
     /// Returns the number of changed verdicts and preferences of all agents.
     pub fn changed(&self) -> u64 {
-        self.per_agent.iter().flat_map(AgentChanges::turns).map(Turns::changed).sum()
+        self.per_agent.iter().map(AgentChanges::changed).sum()
     }
 
-    /// Adds the counts of another chunk with the same agents and labels.
+    /// Adds the counts of the next chunk, with the same agents and labels.
     pub fn merge(&mut self, other: &UrlCounts) {
         self.records += other.records;
         self.bytes += other.bytes;
+        self.groups.merge(&other.groups);
         for (agent, other) in self.per_agent.iter_mut().zip(&other.per_agent) {
             let usage = agent.usage.iter_mut().map(|(_, turns)| turns);
             let own = std::iter::once(&mut agent.verdicts).chain(usage);
@@ -196,7 +269,7 @@ pub fn write_chunk(
     mut piece: Piece<'_, '_>,
     agents: &[String],
     (old, new): (&mut Session, &mut Session),
-    form: Form,
+    form: UrlForm,
     counts: &mut UrlCounts,
     out: &mut Vec<u8>,
 ) -> Result<(), ChunkError> {
@@ -210,18 +283,21 @@ pub fn write_chunk(
         let count = block.len() * agents.len();
         assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
         rejects.add_block(block, new);
+        let first = counts.records;
         counts.records += block.len() as u64;
         counts.bytes += bytes(block);
         let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
         for (index, (before, after)) in pairs {
             let (record, agent) = (index / agents.len(), index % agents.len());
-            let change = Change { url: block[record].url(), agent: &agents[agent], form };
-            let counts = &mut counts.per_agent[agent];
+            let (number, url) = (first + record as u64, block[record].url());
+            let change = Change { record: number, url, agents, agent };
+            let UrlCounts { per_agent, groups, .. } = counts;
+            let counts = &mut per_agent[agent];
             counts.verdicts.counts[before.verdict as usize][after.verdict as usize] += 1;
             if before.verdict != after.verdict {
                 let sides = [old.full_decision(record, agent)?, new.full_decision(record, agent)?];
                 let word = (!labels.is_empty()).then_some("access");
-                change.write(word, None, sides.map(Side::Access), out);
+                change.write((form, word, None), sides.map(Side::Access), groups, out);
             }
             for (number, (label, turns)) in counts.usage.iter_mut().enumerate() {
                 let answer = index * labels.len() + number;
@@ -234,7 +310,7 @@ pub fn write_chunk(
                         Side::Usage(was, before.as_ref(), old.full_decision(record, agent)?),
                         Side::Usage(is, after.as_ref(), new.full_decision(record, agent)?),
                     ];
-                    change.write(Some(label), Some(label), sides, out);
+                    change.write((form, Some(label), Some(label)), sides, groups, out);
                 }
             }
         }
@@ -248,24 +324,33 @@ pub fn write_chunk(
 /// A URL and an agent for which something changes.
 #[derive(Clone, Copy)]
 struct Change<'a> {
+    /// The number of the record in the chunk.
+    record: u64,
     url: &'a [u8],
-    agent: &'a str,
-    form: Form,
+    agents: &'a [String],
+    /// The position of the agent.
+    agent: usize,
 }
 
 impl Change<'_> {
-    /// Appends a change. `word` is the second column of TSV, if there is one.
+    /// Appends a change, or adds it to `groups`. `word` is a column of TSV and CSV, if there is one.
     fn write(
         self,
-        word: Option<&str>,
-        label: Option<&'static str>,
+        (form, word, label): (UrlForm, Option<&str>, Option<&'static str>),
         sides: [Side<'_>; 2],
+        groups: &mut ChangeGroups,
         out: &mut Vec<u8>,
     ) {
-        let Change { url, agent, form } = self;
-        let Form::Tsv(terminator) = form else {
-            let ([old, new], url) = (sides, Text::uncut("url", Some(url)));
-            return write_object(&Object { url, agent, label, old, new }, out);
+        let Change { url, agents, agent, .. } = self;
+        let agent = &*agents[agent];
+        let terminator = match form {
+            UrlForm::Lines(Form::Tsv(terminator)) => terminator,
+            UrlForm::Lines(Form::JsonLines) => {
+                let ([old, new], url) = (sides, Text::uncut("url", Some(url)));
+                return write_object(&Object { url, agent, label, old, new }, out);
+            }
+            UrlForm::Csv => return self.write_csv(word, sides, out),
+            UrlForm::Page { has_lines } => return self.add(label, sides, has_lines, groups),
         };
         push_column(agent.as_bytes(), out);
         word.into_iter().for_each(|word| push_column(word.as_bytes(), out));
@@ -288,6 +373,51 @@ impl Change<'_> {
             out.extend_from_slice(part);
         }
         out.push(end);
+    }
+
+    /// Adds the change to `groups`, unless it is a preference that came or went with the access.
+    fn add(
+        self,
+        label: Option<&'static str>,
+        sides: [Side<'_>; 2],
+        has_lines: bool,
+        groups: &mut ChangeGroups,
+    ) {
+        if sides.iter().any(|side| matches!(side, Side::Usage(Preference::NoAccess, ..))) {
+            return;
+        }
+        let Change { record, url, agents, agent } = self;
+        let [(before, old), (after, new)] = sides.map(|side| side.deciding());
+        let values = sides.map(|side| side.value());
+        let kind = Kind { label, values, deciding: [before, after] };
+        let lines = [old, new].map(|line| line.filter(|_| has_lines));
+        groups.add(kind, Place { record, url, lines, agent, agents: agents.len() });
+    }
+
+    fn write_csv(self, word: Option<&str>, sides: [Side<'_>; 2], out: &mut Vec<u8>) {
+        let quoting = Quoting::default();
+        let mut push = |field: &[u8]| {
+            quoting.push(field, out);
+            out.push(b',');
+        };
+        push(self.url);
+        push(self.agents[self.agent].as_bytes());
+        word.into_iter().for_each(|word| push(word.as_bytes()));
+        sides.iter().for_each(|side| push(side.value().as_bytes()));
+        for side in sides {
+            let (deciding, line) = side.deciding();
+            let text = match deciding {
+                Deciding::Line(text) => text,
+                Deciding::Reason(reason) => format!("({reason})").into_bytes(),
+                Deciding::Unstated => b"(unstated)".to_vec(),
+            };
+            let mut shown = Vec::new();
+            push_text(&text, &mut shown);
+            push(&shown);
+            push(line.map_or_else(String::new, |line| line.to_string()).as_bytes());
+        }
+        out.pop();
+        out.extend_from_slice(b"\r\n");
     }
 }
 
@@ -312,6 +442,28 @@ struct StatedObject<'a> {
 }
 
 impl Side<'_> {
+    /// Returns what decides, and its line.
+    fn deciding(&self) -> (Deciding, Option<u32>) {
+        match *self {
+            Side::Access(full) | Side::Usage(Preference::NoAccess, _, full) => {
+                let Decision { line, verdict, reason, .. } = full.decision;
+                match (line, full.rule) {
+                    (Some(line), Some(rule)) => {
+                        let field: &[u8] =
+                            if verdict == Verdict::Allow { b"Allow: " } else { b"Disallow: " };
+                        let text = [field, &cut_to_show(rule)].concat();
+                        (Deciding::Line(text), Some(line.get()))
+                    }
+                    _ => (Deciding::Reason(reason), None),
+                }
+            }
+            Side::Usage(_, Some(at), _) => {
+                (Deciding::Line(cut_to_show(&at.value).into_owned()), Some(at.line.get()))
+            }
+            Side::Usage(_, None, _) => (Deciding::Unstated, None),
+        }
+    }
+
     fn value(&self) -> &'static str {
         match self {
             Side::Access(full) => full.decision.verdict.as_str(),

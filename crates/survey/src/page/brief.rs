@@ -1,0 +1,219 @@
+//! The report of an audit on one sheet, for the owner of a site: what crawlers may fetch, by which
+//! rules, and what to fix. What does not occur has no section.
+
+use maud::{Markup, html};
+use portcullis_dialect::usage::Label;
+use portcullis_report::page::{
+    Bar, Page, Section, alike, bars, code, count, folded, prose, short_code, table, text,
+};
+use portcullis_robots::figures::{few, grouped, largest, share};
+use portcullis_robots::visible::cut_characters;
+
+use super::{AGENT_CHARACTERS, VERDICTS, View, agent_name, field, many, others};
+use crate::NoteFigures;
+use crate::policies::{AgentFigures, StanceCounts};
+use crate::report::{AgentVerdicts, DecidingRule, Report};
+
+/// The crawlers named under the heading before the others unfold.
+const NAMED: usize = 12;
+/// The rows of each table.
+const ROWS: usize = 6;
+
+/// A problem of a file, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// The line.
+    pub line: u32,
+    /// What is wrong, in a sentence without full stop, with code between backticks.
+    pub what: String,
+}
+
+/// Renders the short page. `problems` are those of the file, if there is one for all URLs.
+pub fn brief(report: &Report, problems: &[Problem]) -> String {
+    let view = View { report, rows: ROWS };
+    let Report { records, agents, source, inputs, version, .. } = report;
+    let is_site = source.kind == "file";
+    let sections = [
+        (records.records > 0).then(|| view.brief_verdicts()),
+        (!report.rules.deciding.rows.is_empty()).then(|| view.brief_rules(is_site)),
+        view.brief_problems(problems),
+        view.brief_uses(is_site),
+    ];
+    let sections: Vec<Section> = sections.into_iter().flatten().collect();
+    let title = match is_site {
+        true => "What robots.txt lets crawlers fetch on this site".to_owned(),
+        false => {
+            format!("What robots.txt lets crawlers fetch on {}", many(report.hosts.asked, "site"))
+        }
+    };
+    let list = match &inputs[..] {
+        [list] => html! { " from " (code(list)) },
+        lists => html! { " from " (lists.len()) " lists" },
+    };
+    let mut facts = vec![
+        ("robots.txt", code(&source.name)),
+        ("URLs", html! { (grouped(records.records)) (list) }),
+        ("Crawlers", folded(agents.iter().map(|agent| agent_name(agent)), NAMED)),
+    ];
+    if let Some(dates) = source.captured {
+        facts.push(("Captured", html! { (dates) }));
+    }
+    let footer = format!("Made by portcullis {version}. Nothing was fetched from a site.");
+    let page =
+        Page { title: &title, facts: &facts, sections: &sections, footer: &footer, is_brief: true };
+    page.html()
+}
+
+impl View<'_> {
+    /// Returns the verdicts by crawler. Crawlers with equal numbers share a row.
+    fn brief_verdicts(self) -> Section {
+        let Report { verdicts, records, unknown, .. } = self.report;
+        let whole = records.records;
+        let figures = |row: &AgentVerdicts| [row.allow, row.disallow, row.unknown, row.invalid];
+        let mut rows = alike(verdicts.iter().map(figures));
+        // If there are many rows, those of crawlers that may fetch least are shown.
+        if rows.len() > ROWS {
+            rows.sort_by_key(|([allow, ..], _)| *allow);
+        }
+        let rest = rows.split_off(rows.len().min(ROWS));
+        let left: usize = rest.iter().map(|(_, crawlers)| crawlers.len()).sum();
+        let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| Bar {
+            label: self.few_agents(crawlers),
+            figure: format!("may fetch {}", share(values[0], whole)),
+            values: values.to_vec(),
+        };
+        let row = |([allow, disallow, ..], crawlers): &([u64; 4], Vec<usize>)| {
+            let share = |urls| html! { (share(urls, whole)) };
+            let crawlers = text(self.few_agents(crawlers));
+            vec![crawlers, count(*allow), share(*allow), count(*disallow), share(*disallow)]
+        };
+        let columns = ["crawlers", "#may fetch", "#share", "#must not fetch", "#share"];
+        let charted: Vec<Bar> = rows.iter().map(bar).collect();
+        Section {
+            id: "agents",
+            title: "What crawlers may fetch",
+            finding: html! {
+                (self.best_and_worst("crawlers"))
+                @if unknown.urls > 0 {
+                    " For " (many(unknown.urls, "URL")) " no robots.txt is known; this does not mean \
+                     that they are allowed."
+                }
+                @if records.invalid > 0 {
+                    " Records of the list that are not URLs: " (grouped(records.invalid)) "."
+                }
+            },
+            body: html! {
+                (bars("Share of the URLs", "crawlers-table", &VERDICTS, true, &charted))
+                (table("crawlers-table", "URLs by crawler", &columns, rows.iter().map(row)))
+                @if left > 0 { p { "Crawlers that may fetch as much or more: " (left) "." } }
+            },
+            ..Section::default()
+        }
+    }
+
+    /// Returns the names of the agents at the given positions, in a few words.
+    fn few_agents(self, positions: &[usize]) -> String {
+        let agents = &self.report.agents;
+        let names: Vec<_> =
+            positions.iter().map(|&it| cut_characters(&agents[it], AGENT_CHARACTERS)).collect();
+        few(names.iter().map(|name| &**name), agents.len())
+    }
+
+    fn brief_rules(self, is_site: bool) -> Section {
+        let list = &self.report.rules.deciding;
+        let row = |it: &DecidingRule| {
+            let decides = (0..it.by_agent.len()).filter(|&agent| it.by_agent[agent] > 0);
+            let decides: Vec<usize> = decides.collect();
+            let rule = html! {
+                span class={ "is-" (it.verdict) } { (field(it.verdict)) ":" } " "
+                (short_code(&it.rule))
+            };
+            let mut cells = vec![rule, count(it.line.into()), count(it.urls)];
+            if !is_site {
+                cells.push(html! { (short_code(&it.host)) (others(it.hosts)) });
+            }
+            cells.push(text(self.few_agents(&decides)));
+            cells.push(html! {
+                @if let Some(url) = it.samples.first() { (short_code(url.as_ref().trim_ascii())) }
+            });
+            cells
+        };
+        let mut columns = vec!["rule", "#line", "#URLs", "site", "crawlers", "for example"];
+        if is_site {
+            columns.remove(3);
+        }
+        let caption = self.caption("Rules by URLs decided", &list.rows, list.total);
+        let rows = self.rows(&list.rows).iter().map(row);
+        Section {
+            id: "rules",
+            title: "Rules that decide most",
+            body: table("rules-table", &caption, &columns, rows),
+            ..Section::default()
+        }
+    }
+
+    /// Returns the problems of one file, or of all files by kind; `None` if there are none.
+    fn brief_problems(self, problems: &[Problem]) -> Option<Section> {
+        let kinds = &self.report.survey.problems;
+        let body = if !problems.is_empty() {
+            let caption = self.caption("Lines to fix", problems, problems.len() as u64);
+            let row = |it: &Problem| vec![html! { "line " (it.line) }, prose(&it.what)];
+            let rows = problems.iter().take(ROWS).map(row);
+            html! {
+                (table("problems-table", &caption, &["where", "what"], rows))
+                @if problems.len() > ROWS { p { code { "portcullis lint" } " shows all of them." } }
+            }
+        } else if !kinds.is_empty() {
+            let caption = self.caption("Files by problem", kinds, kinds.len() as u64);
+            let row = |it: &NoteFigures| {
+                let hosts: Vec<String> = it.hosts.iter().map(ToString::to_string).collect();
+                let hosts = few(hosts.iter().map(String::as_str), usize::MAX);
+                vec![prose(it.meaning), count(it.files), text(hosts)]
+            };
+            let rows = kinds.iter().take(ROWS).map(row);
+            table("problems-table", &caption, &["what", "#files", "first sites"], rows)
+        } else {
+            return None;
+        };
+        Some(Section { id: "problems", title: "What to fix", body, ..Section::default() })
+    }
+
+    /// Returns the preferences that are stated; `None` if there are none. Crawlers with equal
+    /// preferences share a row.
+    fn brief_uses(self, is_site: bool) -> Option<Section> {
+        let of_agent = |row: &AgentFigures| {
+            let labels = row.hosts.preferences.by_label();
+            labels.map(|(label, StanceCounts { y, n, mixed, .. })| (label, [y, n, mixed]))
+        };
+        let stated = self.report.survey.reach.iter().flat_map(of_agent);
+        let mut rows = alike(stated);
+        rows.retain(|((_, counts), _)| counts.iter().any(|&sites| sites > 0));
+        if rows.is_empty() {
+            return None;
+        }
+        // Preferences against a use are shown if not all are.
+        let mut rows = largest(rows, ROWS, |((_, [_, n, _]), _)| *n);
+        rows.sort_by_key(|((label, _), _)| *label);
+        let row = |((label, counts), positions): &((Label, [u64; 3]), Vec<usize>)| {
+            let agents: Vec<usize> = positions.iter().map(|it| it / Label::ALL.len()).collect();
+            let stated: Vec<Markup> = match is_site {
+                true => {
+                    let words = ["fine", "not wanted", "differs by path"];
+                    let words = words.into_iter().zip(counts).find(|(_, sites)| **sites > 0);
+                    words.map(|(word, _)| html! { (word) }).into_iter().collect()
+                }
+                false => counts.map(count).into(),
+            };
+            let crawlers = text(self.few_agents(&agents));
+            std::iter::once(code(label.as_str())).chain(stated).chain([crawlers]).collect()
+        };
+        let columns: &[&str] = match is_site {
+            true => &["use", "preference", "crawlers"],
+            false => &["use", "#fine (y)", "#not wanted (n)", "#differs by path", "crawlers"],
+        };
+        let caption = if is_site { "Preferences by use" } else { "Sites by use and preference" };
+        let body = table("uses-table", caption, columns, rows.iter().map(row));
+        let title = "What pages may be used for";
+        Some(Section { id: "uses", title, body, ..Section::default() })
+    }
+}
