@@ -122,6 +122,8 @@ impl View<'_> {
                 format!("Changes by rule: the first {shown} of {more}{}", grouped(all as u64))
             }
         };
+        // Of many rules, one example each keeps the page on a screen.
+        let examples = if rows.len() > RULES / 2 { 1 } else { usize::MAX };
         let row = |group: &&Group| {
             let [old, new] = &group.lines;
             let [before, now] = &group.kind.deciding;
@@ -133,7 +135,7 @@ impl View<'_> {
                 deciding(before, old),
                 count(group.urls.count),
                 self.crawlers(&changed),
-                html! { @for url in &group.examples { div { (short_code(url)) } } },
+                html! { @for url in group.examples.iter().take(examples) { div { (short_code(url)) } } },
             ]
         };
         let columns = ["change", "rule now", "rule before", "#URLs", "crawlers", "for example"];

@@ -191,6 +191,7 @@ impl View<'_> {
         if rows.is_empty() {
             return None;
         }
+        let total = rows.len() as u64;
         // Preferences against a use are shown if not all are.
         let mut rows = largest(rows, ROWS, |((_, [_, n, _]), _)| *n);
         rows.sort_by_key(|((label, _), _)| *label);
@@ -212,7 +213,8 @@ impl View<'_> {
             false => &["use", "#fine (y)", "#not wanted (n)", "#differs by path", "crawlers"],
         };
         let caption = if is_site { "Preferences by use" } else { "Sites by use and preference" };
-        let body = table("uses-table", caption, columns, rows.iter().map(row));
+        let caption = self.caption(caption, &rows, total);
+        let body = table("uses-table", &caption, columns, rows.iter().map(row));
         let title = "What pages may be used for";
         Some(Section { id: "uses", title, body, ..Section::default() })
     }
