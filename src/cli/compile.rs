@@ -49,13 +49,16 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
             long_outage: args.outages.long_outage.unwrap_or_default(),
         },
         history: args.history,
+        scratch: args.memory.scratch(Some(&output)),
         ..IngestConfig::new(dialect, args.text.bytes_max())
     };
     let target = Target { output: &output, dialect, summary: plan::summary_form(&args.run) };
     let format = args.input_format;
     let inputs: Vec<Input> = args.inputs.into_iter().map(|path| Input { path, format }).collect();
     let ingested = ingest(&inputs, &config, &engine, !args.run.no_progress, target.summary)?;
+    let scratch = config.scratch;
     let config = CompileConfig::of(&ingested, config.dialect, config.robots_bytes_max);
+    let config = CompileConfig { scratch, ..config };
     write(&target, &[], (&ingested, &config), &engine, started)
 }
 
@@ -68,6 +71,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     let settings = MergeSettings::of(&sets, as_of, long_outage)?;
     plan::long_outage(long_outage, settings.dialect)?;
     let engine = Engine::new(args.run.threads.threads)?;
+    let scratch = args.memory.scratch(Some(&args.output.output));
     let (merged, config) = {
         let progress = Progress::over(&args.sets, !args.run.no_progress);
         let mut bar = Bar::default();
@@ -75,7 +79,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
             progress.draw(&mut bar, None);
         };
-        engine.install(|| settings.merge(&sets, joined))?
+        engine.install(|| settings.merge(&sets, &scratch, joined))?
     };
     let target = Target {
         output: &args.output.output,
@@ -107,10 +111,10 @@ fn write(
     started: Instant,
 ) -> anyhow::Result<ExitStatus> {
     let ingesting = started.elapsed();
-    let write = || compile::write(&ingested.hosts, &ingested.pool, config, target.output);
+    let write = || compile::write(&ingested.standings, config, target.output);
     let written = engine.install(write)?;
     let times = (ingesting, started.elapsed());
-    let summary = Summary::new(target, sets, ingested, &written, times);
+    let summary = Summary::new(target, sets, (ingested, config), &written, times);
     summary::show_object(target.summary, &summary, |text| summary.write_text(text));
     Ok(ExitStatus::Done)
 }
@@ -266,6 +270,7 @@ struct Summary<'r> {
     as_of: Option<String>,
     policies: u64,
     rule_sets: u64,
+    spilled_bytes: u64,
     ingest_seconds: f64,
     compile_seconds: f64,
     seconds: f64,
@@ -276,7 +281,7 @@ impl<'r> Summary<'r> {
     fn new(
         target: &Target<'_>,
         sets: &'r [MergedSet],
-        ingested: &'r Ingested,
+        (ingested, config): (&'r Ingested, &CompileConfig),
         written: &CompiledSet,
         (ingesting, all): (Duration, Duration),
     ) -> Summary<'r> {
@@ -309,10 +314,11 @@ impl<'r> Summary<'r> {
                 counts.with_file_note(kind)
             }),
             in_outage: counts.in_outage,
-            periods: ingested.has_history().then_some(counts.periods),
+            periods: ingested.standings.hosts.has_history().then_some(counts.periods),
             as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,
+            spilled_bytes: config.scratch.spilled_bytes(),
             ingest_seconds: ingesting.as_secs_f64(),
             compile_seconds: all.saturating_sub(ingesting).as_secs_f64(),
             seconds: all.as_secs_f64(),
@@ -354,6 +360,9 @@ impl<'r> Summary<'r> {
             seconds(self.compile_seconds),
             self.origins_per_second
         )?;
+        if self.spilled_bytes > 0 {
+            writeln!(out, "{} in temporary files (--memory)", counted(self.spilled_bytes, "byte"))?;
+        }
         let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;
         if self.redirected > 0 {

@@ -8,12 +8,12 @@ use std::ffi::OsStr;
 
 use anyhow::{Context, ensure};
 use portcullis_robots::figures::counted;
-use portcullis_set::{PolicySet, Provenance};
+use portcullis_set::{PolicySet, Provenance, Scratch};
 use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{HistoryArgs, InspectArgs, VerifyArgs};
+use super::args::{CompileMemoryArgs, HistoryArgs, InspectArgs, VerifyArgs};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::say;
@@ -27,7 +27,7 @@ const TOP: usize = 10;
 pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     if args.verify {
-        verify_set(&set)?;
+        verify_set(&set, &CompileMemoryArgs::default().scratch(None))?;
     }
     let out = match &args.host {
         None => survey(&set, args)?,
@@ -92,12 +92,12 @@ fn unknown(set: &PolicySet, query: &HostQuery) -> anyhow::Result<ExitStatus> {
 
 /// `portcullis verify`: checksums, structure and compiled rules.
 pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
-    verify_set(&mapped::set(&args.set)?)?;
+    verify_set(&mapped::set(&args.set)?, &args.memory.scratch(None))?;
     Ok(ExitStatus::Done)
 }
 
-fn verify_set(set: &PolicySet) -> anyhow::Result<()> {
-    let verified = set.verify()?;
+fn verify_set(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
+    let verified = set.verify(scratch)?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
         "{}: all {} are intact; set {:016x}, {}",

@@ -45,10 +45,11 @@ fn size(text: &str) -> Result<Option<usize>, String> {
         "" => 1,
         "k" | "kib" => 1024,
         "m" | "mib" => 1024 * 1024,
+        "g" | "gib" => 1024 * 1024 * 1024,
         _ => {
-            return Err(
-                "expected bytes (512000), a suffix K, KiB, M or MiB (500KiB), or unlimited".into(),
-            );
+            let expected =
+                "expected bytes (512000), a suffix K, KiB, M, MiB, G or GiB (500KiB), or unlimited";
+            return Err(expected.into());
         }
     };
     let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));

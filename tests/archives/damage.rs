@@ -9,7 +9,7 @@ use std::path::Path;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::{IngestConfig, PolicySet, SetError};
+use portcullis_set::{IngestConfig, PolicySet, Scratch, SetError};
 use portcullis_testkit::{Captures, Random, Told, compiled, ingested};
 use serde_json::json;
 use tempfile::TempDir;
@@ -96,7 +96,8 @@ impl Whole {
         let ingested = ingested(&[path], &IngestConfig::new(&RFC_9309, None));
         let bytes = compiled(&ingested, (&RFC_9309, None), "{}");
         let paths = ["/", "/x/a17", "/search?q=1", "/admin/page.php", "/1/x7y2z"];
-        let origins = ingested.hosts.iter().map(|host| String::from_utf8_lossy(&host.key));
+        let hosts = ingested.standings.hosts.to_vec().unwrap();
+        let origins = hosts.iter().map(|host| String::from_utf8_lossy(&host.key));
         let origins = origins.chain(["unknown.example".into()]);
         let urls: Vec<String> =
             origins.flat_map(|host| paths.map(|path| format!("https://{host}{path}"))).collect();
@@ -193,7 +194,7 @@ fn the_set_has_everything() {
     assert!(0 < counts.rule_sets_of_groups && counts.rule_sets_of_groups < counts.rule_sets);
     let reasons: BTreeSet<_> = whole.answers.iter().map(|told| told.decision.reason).collect();
     assert!(reasons.len() >= 6, "{reasons:?}");
-    set.verify().unwrap();
+    set.verify(&Scratch::in_memory()).unwrap();
 }
 
 #[test]
@@ -264,7 +265,8 @@ fn verifying_finds_every_flip() {
         let (byte, bit) = (random.below(whole.bytes.len()), random.below(8));
         let mut bytes = whole.bytes.clone();
         bytes[byte] ^= 1 << bit;
-        let verified = PolicySet::of_bytes("a.set", bytes).and_then(|set| set.verify());
+        let verified =
+            PolicySet::of_bytes("a.set", bytes).and_then(|set| set.verify(&Scratch::in_memory()));
         assert!(verified.is_err(), "bit {bit} of byte {byte}");
     }
 }

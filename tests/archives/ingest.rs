@@ -12,7 +12,7 @@ use portcullis_io::CaptureFormat;
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::{
-    Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, merge,
+    Content, IngestConfig, IngestError, Ingested, Input, Part, Standing, Strictness, ingest, merge,
 };
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::Captures;
@@ -40,7 +40,8 @@ fn state(standing: &Standing, ingested: &Ingested) -> PolicyState {
     match standing.content {
         Content::Access(outcome) => outcome.state,
         Content::File { extract, .. } => {
-            let file = RobotsTxt::read_extract(ingested.pool.get(extract)).unwrap();
+            let file = ingested.standings.pool.get(extract).unwrap();
+            let file = RobotsTxt::read_extract(&file).unwrap();
             state_of(&file)
         }
     }
@@ -53,7 +54,7 @@ fn state_of(file: &RobotsTxt<'_>) -> PolicyState {
 /// Returns the state of each http and https origin.
 fn states(ingested: &Ingested) -> BTreeMap<String, String> {
     let mut states = BTreeMap::new();
-    for host in &ingested.hosts {
+    for host in ingested.standings.hosts.to_vec().unwrap() {
         let key = String::from_utf8_lossy(&host.key);
         for (scheme, standing) in [("http", &host.http), ("https", &host.https)] {
             if let Some(standing) = standing {
@@ -146,12 +147,14 @@ fn captures_of_several_formats_are_one_history() {
     let old = write("old.ndjson", "2024-05-01T00:00:00Z", "/old");
     for inputs in [[&robots, &old, &new], [&new, &old, &robots], [&old, &robots, &new]] {
         let ingested = ingest_all(&inputs.map(PathBuf::clone));
-        let host = ingested.hosts.iter().find(|host| *host.key == *b"a.example").unwrap();
+        let hosts = ingested.standings.hosts.to_vec().unwrap();
+        let host = hosts.iter().find(|host| *host.key == *b"a.example").unwrap();
         let rule = |standing: Option<Standing>| {
             let Some(Standing { content: Content::File { extract, .. }, .. }) = standing else {
                 panic!("{standing:?}");
             };
-            let file = RobotsTxt::read_extract(ingested.pool.get(extract)).unwrap();
+            let file = ingested.standings.pool.get(extract).unwrap();
+            let file = RobotsTxt::read_extract(&file).unwrap();
             String::from_utf8_lossy(file.rules()[0].value).into_owned()
         };
         assert_eq!((rule(host.http), rule(host.https)), ("/folder".into(), "/new".into()));
@@ -174,11 +177,14 @@ fn the_sample_applies_to_both_schemes() {
     let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
     let ingested = ingest_all(std::slice::from_ref(&robots));
     let files = fs::read_dir(&robots).unwrap().count();
-    assert_eq!((ingested.hosts.len(), ingested.inputs[0].captures), (files, files as u64));
+    assert_eq!(
+        (ingested.standings.hosts.len(), ingested.inputs[0].captures),
+        (files as u64, files as u64)
+    );
     assert_eq!(ingested.counts.origins, 2 * files as u64);
     let known = ingested.counts.in_state(PolicyState::Rules);
     assert_eq!(known + ingested.counts.in_state(PolicyState::NoRules), 2 * files as u64);
-    let merged = merge([portcullis_set::Part::of(&ingested)], config().dialect, ingested.outages);
+    let merged = merge([Part::of(&ingested).unwrap()], config().dialect, ingested.outages).unwrap();
     assert_eq!((states(&merged), &merged.counts), (states(&ingested), &ingested.counts));
 }
 
@@ -211,7 +217,7 @@ fn a_missing_input_is_named() {
     let missing = folder.path().join("missing.warc");
     let ingested = ingest_all(&[missing.clone(), robots]);
     assert!(ingested.inputs[0].failure.as_ref().is_some_and(|text| text.contains("missing.warc")));
-    assert_eq!(ingested.hosts.len(), 1);
+    assert_eq!(ingested.standings.hosts.len(), 1);
     let error = ingest(&[Input::new(missing)], &config(), &()).unwrap_err();
     assert!(matches!(error, IngestError::NothingCaptured { .. }));
     assert!(error.inputs()[0].failure.is_some());

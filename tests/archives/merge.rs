@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_set::{
-    IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance, compile,
+    BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance, Scratch,
+    Standings, compile,
 };
 use portcullis_testkit::{Captures, Random, random_file};
 
@@ -56,8 +57,9 @@ fn open(bytes: &[u8]) -> PolicySet {
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
     let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), None, None).unwrap();
-    let (merged, config) = settings.merge(&sets.iter().collect::<Vec<_>>(), |_| ()).unwrap();
-    compile::to_vec(&merged.hosts, &merged.pool, &config).unwrap()
+    let (merged, config) =
+        settings.merge(&sets.iter().collect::<Vec<_>>(), &Scratch::in_memory(), |_| ()).unwrap();
+    compile::to_vec(&merged.standings, &config).unwrap()
 }
 
 /// Returns how outages are judged in one round of a test.
@@ -83,9 +85,10 @@ fn merging_equals_compiling_at_once() {
             let merged = merged(parts.iter().map(Vec::as_slice));
             assert!(merged == at_once, "{} in {archives_in_part}: {outages:?}", dialect.name);
         }
-        open(&at_once).verify().unwrap();
+        open(&at_once).verify(&Scratch::in_memory()).unwrap();
         let ingested = ingested(&paths, dialect, outages);
-        let all = ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
+        let hosts = ingested.standings.hosts.to_vec().unwrap();
+        let all = hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
         all.filter_map(|it| it.facts.outage).for_each(|it| changes[it.change as usize] += 1);
     }
     assert!(changes.iter().all(|&count| count > 10), "{changes:?}");
@@ -114,10 +117,12 @@ fn a_set_without_inputs_counts_as_one() {
     let paths = archives(folder.path(), &mut Random::new(3));
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
     let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
-    let standings = silent.standings().unwrap();
-    assert_eq!(standings.inputs.len(), 1);
-    assert_eq!(standings.inputs[0].name, "a set in memory");
-    let standing = standings.hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
+    let standings = silent.standings(&Scratch::in_memory()).unwrap();
+    let inputs = silent.part(&standings).unwrap().inputs;
+    assert_eq!(inputs.len(), 1);
+    assert_eq!(inputs[0].name, "a set in memory");
+    let hosts = standings.hosts.to_vec().unwrap();
+    let standing = hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
     assert!(standing.clone().count() > 20);
     assert!(standing.into_iter().all(|standing| standing.facts.input == 0));
 }
@@ -129,7 +134,7 @@ fn a_capture_of_a_missing_input_is_damage() {
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
     let lying = Provenance::of(&ingested.inputs[..1], &ingested.outages).to_json();
     let set = open(&compiled(&ingested, &RFC_9309, &lying));
-    let damage = set.standings().unwrap_err().to_string();
+    let damage = set.standings(&Scratch::in_memory()).unwrap_err().to_string();
     assert!(damage.contains("an input that the provenance does not list"), "{damage}");
 }
 
@@ -144,10 +149,12 @@ fn a_key_that_is_no_origin_is_damage() {
     for key in keys {
         let mut ingested =
             ingested(std::slice::from_ref(&path), &RFC_9309, OutageConfig::default());
-        ingested.hosts[0].key = key.as_bytes().into();
+        let mut host = ingested.standings.hosts.to_vec().unwrap().remove(0);
+        host.key = key.as_bytes().into();
+        ingested.standings.hosts = Standings::in_memory([host], BlobPool::default()).hosts;
         let set = open(&compiled(&ingested, &RFC_9309, "{}"));
-        let merged = set.standings().map_err(|damage| damage.to_string());
-        let verified = set.verify().map_err(|error| error.to_string());
+        let merged = set.standings(&Scratch::in_memory()).map_err(|damage| damage.to_string());
+        let verified = set.verify(&Scratch::in_memory()).map_err(|error| error.to_string());
         let is_origin = key == "a.example";
         assert_eq!((merged.is_ok(), verified.is_ok()), (is_origin, is_origin), "{key}");
         for problem in merged.err().into_iter().chain(verified.err()) {

@@ -9,7 +9,7 @@ use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
 use portcullis_set::batch::{Classifier, InForce, Session, Times};
-use portcullis_set::{IngestConfig, OutageConfig, PolicySet, Provenance};
+use portcullis_set::{IngestConfig, OutageConfig, PolicySet, Provenance, Scratch};
 use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
 use rayon::prelude::*;
 use serde_json::json;
@@ -205,7 +205,8 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
     let (long_outage, choice) = *random.pick(&choices);
     let archive = Archive::new(dialect, choice, &world.archived);
     let set = set(&world, dialect, long_outage);
-    set.verify().unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
+    set.verify(&Scratch::in_memory())
+        .unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
     let agents = agents(&["ExampleBot", "Other"], dialect);
     let mut session = Session::new(Classifier::new(set, agents).expect("all agents"), None);
     let urls = (0..=HOSTS).flat_map(|host| {

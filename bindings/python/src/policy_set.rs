@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use portcullis_dialect::Dialect;
@@ -19,8 +19,8 @@ use portcullis_report::{AgentList, Run};
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, SetError,
-    Strictness, ingest,
+    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, Scratch,
+    SetError, Strictness, ingest,
 };
 use portcullis_survey::RowConfig;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
@@ -90,6 +90,17 @@ struct Compiling {
     strictness: Strictness,
     history: bool,
     output: Option<PathBuf>,
+    scratch: Scratch,
+}
+
+/// Returns the memory of a compiler, by default a quarter of this machine's, and where its temporary
+/// files are: beside an output.
+fn scratch(output: Option<&Path>, memory: Option<usize>) -> Scratch {
+    let memory = memory.unwrap_or_else(Scratch::default_memory);
+    match output {
+        Some(output) => Scratch::beside(output, memory),
+        None => Scratch::in_folder(std::env::temp_dir(), memory),
+    }
 }
 
 impl Compiling {
@@ -98,6 +109,7 @@ impl Compiling {
         let config = IngestConfig {
             strictness: self.strictness,
             history: self.history,
+            scratch: self.scratch.clone(),
             ..IngestConfig::new(self.dialect, self.robots_bytes_max)
         };
         let ingested = ingest(inputs, &config, &()).map_err(Error::of)?;
@@ -113,13 +125,15 @@ impl Compiling {
     }
 
     fn write(&self, ingested: &Ingested) -> PyResult<PyPolicySet> {
-        let config = CompileConfig::of(ingested, self.dialect, self.robots_bytes_max);
-        let Ingested { hosts, pool, .. } = ingested;
+        let config = CompileConfig {
+            scratch: self.scratch.clone(),
+            ..CompileConfig::of(ingested, self.dialect, self.robots_bytes_max)
+        };
         if let Some(path) = &self.output {
-            compile::write(hosts, pool, &config, path).map_err(Error::of)?;
+            compile::write(&ingested.standings, &config, path).map_err(Error::of)?;
             return open(path.clone(), true);
         }
-        let bytes = compile::to_vec(hosts, pool, &config).map_err(Error::of)?;
+        let bytes = compile::to_vec(&ingested.standings, &config).map_err(Error::of)?;
         let set = PolicySet::of_bytes("the set in memory", bytes).map_err(set_error)?;
         Ok(PyPolicySet { set: set.into(), file: None })
     }
@@ -154,11 +168,12 @@ impl PyPolicySet {
     }
 
     /// Compiles captures of robots.txt files. `history` keeps what was in force at each time, for
-    /// the argument `at` of a classifier.
+    /// the argument `at` of a classifier. `memory` is that of the command line, in bytes.
     #[classmethod]
     #[pyo3(name = "compile", signature = (
         inputs, *, dialect = "rfc9309", output = None, strictness = "usual",
-        max_robots_bytes = ROBOTS_BYTES_MAX, history = false, threads = 0
+        max_robots_bytes = ROBOTS_BYTES_MAX, history = false, threads = 0,
+        memory = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn py_compile(
@@ -171,6 +186,7 @@ impl PyPolicySet {
         max_robots_bytes: usize,
         history: bool,
         threads: usize,
+        memory: Option<usize>,
     ) -> PyResult<PyPolicySet> {
         let strictness = match strictness {
             "lenient" => Strictness::Lenient,
@@ -183,7 +199,9 @@ impl PyPolicySet {
         };
         let dialect = self::dialect(dialect)?;
         let robots_bytes_max = Some(max_robots_bytes);
-        let compiling = Compiling { dialect, robots_bytes_max, strictness, history, output };
+        let scratch = scratch(output.as_deref(), memory);
+        let compiling =
+            Compiling { dialect, robots_bytes_max, strictness, history, output, scratch };
         if let Ok(files) = inputs.cast::<PyDict>() {
             return of_files(files, &compiling);
         }
@@ -204,20 +222,21 @@ impl PyPolicySet {
     }
 
     /// Merges sets that were compiled separately. The result is the same as compiling all inputs at
-    /// once.
+    /// once. `memory` is that of the command line, in bytes.
     #[classmethod]
-    #[pyo3(name = "merge", signature = (paths, output, *, threads = 0))]
+    #[pyo3(name = "merge", signature = (paths, output, *, threads = 0, memory = None))]
     fn py_merge(
         _: &Bound<'_, PyType>,
         py: Python<'_>,
         paths: Vec<PathBuf>,
         output: PathBuf,
         threads: usize,
+        memory: Option<usize>,
     ) -> PyResult<PyPolicySet> {
         let sets = paths.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(value_error)?;
-        py.detach(|| pool.install(|| merge(&sets, output)))
+        py.detach(|| pool.install(|| merge(&sets, output, memory)))
     }
 
     /// Returns a classifier for crawlers: a product token, `A+B` for a crawler that follows the groups
@@ -274,7 +293,9 @@ impl PyPolicySet {
     /// Verifies the set: checksums, structure, and that the compiled rules match the stored text.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         let pool = rayon::ThreadPoolBuilder::new().build().map_err(value_error)?;
-        py.detach(|| pool.install(|| self.set.verify())).map(|_| ()).map_err(set_error)
+        py.detach(|| pool.install(|| self.set.verify(&scratch(None, None))))
+            .map(|_| ())
+            .map_err(set_error)
     }
 
     /// Returns the name of the set in messages: its path, if it is a file.
@@ -353,14 +374,15 @@ impl PyPolicySet {
     }
 }
 
-fn merge(sets: &[PyPolicySet], output: PathBuf) -> PyResult<PyPolicySet> {
+fn merge(sets: &[PyPolicySet], output: PathBuf, memory: Option<usize>) -> PyResult<PyPolicySet> {
     let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
     let settings = MergeSettings::of(&sets, None, None).map_err(|error| match error {
         MergeError::Damaged(_) => Error::of(error),
         _ => value_error(error),
     })?;
-    let (merged, config) = settings.merge(&sets, |_| ()).map_err(Error::of)?;
-    compile::write(&merged.hosts, &merged.pool, &config, &output).map_err(Error::of)?;
+    let scratch = scratch(Some(&output), memory);
+    let (merged, config) = settings.merge(&sets, &scratch, |_| ()).map_err(Error::of)?;
+    compile::write(&merged.standings, &config, &output).map_err(Error::of)?;
     open(output, true)
 }
 

@@ -16,6 +16,7 @@
 //! read.
 
 pub mod batch;
+mod codec;
 pub mod compile;
 mod difference;
 mod file;
@@ -27,6 +28,7 @@ mod layout;
 mod load;
 mod pool;
 mod provenance;
+mod scratch;
 mod standing;
 pub mod stored;
 mod strings;
@@ -40,10 +42,11 @@ pub use ingest::{
     Progress, StandingCounts, ingest, merge,
 };
 pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text};
-pub use pool::{BlobID, BlobPool};
+pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::Provenance;
-pub use standing::{CaptureFacts, Content, HostStanding, Standing};
-pub use stored::{MergeError, MergeSettings, PolicySet};
+pub use scratch::{Scratch, Spool, SpoolReader};
+pub use standing::{CaptureFacts, Content, HostReader, HostStanding, Hosts, Standing, Standings};
+pub use stored::{MergeError, MergeSettings, PolicySet, ReadBackError};
 pub use strings::StringError;
 
 /// How strictly bad input is treated.

@@ -36,9 +36,11 @@ use portcullis_robots::url::Origin;
 
 use super::compile::{self, CompileConfig, CompileError};
 use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
+use super::pool::Fingerprint;
 use super::stored::{CompiledFor, Place, key_with_scheme, place};
 use super::{
-    BlobPool, CaptureFacts, Content, HostStanding, IngestError, PolicySet, Standing, Strictness,
+    BlobPool, CaptureFacts, Content, HostStanding, IngestError, PolicySet, Standing, Standings,
+    Strictness,
 };
 
 /// Settings for reading and compiling files.
@@ -259,8 +261,8 @@ impl PolicySet {
                 *known.entry(text).or_insert_with(|| standing_of(text, config, &mut pool))
             });
         }
-        let hosts = hosts.into_values().collect();
-        of_hosts("the files in memory", hosts, pool, config).expect("files that a set can hold")
+        of_hosts("the files in memory", hosts.into_values(), pool, config)
+            .expect("files that a set can hold")
     }
 }
 
@@ -307,16 +309,19 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
     let standing = standing_of(text, config, &mut pool);
     let (http, https) = (Some(standing), Some(standing));
     let host = HostStanding { key: EVERY_HOST.into(), http, https, timelines: None };
-    Ok(of_hosts(name, vec![host], pool, config)?.speaking_for_everything())
+    Ok(of_hosts(name, [host], pool, config)?.speaking_for_everything())
 }
 
 /// Returns the standing of an origin that has this file.
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
-    let [extract, others] =
-        file.lists(text).map(|bytes| pool.intern(&bytes, BlobPool::hash(&bytes)));
-    Standing { content: Content::File { extract, others }, facts }
+    let [extract, others] = file.lists(text).map(|bytes| {
+        let blob = pool.intern(&bytes, Fingerprint::of(&bytes));
+        blob.expect("memory has no error")
+    });
+    let has_rules = !file.rules().is_empty();
+    Standing { content: Content::File { extract, others, has_rules }, facts }
 }
 
 /// Returns the notes that concern the rules of the whole file.
@@ -326,13 +331,21 @@ fn notes_of_file(notes: NoteSet) -> impl Iterator<Item = NoteKind> {
 
 fn of_hosts(
     name: &str,
-    hosts: Vec<HostStanding>,
+    hosts: impl IntoIterator<Item = HostStanding>,
     pool: BlobPool,
+    config: &LoadConfig,
+) -> Result<PolicySet, CompileError> {
+    compiled(name, Standings::in_memory(hosts, pool), config)
+}
+
+fn compiled(
+    name: &str,
+    standings: Standings,
     config: &LoadConfig,
 ) -> Result<PolicySet, CompileError> {
     let compiling = CompileConfig::new(config.dialect, config.robots_bytes_max);
     let agents = config.agents.as_deref().map(CompiledFor::new);
-    let bytes = compile::to_memory(hosts, pool, &compiling, (agents.as_ref(), config.usage))?;
+    let bytes = compile::to_memory(&standings, &compiling, (agents.as_ref(), config.usage))?;
     Ok(PolicySet::of_compiled(name, bytes, agents, config.usage))
 }
 
@@ -352,6 +365,7 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
             | IngestError::Broken { mut inputs }
             | IngestError::Noted { mut inputs, .. },
         ) => (None, inputs.remove(0)),
+        Err(IngestError::Scratch(error)) => return Err(CompileError::from(error).into()),
     };
     let InputReport { broken_named, broken, unreadable, failure, .. } = report;
     if let Some(problem) = failure {
@@ -365,7 +379,7 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         };
         return Err(LoadError::Unreadable { problem });
     }
-    let Some(Ingested { hosts, pool, .. }) = ingested else {
+    let Some(Ingested { standings, .. }) = ingested else {
         let holds_one = path.join(ROBOTS_TXT).is_file();
         return Err(LoadError::NoPolicy { path: path.to_owned(), holds_one });
     };
@@ -374,13 +388,14 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         .into_iter()
         .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
     let mut notes: Vec<LoadNote> = left_out.collect();
-    notes.extend(hosts.iter().flat_map(|host| {
+    for host in standings.hosts.iter() {
+        let host = host.map_err(CompileError::from)?;
         let standing = host.http.or(host.https);
         let kinds = standing.into_iter().flat_map(|it| notes_of_file(it.facts.file_notes));
         let place = || place(&String::from_utf8_lossy(&host.key));
-        kinds.map(move |kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) })
-    }));
-    let set = of_hosts(&path.display().to_string(), hosts, pool, config)?;
+        notes.extend(kinds.map(|kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) }));
+    }
+    let set = compiled(&path.display().to_string(), standings, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }
 

@@ -1,15 +1,74 @@
-//! Reference-counted byte strings that many origins share.
+//! Byte strings that many origins share, each stored once.
 //!
-//! A blob is kept until its last holder releases it. Memory is therefore bounded by the content of
-//! the newest captures, not by everything that was read.
+//! Equal strings are found by their [`Fingerprint`], so the strings themselves can be on disk. One
+//! that is read back must have its fingerprint, so a changed file is an error.
+//!
+//! Cost: one hash and one look-up per string. Memory: about 40 bytes for each distinct string, and
+//! what [`Scratch`] keeps of their bytes.
+
+use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 
 use hashbrown::HashTable;
+use siphasher::sip128::SipHasher13;
 
-use portcullis_engine::bytes::seeded_hash;
+use super::file::WriteError;
+use super::scratch::{Scratch, Spool};
+
+/// What stands for a byte string: 128 bits of a keyed hash (SipHash-1-3).
+///
+/// The key is random and stays in this process, so nobody can choose strings that share a
+/// fingerprint. Among 2^32 strings, two differ and share one with a probability of 2^-65.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    low: u64,
+    high: u64,
+}
+
+impl Fingerprint {
+    /// Returns the fingerprint of `bytes`, valid in this process. It must not reach any output.
+    pub fn of(bytes: &[u8]) -> Fingerprint {
+        static HASHER: LazyLock<SipHasher13> = LazyLock::new(|| {
+            let random = || RandomState::new().hash_one(());
+            SipHasher13::new_with_keys(random(), random())
+        });
+        let hash = HASHER.hash(bytes);
+        Fingerprint { low: hash.h1, high: hash.h2 }
+    }
+}
+
+/// Numbers by fingerprint. Memory: some 30 bytes for each.
+#[derive(Debug, Default)]
+pub(crate) struct Fingerprints {
+    known: HashTable<(Fingerprint, u32)>,
+}
+
+impl Fingerprints {
+    /// Returns the number of a fingerprint. If it is new, `number` gives it one.
+    pub(crate) fn number<E>(
+        &mut self,
+        fingerprint: Fingerprint,
+        number: impl FnOnce() -> Result<u32, E>,
+    ) -> Result<u32, E> {
+        let same = |&(other, _): &(Fingerprint, u32)| other == fingerprint;
+        if let Some(&(_, known)) = self.known.find(fingerprint.low, same) {
+            return Ok(known);
+        }
+        let number = number()?;
+        self.known.insert_unique(fingerprint.low, (fingerprint, number), |known| known.0.low);
+        Ok(number)
+    }
+
+    /// Returns the size of the table, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.known.allocation_size()
+    }
+}
 
 /// The number of a blob in a [`BlobPool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlobID(u32);
+pub struct BlobID(pub(crate) u32);
 
 impl BlobID {
     /// Returns the index of the blob in a list with one place per blob (see [`BlobPool::places`]).
@@ -19,83 +78,66 @@ impl BlobID {
 }
 
 /// Byte strings, each stored once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BlobPool {
+    scratch: Scratch,
     known: HashTable<BlobID>,
     blobs: Vec<Blob>,
-    /// Unused places.
-    free: Vec<BlobID>,
-    bytes: usize,
+    bytes: Spool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Blob {
-    hash: u64,
-    holders: u32,
-    bytes: Box<[u8]>,
+    fingerprint: Fingerprint,
+    start: u64,
+}
+
+impl Default for BlobPool {
+    fn default() -> BlobPool {
+        BlobPool::new(&Scratch::in_memory())
+    }
 }
 
 impl BlobPool {
-    /// Adds a reference to `bytes` and stores them if they are new. `hash` is that of
-    /// [`BlobPool::hash`].
-    pub fn intern(&mut self, bytes: &[u8], hash: u64) -> BlobID {
-        let BlobPool { known, blobs, free, .. } = self;
-        let same = |id: &BlobID| {
-            let blob = &blobs[id.index()];
-            blob.hash == hash && *blob.bytes == *bytes
-        };
-        if let Some(&id) = known.find(hash, same) {
-            blobs[id.index()].holders += 1;
-            return id;
-        }
-        let blob = Blob { hash, holders: 1, bytes: bytes.into() };
-        self.bytes += bytes.len();
-        let id = match free.pop() {
-            Some(id) => {
-                blobs[id.index()] = blob;
-                id
-            }
-            None => {
-                blobs.push(blob);
-                BlobID(u32::try_from(blobs.len() - 1).expect("fewer than 2^32 blobs"))
-            }
-        };
-        known.insert_unique(hash, id, |id| blobs[id.index()].hash);
-        id
+    /// Creates an empty pool.
+    pub fn new(scratch: &Scratch) -> BlobPool {
+        let (known, blobs, bytes) = (HashTable::new(), Vec::new(), Spool::new(scratch));
+        BlobPool { scratch: scratch.clone(), known, blobs, bytes }
     }
 
-    /// Returns the hash of `bytes`, valid in this process. It can be computed on any thread.
-    pub fn hash(bytes: &[u8]) -> u64 {
-        seeded_hash(bytes)
-    }
-
-    /// Drops one reference to a blob. Dropping the last one removes the blob.
-    ///
-    /// # Panics
-    ///
-    /// If the blob has no reference.
-    pub fn release(&mut self, id: BlobID) {
-        let blob = &mut self.blobs[id.index()];
-        blob.holders = blob.holders.checked_sub(1).expect("a blob is released once per holder");
-        if blob.holders > 0 {
-            return;
+    /// Stores `bytes` if they are new. `fingerprint` is theirs.
+    pub fn intern(&mut self, bytes: &[u8], fingerprint: Fingerprint) -> Result<BlobID, WriteError> {
+        let BlobPool { known, blobs, .. } = self;
+        let same = |id: &BlobID| blobs[id.index()].fingerprint == fingerprint;
+        if let Some(&id) = known.find(fingerprint.low, same) {
+            return Ok(id);
         }
-        let hash = blob.hash;
-        self.bytes -= std::mem::take(&mut blob.bytes).len();
-        if let Ok(entry) = self.known.find_entry(hash, |other| *other == id) {
-            entry.remove();
-        }
-        self.free.push(id);
-    }
-
-    /// Adds a reference to a blob that has one already.
-    pub fn hold(&mut self, id: BlobID) {
-        self.blobs[id.index()].holders += 1;
+        let id = BlobID(u32::try_from(blobs.len()).expect("fewer than 2^32 blobs"));
+        blobs.push(Blob { fingerprint, start: self.bytes.len() });
+        known.insert_unique(fingerprint.low, id, |id| blobs[id.index()].fingerprint.low);
+        self.bytes.write(bytes)?;
+        self.scratch.check_tables(self.table_bytes())?;
+        Ok(id)
     }
 
     /// Returns the bytes of a blob.
-    pub fn get(&self, id: BlobID) -> &[u8] {
-        &self.blobs[id.index()].bytes
+    pub fn get(&self, id: BlobID) -> Result<Cow<'_, [u8]>, WriteError> {
+        let bytes = self.bytes.at(self.blobs[id.index()].start, self.bytes_of(id))?;
+        match matches!(bytes, Cow::Borrowed(_)) || Fingerprint::of(&bytes) == self.fingerprint(id) {
+            true => Ok(bytes),
+            false => Err(self.bytes.changed()),
+        }
+    }
+
+    /// Returns the size of a blob, in bytes.
+    pub fn bytes_of(&self, id: BlobID) -> usize {
+        let next = self.blobs.get(id.index() + 1).map_or(self.bytes.len(), |next| next.start);
+        (next - self.blobs[id.index()].start) as usize
+    }
+
+    /// Returns what stands for the bytes of a blob.
+    pub fn fingerprint(&self, id: BlobID) -> Fingerprint {
+        self.blobs[id.index()].fingerprint
     }
 
     /// Returns one more than the largest index of a blob.
@@ -103,9 +145,9 @@ impl BlobPool {
         self.blobs.len()
     }
 
-    /// Returns the total size of all blobs in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    /// Returns the size of the tables, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.known.allocation_size() + self.blobs.capacity() * size_of::<Blob>()
     }
 }
 
@@ -114,19 +156,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_blobs_are_one_until_the_last_holder_leaves() {
+    fn equal_blobs_are_one() {
         let mut pool = BlobPool::default();
-        let intern = |pool: &mut BlobPool, bytes: &[u8]| pool.intern(bytes, BlobPool::hash(bytes));
-        let one = intern(&mut pool, b"one");
-        let two = intern(&mut pool, b"two");
-        assert_eq!(intern(&mut pool, b"one"), one);
-        assert_eq!((pool.get(one), pool.get(two), pool.bytes()), (&b"one"[..], &b"two"[..], 6));
-        pool.release(one);
-        assert_eq!(pool.get(one), b"one");
-        pool.release(one);
-        assert_eq!(pool.bytes(), 3);
-        let three = intern(&mut pool, b"three");
-        assert_eq!((three, pool.places()), (one, 2));
-        assert_ne!(intern(&mut pool, b"one"), three);
+        let mut intern = |bytes: &[u8]| pool.intern(bytes, Fingerprint::of(bytes)).unwrap();
+        let (one, two, nothing) = (intern(b"one"), intern(b"two"), intern(b""));
+        assert_eq!((intern(b"one"), intern(b""), intern(b"two")), (one, nothing, two));
+        for (blob, bytes) in [(one, &b"one"[..]), (two, b"two"), (nothing, b"")] {
+            assert_eq!((&*pool.get(blob).unwrap(), pool.bytes_of(blob)), (bytes, bytes.len()));
+        }
+        assert_eq!(pool.places(), 3);
     }
 }

@@ -5,8 +5,112 @@ use portcullis_io::CaptureNotes;
 use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
+use super::codec;
+use super::file::WriteError;
 use super::layout::NONE;
 use super::pool::{BlobID, BlobPool};
+use super::scratch::{Scratch, Spool, SpoolReader};
+
+/// What is known about each origin: what a set is compiled from.
+#[derive(Debug, Default)]
+pub struct Standings {
+    /// The hosts, sorted by key.
+    pub hosts: Hosts,
+    /// The content of their files.
+    pub pool: BlobPool,
+    /// What a later merge needs in addition, in the form that a set stores: `FORMAT.md`, section 21.
+    /// Decisions do not need it, but a merge may refuse a set without it.
+    pub history: Spool,
+}
+
+impl Standings {
+    /// Creates standings of hosts in the order of their keys, in memory, without history.
+    pub fn in_memory(hosts: impl IntoIterator<Item = HostStanding>, pool: BlobPool) -> Standings {
+        let mut standings = Standings { pool, ..Standings::default() };
+        for host in hosts {
+            standings.hosts.push(&host).expect("memory does not fail");
+        }
+        standings
+    }
+}
+
+/// Hosts in the order of their keys, in memory or in a temporary file.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    records: Spool,
+    count: u64,
+    /// Whether some host has timelines.
+    has_history: bool,
+    record: Vec<u8>,
+}
+
+impl Hosts {
+    /// Creates an empty list.
+    pub fn new(scratch: &Scratch) -> Hosts {
+        Hosts { records: Spool::new(scratch), ..Hosts::default() }
+    }
+
+    /// Appends a host, whose key is greater than those before it.
+    pub fn push(&mut self, host: &HostStanding) -> Result<(), WriteError> {
+        self.record.clear();
+        codec::push_host(&mut self.record, host);
+        self.count += 1;
+        self.has_history |= host.timelines.is_some();
+        self.records.write_record(&self.record)
+    }
+
+    /// Returns the number of hosts.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns whether the history of some host was kept.
+    pub fn has_history(&self) -> bool {
+        self.has_history
+    }
+
+    /// Reads all hosts into memory.
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be read.
+    pub fn to_vec(&self) -> Result<Vec<HostStanding>, WriteError> {
+        self.iter().collect()
+    }
+
+    /// Reads the hosts in order.
+    pub fn iter(&self) -> HostReader<'_> {
+        HostReader { hosts: self, reader: self.records.reader(), record: Vec::new() }
+    }
+}
+
+/// Reads [`Hosts`].
+#[derive(Debug)]
+pub struct HostReader<'h> {
+    hosts: &'h Hosts,
+    reader: SpoolReader<'h>,
+    record: Vec<u8>,
+}
+
+impl HostReader<'_> {
+    fn read(&mut self) -> Result<HostStanding, WriteError> {
+        self.reader.read_record(&mut self.record)?;
+        codec::host(&self.record).ok_or_else(|| self.hosts.records.changed())
+    }
+}
+
+impl Iterator for HostReader<'_> {
+    type Item = Result<HostStanding, WriteError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.reader.is_at_end()).then(|| self.read())
+    }
+}
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
@@ -72,6 +176,8 @@ pub enum Content {
         extract: BlobID,
         /// The list of other records.
         others: BlobID,
+        /// Whether the file has a rule in a group.
+        has_rules: bool,
     },
     /// The origin has no file.
     Access(AccessOutcome),
@@ -131,21 +237,18 @@ impl HostStanding {
         [&self.http, &self.https].into_iter().flatten().chain(moments)
     }
 
-    /// Returns whether the history was kept.
-    pub(super) fn has_history(&self) -> bool {
-        self.timelines.is_some()
-    }
-
     /// Returns the timelines of both origins, if the history was kept.
     pub(super) fn timelines(&self) -> impl Iterator<Item = &Timeline> {
         self.timelines.as_deref().into_iter().flatten()
     }
 
     /// Returns everything that a set stores about the origin, to compare hosts of two pools.
-    pub(super) fn stored_form<'p>(&'p self, pool: &'p BlobPool) -> impl PartialEq {
+    pub(super) fn stored_form(&self, pool: &BlobPool) -> impl PartialEq {
         let standing = move |it: &Standing| {
             let content = match it.content {
-                Content::File { extract, others } => Ok((pool.get(extract), pool.get(others))),
+                Content::File { extract, others, .. } => {
+                    Ok([extract, others].map(|blob| pool.fingerprint(blob)))
+                }
                 Content::Access(outcome) => Err(outcome),
             };
             let facts = CaptureFacts { expires_at: None, ..it.facts };
@@ -154,6 +257,11 @@ impl HostStanding {
         let moment = move |it: &Moment| (it.since, standing(&it.standing));
         let moments: Vec<Vec<_>> =
             self.timelines().map(|it| it.iter().map(moment).collect()).collect();
-        (&self.key, self.http.as_ref().map(standing), self.https.as_ref().map(standing), moments)
+        (
+            self.key.clone(),
+            self.http.as_ref().map(standing),
+            self.https.as_ref().map(standing),
+            moments,
+        )
     }
 }

@@ -17,7 +17,7 @@
 //! let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
 //! let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
 //! let config = CompileConfig::of(&ingested, &RFC_9309, None);
-//! let set = PolicySet::of_bytes("sample", to_vec(&ingested.hosts, &ingested.pool, &config)?)?;
+//! let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
 //! let history = HostHistory::of(&set, &HostQuery::parse(b"news.example")?, &[])?;
 //! assert_eq!(history.origins[0].periods.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -55,9 +55,8 @@ fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
 }
 
 fn bytes(ingested: &Ingested, dialect: &'static Dialect) -> Vec<u8> {
-    let history = ingested.history.clone();
-    let config = CompileConfig { history, ..CompileConfig::new(dialect, Some(ROBOTS_BYTES_MAX)) };
-    compile::to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
+    let config = CompileConfig::new(dialect, Some(ROBOTS_BYTES_MAX));
+    compile::to_vec(&ingested.standings, &config).unwrap()
 }
 
 fn stored(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
@@ -71,8 +70,9 @@ fn archive(dialect: &'static Dialect) -> (Ingested, PolicySet) {
     (ingested, set)
 }
 
-fn standings(ingested: &Ingested) -> impl Iterator<Item = &Standing> {
-    ingested.hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten()
+fn standings(ingested: &Ingested) -> impl Iterator<Item = Standing> {
+    let hosts = ingested.standings.hosts.to_vec().unwrap();
+    hosts.into_iter().flat_map(|host| [host.http, host.https]).flatten()
 }
 
 /// Returns the distinct policies, and the number of origins that have each.
@@ -80,7 +80,9 @@ fn policies(ingested: &Ingested) -> BTreeMap<(Vec<u8>, String), u64> {
     let mut policies = BTreeMap::new();
     for standing in standings(ingested) {
         let key = match standing.content {
-            Content::File { extract, .. } => (ingested.pool.get(extract).to_vec(), "file".into()),
+            Content::File { extract, .. } => {
+                (ingested.standings.pool.get(extract).unwrap().to_vec(), "file".into())
+            }
             Content::Access(outcome) => (Vec::new(), format!("{outcome:?}")),
         };
         *policies.entry(key).or_default() += 1;
@@ -109,7 +111,7 @@ fn origins_are_those_that_were_ingested() {
     assert_eq!(stats.origins.capture_dates, ingested.counts.captured);
     let mut statuses = BTreeMap::new();
     let (mut undated, mut file_bytes) = (0, 0);
-    for host in &ingested.hosts {
+    for host in ingested.standings.hosts.to_vec().unwrap() {
         for (standing, first) in [(&host.http, true), (&host.https, host.http != host.https)] {
             let Some(Standing { facts, .. }) = standing else { continue };
             *statuses.entry(facts.status).or_insert(0) += 1;
@@ -198,7 +200,7 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
     let ingested = ingested(400, &RFC_9309);
     let set = Arc::new(stored(&ingested, &RFC_9309));
     let mut seen = BTreeMap::new();
-    for host in &ingested.hosts {
+    for host in ingested.standings.hosts.to_vec().unwrap() {
         let key = String::from_utf8(host.key.to_vec()).unwrap();
         for policy in HostDetail::of(&set, &HostQuery::parse(&host.key).unwrap()).unwrap().policies
         {

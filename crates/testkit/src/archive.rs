@@ -113,5 +113,5 @@ pub fn compiled(
     let provenance = provenance.to_owned();
     let config =
         CompileConfig { provenance, ..CompileConfig::of(ingested, dialect, robots_bytes_max) };
-    compile::to_vec(&ingested.hosts, &ingested.pool, &config).expect("memory takes it")
+    compile::to_vec(&ingested.standings, &config).expect("memory takes it")
 }

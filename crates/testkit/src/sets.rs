@@ -10,7 +10,7 @@ use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::compile::{self, CompileConfig};
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_set::{LoadConfig, PolicySet, Scratch};
 use tempfile::NamedTempFile;
 
 /// The form of a set.
@@ -88,10 +88,9 @@ pub fn set_at(
     if form == Form::Compiled {
         return compiled.into();
     }
-    let standings = compiled.standings().expect("it was just made");
+    let standings = compiled.standings(&Scratch::in_memory()).expect("it was just made");
     let config = CompileConfig::new(dialect, robots_bytes_max);
-    let bytes =
-        compile::to_vec(&standings.hosts, &standings.pool, &config).expect("memory takes it");
+    let bytes = compile::to_vec(&standings, &config).expect("memory takes it");
     let mut file = NamedTempFile::new().expect("a file");
     file.write_all(&bytes).expect("the disk takes it");
     let opened = match form {

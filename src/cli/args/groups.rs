@@ -9,6 +9,7 @@ use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{TimeUnit, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat, given_host};
+use portcullis_set::Scratch;
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder};
@@ -474,6 +475,31 @@ pub struct SetOutputArgs {
     /// The policy set to write; it appears under its name once it is complete
     #[arg(short, long, value_name = "SET", value_hint = ValueHint::FilePath)]
     pub output: OutputFile,
+}
+
+/// The memory for compiling.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Run")]
+pub struct CompileMemoryArgs {
+    /// Memory to use [default: a quarter of this machine's]
+    ///
+    /// What does not fit is written to temporary files beside the output, or for `verify` in the
+    /// folder for temporary files; they have no names, and nothing of them stays. The result is the
+    /// same for any SIZE. The tables of distinct files and rules must fit in half of it. SIZE is a
+    /// number of bytes with an optional suffix K, KiB, M, MiB, G or GiB, or `unlimited`.
+    #[arg(long, value_name = "SIZE", value_parser = values::memory)]
+    pub memory: Option<usize>,
+}
+
+impl CompileMemoryArgs {
+    /// Returns the memory and where temporary files are: beside an output, if there is one.
+    pub fn scratch(&self, output: Option<&Path>) -> Scratch {
+        let memory = self.memory.unwrap_or_else(Scratch::default_memory);
+        match output {
+            Some(output) => Scratch::beside(output, memory),
+            None => Scratch::in_folder(std::env::temp_dir(), memory),
+        }
+    }
 }
 
 /// The number of rows.

@@ -23,8 +23,8 @@ use super::exit;
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
-    AccountArgs, AgentArgs, AgentForm, AtValue, Color, EarlyTime, Expired, FigureArgs,
-    FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs,
+    AccountArgs, AgentArgs, AgentForm, AtValue, Color, CompileMemoryArgs, EarlyTime, Expired,
+    FigureArgs, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs,
     QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs,
     UsageArgs,
 };

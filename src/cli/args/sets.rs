@@ -10,8 +10,9 @@ use portcullis_io::{CaptureFormat, FieldName};
 use super::super::output::OutputFolder;
 use super::super::values;
 use super::groups::{
-    AgentArgs, FailArgs, LenientArgs, ListPath, MemoryArgs, OutputArgs, ReadingArgs, RejectArgs,
-    RunArgs, SetOutputArgs, StrictArgs, TextArgs, TopArgs, UrlArgs, UsageArgs,
+    AgentArgs, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, MemoryArgs, OutputArgs,
+    ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TopArgs, UrlArgs,
+    UsageArgs,
 };
 
 /// The input formats of `compile`, for its help.
@@ -87,6 +88,8 @@ pub struct CompileArgs {
     pub output: SetOutputArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub memory: CompileMemoryArgs,
 }
 
 /// The time of a set, and how outages are judged.
@@ -129,6 +132,8 @@ pub struct MergeArgs {
     pub output: SetOutputArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub memory: CompileMemoryArgs,
 }
 
 /// Compare two policy sets, or two robots.txt files
@@ -293,6 +298,9 @@ pub struct VerifyArgs {
     /// The policy set
     #[arg(value_name = "SET")]
     pub set: PathBuf,
+
+    #[command(flatten)]
+    pub memory: CompileMemoryArgs,
 }
 
 /// Generate synthetic robots.txt files and a list of URLs

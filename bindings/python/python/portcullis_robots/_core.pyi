@@ -137,9 +137,17 @@ class PolicySet:
         max_robots_bytes: int = ...,
         history: bool = False,
         threads: int = 0,
+        memory: int | None = None,
     ) -> PolicySet: ...
     @classmethod
-    def merge(cls, paths: Sequence[_Path], output: _Path, *, threads: int = 0) -> PolicySet: ...
+    def merge(
+        cls,
+        paths: Sequence[_Path],
+        output: _Path,
+        *,
+        threads: int = 0,
+        memory: int | None = None,
+    ) -> PolicySet: ...
     def for_agents(
         self,
         agents: str | Sequence[str] | None = None,

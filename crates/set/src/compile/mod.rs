@@ -9,9 +9,13 @@
 //! in the order of hosts, and work is split into pieces whose results are joined in order. So the
 //! same input gives the same file with any number of threads.
 //!
-//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory:
-//! three times the kept records of all distinct files, about 100 bytes for each distinct record,
-//! and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
+//! Hosts are read once, in order, and every section but the table of hosts is a stream: it grows in a
+//! [`Spool`] and is copied to the set in the end.
+//!
+//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some 30
+//! bytes for each distinct file, rule set, order and name, 4 for each string, 13 for each host, what
+//! [`Scratch`] allows for sorting strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not
+//! yet joined.
 
 mod hosts;
 mod intern;
@@ -25,6 +29,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
 
 use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
@@ -34,16 +39,18 @@ use portcullis_dialect::limits::{
 };
 
 use super::file::{
-    COUNTS, Destination, HeaderFields, SectionKind, SetFileWriter, WriteError, Written,
+    COUNTS, HeaderFields, SectionKind, SectionSink, SetFileWriter, WriteError, Written,
 };
-use super::layout::{NONE, count};
-use super::standing::Moment;
+use super::layout::{MomentRow, NONE, OutageRow, count, record};
+use super::scratch::{Scratch, Spool};
 use super::stored::CompiledFor;
-use super::strings::StringError;
-use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing};
+use super::strings::{StringError, StringTable};
+use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing, Standings};
 
 use self::hosts::HostSections;
 use self::policies::PolicySections;
+use self::slots::HostSlots;
+use self::texts::numbered;
 
 pub(super) use self::plan::order as record_order;
 
@@ -56,23 +63,22 @@ pub struct CompileConfig {
     pub robots_bytes_max: Option<usize>,
     /// A JSON object that says where the set comes from; stored unchanged.
     pub provenance: String,
-    /// What a later merge needs ([`Ingested::history`](super::Ingested::history)). Decisions do not
-    /// need it, but a merge may refuse a set without it.
-    pub history: Vec<u8>,
+    /// How much memory is used, and where the rest goes.
+    pub scratch: Scratch,
 }
 
 impl CompileConfig {
-    /// Creates a configuration with the default limits.
+    /// Creates a configuration with the default limits, in memory.
     pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
         CompileConfig {
             dialect,
             robots_bytes_max,
             provenance: "{}".to_owned(),
-            history: Vec::new(),
+            scratch: Scratch::in_memory(),
         }
     }
 
-    /// Creates the configuration for what was ingested, with its provenance and its history.
+    /// Creates the configuration for what was ingested, with its provenance.
     pub fn of(
         ingested: &Ingested,
         dialect: &'static Dialect,
@@ -80,7 +86,6 @@ impl CompileConfig {
     ) -> CompileConfig {
         CompileConfig {
             provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
-            history: ingested.history.clone(),
             ..CompileConfig::new(dialect, robots_bytes_max)
         }
     }
@@ -128,24 +133,23 @@ pub enum CompileError {
     CollidingHosts,
 }
 
-/// Compiles what is known about `hosts`, which are sorted by key, and writes the set to `path`. The
-/// file appears complete or not at all.
+/// Compiles what is known about hosts and writes the set to `path`. The file appears complete or not
+/// at all.
 ///
 /// It runs on the calling thread's rayon pool.
 ///
 /// # Errors
 ///
-/// If the file cannot be written, or the content exceeds the limits of a set.
+/// If a file cannot be written, or the content exceeds the limits of a set.
 pub fn write(
-    hosts: &[HostStanding],
-    pool: &BlobPool,
+    standings: &Standings,
     config: &CompileConfig,
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
-    let sections = Sections::of(hosts, pool, config, EVERYTHING)?;
+    let compiled = Compiled::of(standings, config)?;
     let mut writer = SetFileWriter::create(path)?;
-    sections.write(config, &mut writer)?;
-    let fields = sections.fields(config);
+    compiled.write(&mut writer)?;
+    let fields = compiled.fields();
     Ok(summary(&writer.finish(&fields)?, &fields))
 }
 
@@ -153,33 +157,19 @@ pub fn write(
 ///
 /// # Errors
 ///
-/// If the content exceeds the limits of a set.
-pub fn to_vec(
-    hosts: &[HostStanding],
-    pool: &BlobPool,
-    config: &CompileConfig,
-) -> Result<Vec<u8>, CompileError> {
-    Ok(in_memory(Sections::of(hosts, pool, config, EVERYTHING)?, config)?.to_vec())
+/// If the content exceeds the limits of a set, or a temporary file fails.
+pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
+    Ok(Compiled::of(standings, config)?.in_memory()?.to_vec())
 }
 
 /// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
-/// `agents`, if they are given, and with or without usage preferences. The input is freed before the
-/// set is written.
+/// `agents`, if they are given, and with or without usage preferences.
 pub(super) fn to_memory(
-    hosts: Vec<HostStanding>,
-    pool: BlobPool,
+    standings: &Standings,
     config: &CompileConfig,
-    compiled: Compiled<'_>,
+    scope: Scope<'_>,
 ) -> Result<ZeroedMemory, CompileError> {
-    let sections = Sections::of(&hosts, &pool, config, compiled)?;
-    drop((hosts, pool));
-    in_memory(sections, config)
-}
-
-fn in_memory(sections: Sections, config: &CompileConfig) -> Result<ZeroedMemory, CompileError> {
-    let mut writer = SetFileWriter::in_memory(sections.bytes(config))?;
-    sections.write(config, &mut writer)?;
-    Ok(writer.finish(&sections.fields(config))?.finished)
+    Compiled::within(standings, config, scope)?.in_memory()
 }
 
 fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
@@ -195,15 +185,16 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
 
 /// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
 /// usage preferences are.
-type Compiled<'a> = (Option<&'a CompiledFor>, bool);
+type Scope<'a> = (Option<&'a CompiledFor>, bool);
 
-/// What a file of a set has.
-const EVERYTHING: Compiled<'static> = (None, true);
-
-/// The compiled sections, in memory.
-struct Sections {
+/// The compiled sections.
+pub(super) struct Compiled<'c> {
+    config: &'c CompileConfig,
+    history: &'c Spool,
     policies: PolicySections,
     hosts: HostSections,
+    strings: StringTable,
+    slots: HostSlots,
 }
 
 /// The source of a policy.
@@ -214,28 +205,26 @@ enum PolicyOrigin {
 }
 
 /// The distinct policies of hosts, in order of first use.
-#[derive(Default)]
 struct DistinctPolicies {
-    origins: Vec<PolicyOrigin>,
+    count: u32,
     /// The policy of each blob, or [`NONE`].
     of_blob: Vec<u32>,
     of_access: Vec<(AccessOutcome, u32)>,
 }
 
 impl DistinctPolicies {
-    fn of(hosts: &[HostStanding], pool: &BlobPool) -> DistinctPolicies {
-        let mut distinct =
-            DistinctPolicies { of_blob: vec![NONE; pool.places()], ..DistinctPolicies::default() };
-        hosts.iter().flat_map(HostStanding::all).for_each(|standing| distinct.add(standing));
-        distinct
+    fn new(pool: &BlobPool) -> DistinctPolicies {
+        DistinctPolicies { count: 0, of_blob: vec![NONE; pool.places()], of_access: Vec::new() }
     }
 
-    fn add(&mut self, standing: &Standing) {
+    /// Numbers the policy of a standing. Returns its source if it is new.
+    fn add(&mut self, standing: &Standing) -> Option<PolicyOrigin> {
         if self.index(standing) != NONE {
-            return;
+            return None;
         }
-        let index = self.origins.len() as u32;
-        self.origins.push(match standing.content {
+        let index = self.count;
+        self.count += 1;
+        Some(match standing.content {
             Content::File { extract, .. } => {
                 self.of_blob[extract.index()] = index;
                 PolicyOrigin::Extract(extract)
@@ -244,7 +233,7 @@ impl DistinctPolicies {
                 self.of_access.push((outcome, index));
                 PolicyOrigin::Access(outcome)
             }
-        });
+        })
     }
 
     /// Returns the position of the policy, or [`NONE`].
@@ -259,6 +248,33 @@ impl DistinctPolicies {
     }
 }
 
+/// Plans policies on all threads and adds them in order.
+fn plan_all(
+    mut origins: &[PolicyOrigin],
+    pool: &BlobPool,
+    (dialect, scope): (&'static Dialect, Scope<'_>),
+    policies: &mut PolicySections,
+) -> Result<(), CompileError> {
+    while !origins.is_empty() {
+        let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
+        let extract = |origin: &PolicyOrigin| match *origin {
+            PolicyOrigin::Extract(extract) => pool.get(extract),
+            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
+        };
+        let extracts = piece.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        let sources = piece.par_iter().zip(&extracts);
+        let plans = sources.map(|(origin, extract)| match *origin {
+            PolicyOrigin::Extract(_) => plan::of_extract(extract, dialect, scope),
+            PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
+        });
+        for plan in plans.collect::<Vec<_>>() {
+            policies.add(plan.expect("extracts are of this program"))?;
+        }
+        origins = rest;
+    }
+    Ok(())
+}
+
 /// Returns how many of `origins`, at least one, to plan before the plans are joined. This bounds
 /// the memory for plans.
 fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
@@ -266,7 +282,7 @@ fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
     let mut bytes = 0;
     let within = origins.iter().take_while(|origin| {
         bytes += match origin {
-            PolicyOrigin::Extract(extract) => plan_bytes(pool.get(*extract).len()),
+            PolicyOrigin::Extract(extract) => plan_bytes(pool.bytes_of(*extract)),
             PolicyOrigin::Access(_) => 0,
         };
         bytes <= bytes_max
@@ -282,49 +298,79 @@ fn plan_bytes(file_bytes: usize) -> usize {
     6 * file_bytes + 2 * patterns
 }
 
-fn has_long_history(hosts: &[HostStanding]) -> bool {
-    let moments = || hosts.iter().flat_map(HostStanding::timelines).flatten();
-    let is_unnumbered =
-        |moment: &Moment| moment.standing.facts.input as usize >= TIMELINE_INPUTS_MAX;
-    moments().any(is_unnumbered) || u32::try_from(moments().count()).is_err()
+/// Checks that the inputs of moments have numbers that fit: one that does not would end up in the
+/// time beside it.
+fn check_moments(hosts: &[HostStanding]) -> Result<(), CompileError> {
+    let mut moments = hosts.iter().flat_map(HostStanding::timelines).flatten();
+    match moments.any(|moment| moment.standing.facts.input as usize >= TIMELINE_INPUTS_MAX) {
+        true => Err(CompileError::LongHistory),
+        false => Ok(()),
+    }
 }
 
-impl Sections {
-    fn of(
-        hosts: &[HostStanding],
-        pool: &BlobPool,
-        config: &CompileConfig,
-        compiled: Compiled<'_>,
-    ) -> Result<Sections, CompileError> {
-        // A number that does not fit would end up in the time beside it.
-        if has_long_history(hosts) {
-            return Err(CompileError::LongHistory);
-        }
-        let distinct = DistinctPolicies::of(hosts, pool);
-        let mut policies = PolicySections::default();
-        let mut origins = distinct.origins.as_slice();
-        while !origins.is_empty() {
-            let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
-            let plan = |origin: &PolicyOrigin| plan::plan(*origin, pool, config.dialect, compiled);
-            let plans: Vec<plan::PolicyPlan<'_>> = piece.par_iter().map(plan).collect();
-            plans.into_iter().for_each(|plan| policies.add(plan));
-            origins = rest;
-        }
-        let others = HostSections::others(hosts, pool, &mut policies.texts);
-        if let Some(error) = policies.texts.failure {
-            return Err(error.into());
-        }
-        policies.finish();
-        let texts = &policies.texts;
-        let hosts = HostSections::new(hosts, &distinct, others, texts)
-            .ok_or(CompileError::CollidingHosts)?;
-        Ok(Sections { policies, hosts })
+/// Hosts that are read before their policies are planned.
+const HOSTS_AT_ONCE: usize = 4_096;
+
+impl<'c> Compiled<'c> {
+    /// Compiles everything that a file of a set has.
+    pub(super) fn of(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+    ) -> Result<Compiled<'c>, CompileError> {
+        Compiled::within(standings, config, (None, true))
     }
 
-    fn fields(&self, config: &CompileConfig) -> HeaderFields {
+    fn within(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+        scope: Scope<'_>,
+    ) -> Result<Compiled<'c>, CompileError> {
+        let Standings { hosts, pool, history } = standings;
+        let scratch = &config.scratch;
+        let mut distinct = DistinctPolicies::new(pool);
+        let mut policies = PolicySections::new(scratch);
+        let mut sections = HostSections::new(scratch, pool.places(), hosts.has_history());
+        let mut reader = hosts.iter();
+        loop {
+            let piece = reader.by_ref().take(HOSTS_AT_ONCE).collect::<Result<Vec<_>, _>>()?;
+            if piece.is_empty() {
+                break;
+            }
+            check_moments(&piece)?;
+            let origins: Vec<PolicyOrigin> = piece
+                .iter()
+                .flat_map(HostStanding::all)
+                .filter_map(|it| distinct.add(it))
+                .collect();
+            plan_all(&origins, pool, (config.dialect, scope), &mut policies)?;
+            for host in &piece {
+                sections.add_others(host, pool, &mut policies.texts)?;
+                sections.add(host, &distinct)?;
+            }
+            let tables = pool.table_bytes() + size_of_val(&*distinct.of_blob);
+            let tables = tables + policies.table_bytes() + sections.table_bytes();
+            scratch.check_tables(tables)?;
+        }
+        if sections.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
+            return Err(CompileError::LongHistory);
+        }
+        let strings = policies.texts.take_strings().finish()?;
+        let of_moments = sections.timelines.as_ref().map(|it| it.captures.rows.spool());
+        let captures: Vec<&Spool> =
+            std::iter::once(sections.captures.rows.spool()).chain(of_moments).collect();
+        let slots = HostSlots::new(sections.hosts.spool(), hosts.len(), &captures)?;
+        let slots = slots.ok_or(CompileError::CollidingHosts)?;
+        Ok(Compiled { config, history, policies, hosts: sections, strings, slots })
+    }
+
+    /// Returns the fields of the header.
+    pub(super) fn fields(&self) -> HeaderFields {
+        let config = self.config;
         let mut counts = [0; COUNTS];
         self.hosts.count(&mut counts);
         self.policies.count(&mut counts);
+        counts[count::STRINGS] = self.strings.len();
+        counts[count::HOST_SEED] = self.slots.seed;
         HeaderFields {
             dialect_name: config.dialect.name.to_owned(),
             dialect_revision: config.dialect.revision.into(),
@@ -334,51 +380,74 @@ impl Sections {
         }
     }
 
-    /// Returns all sections but the strings.
-    fn each<'s>(&'s self, config: &'s CompileConfig) -> Vec<(SectionKind, Cow<'s, [u8]>)> {
-        let Sections { policies, hosts, .. } = self;
-        let rule_sets = &policies.rule_sets;
-        let mut sections: Vec<(SectionKind, Cow<'s, [u8]>)> = vec![
-            (SectionKind::PROVENANCE, config.provenance.as_bytes().into()),
-            (SectionKind::SLOTS, hosts.slots.lines.as_bytes().into()),
-            (SectionKind::HOSTS, hosts.hosts.as_bytes().into()),
-            (SectionKind::POLICY_INDEX, policies.index.as_bytes().into()),
-            (SectionKind::POLICIES, policies.words.as_bytes().into()),
-            (SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes().into()),
-            (SectionKind::RULE_SETS, rule_sets.lines.as_bytes().into()),
-            (SectionKind::ORDERS, policies.orders.items.as_slice().into()),
-            (SectionKind::TOKENS, policies.tokens.section().into()),
-            (SectionKind::DOCUMENTS, policies.texts.documents.as_bytes().into()),
-            (SectionKind::CAPTURES, hosts.captures.as_bytes().into()),
-            (SectionKind::OTHERS, hosts.others.as_bytes().into()),
-            (SectionKind::OUTAGES, hosts.outages.as_bytes().into()),
-            (SectionKind::HISTORY, config.history.as_slice().into()),
-            (SectionKind::USAGE_INDEX, policies.usage_index.as_bytes().into()),
-            (SectionKind::USAGE, policies.usage.as_bytes().into()),
-            (SectionKind::USAGE_RECORDS, policies.texts.usage.as_bytes().into()),
+    fn in_memory(&self) -> Result<ZeroedMemory, CompileError> {
+        let mut writer = SetFileWriter::in_memory(self.bytes() as usize)?;
+        self.write(&mut writer)?;
+        Ok(writer.finish(&self.fields())?.finished)
+    }
+
+    /// Returns the size of the large sections, in bytes.
+    fn bytes(&self) -> u64 {
+        let Compiled { policies, hosts, strings, slots, history, .. } = self;
+        let spools = [
+            hosts.hosts.spool(),
+            hosts.captures.rows.spool(),
+            hosts.others.spool(),
+            policies.words.spool(),
+            policies.rule_sets.lines.spool(),
+            policies.orders.items.spool(),
+            policies.texts.documents.spool(),
+            policies.usage.spool(),
+            history,
         ];
-        if let Some(timelines) = &hosts.timelines {
-            sections.push((SectionKind::TIMELINES, timelines.starts.as_bytes().into()));
-            sections.push((SectionKind::MOMENTS, timelines.moments.as_bytes().into()));
-        }
-        sections
+        let in_memory = strings.bytes() + size_of_val(&*slots.lines) as u64;
+        spools.map(Spool::len).iter().sum::<u64>() + in_memory
     }
 
-    /// Returns the approximate size of all sections, in bytes.
-    fn bytes(&self, config: &CompileConfig) -> usize {
-        let sections = self.each(config).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
-        sections + self.policies.texts.table().bytes()
-    }
-
-    fn write<D: Destination>(
-        &self,
-        config: &CompileConfig,
-        writer: &mut SetFileWriter<D>,
-    ) -> Result<(), WriteError> {
-        for (kind, bytes) in self.each(config) {
-            writer.begin(kind)?;
-            writer.write(&bytes)?;
+    /// Writes all sections.
+    pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
+        let Compiled { policies, hosts, strings, slots, history, .. } = self;
+        let PolicySections { rule_sets, texts, .. } = policies;
+        let timelines = hosts.timelines.as_ref();
+        let captures = timelines.map(|timelines| &timelines.captures);
+        let first = hosts.captures.rows.len() as u32;
+        writer.section(SectionKind::PROVENANCE, self.config.provenance.as_bytes())?;
+        writer.section(SectionKind::SLOTS, slots.lines.as_bytes())?;
+        writer.spool(SectionKind::HOSTS, hosts.hosts.spool())?;
+        writer.spool(SectionKind::POLICY_INDEX, policies.index.spool())?;
+        writer.spool(SectionKind::POLICIES, policies.words.spool())?;
+        writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
+        writer.spool(SectionKind::RULE_SETS, rule_sets.lines.spool())?;
+        writer.spool(SectionKind::ORDERS, policies.orders.items.spool())?;
+        writer.section(SectionKind::TOKENS, &policies.tokens.section())?;
+        writer.begin(SectionKind::DOCUMENTS)?;
+        let documents = texts.documents.spool();
+        numbered(documents, strings, record::DOCUMENT_KIND_BITS, |list| writer.write(list))?;
+        writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
+        if let Some(captures) = captures {
+            writer.copy(captures.rows.spool())?;
         }
-        self.policies.texts.table().write(writer)
+        writer.begin(SectionKind::OTHERS)?;
+        let others = hosts.others.spool();
+        numbered(others, strings, record::OTHER_KIND_BITS, |list| writer.write(list))?;
+        writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
+        if let Some(captures) = captures {
+            let shift = |row: &mut OutageRow| row.capture += first;
+            captures.outages.each_changed(shift, |rows| writer.write(rows))?;
+        }
+        writer.spool(SectionKind::HISTORY, history)?;
+        writer.spool(SectionKind::USAGE_INDEX, policies.usage_index.spool())?;
+        writer.spool(SectionKind::USAGE, policies.usage.spool())?;
+        writer.begin(SectionKind::USAGE_RECORDS)?;
+        let usage = texts.usage.spool();
+        numbered(usage, strings, record::USAGE_KIND_BITS, |list| writer.write(list))?;
+        if let Some(timelines) = timelines {
+            writer.spool(SectionKind::TIMELINES, timelines.starts.spool())?;
+            writer.write(U32::new(timelines.moments.len() as u32).as_bytes())?;
+            writer.begin(SectionKind::MOMENTS)?;
+            let shift = |row: &mut MomentRow| row.capture += first;
+            timelines.moments.each_changed(shift, |rows| writer.write(rows))?;
+        }
+        strings.write(writer)
     }
 }

@@ -12,10 +12,10 @@ use portcullis_robots::policy::{
 };
 use portcullis_robots::syntax::{Group, ListReader, ListedRecord, RobotsTxt, Role, Statement};
 
-use super::super::BlobPool;
 use super::super::layout::usage;
+use super::super::pool::Fingerprint;
 use super::super::stored::CompiledFor;
-use super::{Compiled, PolicyOrigin};
+use super::Scope;
 
 /// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {
@@ -73,6 +73,8 @@ pub struct PlannedEntry {
 /// Rules in order of precedence.
 pub struct PlannedRules {
     pub compiled: RuleSetBuf,
+    /// What stands for `compiled`; found here because every thread plans.
+    pub fingerprint: Fingerprint,
     /// The rule of each pattern.
     pub rules: Vec<RuleID>,
     /// The record of each pattern's rule, counted from the first rule of the first group.
@@ -91,22 +93,8 @@ struct Planner<'f, 'p> {
     ordered: (usize, usize),
 }
 
-pub fn plan<'p>(
-    origin: PolicyOrigin,
-    pool: &'p BlobPool,
-    dialect: &Dialect,
-    (agents, usage): Compiled<'_>,
-) -> PolicyPlan<'p> {
-    match origin {
-        PolicyOrigin::Access(outcome) => access(outcome),
-        PolicyOrigin::Extract(blob) => {
-            let extract = pool.get(blob);
-            of_extract(extract, dialect, (agents, usage)).expect("extracts are of this program")
-        }
-    }
-}
-
-fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
+/// Plans the policy of an origin without a file.
+pub fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
     PolicyPlan {
         state: outcome.state,
         verdict: outcome.verdict,
@@ -118,10 +106,11 @@ fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
     }
 }
 
-fn of_extract<'p>(
+/// Plans the policy of a file. `None` if the extract is not one.
+pub fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
-    (agents, usage): Compiled<'_>,
+    (agents, usage): Scope<'_>,
 ) -> Option<PolicyPlan<'p>> {
     let file = &RobotsTxt::read_extract(extract)?;
     let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::of_extract(extract)
@@ -268,7 +257,8 @@ impl<'p> Planner<'_, 'p> {
             let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
             let compiled = RuleSetBuf::new(&rules.patterns, &rules.verdicts);
-            PlannedRules { compiled, rules: rules.rules, order }
+            let fingerprint = Fingerprint::of(compiled.as_bytes());
+            PlannedRules { compiled, fingerprint, rules: rules.rules, order }
         });
         let entry = self.entries.len() as u32;
         self.entries.push(PlannedEntry { positions, ordered });
@@ -282,7 +272,8 @@ impl<'p> Planner<'_, 'p> {
 fn usage_rules(label: LabelRules) -> PlannedRules {
     let LabelRules { patterns, records, .. } = label;
     let compiled = RuleSetBuf::new(&patterns, &vec![Verdict::Allow; patterns.len()]);
-    PlannedRules { compiled, rules: Vec::new(), order: records }
+    let fingerprint = Fingerprint::of(compiled.as_bytes());
+    PlannedRules { compiled, fingerprint, rules: Vec::new(), order: records }
 }
 
 /// Returns the number and the record of each group's first rule.

@@ -7,22 +7,24 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_robots::syntax::ListedRecord;
 
+use super::super::file::WriteError;
 use super::super::layout::{NONE, count, policy, usage};
-use super::intern::{Lists, RuleSets, position, push};
+use super::super::scratch::{Items, Scratch};
+use super::CompileError;
+use super::intern::{Lists, RuleSets, end, push};
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::texts::{PatternWords, Texts};
 
 /// The sections that policies consist of.
-#[derive(Default)]
 pub struct PolicySections {
     /// The policies, concatenated.
-    pub words: Vec<U32>,
+    pub words: Items<U32>,
     /// The position of each policy.
-    pub index: Vec<U32>,
+    pub index: Items<U32>,
     /// The usage of policies, concatenated.
-    pub usage: Vec<U32>,
+    pub usage: Items<U32>,
     /// The position of the usage of each policy, or none.
-    pub usage_index: Vec<U32>,
+    pub usage_index: Items<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists<u8>,
     pub tokens: Tokens,
@@ -34,6 +36,8 @@ pub struct PolicySections {
 pub struct Tokens {
     known: HashMap<Vec<u8>, u32, foldhash::fast::RandomState>,
     names: Vec<Vec<u8>>,
+    /// About the memory they take.
+    bytes: usize,
 }
 
 impl Tokens {
@@ -42,6 +46,7 @@ impl Tokens {
             return known;
         }
         let number = self.names.len() as u32;
+        self.bytes += 2 * name.len() + 128;
         self.names.push(name.clone());
         self.known.insert(name, number);
         number
@@ -64,10 +69,23 @@ impl Tokens {
 }
 
 impl PolicySections {
+    pub fn new(scratch: &Scratch) -> PolicySections {
+        PolicySections {
+            words: Items::new(scratch),
+            index: Items::new(scratch),
+            usage: Items::new(scratch),
+            usage_index: Items::new(scratch),
+            rule_sets: RuleSets::new(scratch),
+            orders: Lists::new(scratch),
+            tokens: Tokens::default(),
+            texts: Texts::new(scratch),
+        }
+    }
+
     /// Adds a policy behind those before it.
-    pub fn add(&mut self, plan: PolicyPlan<'_>) {
-        let start = self.words.len();
-        push(&mut self.index, position(&self.words));
+    pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
+        self.index.push(&[U32::new(end(&self.words))])?;
+        let mut words = Vec::new();
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let head = [
@@ -79,22 +97,27 @@ impl PolicySections {
             default_entry,
             default_speaker,
         ];
-        head.into_iter().for_each(|word| push(&mut self.words, word));
-        self.push_robots(plan.robots);
-        let words = self.push_entries(start, plan.entries, &plan.records);
+        head.into_iter().for_each(|word| push(&mut words, word));
+        push_numbered(&mut words, &self.numbered(plan.robots));
+        let known = self.push_entries(&mut words, plan.entries, &plan.records)?;
         if is_file {
-            let document = self.texts.add(&plan.records, &words);
-            self.words[start + policy::DOCUMENT] = U32::new(document);
+            let document = self.texts.add(&plan.records, &known)?;
+            words[policy::DOCUMENT] = U32::new(document);
         }
-        self.words[start + policy::WORDS] = U32::new((self.words.len() - start) as u32);
-        let usage = plan.usage.map_or(NONE, |usage| self.add_usage(usage));
-        push(&mut self.usage_index, usage);
+        words[policy::WORDS] = U32::new(words.len() as u32);
+        self.words.push(&words)?;
+        let usage = match plan.usage {
+            Some(usage) => self.add_usage(usage)?,
+            None => NONE,
+        };
+        Ok(self.usage_index.push(&[U32::new(usage)])?)
     }
 
     /// Adds the usage of a policy, and returns its position.
-    fn add_usage(&mut self, plan: UsagePlan<'_>) -> u32 {
-        let start = position(&self.usage);
-        let list = self.texts.add_usage(&plan.records);
+    fn add_usage(&mut self, plan: UsagePlan<'_>) -> Result<u32, CompileError> {
+        let start = end(&self.usage);
+        let mut words = Vec::new();
+        let list = self.texts.add_usage(&plan.records)?;
         let head = [
             0,
             list,
@@ -103,44 +126,37 @@ impl PolicySections {
             plan.entries.len() as u32,
             plan.default_entry,
         ];
-        head.into_iter().for_each(|word| push(&mut self.usage, word));
+        head.into_iter().for_each(|word| push(&mut words, word));
         for bytes in plan.preferences.chunks(usage::RECORDS_PER_WORD) {
             let mut word = [0; usage::RECORDS_PER_WORD];
             word[..bytes.len()].copy_from_slice(bytes);
-            push(&mut self.usage, u32::from_le_bytes(word));
+            push(&mut words, u32::from_le_bytes(word));
         }
-        let robots = self.numbered(plan.robots);
-        push_numbered(&mut self.usage, &robots);
-        let entries_end = self.usage.len() + plan.entries.len() * usage::ENTRY_WORDS;
-        let mut licenses_at = entries_end - start as usize;
+        push_numbered(&mut words, &self.numbered(plan.robots));
+        let mut licenses_at = words.len() + plan.entries.len() * usage::ENTRY_WORDS;
         let mut licenses = Vec::new();
         for entry in plan.entries {
             for number in 0..usage::LABELS * usage::SOURCES {
                 let rules = entry.statements.as_ref().map(|statements| &statements[number]);
                 let (number, order) = match rules {
-                    Some(PlannedRules { compiled, order, .. }) => {
-                        let order = self.orders.intern(&order_bytes(order));
-                        (self.rule_sets.intern(compiled), order)
+                    Some(PlannedRules { compiled, fingerprint, order, .. }) => {
+                        let order = self.orders.intern(&order_bytes(order))?;
+                        (self.rule_sets.intern(compiled, *fingerprint)?, order)
                     }
                     None => (self.rule_sets.push_of_groups(), NONE),
                 };
-                push(&mut self.usage, number);
-                push(&mut self.usage, order);
+                push(&mut words, number);
+                push(&mut words, order);
             }
-            push(&mut self.usage, licenses_at as u32);
+            push(&mut words, licenses_at as u32);
             licenses_at += 1 + entry.licenses.len();
             push(&mut licenses, entry.licenses.len() as u32);
             entry.licenses.into_iter().for_each(|record| push(&mut licenses, record));
         }
-        self.usage.extend(licenses);
-        let words = self.usage.len() - start as usize;
-        self.usage[start as usize + usage::WORDS] = U32::new(words as u32);
-        start
-    }
-
-    fn push_robots(&mut self, robots: Vec<PlannedRobot>) {
-        let robots = self.numbered(robots);
-        push_numbered(&mut self.words, &robots);
+        words.extend(licenses);
+        words[usage::WORDS] = U32::new(words.len() as u32);
+        self.usage.push(&words)?;
+        Ok(start)
     }
 
     /// Returns robots with the numbers of their names, ascending.
@@ -155,26 +171,26 @@ impl PolicySections {
     /// Adds entries, and returns the text words of the records that equal a pattern text.
     fn push_entries(
         &mut self,
-        start: usize,
+        words: &mut Vec<U32>,
         entries: Vec<PlannedEntry>,
         records: &[ListedRecord<'_>],
-    ) -> Vec<Option<u32>> {
+    ) -> Result<Vec<Option<u32>>, WriteError> {
         let mut pattern_words = PatternWords::new(records);
-        let mut groups_at = self.words.len() - start + entries.len() * policy::ENTRY_WORDS;
+        let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
             let (number, order) = match entry.ordered {
                 Some(planned) => {
-                    let order = self.orders.intern(&order_bytes(&planned.order));
-                    let number = self.rule_sets.intern(&planned.compiled);
-                    let texts = self.rule_sets.text_positions(number);
+                    let order = self.orders.intern(&order_bytes(&planned.order))?;
+                    let number = self.rule_sets.intern(&planned.compiled, planned.fingerprint)?;
+                    let texts = self.rule_sets.text_positions(number, &planned.compiled);
                     pattern_words.add(&planned.rules, planned.compiled.as_rule_set(), texts);
                     (number, order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
             };
             for word in [number, order, groups_at as u32] {
-                push(&mut self.words, word);
+                push(words, word);
             }
             groups_at += 1 + entry.positions.len() * policy::GROUP_WORDS;
             push(&mut groups, entry.positions.len() as u32);
@@ -183,23 +199,21 @@ impl PolicySections {
                 push(&mut groups, record);
             }
         }
-        self.words.extend(groups);
-        pattern_words.words
+        words.extend(groups);
+        Ok(pattern_words.words)
     }
 
-    /// Assigns the final numbers of strings. Nothing can be added afterwards.
-    pub fn finish(&mut self) {
-        self.rule_sets.forget();
-        self.orders.forget();
-        self.texts.finish();
+    /// Returns the size of the tables, in bytes.
+    pub fn table_bytes(&self) -> usize {
+        let tokens = self.tokens.bytes;
+        self.rule_sets.table_bytes() + self.orders.table_bytes() + self.texts.table_bytes() + tokens
     }
 
     pub fn count(&self, counts: &mut [u64]) {
-        counts[count::POLICIES] = self.index.len() as u64;
+        counts[count::POLICIES] = self.index.len();
         counts[count::RULE_SETS] = self.rule_sets.len();
         counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
         counts[count::TOKENS] = self.tokens.names.len() as u64;
-        counts[count::STRINGS] = self.texts.table().len();
     }
 }
 

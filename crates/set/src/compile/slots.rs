@@ -8,12 +8,13 @@
 //! all of this, to the second, before the crawl. An attacker who controls the whole crawl gains
 //! nothing: a seed that leaves a long run is replaced by the next one.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
+use super::super::file::WriteError;
 use super::super::layout::{LINE_SLOTS, SlotLine, host, line_of, lines_for};
-use super::intern::position;
+use super::super::scratch::Spool;
 use portcullis_dialect::limits::{SET_HOST_RUN_LINES_MAX, SET_HOST_SEEDS_MAX};
 
 /// The section `slots`, and the seed used to fill it.
@@ -26,54 +27,65 @@ pub struct HostSlots {
 impl HostSlots {
     /// Builds the table of the hosts in section `hosts`, with the first seed that keeps its runs
     /// short. `None` if none of [`SET_HOST_SEEDS_MAX`] seeds does.
-    ///
-    /// # Panics
-    ///
-    /// If a host reaches beyond the section.
-    pub fn new(hosts: &[U32], captures: &[u8]) -> Option<HostSlots> {
-        let first = xxh3_64_with_seed(hosts.as_bytes(), xxh3_64(captures));
-        HostSlots::from_seed(first, hosts)
+    pub fn new(
+        hosts: &Spool,
+        count: u64,
+        captures: &[&Spool],
+    ) -> Result<Option<HostSlots>, WriteError> {
+        let of_captures = hash(captures, 0)?;
+        HostSlots::from_seed(hash(&[hosts], of_captures)?, hosts, count)
     }
 
-    fn from_seed(first: u64, hosts: &[U32]) -> Option<HostSlots> {
-        let positions = positions(hosts);
-        let seeds = std::iter::successors(Some(first), |seed| Some(xxh3_64(&seed.to_le_bytes())));
-        seeds.take(SET_HOST_SEEDS_MAX).find_map(|seed| {
-            let lines = filled(seed, hosts, &positions)?;
-            Some(HostSlots { seed, lines })
-        })
+    fn from_seed(first: u64, hosts: &Spool, count: u64) -> Result<Option<HostSlots>, WriteError> {
+        let mut seed = first;
+        for _ in 0..SET_HOST_SEEDS_MAX {
+            if let Some(lines) = filled(seed, hosts, count)? {
+                return Ok(Some(HostSlots { seed, lines }));
+            }
+            seed = xxh3_64(&seed.to_le_bytes());
+        }
+        Ok(None)
     }
 }
 
-/// Returns the position of each host.
-fn positions(hosts: &[U32]) -> Vec<u32> {
-    let mut positions = Vec::new();
-    let mut next = 0;
-    while next < hosts.len() {
-        positions.push(position(&hosts[..next]));
-        next += host::HEAD_WORDS + (hosts[next + host::KEY_BYTES].get() as usize).div_ceil(4);
+/// Returns the hash of the bytes of all spools, one after another.
+fn hash(spools: &[&Spool], seed: u64) -> Result<u64, WriteError> {
+    let mut hash = Xxh3::with_seed(seed);
+    for spool in spools {
+        spool.reader().each_piece(|piece| {
+            hash.update(piece);
+            Ok::<_, WriteError>(())
+        })?;
     }
-    positions
+    Ok(hash.digest())
 }
 
 /// Fills the lines with this seed. `None` if a run is too long.
-fn filled(seed: u64, hosts: &[U32], positions: &[u32]) -> Option<Vec<SlotLine>> {
-    let count = lines_for(positions.len());
+fn filled(seed: u64, hosts: &Spool, count: u64) -> Result<Option<Vec<SlotLine>>, WriteError> {
+    let count = lines_for(count as usize);
     let mut lines = vec![SlotLine::default(); count];
-    for &position in positions {
-        let head = &hosts[position as usize..];
-        let key = &head[host::HEAD_WORDS..].as_bytes()[..head[host::KEY_BYTES].get() as usize];
-        let (first, tag) = line_of(key, count as u64, seed);
+    let mut reader = hosts.reader();
+    let mut head = [U32::ZERO; host::HEAD_WORDS];
+    let mut key = Vec::new();
+    while !reader.is_at_end() {
+        let position = (reader.position() / size_of::<U32>() as u64) as u32;
+        reader.read(head.as_mut_bytes())?;
+        let bytes = head[host::KEY_BYTES].get() as usize;
+        reader.expect(bytes.next_multiple_of(4))?;
+        key.resize(bytes.next_multiple_of(4), 0);
+        reader.read(&mut key)?;
+        let (first, tag) = line_of(&key[..bytes], count as u64, seed);
         let mut searched = (first as usize..count).chain(0..first as usize);
         // A host any further from its first line would end a run that is too long.
         let mut near = searched.by_ref().take(SET_HOST_RUN_LINES_MAX + 1);
-        let free = near.find(|&line| !is_full(&lines[line]))?;
+        let Some(free) = near.find(|&line| !is_full(&lines[line])) else { return Ok(None) };
         let (tags, positions) = lines[free].split_at_mut(LINE_SLOTS);
-        let slot = positions.iter().position(|position| position.get() == 0)?;
+        let slot = positions.iter().position(|position| position.get() == 0);
+        let slot = slot.expect("a line that is not full has a free slot");
         tags[slot] = U32::new(tag);
         positions[slot] = U32::new(position + 1);
     }
-    (longest_run(&lines) <= SET_HOST_RUN_LINES_MAX).then_some(lines)
+    Ok((longest_run(&lines) <= SET_HOST_RUN_LINES_MAX).then_some(lines))
 }
 
 /// Returns whether a search continues after this line. The slots of a line are taken in order.
@@ -96,7 +108,13 @@ mod tests {
     use super::*;
     use crate::layout::NONE;
 
-    fn section(keys: &[String]) -> Vec<U32> {
+    fn spool(words: &[U32]) -> Spool {
+        let mut spool = Spool::default();
+        spool.write(words.as_bytes()).unwrap();
+        spool
+    }
+
+    fn section(keys: &[String]) -> Spool {
         let mut hosts = Vec::new();
         for key in keys {
             let mut bytes = key.clone().into_bytes();
@@ -104,7 +122,11 @@ mod tests {
             hosts.extend([key.len() as u32, NONE, NONE, NONE, NONE].map(U32::new));
             hosts.extend(bytes.chunks(4).map(|word| U32::from_bytes(word.try_into().unwrap())));
         }
-        hosts
+        spool(&hosts)
+    }
+
+    fn table(hosts: &Spool, count: usize, captures: &[U32]) -> HostSlots {
+        HostSlots::new(hosts, count as u64, &[&spool(captures)]).unwrap().unwrap()
     }
 
     /// Returns keys whose first lines with this seed all fall into one sixty-fourth of a table.
@@ -118,16 +140,14 @@ mod tests {
         const HOSTS: usize = SET_HOST_RUN_LINES_MAX * LINE_SLOTS + 500;
         for seed in [0, 7] {
             let hosts = section(&colliding(seed, HOSTS));
-            let positions = positions(&hosts);
-            assert_eq!(positions.len(), HOSTS);
-            assert_eq!(filled(seed, &hosts, &positions), None);
-            let table = HostSlots::from_seed(seed, &hosts).unwrap();
-            assert_eq!(table.seed, xxh3_64(&seed.to_le_bytes()));
-            assert_eq!(HostSlots::from_seed(seed, &hosts).unwrap(), table);
-            let run = longest_run(&table.lines);
+            assert_eq!(filled(seed, &hosts, HOSTS as u64).unwrap(), None);
+            let from_seed = || HostSlots::from_seed(seed, &hosts, HOSTS as u64).unwrap().unwrap();
+            assert_eq!(from_seed().seed, xxh3_64(&seed.to_le_bytes()));
+            assert_eq!(from_seed(), from_seed());
+            let run = longest_run(&from_seed().lines);
             assert!(run < SET_HOST_RUN_LINES_MAX / 2, "{run}");
             // The seed that follows from the content differs from the start.
-            let table = HostSlots::new(&hosts, &[]).unwrap();
+            let table = table(&hosts, HOSTS, &[]);
             assert!(longest_run(&table.lines) < SET_HOST_RUN_LINES_MAX / 2);
         }
     }
@@ -135,9 +155,7 @@ mod tests {
     #[test]
     fn a_seed_depends_on_every_host_and_capture() {
         let keys = |last: &str| section(&["a.example".to_owned(), last.to_owned()]);
-        let seed = |hosts: &[U32], captures: &[U32]| {
-            HostSlots::new(hosts, captures.as_bytes()).unwrap().seed
-        };
+        let seed = |hosts: &Spool, captures: &[U32]| table(hosts, 2, captures).seed;
         let (one, other) = (keys("b.example"), keys("c.example"));
         assert_eq!(seed(&one, &[U32::new(1)]), seed(&one, &[U32::new(1)]));
         assert_ne!(seed(&one, &[U32::new(1)]), seed(&other, &[U32::new(1)]));
@@ -151,6 +169,6 @@ mod tests {
         };
         assert_eq!(longest_run(&table(&[1, 0, 1, 1])), 3);
         assert_eq!(longest_run(&table(&[0, 0])), 0);
-        assert_eq!(HostSlots::new(&[], &[]).unwrap().lines, table(&[0]));
+        assert_eq!(HostSlots::new(&spool(&[]), 0, &[]).unwrap().unwrap().lines, table(&[0]));
     }
 }

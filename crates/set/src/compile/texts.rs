@@ -3,6 +3,7 @@
 //! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
 //! stores anyway; [`PatternWords`] finds those. The text of any other record is stored as a string.
 
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::RuleID;
@@ -11,33 +12,45 @@ use portcullis_engine::bytes::push_varint;
 use portcullis_engine::ruleset::texts::PatternText;
 use portcullis_robots::syntax::ListedRecord;
 
+use super::super::file::WriteError;
 use super::super::layout::record;
-use super::super::strings::{ProvisionalString, StringError, StringTable, StringTableBuilder};
-use super::intern::{position, push};
+use super::super::scratch::{Items, Scratch, Spool};
+use super::super::strings::{ProvisionalString, StringTable, StringTableBuilder};
+use super::CompileError;
+use super::intern::{end, push};
 
-/// The documents and their strings.
-#[derive(Default)]
+/// The documents and their strings, whose numbers are provisional.
 pub struct Texts {
-    pub documents: Vec<U32>,
-    pub usage: Vec<U32>,
+    pub documents: Items<U32>,
+    pub usage: Items<U32>,
     strings: StringTableBuilder,
-    table: Option<StringTable>,
-    /// An error that prevented a string from being stored.
-    pub failure: Option<StringError>,
     scratch: Vec<u8>,
 }
 
 impl Texts {
+    pub fn new(scratch: &Scratch) -> Texts {
+        Texts {
+            documents: Items::new(scratch),
+            usage: Items::new(scratch),
+            strings: StringTableBuilder::new(scratch),
+            scratch: Vec::new(),
+        }
+    }
+
     /// Adds the records of a policy, and returns their position. `known` holds the text word of
     /// each record that equals a pattern text.
-    pub fn add(&mut self, records: &[ListedRecord<'_>], known: &[Option<u32>]) -> u32 {
-        let list = self.list(records, known, record::DOCUMENT_KIND_BITS);
+    pub fn add(
+        &mut self,
+        records: &[ListedRecord<'_>],
+        known: &[Option<u32>],
+    ) -> Result<u32, CompileError> {
+        let list = self.list(records, known, record::DOCUMENT_KIND_BITS)?;
         appended(&mut self.documents, &list)
     }
 
     /// Adds the usage records of a policy, and returns their position.
-    pub fn add_usage(&mut self, records: &[ListedRecord<'_>]) -> u32 {
-        let list = self.list(records, &[], record::USAGE_KIND_BITS);
+    pub fn add_usage(&mut self, records: &[ListedRecord<'_>]) -> Result<u32, CompileError> {
+        let list = self.list(records, &[], record::USAGE_KIND_BITS)?;
         appended(&mut self.usage, &list)
     }
 
@@ -47,7 +60,7 @@ impl Texts {
         records: &[ListedRecord<'_>],
         known: &[Option<u32>],
         kind_bits: u32,
-    ) -> Vec<U32> {
+    ) -> Result<Vec<U32>, CompileError> {
         let mut words = Vec::new();
         push_lines(&mut words, records.iter().map(|record| record.line.get()));
         if kind_bits > 0 {
@@ -57,63 +70,70 @@ impl Texts {
             }
         }
         let known = known.iter().copied().chain(std::iter::repeat(None));
-        let text = |(record, known): (&ListedRecord<'_>, Option<u32>)| {
-            known.unwrap_or_else(|| self.intern(record))
-        };
-        words.extend(records.iter().zip(known).map(text).map(U32::new));
-        words
+        for (record, known) in records.iter().zip(known) {
+            let word = match known {
+                Some(known) => known,
+                None => self.intern(record)?,
+            };
+            push(&mut words, word);
+        }
+        Ok(words)
     }
 
     /// Returns the provisional number of a record's string: its bytes, followed by the number of
     /// bytes before the value.
-    fn intern(&mut self, record: &ListedRecord<'_>) -> u32 {
+    fn intern(&mut self, record: &ListedRecord<'_>) -> Result<u32, CompileError> {
         self.scratch.clear();
         self.scratch.extend_from_slice(record.text);
         // The lowest seven bits come last, so that the number can be read from the end.
         push_varint(&mut self.scratch, record.value_start);
         self.scratch[record.text.len()..].reverse();
-        match self.strings.intern(&self.scratch) {
-            Ok(string) => string.0,
-            Err(error) => {
-                self.failure = Some(error);
-                0
-            }
-        }
+        Ok(self.strings.intern(&self.scratch)?.0)
     }
 
-    /// Assigns the final numbers of strings.
-    pub fn finish(&mut self) {
-        let table = self.table.insert(std::mem::take(&mut self.strings).finish());
-        number(&mut self.documents, table, record::DOCUMENT_KIND_BITS);
-        number(&mut self.usage, table, record::USAGE_KIND_BITS);
+    /// Takes the strings out, after all lists.
+    pub fn take_strings(&mut self) -> StringTableBuilder {
+        std::mem::replace(&mut self.strings, StringTableBuilder::new(&Scratch::in_memory()))
     }
 
-    /// Returns the strings.
-    pub fn table(&self) -> &StringTable {
-        self.table.as_ref().expect("the texts are finished before they are written")
+    pub fn table_bytes(&self) -> usize {
+        self.strings.table_bytes()
     }
 }
 
 /// Appends a list, and returns its position.
-fn appended(section: &mut Vec<U32>, list: &[U32]) -> u32 {
-    let start = position(section);
-    section.extend_from_slice(list);
-    start
+fn appended(section: &mut Items<U32>, list: &[U32]) -> Result<u32, CompileError> {
+    let start = end(section);
+    section.push(list)?;
+    Ok(start)
 }
 
-/// Replaces the provisional numbers of strings in lists of records.
-pub fn number(lists: &mut [U32], table: &StringTable, kind_bits: u32) {
-    let mut start = 0;
-    while start < lists.len() {
-        let word = |at: usize| lists[start + at].get() as usize;
+/// Passes lists of records to `take` with the final numbers of their strings.
+pub fn numbered<E: From<WriteError>>(
+    lists: &Spool,
+    table: &StringTable,
+    kind_bits: u32,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut reader = lists.reader();
+    let mut list: Vec<U32> = Vec::new();
+    while !reader.is_at_end() {
+        list.clear();
+        list.resize(record::HEAD_WORDS, U32::ZERO);
+        reader.read(list.as_mut_bytes())?;
+        let word = |at: usize| list[at].get() as usize;
         let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), kind_bits);
-        for text in &mut lists[start + texts..start + end] {
+        reader.expect((end - record::HEAD_WORDS) * size_of::<U32>())?;
+        list.resize(end, U32::ZERO);
+        reader.read(list[record::HEAD_WORDS..].as_mut_bytes())?;
+        for text in &mut list[texts..] {
             if text.get() >> record::FORM_SHIFT == record::STRING {
                 *text = U32::new(table.id(ProvisionalString(text.get())).0);
             }
         }
-        start += end;
+        take(list.as_bytes())?;
     }
+    Ok(())
 }
 
 /// Appends the head of a list of records on these lines, which ascend.

@@ -28,9 +28,9 @@
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_set::compile::{self, CompileConfig};
-//! use portcullis_set::{BlobPool, Difference, PolicySet};
+//! use portcullis_set::{Difference, PolicySet, Standings};
 //!
-//! let empty = compile::to_vec(&[], &BlobPool::default(), &CompileConfig::new(&RFC_9309, None))?;
+//! let empty = compile::to_vec(&Standings::default(), &CompileConfig::new(&RFC_9309, None))?;
 //! let old = PolicySet::of_bytes("old", &empty)?.into();
 //! let new = PolicySet::of_bytes("new", &empty)?.into();
 //! let difference = Difference::new(&old, &new);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::compile::{self, CompileConfig};
 use crate::stored::PolicySet;
-use crate::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
+use crate::{
+    BlobPool, CaptureFacts, Content, Fingerprint, HostStanding, Scratch, Standing, Standings,
+};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference};
@@ -42,8 +44,9 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
             Known::File(text) => {
                 let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
                 let [extract, others] = file.lists(text.as_bytes());
-                let mut intern = |bytes: &[u8]| pool.intern(bytes, BlobPool::hash(bytes));
-                Content::File { extract: intern(&extract), others: intern(&others) }
+                let mut intern = |bytes: &[u8]| pool.intern(bytes, Fingerprint::of(bytes)).unwrap();
+                let has_rules = !file.rules().is_empty();
+                Content::File { extract: intern(&extract), others: intern(&others), has_rules }
             }
         };
         if hosts.last().is_none_or(|host| *host.key != *key.as_bytes()) {
@@ -53,7 +56,8 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
         let standing = Some(Standing { content, facts: CaptureFacts::default() });
         *(if *https { &mut host.https } else { &mut host.http }) = standing;
     }
-    let bytes = compile::to_vec(&hosts, &pool, &CompileConfig::new(dialect, None));
+    let standings = Standings::in_memory(hosts, pool);
+    let bytes = compile::to_vec(&standings, &CompileConfig::new(dialect, None));
     PolicySet::of_bytes("a set in memory", bytes.expect("memory takes it"))
         .expect("just made")
         .into()
@@ -340,9 +344,9 @@ fn hosts_out_of_order_are_damage_and_end_it() {
         HostStanding { key: key.as_bytes().into(), http: Some(standing), ..HostStanding::default() }
     };
     let set = |keys: &[&str]| {
-        let hosts: Vec<HostStanding> = keys.iter().map(|key| host(key)).collect();
-        let config = CompileConfig::new(&RFC_9309, None);
-        let bytes = compile::to_vec(&hosts, &BlobPool::default(), &config).unwrap();
+        let hosts = keys.iter().map(|key| host(key));
+        let standings = Standings::in_memory(hosts, BlobPool::default());
+        let bytes = compile::to_vec(&standings, &CompileConfig::new(&RFC_9309, None)).unwrap();
         Arc::new(PolicySet::of_bytes("a set in memory", bytes).unwrap())
     };
     let sound = set(&["a", "b", "c"]);
@@ -355,7 +359,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
             assert!(damage.contains("hosts are not in order"), "{damage}");
             assert!(changes.next().is_none());
         }
-        assert!(odd.standings().is_err());
+        assert!(odd.standings(&Scratch::in_memory()).is_err());
     }
 }
 

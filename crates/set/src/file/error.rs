@@ -114,6 +114,9 @@ pub enum SetError {
     /// The bytes are not those that were written.
     #[error(transparent)]
     Damaged(#[from] Damage),
+    /// A temporary file cannot be written or read.
+    #[error(transparent)]
+    Scratch(#[from] WriteError),
 }
 
 /// Bytes of a set's file that differ from the written ones, or that violate the format.
@@ -219,14 +222,19 @@ impl fmt::Display for Fault {
 /// A policy set could not be written. The unfinished file is removed, and an earlier file is
 /// unchanged.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {}", path.display(), fix(.source))]
+#[error("{}", match .source.kind() {
+    ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
+        format!("{} was changed while it was in use; check the disk, and run again", path.display())
+    }
+    _ => format!("cannot write {}: {}", path.display(), fix(.source)),
+})]
 pub struct WriteError {
     path: PathBuf,
     source: io::Error,
 }
 
 impl WriteError {
-    pub(super) fn new(path: &Path, source: io::Error) -> WriteError {
+    pub(crate) fn new(path: &Path, source: io::Error) -> WriteError {
         WriteError { path: path.to_owned(), source }
     }
 
@@ -241,6 +249,7 @@ fn fix(error: &io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place for it"
         }
+        ErrorKind::OutOfMemory => "the tables of distinct files and rules need more --memory",
         ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
         ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",

@@ -38,7 +38,7 @@ pub use self::error::{Damage, SetError, WriteError};
 pub use self::header::Stored as StoredHeader;
 pub use self::header::{COUNTS, HeaderFields, Section, SectionKind};
 pub use self::storage::Storage;
-pub use self::writer::{Destination, SetFileWriter, Written};
+pub use self::writer::{SectionSink, SetFileWriter, Written};
 
 /// An opened file. Threads may share it.
 #[derive(Debug)]

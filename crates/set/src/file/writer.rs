@@ -13,8 +13,38 @@ use super::blocks::{BLOCK, Layout, SECTION_ALIGNMENT, content_hash};
 use super::error::WriteError;
 use super::header::{Header, HeaderFields, Section, SectionKind};
 use crate::large_pages::ZeroedMemory;
+use crate::scratch::Spool;
 use portcullis_dialect::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 use portcullis_io::atomic_file::AtomicFile;
+
+/// What the sections of a set are written to, one after another.
+pub trait SectionSink {
+    /// The error of writing.
+    type Error: From<WriteError>;
+
+    /// Begins a section, which ends the previous one.
+    fn begin(&mut self, kind: SectionKind) -> Result<(), Self::Error>;
+
+    /// Appends `bytes` to the current section.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// Writes a section.
+    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.begin(kind)?;
+        self.write(bytes)
+    }
+
+    /// Writes a section of what a spool has.
+    fn spool(&mut self, kind: SectionKind, spool: &Spool) -> Result<(), Self::Error> {
+        self.begin(kind)?;
+        self.copy(spool)
+    }
+
+    /// Appends what a spool has to the current section.
+    fn copy(&mut self, spool: &Spool) -> Result<(), Self::Error> {
+        spool.reader().each_piece(|piece| self.write(piece))
+    }
+}
 
 /// A sink for a file that is written from its beginning.
 pub trait Destination: Write + Seek {
@@ -122,6 +152,34 @@ impl SetFileWriter<MemoryFile> {
     }
 }
 
+impl<D: Destination> SectionSink for SetFileWriter<D> {
+    type Error = WriteError;
+
+    /// Begins a section, which ends the previous one.
+    ///
+    /// # Panics
+    ///
+    /// If a section of this kind exists, or the file has the maximum number of sections.
+    fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
+        assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
+        assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
+        self.pad(SECTION_ALIGNMENT)?;
+        self.sections.push(Section { kind, start: self.position(), bytes: 0 });
+        Ok(())
+    }
+
+    /// Appends `bytes` to the current section.
+    ///
+    /// # Panics
+    ///
+    /// If no section was begun.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let section = self.sections.last_mut().expect("a section is begun before it is written");
+        section.bytes += bytes.len() as u64;
+        self.append(bytes)
+    }
+}
+
 impl<D: Destination> SetFileWriter<D> {
     /// Creates a file in `destination`. `path` is its name in messages.
     pub fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
@@ -139,30 +197,6 @@ impl<D: Destination> SetFileWriter<D> {
         writer.checked(written)?;
         writer.blocks = 1;
         Ok(writer)
-    }
-
-    /// Begins a section, which ends the previous one.
-    ///
-    /// # Panics
-    ///
-    /// If a section of this kind exists, or the file has the maximum number of sections.
-    pub fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
-        assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
-        assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
-        self.pad(SECTION_ALIGNMENT)?;
-        self.sections.push(Section { kind, start: self.position(), bytes: 0 });
-        Ok(())
-    }
-
-    /// Appends `bytes` to the current section.
-    ///
-    /// # Panics
-    ///
-    /// If no section was begun.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        let section = self.sections.last_mut().expect("a section is begun before it is written");
-        section.bytes += bytes.len() as u64;
-        self.append(bytes)
     }
 
     /// Writes checksums and header, and publishes the file.

@@ -10,22 +10,30 @@
 //! the history. A part without timelines that is merged with one that has them counts as the few
 //! captures that it has.
 //!
-//! Cost of a merge: one look-up per resource, and one copy of each distinct blob. A history may be
-//! any bytes: [`check`] finds every problem before a merge reads it.
+//! Cost of a merge: one look-up per resource, and one copy of each distinct blob of a part. A history
+//! may be any bytes: [`check`] finds every problem before a merge reads it.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
 
 use hashbrown::HashMap;
 
 use portcullis_dialect::dialect::{AccessRules, Dialect};
-use portcullis_engine::bytes::{push_varint, take_varint};
-use portcullis_io::CaptureNotes;
+use portcullis_engine::bytes::push_varint;
 use portcullis_io::access::UnixSeconds;
-use portcullis_robots::syntax::{ListReader, NoteSet, RobotsTxt};
+use portcullis_robots::syntax::{ListReader, RecordKind, RobotsTxt, Role};
 
-use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{CaptureFacts, Content, HostStanding, Moment, Standing};
-use super::newest::{Failures, Held, Known, Newest, Position, Target, Targets};
+use super::super::codec::{Fields, push_answer, push_bytes, push_time};
+use super::super::file::WriteError;
+use super::super::pool::{BlobID, BlobPool, Fingerprint};
+use super::super::scratch::{Scratch, Spool};
+use super::super::standing::{
+    CaptureFacts, Content, HostStanding, Hosts, Moment, Standing, Standings,
+};
+use super::captured::Newest;
+use super::newest::{Failures, Held, Known, Position, Target, Targets};
 use super::place::{self, Place, Slot};
-use super::settle::{Tracks, settle};
+use super::settle::{Kept, settle};
 use super::tracks::Track;
 use super::{Ingested, InputReport, OutageConfig};
 
@@ -33,27 +41,36 @@ use super::{Ingested, InputReport, OutageConfig};
 #[derive(Debug)]
 pub struct Part<'p> {
     /// The hosts, sorted by key.
-    pub hosts: &'p [HostStanding],
+    pub hosts: &'p Hosts,
     /// The blobs of the hosts.
     pub pool: &'p BlobPool,
     /// The history, which only merging needs.
-    pub history: &'p [u8],
+    pub history: Cow<'p, [u8]>,
     /// The inputs that the facts refer to.
     pub inputs: Vec<InputReport>,
 }
 
 impl<'p> Part<'p> {
     /// Returns ingested captures as a part.
-    pub fn of(ingested: &'p Ingested) -> Part<'p> {
-        let Ingested { hosts, pool, history, inputs, .. } = ingested;
-        Part { hosts, pool, history, inputs: inputs.clone() }
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be read.
+    pub fn of(ingested: &'p Ingested) -> Result<Part<'p>, WriteError> {
+        let Ingested { standings: Standings { hosts, pool, history }, inputs, .. } = ingested;
+        let history = history.at(0, history.len() as usize)?;
+        Ok(Part { hosts, pool, history, inputs: inputs.clone() })
     }
 }
 
-/// Joins parts of one dialect. The result equals that of ingesting all their captures at once. Of
-/// two captures that are equally new (or undated), that of the later part counts.
+/// Joins parts of one dialect, in memory. The result equals that of ingesting all their captures at
+/// once. Of two captures that are equally new (or undated), that of the later part counts.
 ///
 /// Runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If a temporary file of a part cannot be read.
 ///
 /// # Panics
 ///
@@ -62,11 +79,11 @@ pub fn merge<'p>(
     parts: impl IntoIterator<Item = Part<'p>>,
     dialect: &'static Dialect,
     outages: OutageConfig,
-) -> Ingested {
+) -> Result<Ingested, WriteError> {
     let parts: Vec<Part<'p>> = parts.into_iter().collect();
-    let has_history = |part: &Part<'p>| part.hosts.iter().any(HostStanding::has_history);
-    let mut merger = Merger::new(dialect, parts.iter().any(has_history));
-    parts.into_iter().for_each(|part| merger.add(part));
+    let has_history = parts.iter().any(|part| part.hosts.has_history());
+    let mut merger = Merger::new(dialect, has_history, &Scratch::in_memory());
+    parts.into_iter().try_for_each(|part| merger.add(part))?;
     merger.finish(outages)
 }
 
@@ -80,55 +97,67 @@ pub struct Merger {
 
 impl Merger {
     /// Begins a merge of parts of `dialect`. `has_history` says whether any of them has timelines.
-    pub fn new(dialect: &'static Dialect, has_history: bool) -> Merger {
-        Merger { newest: Newest::new(&dialect.access, has_history), inputs: Vec::new() }
+    pub fn new(dialect: &'static Dialect, has_history: bool, scratch: &Scratch) -> Merger {
+        Merger { newest: Newest::new(&dialect.access, has_history, scratch), inputs: Vec::new() }
     }
 
     /// Joins the next part.
     ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be written or read.
+    ///
     /// # Panics
     ///
     /// If the part is neither ingested nor read from a set.
-    pub fn add(&mut self, part: Part<'_>) {
+    pub fn add(&mut self, part: Part<'_>) -> Result<(), WriteError> {
         let Merger { newest, inputs } = self;
         let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
         let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
-        // Each copy is held until the part is done, so that no blob is copied twice.
         let mut copies: Vec<Option<BlobID>> = vec![None; part.pool.places()];
-        let intern = |bytes: &[u8], pool: &mut BlobPool| pool.intern(bytes, BlobPool::hash(bytes));
         let rules = newest.rules;
-        let taken = resources(part.hosts, part.history, rules, |key, slot, resource| {
+        resources(part.hosts, &part.history, rules, |key, slot, resource| {
             let Resource { earlier, newest: newest_of, file, mut failures } = resource;
             let others = file.into_iter().chain(earlier);
             for known in std::iter::once(newest_of).chain(others) {
                 let pool = &mut newest.pool;
                 let held = known.held.map(|bytes| match *bytes {
-                    PartBytes::Kept(bytes) => intern(bytes, pool),
-                    PartBytes::Pooled(blob) => {
-                        let copy = &mut copies[blob.index()];
-                        let copy = *copy.get_or_insert_with(|| intern(part.pool.get(blob), pool));
-                        pool.hold(copy);
-                        copy
-                    }
+                    PartBytes::Kept(bytes) => pool.intern(bytes, Fingerprint::of(bytes)),
+                    PartBytes::Pooled(blob) => match copies[blob.index()] {
+                        Some(copy) => Ok(copy),
+                        None => {
+                            let fingerprint = part.pool.fingerprint(blob);
+                            let copy = pool.intern(&part.pool.get(blob)?, fingerprint)?;
+                            Ok(*copies[blob.index()].insert(copy))
+                        }
+                    },
                     PartBytes::Served(_) => {
                         unreachable!("a resource names the bytes that are served")
                     }
-                });
+                })?;
                 // A set that reports no input counts as one input.
                 let input = first_input + known.facts.input.min(last_input);
                 let facts = CaptureFacts { input, ..known.facts };
                 let known = Known { facts, position: known.position, held };
                 failures.add(Failures::of(&known, rules));
-                newest.take(key, slot, known, std::mem::take(&mut failures));
+                newest.take(key, slot, known, std::mem::take(&mut failures))?;
             }
-        });
-        taken.expect("the part was checked when it was read");
-        copies.into_iter().flatten().for_each(|copy| newest.pool.release(copy));
+            Ok(())
+        })
+        .map_err(|problem| match problem {
+            Problem::Scratch(error) => error,
+            Problem::Odd(what) => unreachable!("the part was checked when it was read: {what}"),
+        })?;
         inputs.extend(part.inputs);
+        Ok(())
     }
 
     /// Returns the standings from all parts, with outages judged again.
-    pub fn finish(self, outages: OutageConfig) -> Ingested {
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be written or read.
+    pub fn finish(self, outages: OutageConfig) -> Result<Ingested, WriteError> {
         settle(self.newest, self.inputs, outages)
     }
 }
@@ -178,8 +207,9 @@ struct Resource<'p> {
 
 fn pooled<'p>(content: Content) -> Held<PartBytes<'p>> {
     match content {
-        Content::File { extract, others } => {
-            Held::File { extract: PartBytes::Pooled(extract), others: PartBytes::Pooled(others) }
+        Content::File { extract, others, has_rules } => {
+            let (extract, others) = (PartBytes::Pooled(extract), PartBytes::Pooled(others));
+            Held::File { extract, others, has_rules }
         }
         Content::Access(_) => Held::Nothing,
     }
@@ -202,51 +232,66 @@ fn plain_captures<'p>(timeline: &[Moment]) -> impl Iterator<Item = Known<PartByt
 pub(super) struct HistoryWriter<'n> {
     pool: &'n BlobPool,
     rules: &'n AccessRules,
+    history: Spool,
+    /// The resources of one host.
     out: Vec<u8>,
     /// The numbers of the blobs that were written.
     blobs: HashMap<BlobID, u32, foldhash::fast::RandomState>,
 }
 
 impl<'n> HistoryWriter<'n> {
-    pub(super) fn new(pool: &'n BlobPool, rules: &'n AccessRules) -> HistoryWriter<'n> {
-        HistoryWriter { pool, rules, out: Vec::new(), blobs: HashMap::default() }
+    pub(super) fn new(
+        pool: &'n BlobPool,
+        rules: &'n AccessRules,
+        scratch: &Scratch,
+    ) -> HistoryWriter<'n> {
+        let history = Spool::new(scratch);
+        HistoryWriter { pool, rules, history, out: Vec::new(), blobs: HashMap::default() }
     }
 
-    pub(super) fn finish(self) -> Vec<u8> {
-        self.out
+    pub(super) fn finish(self) -> Spool {
+        self.history
     }
 
-    /// Appends the captures of a host that do not follow from its standings. `tracks` are all
-    /// captures, if they were kept. Hosts come in the order of their keys.
+    /// Appends the captures of a host that do not follow from its standings. `kept` are those that
+    /// count. Hosts come in the order of their keys.
     pub(super) fn push_host(
         &mut self,
         key: &[u8],
         targets: &Targets,
-        tracks: Option<&Tracks>,
+        kept: &[Option<Kept>; 2],
         host: &HostStanding,
-    ) {
+    ) -> Result<(), WriteError> {
         for (slot, standing) in Slot::BOTH.into_iter().zip([&host.http, &host.https]) {
             let Some(target) = &targets[slot as usize] else { continue };
             let served = Served::of(host, slot);
-            if let Some(track) = tracks.and_then(|tracks| tracks[slot as usize].as_ref()) {
+            if let Some(Kept::All(track)) = &kept[slot as usize] {
                 if !is_plain_track(track, served.timeline) {
-                    self.push_track(key, slot, track, served);
+                    self.push_track(key, slot, track, served)?;
                 }
             } else if standing.is_none_or(|standing| !self.is_plain(target, &standing)) {
-                self.push(key, slot, target, served);
+                self.push(key, slot, target, served)?;
             }
         }
+        self.history.write(&self.out)?;
+        self.out.clear();
+        Ok(())
     }
 
-    fn push_track(&mut self, key: &[u8], slot: Slot, track: &Track, served: Served<'_>) {
+    fn push_track(
+        &mut self,
+        key: &[u8],
+        slot: Slot,
+        track: &Track,
+        served: Served<'_>,
+    ) -> Result<(), WriteError> {
         self.push_key(key, slot, HAS_ALL);
         push_varint(&mut self.out, track.captures().len() as u32);
-        track.captures().for_each(|known| self.push_capture(known, served));
+        track.captures().try_for_each(|known| self.push_capture(known, served))
     }
 
     fn push_key(&mut self, key: &[u8], slot: Slot, flags: u8) {
-        push_varint(&mut self.out, key.len() as u32);
-        self.out.extend_from_slice(key);
+        push_bytes(&mut self.out, key);
         self.out.push(flags | if slot == Slot::Https { HTTPS } else { 0 });
     }
 
@@ -255,46 +300,52 @@ impl<'n> HistoryWriter<'n> {
         let Target { newest, file, failures, .. } = target;
         file.is_none()
             && plain.facts == newest.facts
-            && plain.held == newest.held.map(|&blob| PartBytes::Pooled(blob))
+            && plain.held == of_pool(newest)
             && *failures == Failures::of(&plain, self.rules)
     }
 
-    fn push(&mut self, key: &[u8], slot: Slot, target: &Target, served: Served<'_>) {
+    fn push(
+        &mut self,
+        key: &[u8],
+        slot: Slot,
+        target: &Target,
+        served: Served<'_>,
+    ) -> Result<(), WriteError> {
         let Target { newest, file, failures, .. } = target;
         let has_failures = *failures != Failures::of(newest, self.rules);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         let flags = flag(HAS_FILE, file.is_some()) | flag(HAS_FAILURES, has_failures);
         self.push_key(key, slot, flags);
-        self.push_capture(newest, served);
+        self.push_capture(newest, served)?;
         if let Some(file) = file {
-            self.push_capture(file, served);
+            self.push_capture(file, served)?;
         }
         if has_failures {
             push_time(&mut self.out, failures.answered_at);
             push_varint(&mut self.out, failures.dates.len() as u32);
             failures.dates.iter().for_each(|&date| push_time(&mut self.out, Some(date)));
         }
+        Ok(())
     }
 
-    fn push_capture(&mut self, known: &Known<BlobID>, served: Served<'_>) {
+    fn push_capture(
+        &mut self,
+        known: &Known<BlobID>,
+        served: Served<'_>,
+    ) -> Result<(), WriteError> {
         let Known { facts, held, .. } = known;
         let out = &mut self.out;
         push_time(out, facts.captured_at);
         push_varint(out, facts.serves_seconds().map_or(0, |seconds| seconds + 1));
-        push_varint(out, facts.status.into());
-        out.push(facts.redirects_followed);
-        push_varint(out, facts.capture_notes.bits().into());
-        push_varint(out, facts.file_notes.bits().into());
-        push_varint(out, facts.file_bytes);
-        push_varint(out, facts.input);
+        push_answer(out, facts);
         match *held {
             Held::Nothing => out.push(NOTHING),
             Held::Location(location) => {
                 out.push(LOCATION);
-                self.push_blob(location);
+                self.push_blob(location)?;
             }
-            Held::File { extract, others } => {
-                let content = Content::File { extract, others };
+            Held::File { extract, others, has_rules } => {
+                let content = Content::File { extract, others, has_rules };
                 if served.content == Some(content) {
                     out.push(SERVED);
                 } else if let Some(moment) = served.position(content, facts.captured_at) {
@@ -302,29 +353,34 @@ impl<'n> HistoryWriter<'n> {
                     push_varint(out, moment);
                 } else {
                     out.push(FILE);
-                    self.push_blob(extract);
-                    self.push_blob(others);
+                    self.push_blob(extract)?;
+                    self.push_blob(others)?;
                 }
             }
         }
+        Ok(())
     }
 
-    fn push_blob(&mut self, blob: BlobID) {
+    fn push_blob(&mut self, blob: BlobID) -> Result<(), WriteError> {
         let next = self.blobs.len() as u32;
         let number = *self.blobs.entry(blob).or_insert(next);
         push_varint(&mut self.out, number);
         if number == next {
-            let bytes = self.pool.get(blob);
-            push_varint(&mut self.out, bytes.len() as u32);
-            self.out.extend_from_slice(bytes);
+            push_bytes(&mut self.out, &self.pool.get(blob)?);
         }
+        Ok(())
     }
+}
+
+/// Returns what a capture holds, as bytes of its pool.
+fn of_pool<'p>(known: &Known<BlobID>) -> Held<PartBytes<'p>> {
+    let Ok(held) = known.held.map(|&blob| Ok::<_, Infallible>(PartBytes::Pooled(blob)));
+    held
 }
 
 /// Returns whether all captures of an origin follow from its timeline.
 fn is_plain_track(track: &Track, timeline: &[Moment]) -> bool {
-    let pooled =
-        |known: &Known<BlobID>| (known.facts, known.held.map(|&blob| PartBytes::Pooled(blob)));
+    let pooled = |known: &Known<BlobID>| (known.facts, of_pool(known));
     track.captures().map(pooled).eq(plain_captures(timeline).map(|it| (it.facts, it.held)))
 }
 
@@ -365,14 +421,24 @@ impl<'h> Served<'h> {
     }
 }
 
-fn push_time(out: &mut Vec<u8>, time: Option<UnixSeconds>) {
-    let number = time.map_or(0, |time| time.0.saturating_add(1));
-    push_varint(out, (number >> 32) as u32);
-    push_varint(out, number as u32);
+/// A problem of reading a history.
+pub(crate) enum Problem {
+    /// What is odd about its bytes.
+    Odd(&'static str),
+    Scratch(WriteError),
 }
 
-/// A problem of the bytes of a history.
-pub(super) type Problem = &'static str;
+impl From<&'static str> for Problem {
+    fn from(what: &'static str) -> Problem {
+        Problem::Odd(what)
+    }
+}
+
+impl From<WriteError> for Problem {
+    fn from(error: WriteError) -> Problem {
+        Problem::Scratch(error)
+    }
+}
 
 /// Checks all of `history` against a set with these hosts and, if the set reports any, this many
 /// inputs.
@@ -381,7 +447,7 @@ pub(super) type Problem = &'static str;
 ///
 /// If a merge could not read it.
 pub(crate) fn check(
-    hosts: &[HostStanding],
+    hosts: &Hosts,
     history: &[u8],
     inputs: Option<usize>,
     dialect: &Dialect,
@@ -395,6 +461,7 @@ pub(crate) fn check(
                 Held::File {
                     extract: PartBytes::Kept(extract),
                     others: PartBytes::Kept(others),
+                    ..
                 } => {
                     RobotsTxt::read_extract(extract).is_some()
                         && ListReader::of_extract(extract).is_of(dialect)
@@ -403,11 +470,12 @@ pub(crate) fn check(
                 _ => true,
             };
         }
+        Ok(())
     })?;
     match (is_known, is_of_files) {
         (true, true) => Ok(()),
-        (false, _) => Err("a capture is of an input that the provenance does not list"),
-        (true, false) => Err("its records are not what a file has"),
+        (false, _) => Err("a capture is of an input that the provenance does not list".into()),
+        (true, false) => Err("its records are not what a file has".into()),
     }
 }
 
@@ -417,48 +485,65 @@ pub(crate) fn check(
 ///
 /// If the history does not belong to the hosts. Some resources may have been passed by then.
 fn resources<'p>(
-    hosts: &'p [HostStanding],
+    hosts: &Hosts,
     history: &'p [u8],
     rules: &AccessRules,
-    mut take: impl FnMut(&'p [u8], Slot, Resource<'p>),
+    take: impl FnMut(&[u8], Slot, Resource<'p>) -> Result<(), WriteError>,
 ) -> Result<(), Problem> {
-    let mut reader = Reader { rest: history, blobs: Vec::new(), rules, last: None };
-    let mut next = reader.next()?;
-    let mut take = |(key, slot): (&'p [u8], Slot), resource: Resource<'p>| {
-        let Resource { earlier, newest, file, .. } = &resource;
-        let mut all = std::iter::once(newest).chain(file).chain(earlier);
-        if !all.all(|known| known.is_consistent(rules)) {
-            return Err("an answer has what it cannot have");
-        }
-        take(key, slot, resource);
-        Ok(())
-    };
-    let origins = hosts.iter().flat_map(|host| {
-        let both = Slot::BOTH.into_iter().zip([&host.http, &host.https]);
-        both.filter_map(move |(slot, it)| Some(((&*host.key, slot), Some((host, it.as_ref()?)))))
-    });
-    // After the last origin, every remaining resource is taken.
-    let end = ((&[][..], Slot::Http), None);
-    for (origin, known) in origins.chain([end]) {
-        let is_before = |at: &(&[u8], Slot)| known.is_none() || *at < origin;
-        while let Some((at, kept)) = next.take_if(|(at, _)| is_before(at)) {
-            let is_filed = Place::of_url(at.0).is_ok_and(|it| (&*it.key, it.slot) == at);
-            if !is_filed || place::is_origin(at.0) {
-                return Err("a key is neither an origin of the set nor another resource");
+    let fields = Fields { rest: history };
+    let mut reader = Reader { fields, blobs: Vec::new(), rules, last: None };
+    let next = reader.next()?;
+    let mut walk = Walk { reader, next, take };
+    for host in hosts.iter() {
+        let host = host?;
+        for (slot, standing) in Slot::BOTH.into_iter().zip([&host.http, &host.https]) {
+            let Some(standing) = standing else { continue };
+            let origin = (&*host.key, slot);
+            walk.take_others(Some(origin))?;
+            let served = Served::of(&host, slot);
+            match walk.next.take_if(|(at, _)| *at == origin) {
+                Some((_, kept)) => {
+                    walk.take(origin, kept.with_served(served)?)?;
+                    walk.next = walk.reader.next()?;
+                }
+                None => walk.take(origin, Resource::plain(standing, served.timeline, rules))?,
             }
-            take(at, kept.with_served(Served::NOTHING)?)?;
-            next = reader.next()?;
-        }
-        let Some((host, standing)) = known else { break };
-        let served = Served::of(host, origin.1);
-        if let Some((_, kept)) = next.take_if(|(at, _)| *at == origin) {
-            take(origin, kept.with_served(served)?)?;
-            next = reader.next()?;
-        } else {
-            take(origin, Resource::plain(standing, served.timeline, rules))?;
         }
     }
-    Ok(())
+    // After the last origin, every remaining resource is taken.
+    walk.take_others(None)
+}
+
+/// A walk over the resources of a part.
+struct Walk<'p, 'r, F> {
+    reader: Reader<'p, 'r>,
+    /// The next resource of the history.
+    next: Option<KeptResource<'p>>,
+    take: F,
+}
+
+impl<'p, F: FnMut(&[u8], Slot, Resource<'p>) -> Result<(), WriteError>> Walk<'p, '_, F> {
+    fn take(&mut self, (key, slot): (&[u8], Slot), resource: Resource<'p>) -> Result<(), Problem> {
+        let Resource { earlier, newest, file, .. } = &resource;
+        let mut all = std::iter::once(newest).chain(file).chain(earlier);
+        if !all.all(|known| known.is_consistent(self.reader.rules)) {
+            return Err("an answer has what it cannot have".into());
+        }
+        Ok((self.take)(key, slot, resource)?)
+    }
+
+    /// Takes the resources of the history that are no origins, up to a place.
+    fn take_others(&mut self, end: Option<(&[u8], Slot)>) -> Result<(), Problem> {
+        while let Some((at, kept)) = self.next.take_if(|(at, _)| end.is_none_or(|end| *at < end)) {
+            let is_filed = Place::of_url(at.0).is_ok_and(|it| (&*it.key, it.slot) == at);
+            if !is_filed || place::is_origin(at.0) {
+                return Err("a key is neither an origin of the set nor another resource".into());
+            }
+            self.take(at, kept.with_served(Served::NOTHING)?)?;
+            self.next = self.reader.next()?;
+        }
+        Ok(())
+    }
 }
 
 impl<'p> Resource<'p> {
@@ -472,7 +557,7 @@ impl<'p> Resource<'p> {
 
     /// Returns the resource with the bytes of the files that the set serves, if captures refer to
     /// them.
-    fn with_served(mut self, served: Served<'_>) -> Result<Resource<'p>, Problem> {
+    fn with_served(mut self, served: Served<'_>) -> Result<Resource<'p>, &'static str> {
         let Resource { earlier, newest, file, .. } = &mut self;
         for known in std::iter::once(newest).chain(file).chain(earlier) {
             if let Held::File { extract: PartBytes::Served(moment), .. } = known.held {
@@ -490,7 +575,7 @@ impl<'p> Resource<'p> {
 
 /// Reads a history, which may be any bytes.
 struct Reader<'p, 'r> {
-    rest: &'p [u8],
+    fields: Fields<'p>,
     blobs: Vec<&'p [u8]>,
     rules: &'r AccessRules,
     /// The key and slot of the previous resource.
@@ -501,8 +586,8 @@ type KeptResource<'p> = ((&'p [u8], Slot), Resource<'p>);
 
 impl<'p> Reader<'p, '_> {
     /// Returns the next resource; `None` at the end.
-    fn next(&mut self) -> Result<Option<KeptResource<'p>>, Problem> {
-        if self.rest.is_empty() {
+    fn next(&mut self) -> Result<Option<KeptResource<'p>>, &'static str> {
+        if self.fields.rest.is_empty() {
             return Ok(None);
         }
         let kept = self.resource().ok_or("it makes no sense")?;
@@ -513,9 +598,8 @@ impl<'p> Reader<'p, '_> {
     }
 
     fn resource(&mut self) -> Option<KeptResource<'p>> {
-        let bytes = self.number()?;
-        let key = self.bytes(bytes)?;
-        let flags = self.byte()?;
+        let key = self.fields.bytes()?;
+        let flags = self.fields.byte()?;
         let slot = if flags & HTTPS == 0 { Slot::Http } else { Slot::Https };
         if flags & !HTTPS == HAS_ALL {
             return Some(((key, slot), self.all()?));
@@ -538,7 +622,7 @@ impl<'p> Reader<'p, '_> {
     /// Reads all captures of a resource. Their order replaces their positions.
     fn all(&mut self) -> Option<Resource<'p>> {
         let mut captures = Vec::new();
-        for index in 0..self.number()? {
+        for index in 0..self.fields.number()? {
             captures.push(self.capture(Position { piece: 0, index })?);
         }
         let newest = captures.pop()?;
@@ -547,9 +631,9 @@ impl<'p> Reader<'p, '_> {
     }
 
     fn failures(&mut self) -> Option<Failures> {
-        let mut failures = Failures { answered_at: self.time()?, ..Failures::default() };
-        for _ in 0..self.number()? {
-            let date = self.time()??;
+        let mut failures = Failures { answered_at: self.fields.time()?, ..Failures::default() };
+        for _ in 0..self.fields.number()? {
+            let date = self.fields.time()??;
             let is_next = failures.dates.last().is_none_or(|&last| last < date);
             if !is_next || Some(date) < failures.answered_at {
                 return None;
@@ -560,36 +644,29 @@ impl<'p> Reader<'p, '_> {
     }
 
     fn capture(&mut self, position: Position) -> Option<Known<PartBytes<'p>>> {
-        let captured_at = self.time()?;
-        let serves = self.number()?.checked_sub(1);
-        let facts = CaptureFacts {
-            captured_at,
-            span_seconds: 0,
-            expires_at: match (captured_at, serves) {
-                (Some(at), Some(seconds)) => Some(at.after(seconds.into())),
-                (_, None) => None,
-                (None, Some(_)) => return None,
-            },
-            status: u16::try_from(self.number()?).ok()?,
-            redirects_followed: self.byte()?,
-            capture_notes: CaptureNotes::from_bits(u16::try_from(self.number()?).ok()?)?,
-            file_notes: NoteSet::from_bits(u16::try_from(self.number()?).ok()?)?,
-            file_bytes: self.number()?,
-            input: self.number()?,
-            outage: None,
+        let captured_at = self.fields.time()?;
+        let serves = self.fields.number()?.checked_sub(1);
+        let expires_at = match (captured_at, serves) {
+            (Some(at), Some(seconds)) => Some(at.after(seconds.into())),
+            (_, None) => None,
+            (None, Some(_)) => return None,
         };
+        let facts = CaptureFacts { captured_at, expires_at, ..self.fields.answer()? };
         let served = |moment| {
             let bytes = PartBytes::Served(moment);
-            Held::File { extract: bytes, others: bytes }
+            // That of the file that is served replaces it.
+            Held::File { extract: bytes, others: bytes, has_rules: false }
         };
-        let held = match self.byte()? {
+        let held = match self.fields.byte()? {
             NOTHING => Held::Nothing,
             LOCATION => Held::Location(PartBytes::Kept(self.blob()?)),
             SERVED => served(None),
-            SERVED_AT => served(Some(self.number()?)),
+            SERVED_AT => served(Some(self.fields.number()?)),
             FILE => {
                 let (extract, others) = (self.blob()?, self.blob()?);
-                Held::File { extract: PartBytes::Kept(extract), others: PartBytes::Kept(others) }
+                let has_rules = has_rules(extract);
+                let (extract, others) = (PartBytes::Kept(extract), PartBytes::Kept(others));
+                Held::File { extract, others, has_rules }
             }
             _ => return None,
         };
@@ -597,31 +674,16 @@ impl<'p> Reader<'p, '_> {
     }
 
     fn blob(&mut self) -> Option<&'p [u8]> {
-        let number = self.number()? as usize;
+        let number = self.fields.number()? as usize;
         if number == self.blobs.len() {
-            let bytes = self.number()?;
-            let blob = self.bytes(bytes)?;
-            self.blobs.push(blob);
+            self.blobs.push(self.fields.bytes()?);
         }
         self.blobs.get(number).copied()
     }
+}
 
-    fn time(&mut self) -> Option<Option<UnixSeconds>> {
-        let number = u64::from(self.number()?) << 32 | u64::from(self.number()?);
-        Some(number.checked_sub(1).map(UnixSeconds))
-    }
-
-    fn number(&mut self) -> Option<u32> {
-        take_varint(&mut self.rest)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        self.bytes(1).map(|bytes| bytes[0])
-    }
-
-    fn bytes(&mut self, count: u32) -> Option<&'p [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(count as usize)?;
-        self.rest = rest;
-        Some(bytes)
-    }
+/// Returns whether a file has a rule in a group, by its extract.
+fn has_rules(extract: &[u8]) -> bool {
+    let is_rule = |role| matches!(role, Role::Access(RecordKind::Allow | RecordKind::Disallow));
+    ListReader::of_extract(extract).flatten().any(|record| is_rule(record.role))
 }

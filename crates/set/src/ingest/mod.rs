@@ -32,9 +32,8 @@
 //! is an error unless [`strictness`](IngestConfig::strictness) is lenient. If it is strict, a
 //! broken record and a capture that is left out are errors too.
 //!
-//! Cost: each capture is parsed once, on any thread. Memory: the content of the newest captures
-//! (identical files once), some hundred bytes per resource, and the dates of failures in ongoing
-//! outages.
+//! Cost: each capture is parsed once, on any thread. Memory: what [`Scratch`] allows for sorting, 40
+//! bytes for each distinct file, and one input's piece on each thread; the rest is on disk.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -44,10 +43,11 @@
 //! let config = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
 //! let inputs = [Input::new("../../corpora/sample/robots")];
 //! let ingested = ingest(&inputs, &config, &())?;
-//! assert_eq!(ingested.counts.hosts, ingested.hosts.len() as u64);
+//! assert_eq!(ingested.counts.hosts, ingested.standings.hosts.len());
 //! # Ok::<(), portcullis_set::IngestError>(())
 //! ```
 
+mod captured;
 mod history;
 mod newest;
 mod place;
@@ -65,12 +65,13 @@ use portcullis_io::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, fold
 use portcullis_robots::syntax::NoteKind;
 use serde::{Deserialize, Serialize};
 
-use super::pool::BlobPool;
-use super::standing::{CaptureFacts, HostStanding};
+use super::file::WriteError;
+use super::scratch::Scratch;
+use super::standing::{CaptureFacts, Standings};
 use super::{Strictness, provenance};
 
-pub(super) use history::check as check_history;
 pub use history::{Merger, Part, merge};
+pub(super) use history::{Problem as HistoryProblem, check as check_history};
 pub(super) use read::file_of;
 pub use settle::StandingCounts;
 
@@ -167,6 +168,8 @@ pub struct IngestConfig {
     pub outages: OutageConfig,
     /// Whether the history of each origin is kept, and not its newest captures alone.
     pub history: bool,
+    /// How much memory is used, and where the rest goes.
+    pub scratch: Scratch,
 }
 
 /// The time as of which origins are settled, and how outages are judged.
@@ -190,7 +193,7 @@ impl OutageConfig {
 
 impl IngestConfig {
     /// Returns the defaults: formats are detected, unreadable inputs are errors, broken records are
-    /// skipped.
+    /// skipped, everything is in memory.
     pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> IngestConfig {
         IngestConfig {
             dialect,
@@ -199,6 +202,7 @@ impl IngestConfig {
             strictness: Strictness::default(),
             outages: OutageConfig::default(),
             history: false,
+            scratch: Scratch::in_memory(),
         }
     }
 }
@@ -206,13 +210,8 @@ impl IngestConfig {
 /// The standings of the origins of all inputs.
 #[derive(Debug)]
 pub struct Ingested {
-    /// The hosts, sorted by key.
-    pub hosts: Vec<HostStanding>,
-    /// The bytes of their files.
-    pub pool: BlobPool,
-    /// The history, which a later merge needs in addition, in the form that a set stores
-    /// ([`CompileConfig::history`](super::compile::CompileConfig::history)).
-    pub history: Vec<u8>,
+    /// The standings.
+    pub standings: Standings,
     /// A report on each input.
     pub inputs: Vec<InputReport>,
     /// How outages were judged.
@@ -222,13 +221,6 @@ pub struct Ingested {
     /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
     /// history was kept. A capture of both http and https counts for each.
     pub superseded: u64,
-}
-
-impl Ingested {
-    /// Returns whether the history of origins was kept.
-    pub fn has_history(&self) -> bool {
-        self.hosts.iter().any(HostStanding::has_history)
-    }
 }
 
 /// An error of ingesting.
@@ -265,15 +257,20 @@ pub enum IngestError {
         /// A report on each input.
         inputs: Vec<InputReport>,
     },
+    /// A temporary file cannot be written or read.
+    #[error(transparent)]
+    Scratch(#[from] WriteError),
 }
 
 impl IngestError {
-    /// Returns a report on each input.
+    /// Returns a report on each input; none if a temporary file failed.
     pub fn inputs(&self) -> &[InputReport] {
-        let (IngestError::Broken { inputs }
-        | IngestError::Noted { inputs, .. }
-        | IngestError::NothingCaptured { inputs }) = self;
-        inputs
+        match self {
+            IngestError::Broken { inputs }
+            | IngestError::Noted { inputs, .. }
+            | IngestError::NothingCaptured { inputs } => inputs,
+            IngestError::Scratch(_) => &[],
+        }
     }
 }
 
@@ -391,17 +388,21 @@ pub fn ingest(
     ingest_from(reports, &open, config, observer)
 }
 
-/// Returns the first host whose file has a note of [`NoteKind::OF_FILES`], the note, and the number
-/// of origins with such a file; `None` if there is none.
-fn noted(hosts: &[HostStanding]) -> Option<(String, NoteKind, u64)> {
+/// Returns the error about files with a note of [`NoteKind::OF_FILES`]: the first host with one, and
+/// the number of origins. `None` if there is none.
+fn noted(ingested: &Ingested) -> Result<Option<(String, NoteKind, u64)>, WriteError> {
     let note = |facts: &CaptureFacts| {
         NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind))
     };
-    let all = hosts.iter().flat_map(|host| settle::standings(host).map(move |it| (host, it)));
-    let mut noted = all.filter_map(|(host, standing)| Some((host, note(&standing.facts)?)));
-    let (host, kind) = noted.next()?;
-    let host = String::from_utf8_lossy(&host.key).into_owned();
-    Some((host, kind, 1 + noted.count() as u64))
+    let (mut first, mut origins) = (None, 0);
+    for host in ingested.standings.hosts.iter() {
+        let host = host?;
+        for kind in settle::standings(&host).filter_map(|standing| note(&standing.facts)) {
+            origins += 1;
+            first.get_or_insert_with(|| (String::from_utf8_lossy(&host.key).into_owned(), kind));
+        }
+    }
+    Ok(first.map(|(host, kind)| (host, kind, origins)))
 }
 
 /// Like [`ingest`], for the inputs that `open` opens.
@@ -411,7 +412,7 @@ fn ingest_from(
     config: &IngestConfig,
     observer: &dyn IngestObserver,
 ) -> Result<Ingested, IngestError> {
-    let (newest, inputs) = read::read_all(reports, open, config, observer);
+    let (newest, inputs) = read::read_all(reports, open, config, observer)?;
     let is_fine = match config.strictness {
         Strictness::Lenient => true,
         Strictness::Usual => inputs.iter().all(InputReport::is_readable),
@@ -420,12 +421,12 @@ fn ingest_from(
     if !is_fine {
         return Err(IngestError::Broken { inputs });
     }
-    let ingested = settle::settle(newest, inputs, config.outages);
-    if ingested.hosts.is_empty() {
+    let ingested = settle::settle(newest, inputs, config.outages)?;
+    if ingested.standings.hosts.is_empty() {
         return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
     }
     if config.strictness == Strictness::Strict
-        && let Some((host, note, origins)) = noted(&ingested.hosts)
+        && let Some((host, note, origins)) = noted(&ingested)?
     {
         return Err(IngestError::Noted { host, note, origins, inputs: ingested.inputs });
     }

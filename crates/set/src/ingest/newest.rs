@@ -1,27 +1,23 @@
-//! The captures read so far that may still count.
+//! The captures of one resource that may still count.
 //!
-//! These are the newest capture of each resource and, if it has no file, the newest file: a "not
-//! modified" that is newer than both may follow, and a long outage may end with the last good copy.
-//! The date of every failure in an outage is kept, because an answer may follow that is newer than
-//! only some of them. Everything else is released at once, so memory grows with the resources and
-//! the failures of ongoing outages, not with the captures.
+//! These are the newest capture and, if it has no file, the newest file: a "not modified" that is
+//! newer than both may follow, and a long outage may end with the last good copy. The date of every
+//! failure in an outage is kept, because an answer may follow that is newer than only some of them.
+//! Everything else is dropped at once, so memory grows with the resources and the failures of
+//! ongoing outages, not with the captures, unless the history is kept.
 //!
-//! The result does not depend on the order of the captures. Cost: one look-up per capture. Nothing
-//! here can fail.
+//! The result does not depend on the order of the captures. [`captured`](super::captured) holds the
+//! resources. Nothing here can fail.
 
 use std::collections::BTreeSet;
-
-use hashbrown::HashMap;
-use hashbrown::hash_map::EntryRef;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Answer};
 use portcullis_io::CaptureNote;
 use portcullis_io::access::UnixSeconds;
 
-use super::super::pool::{BlobID, BlobPool};
+use super::super::pool::BlobID;
 use super::super::standing::CaptureFacts;
-use super::place::Slot;
 
 /// A capture, reduced to what can count, with its bytes as `B`s.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +36,8 @@ pub(super) enum Held<B> {
     File {
         extract: B,
         others: B,
+        /// Whether the file has a rule in a group.
+        has_rules: bool,
     },
     /// The target of a redirect, unresolved.
     Location(B),
@@ -47,14 +45,15 @@ pub(super) enum Held<B> {
 }
 
 impl<B> Held<B> {
-    pub(super) fn map<C>(&self, mut to: impl FnMut(&B) -> C) -> Held<C> {
-        match self {
-            Held::File { extract, others } => {
-                Held::File { extract: to(extract), others: to(others) }
+    pub(super) fn map<C, E>(&self, mut to: impl FnMut(&B) -> Result<C, E>) -> Result<Held<C>, E> {
+        Ok(match self {
+            Held::File { extract, others, has_rules } => {
+                let (extract, others) = (to(extract)?, to(others)?);
+                Held::File { extract, others, has_rules: *has_rules }
             }
-            Held::Location(location) => Held::Location(to(location)),
+            Held::Location(location) => Held::Location(to(location)?),
             Held::Nothing => Held::Nothing,
-        }
+        })
     }
 }
 
@@ -158,7 +157,7 @@ pub(super) struct Target {
     /// The newest file, if the newest capture has none.
     pub(super) file: Option<Box<Known<BlobID>>>,
     pub(super) failures: Failures,
-    /// All other captures, if they are kept ([`Newest::keeps_all`]).
+    /// All other captures, if the history is kept.
     pub(super) earlier: Vec<Known<BlobID>>,
 }
 
@@ -171,6 +170,25 @@ impl Target {
     /// Returns the newest captured file.
     pub(super) fn newest_file(&self) -> Option<&Known<BlobID>> {
         if self.newest.is_file() { Some(&self.newest) } else { self.file.as_deref() }
+    }
+
+    /// Returns what is known after the first capture.
+    pub(super) fn first(newest: Known<BlobID>, failures: Failures) -> Target {
+        Target { newest, file: None, failures, earlier: Vec::new() }
+    }
+
+    /// Adds captures of the resource and their failures. `keeps_all` says whether captures that can
+    /// no longer count are kept.
+    pub(super) fn add(&mut self, other: Target, rules: &AccessRules, keeps_all: bool) {
+        let Target { newest, file, failures, earlier } = other;
+        self.failures.add(failures);
+        let captures = std::iter::once(newest).chain(file.map(|file| *file)).chain(earlier);
+        for known in captures {
+            let replaced = self.offer(known, rules).into_iter().flatten();
+            if keeps_all {
+                self.earlier.extend(replaced);
+            }
+        }
     }
 
     /// Keeps a capture if it may count. Returns the captures that no longer do.
@@ -192,62 +210,7 @@ impl Target {
             [Some(known), None]
         }
     }
-
-    /// Releases the blobs that the captures hold.
-    pub(super) fn release(&self, pool: &mut BlobPool) {
-        self.captures().for_each(|known| release(known, pool));
-    }
 }
 
-fn release(known: &Known<BlobID>, pool: &mut BlobPool) {
-    known.held.map(|&blob| pool.release(blob));
-}
-
-/// The resources under one key, by [`Slot`].
+/// The resources under one key, by [`Slot`](super::place::Slot).
 pub(super) type Targets = [Option<Box<Target>>; 2];
-
-/// The captures of all resources.
-#[derive(Debug)]
-pub(super) struct Newest {
-    pub(super) targets: HashMap<Box<[u8]>, Targets, foldhash::fast::RandomState>,
-    pub(super) pool: BlobPool,
-    pub(super) rules: &'static AccessRules,
-    /// Whether captures that cannot be the newest any more are kept, for the history of origins.
-    pub(super) keeps_all: bool,
-    /// The number of captures, by origin, that came beside another one.
-    pub(super) superseded: u64,
-}
-
-impl Newest {
-    pub(super) fn new(rules: &'static AccessRules, keeps_all: bool) -> Newest {
-        let (targets, pool) = (HashMap::default(), BlobPool::default());
-        Newest { targets, pool, rules, keeps_all, superseded: 0 }
-    }
-
-    /// Adds a capture, whose blobs are held for it, and the failures that are known with it.
-    pub(super) fn take(
-        &mut self,
-        key: &[u8],
-        slot: Slot,
-        known: Known<BlobID>,
-        failures: Failures,
-    ) {
-        let targets = match self.targets.entry_ref(key) {
-            EntryRef::Occupied(entry) => entry.into_mut(),
-            EntryRef::Vacant(entry) => entry.insert_with_key(key.into(), Targets::default()),
-        };
-        let slot = &mut targets[slot as usize];
-        let Some(target) = slot else {
-            let (file, earlier) = (None, Vec::new());
-            *slot = Some(Box::new(Target { newest: known, file, failures, earlier }));
-            return;
-        };
-        self.superseded += u64::from(!self.keeps_all);
-        target.failures.add(failures);
-        let replaced = target.offer(known, self.rules).into_iter().flatten();
-        match self.keeps_all {
-            true => target.earlier.extend(replaced),
-            false => replaced.for_each(|known| release(&known, &mut self.pool)),
-        }
-    }
-}

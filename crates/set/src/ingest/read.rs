@@ -24,9 +24,11 @@ use portcullis_io::{
 };
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
-use super::super::pool::BlobPool;
+use super::super::file::WriteError;
+use super::super::pool::Fingerprint;
 use super::super::standing::CaptureFacts;
-use super::newest::{Failures, Held, Known, Newest, Position};
+use super::captured::Newest;
+use super::newest::{Failures, Held, Known, Position};
 use super::place::{Place, Places};
 use super::{IngestConfig, IngestObserver, InputReport, Progress};
 
@@ -34,15 +36,20 @@ use super::{IngestConfig, IngestObserver, InputReport, Progress};
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;
 
 /// Reads each input to its end, or as far as it can be read. There is one report per input.
+///
+/// # Errors
+///
+/// If a temporary file cannot be written.
 pub(super) fn read_all(
     reports: Vec<InputReport>,
     open: &Open<'_>,
     config: &IngestConfig,
     observer: &dyn IngestObserver,
-) -> (Newest, Vec<InputReport>) {
+) -> Result<(Newest, Vec<InputReport>), WriteError> {
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
-    let ingested = (Newest::new(&config.dialect.access, config.history), reports.collect());
+    let newest = Newest::new(&config.dialect.access, config.history, &config.scratch);
+    let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
     let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
     let reading = Reading { open, config, observer, ingested, parsed };
     rayon::scope(|scope| {
@@ -55,8 +62,14 @@ pub(super) fn read_all(
             });
         }
     });
-    let (newest, reports) = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (newest, reports.into_iter().map(OpenReport::close).collect())
+    let ingested = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match ingested.failure {
+        Some(failure) => Err(failure),
+        None => {
+            let reports = ingested.reports.into_iter().map(OpenReport::close);
+            Ok((ingested.newest, reports.collect()))
+        }
+    }
 }
 
 /// The state that all threads share.
@@ -64,8 +77,31 @@ struct Reading<'r> {
     open: &'r Open<'r>,
     config: &'r IngestConfig,
     observer: &'r dyn IngestObserver,
-    ingested: Mutex<(Newest, Vec<OpenReport>)>,
+    ingested: Mutex<Ingesting>,
     parsed: Mutex<ParsedBodies>,
+}
+
+/// What was read so far.
+struct Ingesting {
+    newest: Newest,
+    reports: Vec<OpenReport>,
+    /// The first error of a temporary file. Nothing is read after it.
+    failure: Option<WriteError>,
+}
+
+impl Ingesting {
+    fn take(&mut self, digest: &Digest<'_>) -> Result<(), WriteError> {
+        let newest = &mut self.newest;
+        for ((first, second), known) in &digest.captures {
+            for place in [Some(first), second.as_ref()].into_iter().flatten() {
+                let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.fingerprint);
+                let &Known { facts, position, ref held } = known;
+                let known = Known { facts, position, held: held.map(keep)? };
+                newest.take(&place.key, place.slot, known, Failures::of(&known, newest.rules))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Reading<'_> {
@@ -77,6 +113,9 @@ impl Reading<'_> {
         mut reader: Box<dyn BatchReader>,
         scope: &Scope<'s>,
     ) {
+        if self.ingested().failure.is_some() {
+            return;
+        }
         match reader.next_batch() {
             Ok(Some(batch)) => {
                 let next = piece.checked_add(1).expect("fewer than 2^32 pieces");
@@ -97,25 +136,19 @@ impl Reading<'_> {
             broken: digest.broken_count,
         };
         let mut ingested = self.ingested();
-        let (newest, reports) = &mut *ingested;
-        reports[input as usize].add(progress.bytes, &mut digest);
-        for ((first, second), known) in &digest.captures {
-            for place in [Some(first), second.as_ref()].into_iter().flatten() {
-                let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.hash);
-                let &Known { facts, position, ref held } = known;
-                let known = Known { facts, position, held: held.map(keep) };
-                newest.take(&place.key, place.slot, known, Failures::of(&known, newest.rules));
-            }
+        ingested.reports[input as usize].add(progress.bytes, &mut digest);
+        if ingested.failure.is_none() {
+            ingested.failure = ingested.take(&digest).err();
         }
         drop(ingested);
         self.observer.progressed(&progress);
     }
 
     fn fail(&self, input: u32, error: &CaptureError) {
-        self.ingested().1[input as usize].report.failure = Some(error.to_string());
+        self.ingested().reports[input as usize].report.failure = Some(error.to_string());
     }
 
-    fn ingested(&self) -> MutexGuard<'_, (Newest, Vec<OpenReport>)> {
+    fn ingested(&self) -> MutexGuard<'_, Ingesting> {
         // After a panic of another task the result is never used.
         self.ingested.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -158,17 +191,17 @@ impl OpenReport {
     }
 }
 
-/// Bytes, and the hash under which the pool keeps them.
+/// Bytes, and what the pool finds them by.
 #[derive(Clone)]
 struct Blob {
     bytes: Arc<[u8]>,
-    hash: u64,
+    fingerprint: Fingerprint,
 }
 
 impl Blob {
     fn new(bytes: impl Into<Arc<[u8]>>) -> Blob {
         let bytes = bytes.into();
-        Blob { hash: BlobPool::hash(&bytes), bytes }
+        Blob { fingerprint: Fingerprint::of(&bytes), bytes }
     }
 }
 
@@ -178,6 +211,7 @@ impl Blob {
 struct ParsedBody {
     extract: Blob,
     others: Blob,
+    has_rules: bool,
     notes: NoteSet,
     bytes: u32,
 }
@@ -259,8 +293,13 @@ impl Digest<'_> {
         let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
         let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
         let [extract, others] = file.lists(body).map(Blob::new);
-        let parsed =
-            ParsedBody { extract, others, notes: facts.file_notes, bytes: facts.file_bytes };
+        let parsed = ParsedBody {
+            extract,
+            others,
+            has_rules: !file.rules().is_empty(),
+            notes: facts.file_notes,
+            bytes: facts.file_bytes,
+        };
         bodies().insert(body, &parsed);
         parsed
     }
@@ -294,7 +333,8 @@ impl Digest<'_> {
             (Access::File, _) => {
                 let parsed = self.parsed(&capture.body);
                 (facts.file_notes, facts.file_bytes) = (parsed.notes, parsed.bytes);
-                Held::File { extract: parsed.extract, others: parsed.others }
+                let ParsedBody { extract, others, has_rules, .. } = parsed;
+                Held::File { extract, others, has_rules }
             }
             (Access::Follow, Some(location)) => Held::Location(Blob::new(&**location)),
             (Access::Follow | Access::NotModified | Access::Outcome(_), _) => Held::Nothing,

@@ -20,8 +20,8 @@
 //! With history, each origin is settled once more at each time at which its standing may change: at
 //! each capture on the way, and when an outage becomes long.
 //!
-//! Cost: one sort of the keys, and one binary search per redirect and time, on all threads. Nothing
-//! can fail.
+//! Cost: all captures are read once in the order of their keys, and a block of them per redirect, on
+//! all threads. Memory: some thousand hosts with their captures. Temporary files can fail.
 
 use rayon::prelude::*;
 
@@ -32,72 +32,62 @@ use portcullis_io::access::{
     DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
 };
 use portcullis_io::{CaptureNote, location};
-use portcullis_robots::syntax::{ListReader, ListedRecord, NoteKind, RecordKind, Role};
+use portcullis_robots::syntax::NoteKind;
 
+use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{CaptureFacts, Content, HostStanding, Moment, Standing, Timeline};
+use super::super::standing::{
+    CaptureFacts, Content, HostStanding, Hosts, Moment, Standing, Standings, Timeline,
+};
+use super::captured::{Captured, Newest};
 use super::history::HistoryWriter;
-use super::newest::{Held, Known, Newest, Targets};
+use super::newest::{Held, Known, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
 use super::{Ingested, InputReport, OutageConfig};
 
-/// The number of hosts that one thread counts before it looks for other work.
+/// The number of hosts that are settled before they are written, in the order of their keys.
 const HOSTS_AT_ONCE: usize = 4_096;
 
-/// Settles the standing of each captured origin, and its history if all captures were kept. The
-/// hosts are sorted by key, and the pool holds only what their standings need.
-pub(super) fn settle(newest: Newest, inputs: Vec<InputReport>, outages: OutageConfig) -> Ingested {
-    let Newest { targets, mut pool, rules, keeps_all, superseded } = newest;
-    let mut captured: Vec<(Box<[u8]>, Targets)> = targets.into_iter().collect();
-    captured.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    let tracks_of = |(_, targets): &(Box<[u8]>, Targets)| {
-        Slot::BOTH.map(|slot| Some(Track::of(targets[slot as usize].as_deref()?, rules)))
-    };
-    let tracks: Option<Vec<Tracks>> =
-        keeps_all.then(|| captured.par_iter().map(tracks_of).collect());
-    let (as_of, long_outage) = (outages.time(), outages.long_outage);
-    let tracks_of_all = tracks.as_deref();
+/// Settles the standing of each captured origin, and its history if all captures were kept.
+pub(super) fn settle(
+    newest: Newest,
+    inputs: Vec<InputReport>,
+    outages: OutageConfig,
+) -> Result<Ingested, WriteError> {
+    let (rules, keeps_all, scratch) = (newest.rules, newest.keeps_all, newest.scratch.clone());
+    let (captured, pool, superseded) = newest.finish()?;
     let resolver = Resolver {
         captured: &captured,
-        tracks: tracks_of_all,
+        keeps_all,
         pool: &pool,
         rules,
-        as_of,
-        long_outage,
+        as_of: outages.time(),
+        long_outage: outages.long_outage,
     };
-    // The keys move to the hosts when the captures are released.
-    let host = |index: usize| {
-        let (key, targets) = &captured[index];
-        let is_known = |slot: Slot| targets[slot as usize].is_some() && place::is_origin(key);
-        let [http, https] =
-            Slot::BOTH.map(|slot| is_known(slot).then(|| resolver.standing(index, slot)));
-        let timeline = |slot: Slot| match is_known(slot) {
-            true => resolver.timeline(index, slot),
-            false => Timeline::new(),
-        };
-        let timelines = keeps_all.then(|| Box::new(Slot::BOTH.map(timeline)));
-        HostStanding { key: Box::default(), http, https, timelines }
-    };
-    let mut hosts: Vec<HostStanding> = (0..captured.len()).into_par_iter().map(host).collect();
-    let mut history = HistoryWriter::new(&pool, rules);
-    for (index, ((key, targets), host)) in captured.iter().zip(&hosts).enumerate() {
-        history.push_host(key, targets, tracks.as_ref().map(|tracks| &tracks[index]), host);
-    }
-    let history = history.finish();
-    for standing in hosts.iter().flat_map(HostStanding::all) {
-        if let Content::File { extract, others } = standing.content {
-            pool.hold(extract);
-            pool.hold(others);
+    let mut hosts = Hosts::new(&scratch);
+    let mut history = HistoryWriter::new(&pool, rules, &scratch);
+    let mut counts = StandingCounts::default();
+    let mut reader = captured.reader();
+    loop {
+        let piece = reader.by_ref().take(HOSTS_AT_ONCE).collect::<Result<Vec<_>, _>>()?;
+        if piece.is_empty() {
+            break;
+        }
+        let settled = piece.par_iter().map(|(key, targets)| resolver.host(key, targets));
+        let settled = settled.collect::<Result<Vec<_>, _>>()?;
+        for ((key, targets), (kept, mut host)) in piece.into_iter().zip(settled) {
+            history.push_host(&key, &targets, &kept, &host)?;
+            if standings(&host).next().is_some() {
+                host.key = key;
+                counts.add_host(&host);
+                hosts.push(&host)?;
+            }
         }
     }
-    for (host, (key, targets)) in hosts.iter_mut().zip(captured) {
-        host.key = key;
-        targets.into_iter().flatten().for_each(|target| target.release(&mut pool));
-    }
-    hosts.retain(|host| standings(host).next().is_some());
-    let counts = StandingCounts::of(&hosts, &pool);
-    Ingested { hosts, pool, history, inputs, outages, counts, superseded }
+    let history = history.finish();
+    let standings = Standings { hosts, pool, history };
+    Ok(Ingested { standings, inputs, outages, counts, superseded })
 }
 
 /// Returns the standings of a host's origins.
@@ -105,15 +95,49 @@ pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> 
     [&host.http, &host.https].into_iter().flatten()
 }
 
-/// The captures of the resources under one key, by [`Slot`].
-pub(super) type Tracks = [Option<Track>; 2];
+/// The captures of a resource that may count.
+#[derive(Debug)]
+pub(super) enum Kept {
+    /// Those that count after all captures.
+    Newest(Box<View>),
+    /// All.
+    All(Track),
+}
+
+impl Kept {
+    fn of(target: &Target, rules: &AccessRules, keeps_all: bool) -> Kept {
+        if keeps_all {
+            Kept::All(Track::of(target, rules))
+        } else {
+            Kept::Newest(Box::new(target.view()))
+        }
+    }
+
+    /// Returns the captures that count at the time of `clock`; `None` if there are none.
+    fn view(&self, clock: &mut Clock) -> Option<View> {
+        match self {
+            Kept::Newest(view) => Some(**view),
+            Kept::All(track) => {
+                clock.change_at(clock.at.and_then(|at| track.next_after(at)));
+                track.view(clock.at)
+            }
+        }
+    }
+}
+
+/// An origin that is settled, and the resources that its redirects led to so far.
+struct Origin<'o> {
+    key: &'o [u8],
+    slot: Slot,
+    kept: &'o Kept,
+    found: Vec<(Place, Option<Kept>)>,
+}
 
 /// Settles the standing of an origin.
 struct Resolver<'n> {
-    /// All resources, sorted by key.
-    captured: &'n [(Box<[u8]>, Targets)],
-    /// Their captures in order of time, if all were kept.
-    tracks: Option<&'n [Tracks]>,
+    captured: &'n Captured,
+    /// Whether all captures were kept.
+    keeps_all: bool,
     pool: &'n BlobPool,
     rules: &'static AccessRules,
     /// The time for which outages are judged; if `None`, each at its last captured failure.
@@ -136,12 +160,12 @@ impl Clock {
 }
 
 /// A capture on the way along redirects, and how it was reached.
-struct Step<'n> {
-    view: View<'n>,
+struct Step {
+    view: View,
     /// The number of redirects followed so far, including those within the capture.
     followed: u32,
     /// The newest file of all targets so far.
-    copy: Option<&'n Known<BlobID>>,
+    copy: Option<Known<BlobID>>,
     received: Received,
 }
 
@@ -176,21 +200,42 @@ impl Received {
     }
 }
 
-impl<'n> Resolver<'n> {
-    /// Returns the standing of an origin that was captured: that at `slot` under the key at `index`.
-    fn standing(&self, index: usize, slot: Slot) -> Standing {
-        let mut clock = Clock { at: None, next: None };
-        self.standing_at(index, slot, &mut clock).expect("the origin was captured")
+impl Resolver<'_> {
+    /// Returns the captures under a key, and the host with its standings but without its key.
+    fn host(
+        &self,
+        key: &[u8],
+        targets: &Targets,
+    ) -> Result<([Option<Kept>; 2], HostStanding), WriteError> {
+        let kept = targets.each_ref().map(|target| {
+            let target = target.as_deref()?;
+            Some(Kept::of(target, self.rules, self.keeps_all))
+        });
+        let mut host = HostStanding::default();
+        let mut timelines = [Timeline::new(), Timeline::new()];
+        if place::is_origin(key) {
+            for slot in Slot::BOTH {
+                let Some(kept) = &kept[slot as usize] else { continue };
+                let mut origin = Origin { key, slot, kept, found: Vec::new() };
+                let mut clock = Clock { at: None, next: None };
+                let standing = self.standing_at(&mut origin, &mut clock)?;
+                *[&mut host.http, &mut host.https][slot as usize] = standing;
+                if let Kept::All(track) = kept {
+                    timelines[slot as usize] = self.timeline(&mut origin, track)?;
+                }
+            }
+        }
+        host.timelines = self.keeps_all.then(|| Box::new(timelines));
+        Ok((kept, host))
     }
 
-    /// Returns the history of an origin. The tracks must be there.
-    fn timeline(&self, index: usize, slot: Slot) -> Timeline {
+    /// Returns the history of an origin.
+    fn timeline(&self, origin: &mut Origin<'_>, track: &Track) -> Result<Timeline, WriteError> {
         let mut moments = Timeline::new();
-        let begin = |tracks: &[Tracks]| tracks[index][slot as usize].as_ref()?.begin();
-        let mut next = self.tracks.and_then(begin);
+        let mut next = track.begin();
         while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
             let mut clock = Clock { at: Some(since), next: None };
-            if let Some(standing) = self.standing_at(index, slot, &mut clock)
+            if let Some(standing) = self.standing_at(origin, &mut clock)?
                 && moments.last().is_none_or(|last| last.standing != standing)
             {
                 moments.push(Moment { since, standing });
@@ -198,34 +243,37 @@ impl<'n> Resolver<'n> {
             next = clock.next;
         }
         moments.shrink_to_fit();
-        moments
+        Ok(moments)
     }
 
-    /// Returns the standing of the origin at `slot` under the key at `index` at the time of `clock`;
-    /// `None` before its first capture.
-    fn standing_at(&self, index: usize, slot: Slot, clock: &mut Clock) -> Option<Standing> {
+    /// Returns the standing of an origin at the time of `clock`; `None` before its first capture.
+    fn standing_at(
+        &self,
+        origin: &mut Origin<'_>,
+        clock: &mut Clock,
+    ) -> Result<Option<Standing>, WriteError> {
         let rules = self.rules;
-        let first = self.view(index, slot, clock)?;
-        let (followed, copy) = (redirects_within(first), first.file);
+        let Some(first) = origin.kept.view(clock) else { return Ok(None) };
+        let (followed, copy) = (redirects_within(&first), first.file);
         let received = Received::of(first.newest.facts);
         let mut step = Step { view: first, followed, copy, received };
         let mut url = None;
         let standing = loop {
             let newest = step.view.newest;
             match rules.resolve(newest.answer(), step.followed) {
-                Access::File => break step.file(newest),
+                Access::File => break step.file(&newest),
                 Access::NotModified => break step.confirmed(rules),
                 Access::Outcome(outcome) => break self.failed(&step, outcome, clock),
                 Access::Follow => {}
             }
-            let base = url.unwrap_or_else(|| place::robots_txt_url(&self.captured[index].0, slot));
-            let Some((next_url, place)) = self.location(newest, &base) else {
+            let base = url.unwrap_or_else(|| place::robots_txt_url(origin.key, origin.slot));
+            let Some((next_url, place)) = self.location(&newest, &base)? else {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
-            let Some(view) = self.find(&place, clock) else {
+            let Some(view) = self.find(origin, place, clock)? else {
                 break step.without_end(CaptureNote::RedirectTargetMissing, rules);
             };
-            let followed = step.followed.saturating_add(1).saturating_add(redirects_within(view));
+            let followed = step.followed.saturating_add(1).saturating_add(redirects_within(&view));
             let copy = step.copy.into_iter().chain(view.file);
             let copy = copy.max_by_key(|file| file.facts.captured_at);
             let received = step.received.and(Received::of(view.newest.facts));
@@ -234,22 +282,11 @@ impl<'n> Resolver<'n> {
         };
         let facts = step.received.apply_to(standing.facts);
         let input = first.newest.facts.input;
-        Some(Standing { facts: CaptureFacts { input, ..facts }, ..standing })
-    }
-
-    /// Returns the captures of the resource at `slot` under the key at `index` that count at the
-    /// time of `clock`; `None` if there are none.
-    fn view(&self, index: usize, slot: Slot, clock: &mut Clock) -> Option<View<'n>> {
-        let Some(tracks) = self.tracks else {
-            return Some(self.captured[index].1[slot as usize].as_deref()?.view());
-        };
-        let track = tracks[index][slot as usize].as_ref()?;
-        clock.change_at(clock.at.and_then(|at| track.next_after(at)));
-        track.view(clock.at)
+        Ok(Some(Standing { facts: CaptureFacts { input, ..facts }, ..standing }))
     }
 
     /// Returns the standing for `outcome` of the last answer, which may be part of a long outage.
-    fn failed(&self, step: &Step<'_>, outcome: AccessOutcome, clock: &mut Clock) -> Standing {
+    fn failed(&self, step: &Step, outcome: AccessOutcome, clock: &mut Clock) -> Standing {
         let mut standing = step.outcome(outcome, self.rules);
         let View { newest, failing_since: since, .. } = step.view;
         let as_of = clock.at.or(self.as_of).or(newest.facts.captured_at);
@@ -270,7 +307,7 @@ impl<'n> Resolver<'n> {
                 standing.content = Content::Access(serves);
             }
             Serving::LastGoodCopy => {
-                let copy = step.copy.expect("a copy that serves was captured");
+                let copy = &step.copy.expect("a copy that serves was captured");
                 known.change = LongOutage::LastGoodCopy;
                 known.copy_captured_at = copy.facts.captured_at;
                 let notes = facts.capture_notes.union(copy.facts.capture_notes);
@@ -285,24 +322,48 @@ impl<'n> Resolver<'n> {
     }
 
     /// Returns the URL that a redirect leads to, and its place; `None` if it is not a URL.
-    fn location(&self, redirect: &Known<BlobID>, base: &[u8]) -> Option<(Vec<u8>, Place)> {
-        let Held::Location(location) = redirect.held else { return None };
-        let url = location::resolve(base, self.pool.get(location))?;
-        let place = Place::of_url(&url).ok()?;
-        Some((url, place))
+    fn location(
+        &self,
+        redirect: &Known<BlobID>,
+        base: &[u8],
+    ) -> Result<Option<(Vec<u8>, Place)>, WriteError> {
+        let Held::Location(location) = redirect.held else { return Ok(None) };
+        let url = location::resolve(base, &self.pool.get(location)?);
+        Ok(url.and_then(|url| {
+            let place = Place::of_url(&url).ok()?;
+            Some((url, place))
+        }))
     }
 
-    fn find(&self, place: &Place, clock: &mut Clock) -> Option<View<'n>> {
-        let index = self.captured.binary_search_by(|(key, _)| (**key).cmp(&place.key)).ok()?;
-        self.view(index, place.slot, clock)
+    /// Returns the captures at a place that count at the time of `clock`.
+    fn find(
+        &self,
+        origin: &mut Origin<'_>,
+        place: Place,
+        clock: &mut Clock,
+    ) -> Result<Option<View>, WriteError> {
+        let found = &mut origin.found;
+        let at = match found.iter().position(|(known, _)| *known == place) {
+            Some(at) => at,
+            None => {
+                let targets = self.captured.get(&place.key)?.unwrap_or_default();
+                let target = targets[place.slot as usize].as_deref();
+                let kept = target.map(|target| Kept::of(target, self.rules, self.keeps_all));
+                found.push((place, kept));
+                found.len() - 1
+            }
+        };
+        Ok(found[at].1.as_ref().and_then(|kept| kept.view(clock)))
     }
 }
 
-impl Step<'_> {
+impl Step {
     /// Returns the standing for `file`.
     fn file(&self, file: &Known<BlobID>) -> Standing {
         let content = match file.held {
-            Held::File { extract, others } => Content::File { extract, others },
+            Held::File { extract, others, has_rules } => {
+                Content::File { extract, others, has_rules }
+            }
             Held::Location(_) | Held::Nothing => {
                 unreachable!("fewer redirects do not make another answer a file")
             }
@@ -312,7 +373,7 @@ impl Step<'_> {
 
     /// Returns the standing for the file that the newest capture confirms.
     fn confirmed(&self, rules: &AccessRules) -> Standing {
-        let Some(file) = self.view.file else {
+        let Some(file) = &self.view.file else {
             return self.outcome(rules.other_status, rules);
         };
         let CaptureFacts { status, capture_notes, .. } = self.view.newest.facts;
@@ -322,7 +383,7 @@ impl Step<'_> {
     }
 
     fn outcome(&self, outcome: AccessOutcome, rules: &AccessRules) -> Standing {
-        let newest = self.view.newest;
+        let newest = &self.view.newest;
         let mut facts = self.facts(newest);
         let redirects_max = u32::from(rules.redirects_max);
         let leads_on = matches!(newest.answer(), Answer::Status(300..=303 | 305..=399));
@@ -345,7 +406,7 @@ impl Step<'_> {
     }
 }
 
-fn redirects_within(view: View<'_>) -> u32 {
+fn redirects_within(view: &View) -> u32 {
     u32::from(view.newest.facts.redirects_followed)
 }
 
@@ -371,30 +432,21 @@ pub struct StandingCounts {
 }
 
 impl StandingCounts {
-    /// Counts the origins of `hosts`, whose blobs are in `pool`.
-    pub fn of(hosts: &[HostStanding], pool: &BlobPool) -> StandingCounts {
-        let has_rules = rule_marks(hosts, pool);
-        let count = |hosts: &[HostStanding]| {
-            let mut counts = StandingCounts { hosts: hosts.len() as u64, ..Default::default() };
-            for standing in hosts.iter().flat_map(standings) {
-                let state = match standing.content {
-                    Content::File { extract, .. } if has_rules[extract.index()] => {
-                        PolicyState::Rules
-                    }
-                    Content::File { .. } => PolicyState::NoRules,
-                    Content::Access(outcome) => outcome.state,
-                };
-                counts.add_origin(state, &standing.facts);
-            }
-            for moment in hosts.iter().flat_map(HostStanding::timelines).flatten() {
-                let dates = moment.standing.facts.dates();
-                counts.captured = DateSpan::over(counts.captured, dates);
-            }
-            counts.periods = hosts.iter().flat_map(HostStanding::timelines).map(periods).sum();
-            counts
-        };
-        let parts = hosts.par_chunks(HOSTS_AT_ONCE).map(count);
-        parts.reduce(StandingCounts::default, StandingCounts::plus)
+    /// Counts a host.
+    fn add_host(&mut self, host: &HostStanding) {
+        self.hosts += 1;
+        for standing in standings(host) {
+            let state = match standing.content {
+                Content::File { has_rules: true, .. } => PolicyState::Rules,
+                Content::File { has_rules: false, .. } => PolicyState::NoRules,
+                Content::Access(outcome) => outcome.state,
+            };
+            self.add_origin(state, &standing.facts);
+        }
+        for moment in host.timelines().flatten() {
+            self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
+        }
+        self.periods += host.timelines().map(periods).sum::<u64>();
     }
 
     /// Returns the number of origins in this state.
@@ -422,22 +474,6 @@ impl StandingCounts {
         facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
         facts.file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);
     }
-
-    fn plus(mut self, other: StandingCounts) -> StandingCounts {
-        fn add(counts: &mut [u64], others: &[u64]) {
-            counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
-        }
-        self.hosts += other.hosts;
-        self.origins += other.origins;
-        self.redirected += other.redirected;
-        self.in_outage += other.in_outage;
-        self.periods += other.periods;
-        self.captured = DateSpan::over(self.captured, other.captured);
-        add(&mut self.states, &other.states);
-        add(&mut self.capture_notes, &other.capture_notes);
-        add(&mut self.file_notes, &other.file_notes);
-        self
-    }
 }
 
 /// Returns the number of periods of a timeline. Other records of a file do not change its policy.
@@ -447,25 +483,4 @@ fn periods(timeline: &Timeline) -> u64 {
         Content::Access(outcome) => Err(outcome),
     };
     timeline.chunk_by(|one, next| policy(one) == policy(next)).count() as u64
-}
-
-/// Returns for each blob whether it is the extract of some host and has a rule.
-fn rule_marks(hosts: &[HostStanding], pool: &BlobPool) -> Vec<bool> {
-    let mut extracts: Vec<BlobID> = Vec::new();
-    let mut marks = vec![false; pool.places()];
-    for standing in hosts.iter().flat_map(standings) {
-        if let Content::File { extract, .. } = standing.content
-            && !std::mem::replace(&mut marks[extract.index()], true)
-        {
-            extracts.push(extract);
-        }
-    }
-    let is_rule = |record: ListedRecord<'_>| {
-        matches!(record.role, Role::Access(RecordKind::Allow | RecordKind::Disallow))
-    };
-    let has_rule =
-        |&extract: &BlobID| ListReader::of_extract(pool.get(extract)).flatten().any(is_rule);
-    let has_rules: Vec<bool> = extracts.par_iter().map(has_rule).collect();
-    extracts.iter().zip(has_rules).for_each(|(extract, mark)| marks[extract.index()] = mark);
-    marks
 }

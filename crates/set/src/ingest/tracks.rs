@@ -14,19 +14,19 @@ use super::newest::{Known, Target};
 
 /// The captures of one resource that count at some time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View<'n> {
-    pub(super) newest: &'n Known<BlobID>,
+pub(super) struct View {
+    pub(super) newest: Known<BlobID>,
     /// The newest file, which may be the newest capture.
-    pub(super) file: Option<&'n Known<BlobID>>,
+    pub(super) file: Option<Known<BlobID>>,
     /// The date of the first failure since the last answer, if one has a date.
     pub(super) failing_since: Option<UnixSeconds>,
 }
 
 impl Target {
     /// Returns what counts after all captures.
-    pub(super) fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View {
         let failing_since = self.failures.dates.first().copied();
-        View { newest: &self.newest, file: self.newest_file(), failing_since }
+        View { newest: self.newest, file: self.newest_file().copied(), failing_since }
     }
 }
 
@@ -76,11 +76,11 @@ impl Track {
 
     /// Returns what counts at a time; `None` before the first capture. Without a time, all captures
     /// count.
-    pub(super) fn view(&self, at: Option<UnixSeconds>) -> Option<View<'_>> {
+    pub(super) fn view(&self, at: Option<UnixSeconds>) -> Option<View> {
         let count = at.map_or(self.entries.len(), |at| self.count_until(at));
-        let Entry { known, file, failing_since } = self.entries[..count].last()?;
-        let file = file.map(|file| &self.entries[file as usize].known);
-        Some(View { newest: known, file, failing_since: *failing_since })
+        let &Entry { known, file, failing_since } = self.entries[..count].last()?;
+        let file = file.map(|file| self.entries[file as usize].known);
+        Some(View { newest: known, file, failing_since })
     }
 
     /// Returns the date of the first capture after a time.

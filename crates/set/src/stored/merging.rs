@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_set::{LoadConfig, MergeSettings, PolicySet};
+//! use portcullis_set::{LoadConfig, MergeSettings, PolicySet, Scratch};
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
 //! let settings = MergeSettings::of(&[&set], None, None)?;
-//! let (merged, _) = settings.merge(&[&set], |_| ())?;
+//! let (merged, _) = settings.merge(&[&set], &Scratch::in_memory(), |_| ())?;
 //! assert_eq!(merged.counts.origins, set.counts().origins);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,8 +20,9 @@ use portcullis_io::access::{LongOutage, UnixSeconds};
 use super::super::compile::CompileConfig;
 use super::super::file::Damage;
 use super::super::ingest::Merger;
+use super::super::scratch::Scratch;
 use super::super::{Ingested, OutageConfig};
-use super::PolicySet;
+use super::{PolicySet, ReadBackError};
 
 /// The settings with which the sets of a merge were compiled, and those of their merger.
 #[derive(Clone, Copy, Debug)]
@@ -112,9 +113,8 @@ impl MergeSettings {
         })
     }
 
-    /// Merges sets with these settings, and returns how to compile the result. Each set is read
-    /// into memory, joined, and given to `joined`, so that at most one set is in memory besides the
-    /// merged result.
+    /// Merges sets with these settings, and returns how to compile the result. Each set is read back,
+    /// joined, and given to `joined`, one after another.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
@@ -124,18 +124,21 @@ impl MergeSettings {
     pub fn merge(
         &self,
         sets: &[&PolicySet],
+        scratch: &Scratch,
         mut joined: impl FnMut(&PolicySet),
-    ) -> Result<(Ingested, CompileConfig), Damage> {
-        let mut merger = Merger::new(self.dialect, sets.iter().any(|set| set.has_history()));
+    ) -> Result<(Ingested, CompileConfig), ReadBackError> {
+        let has_history = sets.iter().any(|set| set.has_history());
+        let mut merger = Merger::new(self.dialect, has_history, scratch);
         for set in sets {
-            let standings = set.standings()?;
+            let standings = set.standings(scratch)?;
             set.is_whole()?;
-            merger.add(standings.part());
+            merger.add(set.part(&standings)?)?;
             joined(set);
         }
-        let merged = merger.finish(self.outages);
+        let merged = merger.finish(self.outages)?;
+        let scratch = scratch.clone();
         let config = CompileConfig::of(&merged, self.dialect, self.robots_bytes_max);
-        Ok((merged, config))
+        Ok((merged, CompileConfig { scratch, ..config }))
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use rule_set::ordered;
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
 pub use stances::AppliedUsage;
-pub use standings::Standings;
+pub use standings::ReadBackError;
 pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub use tokens::AgentTokens;
 pub(crate) use tokens::CompiledFor;

@@ -2,7 +2,10 @@
 //! merging.
 //!
 //! Nothing that a set stores about an origin is lost, so compiling the result gives the same
-//! sections. Equal files are read once.
+//! sections. Equal files are read once. Memory: some 60 bytes for each distinct file; hosts and files
+//! are where [`Scratch`] keeps them.
+
+use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
@@ -11,59 +14,86 @@ use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{ListReader, ListWriter, RobotsTxt, Role};
 
 use super::super::compile::{CompileConfig, to_memory};
-use super::super::file::Damage;
-use super::super::ingest::check_history;
-use super::super::standing::{Moment, Timeline};
+use super::super::file::{Damage, SetError, WriteError};
+use super::super::ingest::{HistoryProblem, check_history};
+use super::super::pool::Fingerprint;
+use super::super::scratch::{Scratch, Spool};
+use super::super::standing::{Hosts, Moment, Timeline};
 use super::super::{
     BlobID, BlobPool, Content, HostStanding, InputReport, OutageConfig, Part, Provenance, Standing,
+    Standings,
 };
 use crate::batch::BeforeFirst;
 
 use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
 
-/// What a set knows about each origin, in memory.
-#[derive(Debug)]
-pub struct Standings {
-    /// The hosts, sorted by key.
-    pub hosts: Vec<HostStanding>,
-    /// The content of their files.
-    pub pool: BlobPool,
-    /// What the set stores in addition for merging.
-    pub history: Vec<u8>,
-    /// The inputs that the set was compiled from; the set itself if it does not list any.
-    pub inputs: Vec<InputReport>,
+/// An error of reading a set back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadBackError {
+    /// The set is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+    /// A temporary file cannot be written or read.
+    #[error(transparent)]
+    Scratch(#[from] WriteError),
 }
 
-impl Standings {
-    /// Returns the standings as a part to be merged.
-    pub fn part(&self) -> Part<'_> {
-        let Standings { hosts, pool, history, inputs } = self;
-        Part { hosts, pool, history, inputs: inputs.clone() }
+impl From<ReadBackError> for SetError {
+    fn from(error: ReadBackError) -> SetError {
+        match error {
+            ReadBackError::Damaged(damage) => damage.into(),
+            ReadBackError::Scratch(error) => error.into(),
+        }
     }
 }
 
 impl PolicySet {
-    /// Reads what is known of each origin. It reads the whole set but its rule sets.
+    /// Reads what is known of each origin, but for its [history](Standings::history). It reads the
+    /// whole set but its rule sets.
     ///
     /// # Errors
     ///
-    /// If the set is damaged.
-    pub fn standings(&self) -> Result<Standings, Damage> {
+    /// If the set is damaged, or a temporary file fails.
+    pub fn standings(&self, scratch: &Scratch) -> Result<Standings, ReadBackError> {
         let (inputs, has_inputs) = self.inputs()?;
         let mut reading = Reading {
             set: self,
             inputs: has_inputs.then_some(inputs.len()),
             moments: 0,
-            pool: BlobPool::default(),
+            pool: BlobPool::new(scratch),
             extracts: HashMap::default(),
             others: HashMap::default(),
         };
-        let hosts = self.hosts().map(|host| reading.host(&host?)).collect::<Result<Vec<_>, _>>()?;
+        let mut hosts = Hosts::new(scratch);
+        for host in self.hosts() {
+            hosts.push(&reading.host(&host?)?)?;
+        }
+        let Reading { inputs, pool, .. } = reading;
+        check_history(&hosts, self.history()?, inputs, self.dialect).map_err(|problem| {
+            match problem {
+                HistoryProblem::Odd(what) => self.malformed(self.sections.history, 0, what).into(),
+                HistoryProblem::Scratch(error) => ReadBackError::Scratch(error),
+            }
+        })?;
+        Ok(Standings { hosts, pool, history: Spool::new(scratch) })
+    }
+
+    /// Returns what was read back as a part of a merge.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn part<'p>(&'p self, standings: &'p Standings) -> Result<Part<'p>, Damage> {
+        let Standings { hosts, pool, .. } = standings;
+        let (inputs, _) = self.inputs()?;
+        Ok(Part { hosts, pool, history: Cow::Borrowed(self.history()?), inputs })
+    }
+
+    /// Returns what the set stores in addition for merging.
+    pub(super) fn history(&self) -> Result<&[u8], Damage> {
         let section = self.sections.history;
-        let history = self.file.bytes(section, 0, section.bytes())?.to_vec();
-        check_history(&hosts, &history, reading.inputs, self.dialect)
-            .map_err(|what| self.malformed(section, 0, what))?;
-        Ok(Standings { hosts, pool: reading.pool, history, inputs })
+        self.file.bytes(section, 0, section.bytes())
     }
 
     /// Returns how outages were judged when the set was compiled.
@@ -105,8 +135,22 @@ impl PolicySet {
     ///
     /// If the set has no history.
     pub fn as_of(&self, time: UnixSeconds, before_first: BeforeFirst) -> Result<PolicySet, Damage> {
-        let Standings { mut hosts, pool, .. } = self.standings()?;
-        for host in &mut hosts {
+        self.compiled_as_of(time, before_first).map_err(|error| match error {
+            ReadBackError::Damaged(damage) => damage,
+            ReadBackError::Scratch(error) => unreachable!("memory does not fail: {error}"),
+        })
+    }
+
+    fn compiled_as_of(
+        &self,
+        time: UnixSeconds,
+        before_first: BeforeFirst,
+    ) -> Result<PolicySet, ReadBackError> {
+        let scratch = Scratch::in_memory();
+        let all = self.standings(&scratch)?;
+        let mut hosts = Hosts::new(&scratch);
+        for host in all.hosts.iter() {
+            let mut host = host?;
             let [http, https] = *host.timelines.take().expect("the set has history");
             let at = |timeline: Timeline| {
                 let index = timeline.partition_point(|moment| moment.since <= time).checked_sub(1);
@@ -114,14 +158,16 @@ impl PolicySet {
                 timeline.get(index).map(|moment| moment.standing)
             };
             (host.http, host.https) = (at(http), at(https));
+            if host.all().next().is_some() {
+                hosts.push(&host)?;
+            }
         }
-        hosts.retain(|host| host.all().next().is_some());
         let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let config = CompileConfig {
             provenance: String::from_utf8_lossy(self.provenance()?).into_owned(),
             ..CompileConfig::new(self.dialect, self.robots_bytes_max().map(in_memory))
         };
-        let compiled = to_memory(hosts, pool, &config, (None, true));
+        let compiled = to_memory(&Standings { hosts, ..all }, &config, (None, true));
         let compiled =
             compiled.map_err(|_| self.file.malformed_header("its content cannot be compiled"))?;
         Ok(PolicySet::of_compiled(self.name(), compiled, None, true))
@@ -143,7 +189,7 @@ struct Reading<'s> {
 }
 
 impl Reading<'_> {
-    fn host(&mut self, host: &StoredHost<'_>) -> Result<HostStanding, Damage> {
+    fn host(&mut self, host: &StoredHost<'_>) -> Result<HostStanding, ReadBackError> {
         let mut standing = |https| self.standing(host, https);
         let (http, https) = (standing(false)?, standing(true)?);
         let timelines = match self.set.has_history() {
@@ -153,24 +199,32 @@ impl Reading<'_> {
         Ok(HostStanding { key: host.key().into(), http, https, timelines })
     }
 
-    fn timeline(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Timeline, Damage> {
+    fn timeline(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Timeline, ReadBackError> {
         let Some(timeline) = host.timeline(https)? else { return Ok(Timeline::new()) };
         // Otherwise each host could have the longest timeline, and reading them would take far
         // longer than the set is large. http and https share theirs.
         self.moments += timeline.stored_moments();
         if self.moments > 2 * self.set.moments() {
-            return Err(self.set.malformed_moment("timelines of several hosts have one moment"));
+            let what = "timelines of several hosts have one moment";
+            return Err(self.set.malformed_moment(what).into());
         }
         let moment = |moment: Result<StoredMoment<'_>, Damage>| {
             let StoredMoment { since, policy, capture } = moment?;
             let standing = self.standing_of(policy, &capture)?;
             let malformed = |what| self.set.malformed_moment(what);
-            Ok(Moment { since, standing: self.with_input(standing).map_err(malformed)? })
+            Ok::<_, ReadBackError>(Moment {
+                since,
+                standing: self.with_input(standing).map_err(malformed)?,
+            })
         };
         timeline.moments()?.map(moment).collect()
     }
 
-    fn standing(&mut self, host: &StoredHost<'_>, https: bool) -> Result<Option<Standing>, Damage> {
+    fn standing(
+        &mut self,
+        host: &StoredHost<'_>,
+        https: bool,
+    ) -> Result<Option<Standing>, ReadBackError> {
         let Some(position) = host.policy(https) else { return Ok(None) };
         host.check_origin(https)?;
         let set = self.set;
@@ -178,7 +232,7 @@ impl Reading<'_> {
             set.malformed(set.sections.hosts, 0, "a host has a policy without a capture")
         })?;
         let standing = self.standing_of(position, &capture)?;
-        let malformed = |what| set.malformed(set.sections.captures, 0, what);
+        let malformed = |what| set.malformed(set.sections.captures, 0, what).into();
         self.with_input(standing).map(Some).map_err(malformed)
     }
 
@@ -187,13 +241,14 @@ impl Reading<'_> {
         &mut self,
         position: PolicyNumber,
         capture: &StoredCapture<'_>,
-    ) -> Result<Standing, Damage> {
+    ) -> Result<Standing, ReadBackError> {
         let set = self.set;
         let outcome = set.policy(position)?.access()?;
         let content = match outcome.state {
             PolicyState::Rules | PolicyState::NoRules => Content::File {
                 extract: self.extract(position, outcome.state)?,
                 others: self.others(capture)?,
+                has_rules: outcome.state == PolicyState::Rules,
             },
             _ => Content::Access(outcome),
         };
@@ -213,10 +268,13 @@ impl Reading<'_> {
         Ok(standing)
     }
 
-    /// Returns the extract of a policy's file, with one more reference.
-    fn extract(&mut self, position: PolicyNumber, state: PolicyState) -> Result<BlobID, Damage> {
+    /// Returns the extract of a policy's file.
+    fn extract(
+        &mut self,
+        position: PolicyNumber,
+        state: PolicyState,
+    ) -> Result<BlobID, ReadBackError> {
         if let Some(&known) = self.extracts.get(&position) {
-            self.pool.hold(known);
             return Ok(known);
         }
         let policy = self.set.policy(position)?;
@@ -225,20 +283,19 @@ impl Reading<'_> {
         let file = file.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
         // Otherwise a file that has lost its rules would allow everything.
         if file.rules().is_empty() != (state == PolicyState::NoRules) {
-            return Err(policy.malformed("its records are not what its state says"));
+            return Err(policy.malformed("its records are not what its state says").into());
         }
         if !ListReader::of_extract(&extract).is_of(self.set.dialect) {
-            return Err(policy.malformed("its records are not what a file has"));
+            return Err(policy.malformed("its records are not what a file has").into());
         }
-        let blob = self.pool.intern(&extract, BlobPool::hash(&extract));
+        let blob = self.pool.intern(&extract, Fingerprint::of(&extract))?;
         self.extracts.insert(position, blob);
         Ok(blob)
     }
 
-    /// Returns the other records of a capture's file, with one more reference.
-    fn others(&mut self, capture: &StoredCapture<'_>) -> Result<BlobID, Damage> {
+    /// Returns the other records of a capture's file.
+    fn others(&mut self, capture: &StoredCapture<'_>) -> Result<BlobID, ReadBackError> {
         if let Some(&known) = self.others.get(&capture.others) {
-            self.pool.hold(known);
             return Ok(known);
         }
         let malformed = |what| self.set.malformed(self.set.sections.others, capture.others, what);
@@ -249,9 +306,9 @@ impl Reading<'_> {
         }
         let bytes = list.finish();
         if !ListReader::of_others(&bytes).is_of(self.set.dialect) {
-            return Err(malformed("other records are not what a file has"));
+            return Err(malformed("other records are not what a file has").into());
         }
-        let blob = self.pool.intern(&bytes, BlobPool::hash(&bytes));
+        let blob = self.pool.intern(&bytes, Fingerprint::of(&bytes))?;
         self.others.insert(capture.others, blob);
         Ok(blob)
     }

@@ -12,16 +12,17 @@
 //! What cannot be verified is the input itself: which text belongs to which host, its line numbers
 //! and captures, and what its absence meant.
 //!
-//! Cost: one read of the whole file, then as compiling it, on the calling thread's rayon pool.
-//! Memory: each distinct file once, and the set once more.
+//! Cost: one read of the whole file, then as merging and compiling it, on the calling thread's rayon
+//! pool. Memory: as for compiling.
 
 use portcullis_dialect::decision::PolicyState;
 
-use super::super::compile::{CompileConfig, to_vec};
-use super::super::file::{Damage, SetError};
-use super::super::merge;
-use super::standings::Standings;
-use super::{PolicySet, SetCounts};
+use super::super::compile::{CompileConfig, CompileError, Compiled};
+use super::super::file::{Damage, Section, SectionKind, SectionSink, SetError, WriteError};
+use super::super::ingest::Merger;
+use super::super::scratch::Scratch;
+use super::super::standing::Standings;
+use super::{PolicySet, ReadBackError, SetCounts};
 
 /// The numbers of verified items, all of which are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,19 +44,20 @@ impl PolicySet {
     /// # Errors
     ///
     /// The first damage, or an error if the file became shorter meanwhile.
-    pub fn verify(&self) -> Result<Verified, SetError> {
-        let verified = self.verify_content(self.file.verify()?);
+    pub fn verify(&self, scratch: &Scratch) -> Result<Verified, SetError> {
+        let verified = self.verify_content(self.file.verify()?, scratch);
         // If the file became shorter, lost bytes read as zeros, which is not damage of the set.
         self.is_whole()?;
         Ok(verified?)
     }
 
-    fn verify_content(&self, blocks: u64) -> Result<Verified, Damage> {
+    fn verify_content(&self, blocks: u64, scratch: &Scratch) -> Result<Verified, ReadBackError> {
         self.verify_provenance()?;
         self.verify_order()?;
-        let standings = self.standings()?;
-        self.verify_history(&standings)?;
-        self.compile_again(standings)?;
+        let mut standings = self.standings(scratch)?;
+        self.verify_history(&standings, scratch)?;
+        standings.history.write(self.history()?)?;
+        self.compile_again(&standings, scratch)?;
         let records = self.policies().map(|policy| Ok(policy?.record_count()? as u64));
         let records = records.sum::<Result<u64, Damage>>()?;
         Ok(Verified { blocks, records, counts: self.counts() })
@@ -95,43 +97,101 @@ impl PolicySet {
 
     /// Settles the captures that the set stores for merging, which have to give the policies that
     /// it stores.
-    fn verify_history(&self, standings: &Standings) -> Result<(), Damage> {
-        let settled = merge([standings.part()], self.dialect(), self.outages()?);
-        let served = standings.hosts.iter().map(|host| host.stored_form(&standings.pool));
-        let again = settled.hosts.iter().map(|host| host.stored_form(&settled.pool));
-        if !served.eq(again) || settled.history != standings.history {
-            let what = "the captures do not lead to what the set says of its hosts";
-            return Err(self.malformed(self.sections.history, 0, what));
+    fn verify_history(
+        &self,
+        standings: &Standings,
+        scratch: &Scratch,
+    ) -> Result<(), ReadBackError> {
+        let mut merger = Merger::new(self.dialect(), standings.hosts.has_history(), scratch);
+        merger.add(self.part(standings)?)?;
+        let settled = merger.finish(self.outages()?)?.standings;
+        let mut is_same = standings.hosts.len() == settled.hosts.len();
+        for (served, again) in standings.hosts.iter().zip(settled.hosts.iter()) {
+            let (served, again) = (served?, again?);
+            is_same &= served.stored_form(&standings.pool) == again.stored_form(&settled.pool);
         }
-        Ok(())
+        let mut rest = self.history()?;
+        settled.history.reader().each_piece(|piece| {
+            let is_next = rest.starts_with(piece);
+            is_same &= is_next;
+            rest = if is_next { &rest[piece.len()..] } else { &[] };
+            Ok::<_, WriteError>(())
+        })?;
+        match is_same && rest.is_empty() {
+            true => Ok(()),
+            false => {
+                let what = "the captures do not lead to what the set says of its hosts";
+                Err(self.malformed(self.sections.history, 0, what).into())
+            }
+        }
     }
 
     /// Compiles the content and compares every section and the counts.
-    fn compile_again(&self, standings: Standings) -> Result<(), Damage> {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    fn compile_again(&self, standings: &Standings, scratch: &Scratch) -> Result<(), ReadBackError> {
         let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let config = CompileConfig {
-            provenance: text(self.provenance()?),
-            history: standings.history,
+            provenance: String::from_utf8_lossy(self.provenance()?).into_owned(),
+            scratch: scratch.clone(),
             ..CompileConfig::new(self.dialect(), self.robots_bytes_max().map(in_memory))
         };
-        let failed = |_| self.file.malformed_header("its content cannot be compiled");
-        let again = to_vec(&standings.hosts, &standings.pool, &config).map_err(failed)?;
-        let again = PolicySet::of_bytes(self.name(), again).expect("what was compiled is a set");
-        for section in again.file.sections() {
-            let own = self.file.required(section.kind())?;
-            let bytes = self.file.bytes(own, 0, own.bytes())?;
-            let expected = again.file.bytes(*section, 0, section.bytes())?;
-            if bytes != expected {
-                let differs = bytes.iter().zip(expected).position(|(one, other)| one != other);
-                let at = differs.unwrap_or(bytes.len().min(expected.len())) as u64;
-                let what = "it is not what the content of the set is compiled to";
-                return Err(self.file.malformed(own, at, what));
+        let mut comparison = Comparison { set: self, section: None, at: 0 };
+        let compiled = Compiled::of(standings, &config).map_err(|error| match error {
+            CompileError::Write(error) => ReadBackError::Scratch(error),
+            _ => self.file.malformed_header("its content cannot be compiled").into(),
+        })?;
+        compiled.write(&mut comparison)?;
+        comparison.end()?;
+        let fields = compiled.fields();
+        match *self.file.fields() == fields {
+            true => Ok(()),
+            false => {
+                Err(self.file.malformed_header("it counts other things than are there").into())
             }
         }
-        match self.file.fields() == again.file.fields() {
-            true => Ok(()),
-            false => Err(self.file.malformed_header("it counts other things than are there")),
+    }
+}
+
+/// Compares sections with those of a set.
+struct Comparison<'s> {
+    set: &'s PolicySet,
+    section: Option<Section>,
+    /// The bytes of the section that were compared.
+    at: u64,
+}
+
+impl Comparison<'_> {
+    /// Checks that the set's section has nothing more.
+    fn end(&self) -> Result<(), Damage> {
+        match self.section.filter(|section| section.bytes() > self.at) {
+            Some(section) => Err(self.differs(section, self.at)),
+            None => Ok(()),
         }
+    }
+
+    fn differs(&self, section: Section, at: u64) -> Damage {
+        self.set.file.malformed(section, at, "it is not what the content of the set is compiled to")
+    }
+}
+
+impl SectionSink for Comparison<'_> {
+    type Error = ReadBackError;
+
+    fn begin(&mut self, kind: SectionKind) -> Result<(), ReadBackError> {
+        self.end()?;
+        (self.section, self.at) = (Some(self.set.file.required(kind)?), 0);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ReadBackError> {
+        let section = self.section.expect("a section is begun before it is written");
+        let rest = section.bytes() - self.at;
+        let own = self.set.file.bytes(section, self.at, rest.min(bytes.len() as u64))?;
+        if own != bytes {
+            let differs = own.iter().zip(bytes).position(|(one, other)| one != other);
+            let differs = differs.unwrap_or(own.len()) as u64;
+            return Err(self.differs(section, self.at + differs).into());
+        }
+        self.at += bytes.len() as u64;
+        Ok(())
     }
 }

@@ -1,29 +1,35 @@
-//! Interns strings and sorts the distinct ones.
+//! Interns strings and sorts the distinct ones, in bounded memory.
+//!
+//! Strings are collected in a table. A full table is written as a sorted run and begun anew; in the
+//! end the runs are merged and front-coded. A string that comes again after its table was written
+//! has a second provisional number, and both lead to the same final number.
 
 use std::hash::BuildHasher;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
+use zerocopy::little_endian::U64;
 
 use super::{BUCKET_STRINGS, StringID};
-use crate::file::{Destination, SectionKind, SetFileWriter, WriteError};
-use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
+use crate::file::{SectionKind, SectionSink, WriteError};
+use crate::scratch::{Items, Scratch, Spool, SpoolReader};
+use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX, SORTED_RUNS_MAX};
 use portcullis_engine::bytes::push_varint;
 
 /// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the
 /// path to tell most paths apart.
 const HEAD_BYTES: usize = 28;
 
-/// The number of strings that one thread front-codes as a piece: whole buckets.
-const PIECE_STRINGS: usize = BUCKET_STRINGS << if cfg!(test) { 1 } else { 12 };
-
 /// A string of a table under construction. Its final number is known once all strings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProvisionalString(pub u32);
 
 /// An error that prevents a string from being stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum StringError {
     /// The string is longer than a set's strings may be.
     #[error(
@@ -37,20 +43,29 @@ pub enum StringError {
     /// The table is full.
     #[error("there are more than {SET_STRINGS_MAX} distinct strings; compile several smaller sets")]
     TooMany,
+    /// A temporary file failed.
+    #[error(transparent)]
+    Scratch(#[from] WriteError),
 }
 
-/// Interns strings. Memory: the distinct strings and about 20 bytes for each.
-#[derive(Debug, Default)]
+/// Interns strings. Memory: the distinct strings of a run and about 20 bytes for each, and 4 bytes for
+/// each string of all runs.
+#[derive(Debug)]
 pub struct StringTableBuilder {
+    scratch: Scratch,
     bytes: Vec<u8>,
     /// The end of each string in `bytes`; a string begins at the end of the previous one.
     ends: Vec<u64>,
     numbers: HashTable<Numbered>,
     hasher: foldhash::fast::RandomState,
+    /// The provisional number of the first string in `bytes`.
+    first: u32,
+    /// The sorted strings of earlier tables, each a record: the string and its provisional number.
+    runs: Vec<Spool>,
 }
 
-/// The number of a string, and half of its hash. Most different strings differ in it, which avoids
-/// a cache miss for the string itself. A rehash does not need the strings either.
+/// The number of a string in its table, and half of its hash. Most different strings differ in it,
+/// which avoids a cache miss for the string itself. A rehash does not need the strings either.
 #[derive(Clone, Copy, Debug)]
 struct Numbered {
     half: u32,
@@ -64,60 +79,162 @@ impl Numbered {
     }
 }
 
+/// The bytes of a provisional number in a record.
+const NUMBER_BYTES: usize = size_of::<u32>();
+
 impl StringTableBuilder {
-    /// Stores `string` if it is new, and returns its provisional number.
+    /// Creates a builder without strings.
+    pub fn new(scratch: &Scratch) -> StringTableBuilder {
+        StringTableBuilder {
+            scratch: scratch.clone(),
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            numbers: HashTable::new(),
+            hasher: foldhash::fast::RandomState::default(),
+            first: 0,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Stores `string` if it is new, and returns a provisional number.
     pub fn intern(&mut self, string: &[u8]) -> Result<ProvisionalString, StringError> {
         if string.len() > SET_STRING_BYTES_MAX {
             return Err(StringError::TooLong { bytes: string.len() });
         }
-        let StringTableBuilder { bytes, ends, numbers, hasher } = self;
+        let StringTableBuilder { bytes, ends, numbers, hasher, first, .. } = self;
         let half = hasher.hash_one(string) as u32;
         let entry = numbers.entry(
             Numbered::hash(half),
             |known| known.half == half && string_at(bytes, ends, known.number) == string,
             |known| Numbered::hash(known.half),
         );
-        match entry {
-            Entry::Occupied(entry) => Ok(ProvisionalString(entry.get().number)),
-            Entry::Vacant(_) if ends.len() >= SET_STRINGS_MAX as usize => Err(StringError::TooMany),
+        let number = match entry {
+            Entry::Occupied(entry) => entry.get().number,
+            Entry::Vacant(_) if *first as usize + ends.len() >= SET_STRINGS_MAX as usize => {
+                return Err(StringError::TooMany);
+            }
             Entry::Vacant(entry) => {
                 let number = ends.len() as u32;
                 entry.insert(Numbered { half, number });
                 bytes.extend_from_slice(string);
                 ends.push(bytes.len() as u64);
-                Ok(ProvisionalString(number))
+                number
             }
+        };
+        let provisional = ProvisionalString(*first + number);
+        if self.run_bytes() > self.scratch.run_bytes() {
+            self.spill()?;
         }
+        Ok(provisional)
     }
 
-    /// Returns the number of distinct strings.
-    #[cfg(test)]
-    pub fn len(&self) -> usize {
-        self.ends.len()
+    /// Returns about the memory that the strings of a run take, also while they are sorted.
+    fn run_bytes(&self) -> usize {
+        self.bytes.len() + self.ends.len() * (24 + size_of::<([u8; HEAD_BYTES], u32)>())
+    }
+
+    /// Returns the size of what grows with all strings, in bytes.
+    pub fn table_bytes(&self) -> usize {
+        (self.first as usize + self.ends.len()) * size_of::<StringID>()
+    }
+
+    /// Writes the table as a sorted run, and begins anew. If there are many runs, all become one.
+    fn spill(&mut self) -> Result<(), WriteError> {
+        if self.runs.len() == SORTED_RUNS_MAX {
+            let mut merged = Spool::new(&self.scratch);
+            let mut record = Vec::new();
+            merge(&self.runs, |string, number| {
+                write_string(&mut merged, &mut record, string, number)
+            })?;
+            self.runs = vec![merged];
+        }
+        let mut run = Spool::new(&self.scratch);
+        let mut record = Vec::new();
+        for number in self.sorted() {
+            let string = string_at(&self.bytes, &self.ends, number);
+            write_string(&mut run, &mut record, string, self.first + number)?;
+        }
+        self.runs.push(run);
+        self.first += self.ends.len() as u32;
+        self.bytes.clear();
+        self.ends.clear();
+        self.numbers.clear();
+        Ok(())
+    }
+
+    /// Returns the numbers of the table in the order of their strings.
+    fn sorted(&self) -> Vec<u32> {
+        sorted(self.ends.len() as u32, |number| string_at(&self.bytes, &self.ends, number))
     }
 
     /// Sorts and front-codes the strings, on the calling thread's rayon pool. The result depends
     /// only on the set of strings, not on the order in which they were added.
-    pub fn finish(self) -> StringTable {
-        let StringTableBuilder { bytes, ends, numbers, .. } = self;
-        drop(numbers);
-        let string = |number: u32| string_at(&bytes, &ends, number);
-        let order = sorted(ends.len() as u32, string);
-        let mut ids = vec![StringID(0); order.len()];
-        (0..).zip(&order).for_each(|(id, &number)| ids[number as usize] = StringID(id));
-        let piece = |numbers: &[u32]| {
-            let mut piece = Piece::default();
-            for bucket in numbers.chunks(BUCKET_STRINGS) {
-                piece.push_bucket(bucket.iter().map(|&number| string(number)));
-            }
-            piece
+    pub fn finish(mut self) -> Result<StringTable, WriteError> {
+        self.numbers = HashTable::new();
+        let provisional = self.first as usize + self.ends.len();
+        let mut table = StringTable {
+            count: 0,
+            ids: vec![StringID(0); provisional],
+            bytes: Spool::new(&self.scratch),
+            bucket_starts: Items::new(&self.scratch),
+            last: Vec::new(),
+            coded: Vec::new(),
         };
-        StringTable {
-            count: order.len(),
-            ids,
-            pieces: order.par_chunks(PIECE_STRINGS).map(piece).collect(),
+        if self.runs.is_empty() {
+            for number in self.sorted() {
+                table.push(string_at(&self.bytes, &self.ends, number), number)?;
+            }
+        } else {
+            self.spill()?;
+            (self.bytes, self.ends) = (Vec::new(), Vec::new());
+            merge(&self.runs, |string, number| table.push(string, number))?;
         }
+        table.bucket_starts.push(&[U64::new(table.bytes.len())])?;
+        Ok(table)
     }
+}
+
+/// Writes a string and its provisional number.
+fn write_string(
+    run: &mut Spool,
+    record: &mut Vec<u8>,
+    string: &[u8],
+    number: u32,
+) -> Result<(), WriteError> {
+    record.clear();
+    record.extend_from_slice(string);
+    record.extend_from_slice(&number.to_le_bytes());
+    run.write_record(record)
+}
+
+/// Passes the strings of sorted runs to `take` in order, with their provisional numbers.
+fn merge(
+    runs: &[Spool],
+    mut take: impl FnMut(&[u8], u32) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    let mut readers: Vec<SpoolReader<'_>> = runs.iter().map(Spool::reader).collect();
+    let next = |number: usize, readers: &mut [SpoolReader<'_>]| {
+        let reader = &mut readers[number];
+        if reader.is_at_end() {
+            return Ok(None);
+        }
+        let mut record = Vec::new();
+        reader.read_record(&mut record)?;
+        let string =
+            record.len().checked_sub(NUMBER_BYTES).ok_or_else(|| runs[number].changed())?;
+        let provisional = u32::from_le_bytes(record[string..].try_into().expect("four bytes"));
+        record.truncate(string);
+        Ok(Some(Reverse((record, provisional, number))))
+    };
+    let mut heap = BinaryHeap::new();
+    for number in 0..runs.len() {
+        heap.extend(next(number, &mut readers)?);
+    }
+    while let Some(Reverse((string, provisional, number))) = heap.pop() {
+        take(&string, provisional)?;
+        heap.extend(next(number, &mut readers)?);
+    }
+    Ok(())
 }
 
 /// Returns the numbers from 0 to `count` in the order of their strings. Uses 32 bytes of memory for
@@ -145,19 +262,16 @@ fn string_at<'o>(bytes: &'o [u8], ends: &[u64], number: u32) -> &'o [u8] {
 }
 
 /// The strings in their stored form.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct StringTable {
-    count: usize,
+    count: u32,
     /// The final number of each provisional number.
     ids: Vec<StringID>,
-    pieces: Vec<Piece>,
-}
-
-/// Consecutive buckets, and where each begins among their bytes.
-#[derive(Clone, Debug, Default)]
-struct Piece {
-    bytes: Vec<u8>,
-    bucket_starts: Vec<u64>,
+    bytes: Spool,
+    bucket_starts: Items<U64>,
+    /// The last string.
+    last: Vec<u8>,
+    coded: Vec<u8>,
 }
 
 impl StringTable {
@@ -172,41 +286,39 @@ impl StringTable {
 
     /// Returns the number of strings, which the reader needs to open them.
     pub fn len(&self) -> u64 {
-        self.count as u64
+        self.count.into()
     }
 
     /// Returns the size of the two sections, in bytes.
-    pub fn bytes(&self) -> usize {
-        let bytes = |piece: &Piece| piece.bytes.len() + size_of_val(&*piece.bucket_starts);
-        self.pieces.iter().map(bytes).sum()
+    pub fn bytes(&self) -> u64 {
+        self.bytes.len() + self.bucket_starts.spool().len()
     }
 
     /// Writes the two sections.
-    pub fn write<D: Destination>(&self, writer: &mut SetFileWriter<D>) -> Result<(), WriteError> {
-        writer.begin(SectionKind::STRINGS)?;
-        self.pieces.iter().try_for_each(|piece| writer.write(&piece.bytes))?;
-        writer.begin(SectionKind::STRING_BUCKETS)?;
-        let mut end = 0;
-        for piece in &self.pieces {
-            let starts = piece.bucket_starts.iter().map(|start| (end + start).to_le_bytes());
-            writer.write(starts.collect::<Vec<_>>().as_flattened())?;
-            end += piece.bytes.len() as u64;
-        }
-        writer.write(&end.to_le_bytes())
+    pub fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
+        writer.spool(SectionKind::STRINGS, &self.bytes)?;
+        writer.spool(SectionKind::STRING_BUCKETS, self.bucket_starts.spool())
     }
-}
 
-impl Piece {
-    fn push_bucket<'s>(&mut self, strings: impl Iterator<Item = &'s [u8]>) {
-        self.bucket_starts.push(self.bytes.len() as u64);
-        let mut last: &[u8] = b"";
-        for string in strings {
-            let shared = shared_bytes(last, string);
-            push_varint(&mut self.bytes, shared as u32);
-            push_varint(&mut self.bytes, (string.len() - shared) as u32);
-            self.bytes.extend_from_slice(&string[shared..]);
-            last = string;
+    /// Appends the next string in order, unless it equals the last.
+    fn push(&mut self, string: &[u8], provisional: u32) -> Result<(), WriteError> {
+        if self.count == 0 || self.last != string {
+            if (self.count as usize).is_multiple_of(BUCKET_STRINGS) {
+                self.bucket_starts.push(&[U64::new(self.bytes.len())])?;
+                self.last.clear();
+            }
+            let shared = shared_bytes(&self.last, string);
+            self.coded.clear();
+            push_varint(&mut self.coded, shared as u32);
+            push_varint(&mut self.coded, (string.len() - shared) as u32);
+            self.coded.extend_from_slice(&string[shared..]);
+            self.bytes.write(&self.coded)?;
+            self.last.clear();
+            self.last.extend_from_slice(string);
+            self.count += 1;
         }
+        self.ids[provisional as usize] = StringID(self.count - 1);
+        Ok(())
     }
 }
 

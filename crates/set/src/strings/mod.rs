@@ -6,7 +6,7 @@
 //! finding one by number decodes at most 16 ([`Strings`]). `FORMAT.md` defines the bytes.
 //!
 //! Cost: interning hashes the string and copies a new one, without an allocation per string.
-//! Finishing sorts them. Reading one accesses two numbers and one bucket, a few hundred bytes in
+//! Finishing sorts them, partly on disk if memory is short. Reading one accesses two numbers and one bucket, a few hundred bytes in
 //! two places.
 //!
 //! Errors: [`StringError`] if there are more or longer strings than

@@ -282,11 +282,14 @@ def compile(
     dialect: str = "rfc9309",
     history: bool = False,
     tasks: int | None = None,
+    memory: int | None = None,
 ) -> PolicySet:
     """Compile captures in tasks, each to a set in ``parts``, and merge the sets to ``output``.
 
     Workers and driver must see the inputs and ``parts``. The result is the same as compiling all
-    inputs at once. ``history`` is that of ``PolicySet.compile``.
+    inputs at once. ``history`` is that of ``PolicySet.compile``. ``memory`` is the number of bytes
+    that a task and the merger use: what does not fit is written to temporary files in ``parts`` and
+    beside ``output``. The driver reads the parts one after another.
     """
     inputs = list(inputs)
     tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
@@ -294,16 +297,17 @@ def compile(
     # later input counts.
     bounds = [len(inputs) * number // tasks for number in range(tasks + 1)]
     shares = [(number, inputs[bounds[number] : bounds[number + 1]]) for number in range(tasks)]
-    compiled = spark.sparkContext.parallelize(shares, tasks).map(_part(parts, dialect, history)).collect()
-    return PolicySet.merge(compiled, output)
+    part = _part(parts, dialect, history, memory)
+    compiled = spark.sparkContext.parallelize(shares, tasks).map(part).collect()
+    return PolicySet.merge(compiled, output, memory=memory)
 
 
-def _part(parts: str, dialect: str, history: bool) -> Callable[[Any], str]:
+def _part(parts: str, dialect: str, history: bool, memory: int | None) -> Callable[[Any], str]:
     def compile(share: tuple[int, list[str]]) -> str:
         number, inputs = share
         path = os.path.join(parts, f"part-{number:05}.pcs")
         compiled = PolicySet.compile(
-            inputs, dialect=dialect, output=path, history=history, threads=1
+            inputs, dialect=dialect, output=path, history=history, threads=1, memory=memory
         )
         return compiled.name
 

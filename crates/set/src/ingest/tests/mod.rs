@@ -187,9 +187,19 @@ impl Ingested {
             "http" | "https" => origin.key(),
             scheme => format!("{scheme}://{}", origin.key()),
         };
-        let at = self.hosts.binary_search_by(|host| (*host.key).cmp(key.as_bytes())).ok()?;
-        let HostStanding { http, https, .. } = &self.hosts[at];
+        let hosts = self.hosts();
+        let at = hosts.binary_search_by(|host| (*host.key).cmp(key.as_bytes())).ok()?;
+        let HostStanding { http, https, .. } = &hosts[at];
         if origin.scheme() == "https" { *https } else { *http }
+    }
+
+    fn hosts(&self) -> Vec<HostStanding> {
+        self.standings.hosts.to_vec().unwrap()
+    }
+
+    fn history(&self) -> Vec<u8> {
+        let history = &self.standings.history;
+        history.at(0, history.len() as usize).unwrap().into_owned()
     }
 
     /// Returns the standing of an origin: `-/a` for a file that disallows `/a`, otherwise the state
@@ -200,7 +210,8 @@ impl Ingested {
         let mut said = match content {
             Content::Access(outcome) => said(outcome),
             Content::File { extract, .. } => {
-                let file = RobotsTxt::read_extract(self.pool.get(extract)).unwrap();
+                let file = &self.standings.pool.get(extract).unwrap();
+                let file = RobotsTxt::read_extract(file).unwrap();
                 let rule = |rule: &portcullis_robots::syntax::Rule<'_>| {
                     let sign = if rule.verdict == Verdict::Allow { '+' } else { '-' };
                     format!("{sign}{}", String::from_utf8_lossy(rule.value))
@@ -227,16 +238,16 @@ impl Ingested {
     }
 
     fn all(&self) -> Vec<String> {
-        texts(&self.hosts, &self.pool)
+        texts(&self.hosts(), &self.standings.pool)
     }
 }
 
 /// Returns every origin with its standing, independent of the numbers of blobs.
 fn texts<'h>(hosts: impl IntoIterator<Item = &'h HostStanding>, pool: &BlobPool) -> Vec<String> {
-    let text = |id| String::from_utf8_lossy(pool.get(id)).into_owned();
+    let text = |id| String::from_utf8_lossy(&pool.get(id).unwrap()).into_owned();
     let tell = |standing: &Option<Standing>| match standing {
         None => "nothing".into(),
-        Some(Standing { content: Content::File { extract, others }, facts }) => {
+        Some(Standing { content: Content::File { extract, others, .. }, facts }) => {
             format!("{:?} {:?} {facts:?}", text(*extract), text(*others))
         }
         Some(Standing { content: Content::Access(outcome), facts }) => {

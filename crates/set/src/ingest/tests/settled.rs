@@ -278,7 +278,7 @@ fn compare(name: &str, found: &Ingested, expected: &str, dialect: &Dialect) {
         origins += u64::from(said != "nothing");
     }
     assert_eq!(found.counts.origins, origins, "{name}: {:#?}", found.all());
-    assert!(found.hosts.is_sorted_by(|one, other| one.key < other.key));
+    assert!(found.hosts().is_sorted_by(|one, other| one.key < other.key));
 }
 
 #[test]
@@ -294,8 +294,8 @@ fn captures_settle_as_expected() {
                 let parts = [one, other].map(|part| ingest_made(part, dialect));
                 // A part without a robots.txt is no archive.
                 let [Ok(one), Ok(other)] = parts else { continue };
-                let parts = [Part::of(&one), Part::of(&other)];
-                let merged = merge(parts, dialect, OutageConfig::default());
+                let parts = [Part::of(&one).unwrap(), Part::of(&other).unwrap()];
+                let merged = merge(parts, dialect, OutageConfig::default()).unwrap();
                 compare(&format!("{name}, merged at {split}"), &merged, expected, dialect);
             }
         }

@@ -5,7 +5,7 @@ use crate::batch::{AgentKind, BeforeFirst, Classifier, InForce, Session, Times};
 use crate::compile::{CompileConfig, to_vec};
 use crate::standing::Timeline;
 use crate::stored::Period;
-use crate::{OutageConfig, Part, PolicySet, merge};
+use crate::{OutageConfig, Part, PolicySet, Scratch, Standings, merge};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
@@ -78,22 +78,23 @@ fn history(config: IngestConfig) -> IngestConfig {
 
 fn set_of(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
     let config = CompileConfig::of(ingested, dialect, None);
-    let bytes = to_vec(&ingested.hosts, &ingested.pool, &config).unwrap();
+    let bytes = to_vec(&ingested.standings, &config).unwrap();
     PolicySet::of_bytes("the history", bytes).unwrap()
 }
 
 /// Returns each origin with its standing at a time, by the timelines of `hosts`.
-fn standings_at(hosts: &[HostStanding], pool: &BlobPool, time: UnixSeconds) -> Vec<String> {
+fn standings_at(standings: &Standings, time: UnixSeconds) -> Vec<String> {
     let at = |timeline: &Timeline| {
         let moment = timeline.iter().rev().find(|moment| moment.since <= time)?;
         Some(moment.standing)
     };
+    let hosts = standings.hosts.to_vec().unwrap();
     let known = hosts.iter().filter_map(|host| {
         let [http, https] = host.timelines.as_ref().unwrap().each_ref().map(at);
         http.or(https)?;
         Some(HostStanding { key: host.key.clone(), http, https, timelines: None })
     });
-    texts(&known.collect::<Vec<_>>(), pool)
+    texts(&known.collect::<Vec<_>>(), &standings.pool)
 }
 
 #[test]
@@ -107,14 +108,14 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
         let config = IngestConfig { outages, ..config(dialect) };
         let Ok(all) = ingest_pieces(&inputs, &history(config.clone()), 2) else { continue };
         let set = set_of(&all, dialect);
-        set.verify().unwrap_or_else(|error| panic!("{seed}: {error}"));
-        let stored = set.standings().unwrap();
+        set.verify(&Scratch::in_memory()).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        let stored = set.standings(&Scratch::in_memory()).unwrap();
         for time in times(&inputs) {
             let outages = OutageConfig { as_of: Some(time), long_outage };
             let expected = ingest_pieces(&inputs, &IngestConfig { outages, ..config.clone() }, 1);
             let expected = expected.map_or(Vec::new(), |until| until.all());
-            for (hosts, pool) in [(&all.hosts, &all.pool), (&stored.hosts, &stored.pool)] {
-                assert_eq!(standings_at(hosts, pool, time), expected, "{seed} {time:?}");
+            for standings in [&all.standings, &stored] {
+                assert_eq!(standings_at(standings, time), expected, "{seed} {time:?}");
             }
         }
     }
@@ -320,7 +321,7 @@ fn after_the_time_of_a_set_outages_go_on() {
     let outages = OutageConfig { as_of, ..OutageConfig::default() };
     let config = history(IngestConfig { outages, ..config(&GOOGLE) });
     let all = ingest_pieces(&[(vec![lines.to_vec()], false)], &config, 1).unwrap();
-    let host = &all.hosts[0];
+    let host = &all.hosts()[0];
     let [_, timeline] = &**host.timelines.as_ref().unwrap();
     let is_file = |it: &Standing| matches!(it.content, Content::File { .. });
     let moments = timeline.iter().map(|it| (it.since.0, is_file(&it.standing)));
@@ -337,18 +338,25 @@ fn a_merge_is_what_all_captures_at_once_give() {
         let Ok(all) = ingest_pieces(&inputs, &config, 1) else { continue };
         let parts = inputs.iter().filter_map(|input| {
             let part = ingest_pieces(std::slice::from_ref(input), &config, 1).ok()?;
-            Some(set_of(&part, dialect).standings().unwrap())
+            let set = set_of(&part, dialect);
+            let standings = set.standings(&Scratch::in_memory()).unwrap();
+            Some((set, standings))
         });
         let parts: Vec<_> = parts.collect();
         if parts.len() < inputs.len() {
             continue;
         }
-        let merged = merge(parts.iter().map(|part| part.part()), dialect, config.outages);
+        let merged = merge(
+            parts.iter().map(|(set, standings)| set.part(standings).unwrap()),
+            dialect,
+            config.outages,
+        )
+        .unwrap();
         for time in times(&inputs) {
-            let [merged, all] = [&merged, &all].map(|it| standings_at(&it.hosts, &it.pool, time));
+            let [merged, all] = [&merged, &all].map(|it| standings_at(&it.standings, time));
             assert_eq!(merged, all, "{seed} {time:?}");
         }
-        assert_eq!((merged.all(), &merged.history), (all.all(), &all.history), "{seed}");
+        assert_eq!((merged.all(), merged.history()), (all.all(), all.history()), "{seed}");
     }
 }
 
@@ -358,9 +366,10 @@ fn a_set_without_history_counts_as_its_newest_captures() {
     let piece = ["a 6 200 /6", "a 8 200 /8"].map(|line| Record::Capture(made(line))).to_vec();
     let inputs = [(vec![piece], false)];
     let with_history = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
-    let parts = [Part::of(&newest), Part::of(&with_history)];
-    let merged = merge(parts, &RFC_9309, OutageConfig::default());
-    let [_, https] = &**merged.hosts[0].timelines.as_ref().unwrap();
+    let parts = [Part::of(&newest).unwrap(), Part::of(&with_history).unwrap()];
+    let merged = merge(parts, &RFC_9309, OutageConfig::default()).unwrap();
+    let hosts = merged.hosts();
+    let [_, https] = &**hosts[0].timelines.as_ref().unwrap();
     assert_eq!(https.iter().map(|moment| moment.since.0).collect::<Vec<_>>(), [6, 7, 8]);
 }
 
@@ -382,8 +391,10 @@ fn an_input_that_a_moment_cannot_number_is_an_error() {
     let mut all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
     let config = CompileConfig::of(&all, &RFC_9309, None);
     for (input, is_fine) in [((1 << 24) - 1, true), (1 << 24, false)] {
-        let [_, https] = &mut **all.hosts[0].timelines.as_mut().unwrap();
+        let mut hosts = all.hosts();
+        let [_, https] = &mut **hosts[0].timelines.as_mut().unwrap();
         https[0].standing.facts.input = input;
-        assert_eq!(to_vec(&all.hosts, &all.pool, &config).is_ok(), is_fine, "{input}");
+        all.standings.hosts = Standings::in_memory(hosts, BlobPool::default()).hosts;
+        assert_eq!(to_vec(&all.standings, &config).is_ok(), is_fine, "{input}");
     }
 }

@@ -219,7 +219,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
     let times = sample::times().into_iter().cycle().take(urls.len()).collect();
     let questions = Questions { names, urls, times: set.has_history().then_some(times) };
     let expected = ask(&set, &questions).unwrap();
-    set.verify().unwrap();
+    set.verify(&Scratch::in_memory()).unwrap();
     assert!(is_what_texts_say(&set, &expected, &questions));
     assert!(is_usage_of_texts(&set, &expected, &questions));
     let mut random = Random::new(seed);
@@ -232,11 +232,11 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
             continue;
         };
         let set = Arc::new(set);
-        let verified = set.verify();
-        let standings = set.standings();
+        let verified = set.verify(&Scratch::in_memory());
+        let standings = set.standings(&Scratch::in_memory());
         assert!(verified.is_err() || standings.is_ok(), "change {number} of seed {seed}");
         if standings.is_ok() {
-            let verified = merged_alone(&set).verify();
+            let verified = merged_alone(&set).verify(&Scratch::in_memory());
             assert!(verified.is_ok(), "change {number} of seed {seed}: {verified:?}");
         }
         outcomes.sound += usize::from(verified.is_ok());
@@ -265,8 +265,8 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
 /// Merges one set.
 fn merged_alone(set: &PolicySet) -> PolicySet {
     let settings = MergeSettings::of(&[set], None, None).unwrap();
-    let (merged, config) = settings.merge(&[set], |_| ()).unwrap();
-    let bytes = to_vec(&merged.hosts, &merged.pool, &config).unwrap();
+    let (merged, config) = settings.merge(&[set], &Scratch::in_memory(), |_| ()).unwrap();
+    let bytes = to_vec(&merged.standings, &config).unwrap();
     PolicySet::of_bytes("merged.set", bytes).unwrap()
 }
 

@@ -77,9 +77,8 @@ fn compile(captures: &Captures, dialect: &'static Dialect, history: bool) -> Vec
     let path = captures.write(folder.path(), "a.jsonl");
     let config = IngestConfig { history, ..IngestConfig::new(dialect, None) };
     let ingested = ingest(&[Input::new(path)], &config, &()).unwrap();
-    let history = ingested.history;
-    let config = CompileConfig { history, ..CompileConfig::new(dialect, None) };
-    to_vec(&ingested.hosts, &ingested.pool, &config).unwrap()
+    let config = CompileConfig::new(dialect, None);
+    to_vec(&ingested.standings, &config).unwrap()
 }
 
 /// Returns a set with every kind of policy and of stored rule set, and every kind of capture that

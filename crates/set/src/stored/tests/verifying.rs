@@ -14,7 +14,7 @@ fn sets_of_every_dialect_hold() {
         let samples = [sample::small, sample::of_groups, sample::with_history];
         for bytes in samples.map(|sample| sample(dialect)) {
             let set = PolicySet::of_bytes("a.set", bytes).unwrap();
-            let (verified, counts) = (set.verify().unwrap(), set.counts());
+            let (verified, counts) = (set.verify(&Scratch::in_memory()).unwrap(), set.counts());
             assert_eq!(verified.blocks * 4_096, set.bytes());
             assert_eq!(verified.counts, counts);
             assert!(verified.records > 10, "{verified:?}");
@@ -246,7 +246,7 @@ fn find_out(sample: Vec<u8>, cases: &[Case<'_>]) {
     for (number, (expected, change)) in cases.iter().enumerate() {
         let mut parts = whole.clone();
         change(&mut parts);
-        let verified = parts.open().and_then(|set| set.verify());
+        let verified = parts.open().and_then(|set| set.verify(&Scratch::in_memory()));
         let text = verified.map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
         assert!(text.contains(expected), "{number}: {text}, expected {expected}");
         assert!(text.contains("a.set") && text.contains("portcullis compile"), "{text}");

@@ -1,0 +1,456 @@
+//! Scratch space: byte sequences that grow in memory and go on in temporary files.
+//!
+//! Owns what compiling needs besides its result: [`Scratch`] says where temporary files may be, and
+//! how much memory may be used instead; a [`Spool`] is one sequence of bytes that is appended to and
+//! read back. Temporary files have no name, so nothing is left of them after any exit. Use
+//! [`SetFileWriter`](super::file::SetFileWriter) for the set itself.
+//!
+//! Each file has a checksum of what was written to it, and reading it to its end compares that. So a
+//! failing disk, or another program that writes to the file, is an error and no other set.
+//!
+//! Cost: one copy into a buffer, then large writes. Memory: at most [`SPOOL_BUFFER_BYTES`] for each
+//! spool. Everything that touches a file can fail with [`WriteError`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
+use xxhash_rust::xxh3::Xxh3;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::file::WriteError;
+
+/// The size of a reader's buffer, in bytes.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Where and when temporary files are written. Clones count what they write together.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    /// `None` if everything stays in memory.
+    folder: Option<Arc<Path>>,
+    /// What errors call a temporary file.
+    name: Arc<str>,
+    memory: usize,
+    spilled: Arc<AtomicU64>,
+}
+
+impl Scratch {
+    /// Keeps everything in memory.
+    pub fn in_memory() -> Scratch {
+        Scratch { folder: None, name: "memory".into(), memory: usize::MAX, spilled: Arc::default() }
+    }
+
+    /// Uses at most about `memory` bytes, and temporary files in `folder` for the rest. Less than
+    /// [`COMPILE_MEMORY_MIN`] counts as that.
+    pub fn in_folder(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
+        let folder: PathBuf = folder.into();
+        let name = format!("a temporary file in {}", folder.display()).into();
+        Scratch { folder: Some(folder.into()), name, memory, spilled: Arc::default() }
+    }
+
+    /// Like [`Scratch::in_folder`], in the folder of an output file.
+    pub fn beside(output: &Path, memory: usize) -> Scratch {
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let name = format!("a temporary file beside {}", output.display()).into();
+        Scratch { name, ..Scratch::in_folder(folder.unwrap_or(Path::new(".")), memory) }
+    }
+
+    /// Returns a quarter of this machine's memory, or of what its control group allows, in bytes. 1
+    /// GiB where that is not known.
+    pub fn default_memory() -> usize {
+        let number = |path: &str, line: &str| {
+            let text = std::fs::read_to_string(path).ok()?;
+            let words = text.lines().find_map(|it| it.strip_prefix(line))?;
+            words.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        let machine = number("/proc/meminfo", "MemTotal:").map(|kibibytes| kibibytes * 1024);
+        let group = number("/sys/fs/cgroup/memory.max", "");
+        let all = [machine, group].into_iter().flatten().min().unwrap_or(4 << 30);
+        usize::try_from(all / 4).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the bytes that were written to temporary files.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.spilled.load(Ordering::Relaxed)
+    }
+
+    /// Returns the bytes of a run that is sorted in memory.
+    pub(crate) fn run_bytes(&self) -> usize {
+        match self.folder {
+            None => usize::MAX,
+            Some(_) => (self.memory / 4).min(SORT_RUN_BYTES_MAX),
+        }
+    }
+
+    fn buffer_bytes(&self) -> usize {
+        match self.folder {
+            None => usize::MAX,
+            Some(_) => (self.memory / 64).min(SPOOL_BUFFER_BYTES),
+        }
+    }
+
+    /// Checks that tables of this size may stay in memory: half of what there is.
+    pub(crate) fn check_tables(&self, bytes: usize) -> Result<(), WriteError> {
+        let max = self.memory.max(COMPILE_MEMORY_MIN) / 2;
+        if self.folder.is_none() || bytes <= max {
+            return Ok(());
+        }
+        Err(self.failed(ErrorKind::OutOfMemory.into()))
+    }
+
+    fn failed(&self, source: io::Error) -> WriteError {
+        WriteError::new(Path::new(&*self.name), source)
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Scratch {
+        Scratch::in_memory()
+    }
+}
+
+/// A hash of bytes so far.
+struct Hash(Box<Xxh3>);
+
+impl Default for Hash {
+    fn default() -> Hash {
+        Hash(Box::new(Xxh3::new()))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0.digest())
+    }
+}
+
+/// Bytes that are appended, and then read in order or by position.
+#[derive(Debug)]
+pub struct Spool {
+    scratch: Scratch,
+    file: Option<File>,
+    /// The bytes in the file.
+    filed: u64,
+    /// The hash of the bytes in the file.
+    hash: Hash,
+    /// The bytes after those in the file.
+    tail: Vec<u8>,
+}
+
+impl Spool {
+    /// Creates an empty spool.
+    pub fn new(scratch: &Scratch) -> Spool {
+        let scratch = scratch.clone();
+        Spool { scratch, file: None, filed: 0, hash: Hash::default(), tail: Vec::new() }
+    }
+
+    /// Appends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        if self.tail.len() + bytes.len() > self.scratch.buffer_bytes() {
+            self.spill().map_err(|error| self.scratch.failed(error))?;
+        }
+        self.tail.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        let Some(folder) = &self.scratch.folder else { return Ok(()) };
+        if self.tail.is_empty() {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(tempfile::tempfile_in(folder)?),
+        };
+        file.write_all(&self.tail)?;
+        self.hash.0.update(&self.tail);
+        self.filed += self.tail.len() as u64;
+        self.scratch.spilled.fetch_add(self.tail.len() as u64, Ordering::Relaxed);
+        self.tail.clear();
+        Ok(())
+    }
+
+    /// Appends a record for [`SpoolReader::read_record`].
+    pub(crate) fn write_record(&mut self, record: &[u8]) -> Result<(), WriteError> {
+        self.write(&(record.len() as u32).to_le_bytes())?;
+        self.write(record)
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> u64 {
+        self.filed + self.tail.len() as u64
+    }
+
+    /// Returns whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the bytes at a position. The caller checks that they are what was written.
+    pub fn at(&self, start: u64, bytes: usize) -> Result<Cow<'_, [u8]>, WriteError> {
+        if let Some(start) = start.checked_sub(self.filed) {
+            return Ok(Cow::Borrowed(&self.tail[start as usize..][..bytes]));
+        }
+        let mut found = vec![0; bytes];
+        let in_file = bytes.min((self.filed - start) as usize);
+        let (of_file, of_tail) = found.split_at_mut(in_file);
+        let file = self.file.as_ref().expect("bytes are in it");
+        read_exact_at(file, of_file, start).map_err(|error| self.scratch.failed(error))?;
+        of_tail.copy_from_slice(&self.tail[..of_tail.len()]);
+        Ok(Cow::Owned(found))
+    }
+
+    /// Returns the error that bytes are not what was written.
+    pub(crate) fn changed(&self) -> WriteError {
+        self.scratch.failed(ErrorKind::InvalidData.into())
+    }
+
+    /// Reads everything from the beginning.
+    pub fn reader(&self) -> SpoolReader<'_> {
+        let source = Source { spool: self, position: 0, hash: Hash::default() };
+        SpoolReader { source: BufReader::with_capacity(READ_BYTES, source), position: 0 }
+    }
+}
+
+impl Default for Spool {
+    fn default() -> Spool {
+        Spool::new(&Scratch::in_memory())
+    }
+}
+
+/// Reads a [`Spool`].
+#[derive(Debug)]
+pub struct SpoolReader<'s> {
+    source: BufReader<Source<'s>>,
+    position: u64,
+}
+
+impl SpoolReader<'_> {
+    /// Fills `bytes`.
+    pub fn read(&mut self, bytes: &mut [u8]) -> Result<(), WriteError> {
+        self.position += bytes.len() as u64;
+        self.source
+            .read_exact(bytes)
+            .map_err(|error| self.source.get_ref().spool.scratch.failed(error))
+    }
+
+    /// Reads a record: the number of its bytes in four bytes, then the bytes.
+    pub(crate) fn read_record(&mut self, record: &mut Vec<u8>) -> Result<(), WriteError> {
+        let mut bytes = [0; 4];
+        self.read(&mut bytes)?;
+        let bytes = u32::from_le_bytes(bytes) as usize;
+        self.expect(bytes)?;
+        record.resize(bytes, 0);
+        self.read(record)
+    }
+
+    /// Returns the position of the next byte.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Returns whether all was read.
+    pub fn is_at_end(&self) -> bool {
+        self.rest() == 0
+    }
+
+    /// Returns the number of bytes that were not read.
+    fn rest(&self) -> u64 {
+        self.source.get_ref().spool.len() - self.position
+    }
+
+    /// Checks that this many bytes follow.
+    pub(crate) fn expect(&self, bytes: usize) -> Result<(), WriteError> {
+        match bytes as u64 <= self.rest() {
+            true => Ok(()),
+            false => Err(self.source.get_ref().spool.changed()),
+        }
+    }
+
+    /// Passes all bytes to `take`, in pieces whose size is a multiple of 64 but for the last.
+    pub fn each_piece<E: From<WriteError>>(
+        mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut piece = vec![0; READ_BYTES];
+        let mut rest = self.rest();
+        while rest > 0 {
+            let now = rest.min(READ_BYTES as u64) as usize;
+            self.read(&mut piece[..now])?;
+            take(&piece[..now])?;
+            rest -= now as u64;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Source<'s> {
+    spool: &'s Spool,
+    position: u64,
+    hash: Hash,
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let Spool { file, filed, hash, tail, .. } = self.spool;
+        let Some(in_tail) = self.position.checked_sub(*filed) else {
+            let count = out.len().min((filed - self.position) as usize);
+            let file = file.as_ref().expect("bytes are in it");
+            read_exact_at(file, &mut out[..count], self.position)?;
+            self.hash.0.update(&out[..count]);
+            self.position += count as u64;
+            if self.position == *filed && self.hash.0.digest() != hash.0.digest() {
+                return Err(ErrorKind::InvalidData.into());
+            }
+            return Ok(count);
+        };
+        let mut rest = &tail[in_tail as usize..];
+        let count = rest.read(out)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            count => (bytes, at) = (&mut bytes[count..], at + count as u64),
+        }
+    }
+    Ok(())
+}
+
+/// A spool of items of one size.
+#[derive(Debug)]
+pub(crate) struct Items<T> {
+    spool: Spool,
+    items: PhantomData<T>,
+}
+
+impl<T: IntoBytes + Immutable> Items<T> {
+    pub(crate) fn new(scratch: &Scratch) -> Items<T> {
+        Items { spool: Spool::new(scratch), items: PhantomData }
+    }
+
+    pub(crate) fn push(&mut self, items: &[T]) -> Result<(), WriteError> {
+        self.spool.write(items.as_bytes())
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.spool.len() / size_of::<T>() as u64
+    }
+
+    pub(crate) fn spool(&self) -> &Spool {
+        &self.spool
+    }
+}
+
+impl<T: FromBytes + IntoBytes + Immutable> Items<T> {
+    /// Passes the bytes of all items to `take`, each after it was changed.
+    pub(crate) fn each_changed<E: From<WriteError>>(
+        &self,
+        mut change: impl FnMut(&mut T),
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut reader = self.spool.reader();
+        let mut item = T::new_zeroed();
+        while !reader.is_at_end() {
+            reader.read(item.as_mut_bytes())?;
+            change(&mut item);
+            take(item.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a scratch whose spools are in files as soon as they exceed their buffer.
+    fn on_disk() -> (tempfile::TempDir, Scratch) {
+        let folder = tempfile::tempdir().unwrap();
+        let scratch = Scratch::in_folder(folder.path(), 64 * SPOOL_BUFFER_BYTES);
+        (folder, scratch)
+    }
+
+    fn written(scratch: &Scratch, bytes: &[u8]) -> Spool {
+        let mut spool = Spool::new(scratch);
+        bytes.chunks(1_000).for_each(|piece| spool.write(piece).unwrap());
+        spool
+    }
+
+    fn all(spool: &Spool) -> Result<Vec<u8>, WriteError> {
+        let mut all = Vec::new();
+        spool.reader().each_piece(|piece| {
+            all.extend_from_slice(piece);
+            Ok::<_, WriteError>(())
+        })?;
+        Ok(all)
+    }
+
+    #[test]
+    fn what_is_written_is_read_in_order_and_by_position() {
+        let (folder, disk) = on_disk();
+        for bytes in [0, 1, 999, SPOOL_BUFFER_BYTES, 3 * SPOOL_BUFFER_BYTES + 77] {
+            let bytes: Vec<u8> = (0..bytes as u32).map(|at| ((at / 7) ^ at) as u8).collect();
+            for scratch in [&disk, &Scratch::in_memory()] {
+                let spool = written(scratch, &bytes);
+                assert_eq!(all(&spool).unwrap(), bytes);
+                for (start, count) in [(0, 1), (500, 1_000), (SPOOL_BUFFER_BYTES - 9, 18)] {
+                    let expected = bytes.get(start..start + count);
+                    let Some(expected) = expected else { continue };
+                    assert_eq!(&*spool.at(start as u64, count).unwrap(), expected);
+                }
+            }
+        }
+        assert!(disk.spilled_bytes() > SPOOL_BUFFER_BYTES as u64);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_changed_file_is_an_error() {
+        use std::os::unix::fs::FileExt;
+        let (_folder, disk) = on_disk();
+        let spool = written(&disk, &vec![7; 2 * SPOOL_BUFFER_BYTES]);
+        spool.file.as_ref().unwrap().write_all_at(b"\x06", 12_345).unwrap();
+        let error = all(&spool).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        assert!(error.to_string().contains("temporary file"), "{error}");
+        spool.file.as_ref().unwrap().set_len(12_000).unwrap();
+        assert_eq!(all(&spool).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn tables_that_need_more_memory_are_an_error() {
+        let (_folder, disk) = on_disk();
+        assert!(disk.check_tables(COMPILE_MEMORY_MIN / 2).is_ok());
+        let error = disk.check_tables(COMPILE_MEMORY_MIN / 2 + 1).unwrap_err();
+        assert!(error.to_string().ends_with("need more --memory"), "{error}");
+        assert!(Scratch::in_memory().check_tables(usize::MAX).is_ok());
+    }
+
+    #[test]
+    fn a_folder_that_does_not_exist_is_an_error() {
+        let (folder, _) = on_disk();
+        let scratch = Scratch::in_folder(folder.path().join("none"), usize::MAX);
+        let mut spool = Spool::new(&scratch);
+        spool.write(&[0; SPOOL_BUFFER_BYTES]).unwrap();
+        assert_eq!(spool.write(&[0]).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+}
