@@ -188,6 +188,11 @@ impl SetFile {
         Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
     }
 
+    /// Gives mapped pages back to the system, for a reader of the whole file.
+    pub fn release_pages(&self) {
+        self.storage.release_pages();
+    }
+
     /// Fails if the file became shorter after it was opened; data read since then may be wrong. It
     /// costs a system call if the file is mapped, and nothing otherwise.
     #[inline]

@@ -120,6 +120,13 @@ impl Storage {
         }
     }
 
+    /// Gives mapped pages back to the system, which reads them again when they are touched.
+    pub(super) fn release_pages(&self) {
+        if let Bytes::Mapped(mapping) = &self.bytes {
+            mapping.release_pages();
+        }
+    }
+
     /// Returns whether the bytes are still those that were opened, as far as the length shows.
     #[inline]
     pub(super) fn is_whole(&self) -> bool {
@@ -178,6 +185,14 @@ impl Mapping {
             Ok(bytes) => Ok(Mapping { bytes, file }),
             Err(_) => Err(file),
         }
+    }
+
+    /// Best effort: without it the system releases the pages when it needs the memory.
+    fn release_pages(&self) {
+        #[cfg(unix)]
+        // SAFETY: the pages are of a file and were never written to, so what is read again is the
+        // same, by the contract of `Mapping::new`.
+        let _ = unsafe { self.bytes.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 
     /// Returns whether the file is still at least as long as its mapping.

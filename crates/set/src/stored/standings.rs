@@ -27,6 +27,10 @@ use crate::batch::BeforeFirst;
 
 use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
 
+/// Hosts that are read before the pages that were touched for them are released, so that reading a
+/// set takes less memory than the set has bytes.
+const HOSTS_PER_RELEASE: u64 = 1 << 16;
+
 /// An error of reading a set back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -68,6 +72,9 @@ impl PolicySet {
         let mut hosts = Hosts::new(scratch);
         for host in self.hosts() {
             hosts.push(&reading.host(&host?)?)?;
+            if hosts.len().is_multiple_of(HOSTS_PER_RELEASE) {
+                self.file.release_pages();
+            }
         }
         let Reading { inputs, pool, .. } = reading;
         check_history(&hosts, self.history()?, inputs, self.dialect).map_err(|problem| {
@@ -76,6 +83,7 @@ impl PolicySet {
                 HistoryProblem::Scratch(error) => ReadBackError::Scratch(error),
             }
         })?;
+        self.file.release_pages();
         Ok(Standings { hosts, pool, history: Spool::new(scratch) })
     }
 
