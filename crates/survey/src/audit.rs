@@ -17,8 +17,9 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_set::batch::Classifier;
 use portcullis_set::{Damage, PolicySet};
 
+use crate::classes::{Classified, Policies};
 use crate::counting::{Findings, PolicyCounts, Tally, Worker};
-use crate::policies::Policy;
+use crate::origins::Map;
 use crate::report::{
     AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
     REPORT_FORMAT, RecordFigures, Report, RuleFigures, Unknown, UnknownOrigin, UsageRow,
@@ -33,9 +34,7 @@ pub struct Audit {
     pub(crate) set: Arc<PolicySet>,
     survey: Survey,
     /// The policies of all times, by number.
-    pub(crate) policies: Vec<Policy>,
-    /// The number of counters for rules, and for rules by class.
-    counters: [usize; 2],
+    pub(crate) policies: Policies,
     /// The maximum number of rows in a list.
     pub(crate) top: usize,
     /// For each rule's counter, whether [`Findings`] has enough sample URLs of the rule.
@@ -44,16 +43,25 @@ pub struct Audit {
     tally: Mutex<Tally>,
 }
 
-/// The URLs of the list that were checked against each policy.
-pub(crate) struct Asked<'a> {
-    /// The number of these URLs.
-    pub urls: Vec<u64>,
-    /// The host that names the policy: of the hosts that share it, the one with the most URLs, or
-    /// else the first by name.
-    pub hosts: Vec<&'a [u8]>,
+/// The URLs of the list that were checked against a policy.
+#[derive(Default)]
+struct Asked<'a> {
+    urls: u64,
     /// The number of hosts of these URLs.
-    pub host_counts: Vec<u64>,
+    hosts: u64,
+    /// The host that names the policy: of the hosts of these URLs the one with the most, and of
+    /// several the first by name.
+    leading: Option<(u64, Reverse<&'a [u8]>)>,
 }
+
+impl<'a> Asked<'a> {
+    fn host(&self) -> &'a [u8] {
+        self.leading.map_or(b"", |(_, Reverse(host))| host)
+    }
+}
+
+/// The policies with URLs in the list, by number.
+type AskedPolicies<'a> = Map<usize, Asked<'a>>;
 
 impl Audit {
     /// Surveys the set of `classifier` for its agents: parses and analyses every file once, on the
@@ -69,23 +77,18 @@ impl Audit {
     pub fn new(classifier: Classifier, top: usize) -> Result<Audit, Damage> {
         let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
         assert!(!agents.is_empty(), "an audit needs an agent");
-        let (newest, mut policies) = Survey::with_policies(&set, agents, top)?;
+        let (newest, policies) = Survey::with_policies(&set, agents, top)?;
         let survey = match classifier.set_as_of()? {
-            Some(then) => Survey::with_policies(&then, agents, top)?.0,
+            Some(then) => Survey::each_policy(&then, agents, top, drop)?,
             None => newest,
         };
-        let mut counters = [0, 0];
-        for policy in &mut policies {
-            policy.rules.place(&mut counters[0]);
-            policy.classes.iter_mut().for_each(|class| class.rules.place(&mut counters[1]));
-        }
-        let tally = Mutex::new(Tally::new(counters[0], counters[1], agents.len()));
+        let counters = policies.counters();
+        let tally = Mutex::new(Tally::new(counters, agents.len()));
         Ok(Audit {
             classifier: classifier.with_usage(&Label::ALL).into(),
             set,
             survey,
             policies,
-            counters,
             top,
             has_samples: (0..counters[0]).map(|_| AtomicBool::new(false)).collect(),
             tally,
@@ -99,8 +102,7 @@ impl Audit {
     }
 
     pub(crate) fn new_tally(&self) -> Tally {
-        let [rules, class_rules] = self.counters;
-        Tally::new(rules, class_rules, self.classifier.agents().len())
+        Tally::new(self.policies.counters(), self.classifier.agents().len())
     }
 
     pub(crate) fn tally(&self) -> MutexGuard<'_, Tally> {
@@ -129,7 +131,7 @@ impl Audit {
         let tally = &*self.tally();
         let agents = self.classifier.agents();
         let counts = tally.counts.agents();
-        let asked = self.asked(tally);
+        let asked = asked(tally);
         let records = records(tally, counts);
         Ok(Report {
             format: REPORT_FORMAT,
@@ -154,23 +156,6 @@ impl Audit {
         })
     }
 
-    fn asked<'a>(&'a self, tally: &'a Tally) -> Asked<'a> {
-        let mut urls = vec![0; self.policies.len()];
-        let mut host_counts = urls.clone();
-        let first = |policy: &'a Policy| (0, Reverse(&*policy.first_host));
-        let mut leading: Vec<(u64, Reverse<&[u8]>)> = self.policies.iter().map(first).collect();
-        for (key, counts) in &tally.hosts {
-            for counts in counts {
-                let policy = counts.policy;
-                urls[policy] += counts.urls;
-                host_counts[policy] += 1;
-                leading[policy] = leading[policy].max((counts.urls, Reverse(&**key)));
-            }
-        }
-        let hosts = leading.into_iter().map(|(_, Reverse(host))| host).collect();
-        Asked { urls, hosts, host_counts }
-    }
-
     fn source(&self) -> PolicyFacts {
         let set = &self.set;
         let counts = (!set.is_universal()).then(|| set.counts());
@@ -188,11 +173,11 @@ impl Audit {
     }
 
     /// Counts URLs by the state of their policy.
-    fn states(&self, asked: &Asked<'_>, unknown: u64) -> Figures {
+    fn states(&self, asked: &AskedPolicies<'_>, unknown: u64) -> Figures {
         let mut urls = [0; PolicyState::ALL.len()];
         urls[PolicyState::Unknown as usize] = unknown;
-        for (policy, asked) in self.policies.iter().zip(&asked.urls) {
-            urls[policy.state as usize] += asked;
+        for (number, asked) in asked {
+            urls[self.policies.get(*number).policy.state as usize] += asked.urls;
         }
         Figures::of(PolicyState::ALL, PolicyState::as_str, |state| urls[state as usize])
     }
@@ -202,7 +187,7 @@ impl Audit {
         let row = |key: &[u8], policies: &[PolicyCounts]| {
             let mut by_agent = vec![0; self.classifier.agents().len()];
             for counts in policies {
-                let class_of = &self.policies[counts.policy].class_of;
+                let class_of = self.policies.get(counts.policy).class_of;
                 for (count, &class) in by_agent.iter_mut().zip(class_of) {
                     *count += counts.disallowed[class as usize];
                 }
@@ -252,25 +237,23 @@ impl Audit {
         &self,
         tally: &Tally,
         findings: &Findings,
-        asked: &Asked<'_>,
+        asked: &AskedPolicies<'_>,
     ) -> Result<RuleFigures, Damage> {
         let policies = &self.policies;
-        let asked_of = policies.iter().zip(&asked.urls).filter(|(_, urls)| **urls > 0);
+        let applicable = |number: &usize| policies.get(*number).policy.applicable;
         let counted = tally.rules.iter().copied().enumerate().filter(|&(_, urls)| urls > 0);
         let total = counted.clone().count() as u64;
-        // A policy without counters starts where the next policy starts, which comes after it.
-        let policy_of =
-            |counter| policies.partition_point(|policy| policy.rules.base <= counter) - 1;
+        let host_of = |number| asked.get(&number).map_or(&b""[..], Asked::host);
         // The counters of a policy are in the order of its rules, and so in the order of lines.
         let most = largest(counted, self.top, |&(counter, urls)| {
-            (urls, Reverse((asked.hosts[policy_of(counter)], counter)))
+            (urls, Reverse((host_of(policies.of_counter(counter)), counter)))
         });
         let row = |(counter, urls): (usize, u64)| {
-            let number = policy_of(counter);
-            let policy = &policies[number];
+            let number = policies.of_counter(counter);
+            let Classified { policy, class_of, rules, .. } = policies.get(number);
             let rule = RuleID((counter - policy.rules.base) as u32 + policy.rules.first);
             let decided = |class: &u32| {
-                let counter = policy.classes[*class as usize].rules.counter(rule);
+                let counter = rules[*class as usize].counter(rule);
                 counter.map_or(0, |it| tally.class_rules[it])
             };
             let samples = findings.samples.get(&counter).into_iter().flatten();
@@ -281,24 +264,38 @@ impl Audit {
                 let name = group.and_then(|group| file.user_agents_of(group).first());
                 let found = &file.rules()[rule.index()];
                 DecidingRule {
-                    host: Text::cut(asked.hosts[number]),
-                    hosts: if tally.has_times { asked.host_counts[number] } else { policy.hosts },
+                    host: Text::cut(host_of(number)),
+                    hosts: if tally.has_times { asked[&number].hosts } else { policy.hosts },
                     line: found.line.get(),
                     verdict: found.verdict.as_str(),
                     rule: Text::cut(found.value),
                     group: name.map(|line| Text::cut(line.value)).unwrap_or_default(),
                     urls,
-                    by_agent: policy.class_of.iter().map(decided).collect(),
+                    by_agent: class_of.iter().map(decided).collect(),
                     samples: samples.map(|url| Text::from(&url[..])).collect(),
                 }
             })
         };
         Ok(RuleFigures {
             rules: policies.iter().map(|policy| policy.applicable).sum(),
-            asked: asked_of.map(|(policy, _)| policy.applicable).sum(),
+            asked: asked.keys().map(applicable).sum(),
             deciding: List { total, rows: most.into_iter().map(row).collect::<Result<_, _>>()? },
         })
     }
+}
+
+/// Finds the policies with URLs.
+fn asked(tally: &Tally) -> AskedPolicies<'_> {
+    let mut asked = AskedPolicies::default();
+    for (key, counts) in &tally.hosts {
+        for counts in counts {
+            let policy = asked.entry(counts.policy).or_default();
+            policy.urls += counts.urls;
+            policy.hosts += 1;
+            policy.leading = policy.leading.max(Some((counts.urls, Reverse(&**key))));
+        }
+    }
+    asked
 }
 
 fn records(tally: &Tally, counts: &[AgentCounts]) -> RecordFigures {

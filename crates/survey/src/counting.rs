@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::audit::Audit;
+use crate::classes::Classified;
 use crate::origins::Map;
-use crate::policies::Policy;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
@@ -34,7 +34,7 @@ pub(super) type Text = Vec<u8>;
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub counts: Counts,
-    /// The number of URLs that each rule decided for any class of agents. See [`policies`](crate::policies).
+    /// The number of URLs that each rule decided for any class of agents. See [`classes`](crate::classes).
     pub rules: Vec<u64>,
     /// The same counts by class.
     pub class_rules: Vec<u64>,
@@ -60,7 +60,7 @@ pub(super) struct PolicyCounts {
 }
 
 impl Tally {
-    pub fn new(rules: usize, class_rules: usize, agents: usize) -> Tally {
+    pub fn new([rules, class_rules]: [usize; 2], agents: usize) -> Tally {
         let mut counts = Counts::default();
         // Origins without a policy are findings.
         counts.clear(agents, 0);
@@ -108,8 +108,10 @@ fn of_policy(counts: &mut Vec<PolicyCounts>, policy: usize, classes: usize) -> &
     &mut counts[place]
 }
 
+/// Adds counters. Pages of memory in which all are 0 are not written, and so not taken.
 fn add(counters: &mut [u64], others: &[u64]) {
-    counters.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+    let counters = counters.iter_mut().zip(others).filter(|(_, other)| **other > 0);
+    counters.for_each(|(count, other)| *count += other);
 }
 
 /// The findings of one chunk that depend on the order of the input.
@@ -307,14 +309,14 @@ impl Counting<'_> {
             set_origin(scheme, key, &mut self.scratch);
             self.scratch.as_slice()
         };
-        let policy = &audit.policies[number];
+        let policy = audit.policies.get(number);
         let counts = self.tally.hosts.entry_ref(host).or_default();
-        let counts = of_policy(counts, number, policy.classes.len());
+        let counts = of_policy(counts, number, policy.agents.len());
         counts.urls += records.len() as u64;
         let agents = policy.class_of.len();
         for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
-            for (class, disallowed) in policy.classes.iter().zip(&mut counts.disallowed) {
-                let decision = &decisions[class.agent];
+            for (agent, disallowed) in policy.agents.iter().zip(&mut counts.disallowed) {
+                let decision = &decisions[*agent];
                 *disallowed += u64::from(decision.verdict == Verdict::Disallow);
             }
             let rules = (&mut self.tally.rules[..], &mut self.tally.class_rules[..]);
@@ -340,18 +342,18 @@ impl Counting<'_> {
 /// a rule has no counter.
 #[inline]
 fn decided(
-    policy: &Policy,
+    policy: Classified<'_>,
     decisions: &[Decision],
     (rules, class_rules): (&mut [u64], &mut [u64]),
     mut first: impl FnMut(usize),
 ) -> Option<()> {
-    for (number, class) in policy.classes.iter().enumerate() {
-        let Some(rule) = decisions[class.agent].rule else { continue };
-        class_rules[class.rules.counter(rule)?] += 1;
+    for (class, agent) in policy.agents.iter().enumerate() {
+        let Some(rule) = decisions[*agent].rule else { continue };
+        class_rules[policy.rules[class].counter(rule)?] += 1;
         // A rule that decided a URL for several classes counts the URL once.
-        let earlier = policy.classes[..number].iter();
-        if !earlier.into_iter().any(|class| decisions[class.agent].rule == Some(rule)) {
-            let counter = policy.rules.counter(rule)?;
+        let mut earlier = policy.agents[..class].iter();
+        if !earlier.any(|agent| decisions[*agent].rule == Some(rule)) {
+            let counter = policy.policy.rules.counter(rule)?;
             rules[counter] += 1;
             first(counter);
         }

@@ -3,7 +3,7 @@
 //! The time from the first capture to the last is divided evenly. At each of these times, a host
 //! counts as in the other figures: once for each of its files that differ.
 //!
-//! Memory: a count for each policy and time.
+//! Memory: 4 bytes for each policy and time.
 
 use portcullis_dialect::limits::EXCLUSION_TIMES;
 use portcullis_engine::Reach;
@@ -13,7 +13,6 @@ use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::facts::AgentFacts;
-use crate::origins::Map;
 
 /// The number of hosts that exclude each agent, at some times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -31,7 +30,8 @@ pub struct Exclusions {
 #[derive(Debug, Default)]
 pub(crate) struct PolicyTimes {
     times: Vec<UnixSeconds>,
-    uses: Map<PolicyNumber, Vec<u32>>,
+    /// The number of hosts by policy, then by time.
+    uses: Vec<u32>,
 }
 
 impl PolicyTimes {
@@ -44,11 +44,13 @@ impl PolicyTimes {
         let time = |step: u64| UnixSeconds(first + (last - first) * step / steps);
         let mut times: Vec<UnixSeconds> = (0..=steps).map(time).collect();
         times.dedup();
-        (times.len() > 1).then(|| PolicyTimes { times, uses: Map::default() })
+        let uses = vec![0; set.policy_count() as usize * times.len()];
+        (times.len() > 1).then_some(PolicyTimes { times, uses })
     }
 
     /// Adds a host at each of its times.
-    pub fn add(&mut self, host: &StoredHost<'_>) -> Result<(), Damage> {
+    pub fn add(&mut self, set: &PolicySet, host: &StoredHost<'_>) -> Result<(), Damage> {
+        let lost = || set.malformed_host("a host had a policy that is not there");
         let mut before: Vec<Option<PolicyNumber>> = vec![None; self.times.len()];
         for https in host.schemes() {
             let Some(timeline) = host.timeline(https)? else { continue };
@@ -56,9 +58,8 @@ impl PolicyTimes {
                 let Some(index) = timeline.index_at(*time)? else { continue };
                 let policy = timeline.policy(index);
                 if before[place].replace(policy) != Some(policy) {
-                    let times = self.times.len();
-                    let uses = self.uses.entry(policy).or_insert_with(|| vec![0; times]);
-                    uses[place] += 1;
+                    let at = policy.index() * self.times.len() + place;
+                    *self.uses.get_mut(at).ok_or_else(lost)? += 1;
                 }
             }
         }
@@ -73,7 +74,8 @@ impl PolicyTimes {
 
     /// Adds what a policy says to each agent.
     pub fn count(&self, policy: PolicyNumber, agents: &[AgentFacts], exclusions: &mut Exclusions) {
-        let Some(uses) = self.uses.get(&policy) else { return };
+        let times = self.times.len();
+        let uses = &self.uses[policy.index() * times..][..times];
         let add = |counts: &mut Vec<u64>| {
             counts.iter_mut().zip(uses).for_each(|(count, hosts)| *count += u64::from(*hosts));
         };

@@ -63,6 +63,7 @@
 //! ```
 
 mod audit;
+mod classes;
 mod counting;
 mod delays;
 mod exclusions;

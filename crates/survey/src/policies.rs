@@ -1,29 +1,26 @@
 //! One pass over the policies: what each says about each agent and robot, read from the stored rule
 //! sets.
 //!
-//! Agents that follow the same groups of a file get the same decisions from it, so an audit counts
-//! them once, as a *class*. Most files have one or two classes, whatever the number of agents. The
-//! counters of all rules are adjacent in two arrays: one counts the URLs that a rule decided for
-//! any class, the other counts them by class. Counting a decision is an addition at a known index.
+//! Memory: the policies that are read at once; 8 bytes for each rule set; figures by distinct robot
+//! name and licence.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_engine::Reach;
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::stored::{Applied, AppliedGroups, PolicyNumber};
+use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::classes::PolicyClasses;
 use crate::delays::{DelayCounts, DelayFigures};
 use crate::exclusions::{Exclusions, PolicyTimes};
 use crate::facts::{Addressed, AgentFacts, FactReader};
-use crate::origins::{Map, PolicyUse};
+use crate::origins::PolicyUse;
 use crate::text::Text;
 use crate::usage::{UsageFigures, UsageReading, UsageSums};
 
@@ -147,65 +144,7 @@ struct Reading {
     default: Option<KnownReach>,
     has_rules: bool,
     usage: UsageReading,
-    policy: Policy,
-}
-
-/// What an audit keeps of a policy.
-#[derive(Debug)]
-pub(crate) struct Policy {
-    pub number: PolicyNumber,
-    pub state: PolicyState,
-    pub hosts: u64,
-    /// The key of the first host by name.
-    pub first_host: Box<[u8]>,
-    /// The position of each agent's class.
-    pub class_of: Vec<u32>,
-    pub classes: Vec<Class>,
-    /// The number of rules that apply to some class.
-    pub applicable: u64,
-    /// The rules of all classes.
-    pub rules: RuleSpan,
-}
-
-/// Agents that follow the same groups of a policy.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Class {
-    /// The first agent of the class.
-    pub agent: usize,
-    /// The rules from the first to the last in the groups of the class.
-    pub rules: RuleSpan,
-}
-
-/// A span of adjacent rules in a file, and their counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RuleSpan {
-    pub first: u32,
-    pub len: u32,
-    /// The counter of the first rule.
-    pub base: usize,
-}
-
-impl RuleSpan {
-    /// Returns the counter of a rule, or `None` if the rule is not in the span.
-    #[inline]
-    pub fn counter(&self, rule: RuleID) -> Option<usize> {
-        let offset = rule.0.checked_sub(self.first)?;
-        (offset < self.len).then(|| self.base + offset as usize)
-    }
-
-    /// Places the counters after the `used` ones.
-    pub fn place(&mut self, used: &mut usize) {
-        self.base = *used;
-        *used += self.len as usize;
-    }
-
-    /// Returns the span from the first to the last rule of groups, which are in file order.
-    fn of(groups: &[Range<u32>]) -> RuleSpan {
-        let mut rules = groups.iter().filter(|rules| !rules.is_empty());
-        let Some(first) = rules.next() else { return RuleSpan::default() };
-        let end = rules.next_back().unwrap_or(first).end;
-        RuleSpan { first: first.start, len: end.saturating_sub(first.start), base: 0 }
-    }
+    classes: PolicyClasses,
 }
 
 /// What is asked of every policy.
@@ -215,7 +154,7 @@ struct Asked<'s> {
 }
 
 impl<'s> Asked<'s> {
-    fn read(&self, number: PolicyNumber, used: PolicyUse<'_>) -> Result<Reading, Damage> {
+    fn read(&self, number: PolicyNumber, used: PolicyUse) -> Result<Reading, Damage> {
         let policy = self.set.policy(number)?;
         let state = policy.state()?;
         let has_rules = state == PolicyState::Rules;
@@ -231,44 +170,7 @@ impl<'s> Asked<'s> {
                 true => policy.with_file(|file, _| UsageReading::of(file))?,
                 false => UsageReading::default(),
             },
-            policy: Policy::of(number, state, used, &applied)?,
-        })
-    }
-}
-
-impl Policy {
-    /// Finds the classes of agents with these groups, and their rules.
-    fn of(
-        number: PolicyNumber,
-        state: PolicyState,
-        used: PolicyUse<'_>,
-        applied: &[Applied<'_>],
-    ) -> Result<Policy, Damage> {
-        let (mut classes, mut class_of) = (Vec::new(), Vec::new());
-        let mut entries: Vec<Option<u32>> = Vec::new();
-        let mut groups: Vec<Range<u32>> = Vec::new();
-        for (agent, Applied { groups: own, .. }) in applied.iter().enumerate() {
-            let entry = own.as_ref().map(AppliedGroups::entry);
-            let known = entries.iter().position(|other| *other == entry);
-            class_of.push(known.unwrap_or(entries.len()) as u32);
-            if known.is_none() {
-                let own = own.as_ref().map_or(Ok(Vec::new()), AppliedGroups::rules)?;
-                classes.push(Class { agent, rules: RuleSpan::of(&own) });
-                groups.extend(own);
-                entries.push(entry);
-            }
-        }
-        groups.sort_unstable_by_key(|rules| (rules.start, rules.end));
-        groups.dedup();
-        Ok(Policy {
-            number,
-            state,
-            hosts: used.hosts,
-            first_host: used.host.into(),
-            class_of,
-            classes,
-            applicable: groups.iter().map(|rules| rules.len() as u64).sum(),
-            rules: RuleSpan::of(&groups),
+            classes: PolicyClasses::of((number, state), used.hosts, &applied)?,
         })
     }
 }
@@ -285,13 +187,14 @@ pub(crate) struct Sums<'s> {
 }
 
 impl<'s> Sums<'s> {
-    /// Reads all policies of `set`, and returns what an audit keeps of them.
+    /// Reads all policies of `set`, and calls `keep` with the classes of each, by number.
     pub fn of(
         set: &'s PolicySet,
-        uses: &Map<PolicyNumber, PolicyUse<'_>>,
+        uses: &[PolicyUse],
         times: Option<&PolicyTimes>,
         agents: &[AgentChain],
-    ) -> Result<(Sums<'s>, Vec<Policy>), Damage> {
+        mut keep: impl FnMut(PolicyClasses),
+    ) -> Result<Sums<'s>, Damage> {
         let names = set.robot_names()?.into_iter();
         let mut sums = Sums {
             robots: RobotFigures::default(),
@@ -300,13 +203,15 @@ impl<'s> Sums<'s> {
             usage: UsageSums::default(),
             exclusions: times.map(|times| times.exclusions(agents.len())),
         };
-        let mut policies = Vec::new();
-        let numbers = set.policies().map(|policy| Ok(policy?.number()));
-        let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
-        let used = |number: &PolicyNumber| uses.get(number).copied().unwrap_or(PolicyUse::NONE);
         let asked = Asked { set, facts: FactReader::new(set, agents)? };
-        for numbers in numbers.chunks(POLICIES_AT_ONCE) {
-            let read = |number: &PolicyNumber| asked.read(*number, used(number));
+        let mut all_numbers = set.policies().map(|policy| Ok(policy?.number()));
+        loop {
+            let numbers = all_numbers.by_ref().take(POLICIES_AT_ONCE);
+            let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
+            if numbers.is_empty() {
+                return Ok(sums);
+            }
+            let read = |number: &PolicyNumber| asked.read(*number, uses[number.index()]);
             let read: Vec<Result<Reading, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {
@@ -314,13 +219,8 @@ impl<'s> Sums<'s> {
                 if let (Some(times), Some(exclusions)) = (times, &mut sums.exclusions) {
                     times.count(*number, &reading.agents, exclusions);
                 }
-                policies.push(sums.add(set, reading, used(number))?);
+                keep(sums.add(set, reading, uses[number.index()])?);
             }
-        }
-        let is_there = |number: &PolicyNumber| number.index() < numbers.len();
-        match uses.keys().all(is_there) {
-            true => Ok((sums, policies)),
-            false => Err(set.malformed_host("a host has a policy that is not there")),
         }
     }
 
@@ -328,11 +228,11 @@ impl<'s> Sums<'s> {
         &mut self,
         set: &PolicySet,
         reading: Reading,
-        used: PolicyUse<'_>,
-    ) -> Result<Policy, Damage> {
+        used: PolicyUse,
+    ) -> Result<PolicyClasses, Damage> {
         // The policies of earlier times are not part of the survey.
         if used.origins == 0 {
-            return Ok(reading.policy);
+            return Ok(reading.classes);
         }
         for ((origins, hosts), facts) in self.agents.iter_mut().zip(&reading.agents) {
             origins.add(used.origins, facts);
@@ -355,7 +255,7 @@ impl<'s> Sums<'s> {
             named.ok_or_else(|| set.malformed_host("a robot has no name"))?.1.add(used, reach);
         }
         self.usage.add(reading.usage, used);
-        Ok(reading.policy)
+        Ok(reading.classes)
     }
 
     /// Returns the figures. Lists have at most `top` rows.
@@ -472,52 +372,9 @@ impl ReachCounts {
 }
 
 impl ReachFigures {
-    fn add(&mut self, used: PolicyUse<'_>, reach: KnownReach) {
+    fn add(&mut self, used: PolicyUse, reach: KnownReach) {
         self.policies += 1;
         self.origins += used.origins;
         self.by_origin.add(used.origins, reach);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Survey;
-    use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_set::LoadConfig;
-
-    const TEXT: &[u8] = b"User-agent: a\nDisallow: /1\n\nUser-agent: b\nUser-agent: c\n\
-        Disallow: /2\nDisallow:\nAllow: /3\n\nUser-agent: a\nUser-agent: b\nDisallow: /4\n";
-
-    fn policy(agents: &[&str]) -> Policy {
-        let agents: Vec<AgentChain> =
-            agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap()).collect();
-        let set = PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
-        Survey::with_policies(&set, &agents, 9).unwrap().1.remove(0)
-    }
-
-    fn spans(policy: &Policy) -> Vec<(usize, u32, u32)> {
-        let classes = policy.classes.iter();
-        classes.map(|class| (class.agent, class.rules.first, class.rules.len)).collect()
-    }
-
-    #[test]
-    fn agents_that_follow_the_same_groups_are_one_class() {
-        let policy = policy(&["c", "other", "C", "else"]);
-        assert_eq!(policy.class_of, [0, 1, 0, 1]);
-        assert_eq!(spans(&policy), [(0, 1, 3), (1, 0, 0)]);
-        assert_eq!(policy.applicable, 3);
-    }
-
-    #[test]
-    fn classes_have_their_own_counters() {
-        let mut policy = policy(&["a", "b"]);
-        assert_eq!(spans(&policy), [(0, 0, 5), (1, 1, 4)]);
-        assert_eq!((policy.rules.len, policy.applicable), (5, 5));
-        let mut used = 0;
-        policy.classes.iter_mut().for_each(|class| class.rules.place(&mut used));
-        assert_eq!((policy.classes[1].rules.base, used), (5, 9));
-        let counters = [0, 1, 4, 5].map(|rule| policy.classes[1].rules.counter(RuleID(rule)));
-        assert_eq!(counters, [None, Some(5), Some(8), None]);
     }
 }

@@ -4,9 +4,10 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
+use crate::classes::{Policies, PolicyClasses};
 use crate::exclusions::Exclusions;
 use crate::origins::{HostPass, NoteFigures, OriginFigures};
-use crate::policies::{AgentFigures, Policy, RobotFigures, Sums};
+use crate::policies::{AgentFigures, RobotFigures, Sums};
 use crate::usage::UsageFigures;
 
 /// What a set holds, independent of any list of URLs.
@@ -41,20 +42,31 @@ impl Survey {
     ///
     /// The first damage.
     pub fn of(set: &PolicySet, top: usize) -> Result<Survey, Damage> {
-        Survey::with_policies(set, &[], top).map(|(survey, _)| survey)
+        Survey::each_policy(set, &[], top, drop)
     }
 
-    /// Surveys `set` for `agents`, and keeps of each policy what an audit needs.
+    /// Surveys `set` for `agents`, and returns of each policy what an audit needs.
     pub(crate) fn with_policies(
         set: &PolicySet,
         agents: &[AgentChain],
         top: usize,
-    ) -> Result<(Survey, Vec<Policy>), Damage> {
+    ) -> Result<(Survey, Policies), Damage> {
+        let mut policies = Policies::default();
+        let survey = Survey::each_policy(set, agents, top, |classes| policies.push(classes))?;
+        Ok((survey, policies))
+    }
+
+    /// Surveys `set` for `agents`, and calls `keep` with the classes of each policy, by number.
+    pub(crate) fn each_policy(
+        set: &PolicySet,
+        agents: &[AgentChain],
+        top: usize,
+        keep: impl FnMut(PolicyClasses),
+    ) -> Result<Survey, Damage> {
         let HostPass { hosts, origins, problems, uses, delays, times } = HostPass::of(set, agents)?;
-        let (mut sums, policies) = Sums::of(set, &uses, times.as_ref(), agents)?;
+        let mut sums = Sums::of(set, &uses, times.as_ref(), agents, keep)?;
         let exclusions = sums.exclusions.take();
         let (robots, reach, usage) = sums.figures(agents, &delays, top);
-        let survey = Survey { hosts, origins, problems, usage, robots, reach, exclusions };
-        Ok((survey, policies))
+        Ok(Survey { hosts, origins, problems, usage, robots, reach, exclusions })
     }
 }

@@ -33,7 +33,7 @@ pub struct UsageCount {
 }
 
 impl UsageCount {
-    fn add(&mut self, records: u64, used: PolicyUse<'_>) {
+    fn add(&mut self, records: u64, used: PolicyUse) {
         if records > 0 {
             self.records += records;
             self.policies += 1;
@@ -113,7 +113,7 @@ pub(crate) struct UsageSums {
 }
 
 impl UsageSums {
-    pub fn add(&mut self, read: UsageReading, used: PolicyUse<'_>) {
+    pub fn add(&mut self, read: UsageReading, used: PolicyUse) {
         self.all.add(read.all, used);
         let sums = self.sources.iter_mut().chain(self.labels.as_flattened_mut());
         let counts = read.sources.iter().chain(read.labels.as_flattened());

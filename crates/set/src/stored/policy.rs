@@ -82,7 +82,7 @@ impl PolicySet {
     }
 
     /// Returns the number of policies.
-    pub(crate) fn policy_count(&self) -> u32 {
+    pub fn policy_count(&self) -> u32 {
         let bytes = self.sections.policy_index.bytes();
         u32::try_from(bytes / size_of::<U32>() as u64).unwrap_or(u32::MAX)
     }
