@@ -132,6 +132,13 @@ impl RecordList<'_> {
         Ok(self.words(self.texts().0 + index as usize, 1)?[0].get())
     }
 
+    /// Returns the string of a record; `None` if its text is that of a pattern.
+    fn string(&self, index: u32) -> Result<Option<StringID>, Damage> {
+        let word = self.text_word(index)?;
+        let number = word & ((1 << record::FORM_SHIFT) - 1);
+        Ok((word >> record::FORM_SHIFT == record::STRING).then_some(StringID(number)))
+    }
+
     /// Reads a record into `text`, and returns the offset of its value.
     pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
         let word = self.text_word(index)?;
@@ -288,24 +295,29 @@ impl StoredCapture<'_> {
     /// Returns the values of the file's Sitemap records, in file order.
     pub fn sitemaps(&self) -> Result<Vec<Vec<u8>>, Damage> {
         let mut sitemaps = Vec::new();
-        self.each_other(|record, _| {
+        let push = |record: &Record<'_>, _| {
             if record.field == Some(Field::Sitemap) {
                 sitemaps.push(record.value.to_vec());
             }
-        })?;
+        };
+        self.each_other(|_| true, push)?;
         Ok(sitemaps)
     }
 
-    /// Calls `with` with each record that does not affect decisions, in file order, and its line. All
-    /// of them are read into one buffer, one after the other.
+    /// Calls `with` with each record that does not affect decisions and whose string is wanted, in
+    /// file order, and its line. All of them are read into one buffer, one after the other.
     pub(crate) fn each_other(
         &self,
+        is_wanted: impl Fn(StringID) -> bool,
         mut with: impl FnMut(&Record<'_>, LineNumber),
     ) -> Result<(), Damage> {
         let list = self.set.record_list(self.set.sections.others, self.others)?;
         let mut bytes_left = self.set.record_bytes_max();
         let (mut text, mut line) = (Vec::new(), Vec::new());
         for index in 0..list.len() {
+            if list.string(index)?.is_some_and(|string| !is_wanted(string)) {
+                continue;
+            }
             list.read(index, &mut text)?;
             let too_many = || list.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;

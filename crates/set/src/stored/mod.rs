@@ -30,7 +30,9 @@ mod tokens;
 mod usage;
 mod verify;
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use zerocopy::little_endian::U32;
 
@@ -78,6 +80,8 @@ pub struct PolicySet {
     compiled_for: Option<CompiledFor>,
     /// Whether usage preferences are compiled.
     has_usage: bool,
+    /// The numbers of strings that may be Crawl-delay records, once they are asked for.
+    delay_strings: OnceLock<[Range<u32>; 2]>,
 }
 
 /// The sections of a set.
@@ -213,6 +217,7 @@ impl PolicySet {
             is_universal: false,
             compiled_for: None,
             has_usage: true,
+            delay_strings: OnceLock::new(),
         })
     }
 

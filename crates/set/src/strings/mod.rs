@@ -3,7 +3,8 @@
 //! Robots.txt files repeat one another: thousands of them share lines, and different lines share
 //! prefixes. So each string is stored once ([`StringTableBuilder`]), sorted, and written without
 //! the prefix that it shares with the string before it. Every 16th string is stored whole, so
-//! finding one by number decodes at most 16 ([`Strings`]). `FORMAT.md` defines the bytes.
+//! finding one by number decodes at most 16 ([`Strings`]). Those that begin alike have adjacent
+//! numbers. `FORMAT.md` defines the bytes.
 //!
 //! Cost: interning hashes the string and copies a new one, without an allocation per string.
 //! Finishing sorts them, partly on disk if memory is short. Reading one accesses two numbers and one bucket, a few hundred bytes in
@@ -76,6 +77,33 @@ impl Strings {
             next(&mut rest, string).map_err(|what| file.malformed(self.bytes, start, what))?;
         }
         Ok(())
+    }
+
+    /// Returns the number of strings that are less than `bound`, which is that of the first string
+    /// from there on. Reads one string of some buckets, then one bucket.
+    pub fn count_before(&self, file: &SetFile, bound: &[u8]) -> Result<u32, Damage> {
+        let mut string = Vec::new();
+        let (mut low, mut high) = (0, self.buckets());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            self.get(file, StringID(middle * BUCKET_STRINGS as u32), &mut string)?;
+            match string.as_slice() < bound {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        let Some(bucket) = low.checked_sub(1) else { return Ok(0) };
+        let first = bucket * BUCKET_STRINGS as u32;
+        let (start, mut rest) = self.bucket(file, bucket)?;
+        let mut count = 0;
+        while count < (BUCKET_STRINGS as u32).min(self.count - first) {
+            next(&mut rest, &mut string).map_err(|what| file.malformed(self.bytes, start, what))?;
+            if string.as_slice() >= bound {
+                break;
+            }
+            count += 1;
+        }
+        Ok(first + count)
     }
 
     /// Returns the start of a bucket in `strings`, and its bytes.

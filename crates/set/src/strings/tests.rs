@@ -73,6 +73,10 @@ fn strings_come_back_in_any_order() {
         for (id, string) in (0..).map(StringID).zip(&distinct) {
             read.get(&file, id, &mut found).unwrap();
             assert_eq!(&&found, string);
+            assert_eq!(read.count_before(&file, string).unwrap(), id.0);
+            // The next possible string.
+            found.push(0);
+            assert_eq!(read.count_before(&file, &found).unwrap(), id.0 + 1);
         }
         assert!(read.get(&file, StringID(table.len() as u32), &mut found).is_err());
         assert!(read.get(&file, StringID(u32::MAX), &mut found).is_err());
@@ -130,6 +134,8 @@ fn sections_that_do_not_fit_the_number_of_strings() {
 fn damages(file: &SetFile, count: u32) -> Vec<Damage> {
     let strings = Strings::open(file, u64::from(count)).unwrap();
     let mut found = Vec::new();
+    let before = strings.count_before(file, b"/b");
+    assert!(before.is_err() || before.is_ok_and(|before| before <= count));
     (0..count).filter_map(|id| strings.get(file, StringID(id), &mut found).err()).collect()
 }
 
