@@ -1,20 +1,16 @@
 //! `--unknown-hosts FILE`: every host without a policy, with the number of its URLs, in any number.
 //!
-//! Hosts are counted in a table of at most [`UNKNOWN_HOSTS_AT_ONCE`]. A full table is written to a
-//! temporary file, sorted, and begun anew; in the end the sorted runs are merged. Temporary files are
-//! beside the output and have no name, so nothing is left of them after any exit.
+//! Hosts are counted in a table of at most [`UNKNOWN_HOSTS_AT_ONCE`]. A full table is written as a
+//! [sorted run](SortedRuns) beside the output, and begun anew; in the end the runs are merged.
 //!
 //! Cost: one lookup for each host of a chunk; without runs no file but the output. Memory: the table,
-//! and a buffer for each of at most [`SORTED_RUNS_MAX`] runs.
+//! and a buffer for each run.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
-use portcullis_dialect::limits::{SORTED_RUNS_MAX, UNKNOWN_HOSTS_AT_ONCE};
+use portcullis_dialect::limits::UNKNOWN_HOSTS_AT_ONCE;
 use portcullis_report::NameCounts;
+use portcullis_set::{Scratch, SortedRuns, Spool, WriteError};
 
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
@@ -25,31 +21,31 @@ const LINES_BYTES: usize = 64 * 1024;
 pub struct HostCounts {
     output: Output,
     name: String,
-    folder: PathBuf,
     at_once: usize,
     table: NameCounts,
-    /// Sorted lines, each a host, TAB and its count.
-    runs: Vec<File>,
+    scratch: Scratch,
+    /// Hosts, each followed by its count in eight bytes.
+    runs: SortedRuns,
 }
 
 impl HostCounts {
     /// Opens the output.
     pub fn create(path: &OutputFile) -> Result<HostCounts, OutputFailed> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let scratch = Scratch::beside(path, usize::MAX);
         Ok(HostCounts {
             output: Output::create(path)?,
             name: path.display().to_string(),
-            folder: folder.unwrap_or(Path::new(".")).to_owned(),
             at_once: UNKNOWN_HOSTS_AT_ONCE,
             table: NameCounts::default(),
-            runs: Vec::new(),
+            runs: SortedRuns::new(&scratch, host_of),
+            scratch,
         })
     }
 
     /// Adds the hosts of the next piece, all of which are counted.
     pub fn add(&mut self, piece: &NameCounts) -> Result<(), OutputFailed> {
         if self.table.names() > 0 && self.table.names() + piece.names() > self.at_once {
-            self.spill().map_err(|error| OutputFailed::new(&self.name, error))?;
+            self.spill().map_err(|error| failed(&self.name, &error))?;
         }
         self.table.merge(piece, usize::MAX);
         Ok(())
@@ -57,39 +53,52 @@ impl HostCounts {
 
     /// Writes the counts by host. The file does not have its name yet.
     pub fn complete(mut self) -> Result<CompleteOutput, OutputFailed> {
-        let failed = |error| OutputFailed::new(&self.name, error);
-        let mut lines = Lines { text: Vec::new(), sink: Sink(&mut self.output) };
-        merge(&mut self.runs, sorted(&self.table), &mut lines).map_err(failed)?;
-        lines.flush().map_err(failed)?;
+        if !self.runs.is_empty() {
+            self.spill().map_err(|error| failed(&self.name, &error))?;
+        }
+        let mut lines = Lines { text: Vec::new(), output: &mut self.output, failure: None };
+        for (host, urls) in sorted(&self.table) {
+            lines.push(host, urls);
+        }
+        let mut last: Option<(Vec<u8>, u64)> = None;
+        let merged = self.runs.merge(|host, record| {
+            let urls = record.last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            match &mut last {
+                Some((same, sum)) if same == host => *sum += urls,
+                _ => {
+                    if let Some((host, urls)) = last.replace((host.to_vec(), urls)) {
+                        lines.push(&host, urls);
+                    }
+                }
+            }
+            Ok(())
+        });
+        merged.map_err(|error| failed(&self.name, &error))?;
+        if let Some((host, urls)) = last {
+            lines.push(&host, urls);
+        }
+        lines.finish()?;
         self.output.complete()
     }
 
-    /// Writes the table as a sorted run. If there are many, all of them become one.
-    fn spill(&mut self) -> io::Result<()> {
-        let is_full = self.runs.len() == SORTED_RUNS_MAX;
-        let mut merged = if is_full { std::mem::take(&mut self.runs) } else { Vec::new() };
-        let run = BufWriter::new(tempfile::tempfile_in(&self.folder)?);
-        let mut lines = Lines { text: Vec::new(), sink: run };
-        merge(&mut merged, sorted(&self.table), &mut lines)?;
-        lines.flush()?;
-        self.runs.push(lines.sink.into_inner()?);
+    /// Writes the table as a sorted run.
+    fn spill(&mut self) -> Result<(), WriteError> {
+        let mut run = Spool::new(&self.scratch);
+        for (host, urls) in sorted(&self.table) {
+            run.write_record(&[host, &urls.to_le_bytes()].concat())?;
+        }
         self.table.clear();
-        Ok(())
+        self.runs.push(run)
     }
 }
 
-/// An output as a writer.
-struct Sink<'o>(&'o mut Output);
+/// Returns the host of a record.
+fn host_of(record: &[u8]) -> Option<&[u8]> {
+    record.split_last_chunk::<{ size_of::<u64>() }>().map(|(host, _)| host)
+}
 
-impl Write for Sink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(|failed| io::Error::from(failed.kind()))?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn failed(output: &str, error: &WriteError) -> OutputFailed {
+    OutputFailed::new(output, io::Error::from(error.kind()))
 }
 
 /// Returns the hosts of a table with their counts, sorted.
@@ -99,74 +108,33 @@ fn sorted(table: &NameCounts) -> Vec<(&[u8], u64)> {
     hosts
 }
 
-/// Writes lines to a sink, many at once.
-struct Lines<S> {
+/// Writes lines, many at once.
+struct Lines<'o> {
     text: Vec<u8>,
-    sink: S,
+    output: &'o mut Output,
+    failure: Option<OutputFailed>,
 }
 
-impl<S: Write> Lines<S> {
-    fn push(&mut self, host: &[u8], urls: u64) -> io::Result<()> {
+impl Lines<'_> {
+    fn push(&mut self, host: &[u8], urls: u64) {
         self.text.extend_from_slice(host);
-        writeln!(self.text, "\t{urls}")?;
-        if self.text.len() >= LINES_BYTES { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.write_all(&self.text)?;
-        self.text.clear();
-        Ok(())
-    }
-}
-
-/// Merges sorted runs and the hosts of a table, adding the counts of equal hosts.
-fn merge<S: Write>(
-    runs: &mut [File],
-    table: Vec<(&[u8], u64)>,
-    lines: &mut Lines<S>,
-) -> io::Result<()> {
-    let mut readers = Vec::with_capacity(runs.len());
-    let mut next = BinaryHeap::new();
-    for (number, run) in runs.iter_mut().enumerate() {
-        run.rewind()?;
-        let mut reader = BufReader::with_capacity(LINES_BYTES, run);
-        next.extend(read_line(&mut reader)?.map(|(host, urls)| Reverse((host, urls, number))));
-        readers.push(reader);
-    }
-    let mut table = table.into_iter();
-    let mut of_table =
-        move || table.next().map(|(host, urls)| Reverse((host.to_vec(), urls, usize::MAX)));
-    next.extend(of_table());
-    let mut last: Option<(Vec<u8>, u64)> = None;
-    while let Some(Reverse((host, urls, number))) = next.pop() {
-        next.extend(match readers.get_mut(number) {
-            Some(reader) => read_line(reader)?.map(|(host, urls)| Reverse((host, urls, number))),
-            None => of_table(),
-        });
-        match &mut last {
-            Some((same, sum)) if *same == host => *sum += urls,
-            _ => {
-                if let Some((host, urls)) = last.replace((host, urls)) {
-                    lines.push(&host, urls)?;
-                }
-            }
+        writeln!(self.text, "\t{urls}").expect("memory takes it");
+        if self.text.len() >= LINES_BYTES {
+            self.flush();
         }
     }
-    last.map_or(Ok(()), |(host, urls)| lines.push(&host, urls))
-}
 
-/// Reads a line of a run; `None` at its end.
-fn read_line(reader: &mut impl BufRead) -> io::Result<Option<(Vec<u8>, u64)>> {
-    let mut line = Vec::new();
-    if reader.read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.output.write(&self.text).err();
+        }
+        self.text.clear();
     }
-    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a temporary file was changed");
-    let tab = line.iter().rposition(|&byte| byte == b'\t').ok_or_else(damaged)?;
-    let urls = line.strip_suffix(b"\n").and_then(|line| str::from_utf8(&line[tab + 1..]).ok());
-    let urls = urls.and_then(|urls| urls.parse().ok()).ok_or_else(damaged)?;
-    line.truncate(tab);
-    Ok(Some((line, urls)))
+
+    fn finish(mut self) -> Result<(), OutputFailed> {
+        self.flush();
+        self.failure.map_or(Ok(()), Err)
+    }
 }
 
 #[cfg(test)]
@@ -204,7 +172,6 @@ mod tests {
                 counts.add(&piece).unwrap();
             }
             assert_eq!(counts.runs.is_empty(), at_once == 5_000);
-            assert!(counts.runs.len() <= SORTED_RUNS_MAX);
             CompleteOutput::publish_all([counts.complete().unwrap()]).unwrap();
             let lines = expected.iter().map(|(host, urls)| format!("{host}\t{urls}\n"));
             assert_eq!(fs::read_to_string(&path).unwrap(), lines.collect::<String>());

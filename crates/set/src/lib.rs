@@ -28,6 +28,7 @@ mod layout;
 mod load;
 mod pool;
 mod provenance;
+mod runs;
 mod scratch;
 mod standing;
 pub mod stored;
@@ -44,6 +45,7 @@ pub use ingest::{
 pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::Provenance;
+pub use runs::SortedRuns;
 pub use scratch::{Scratch, Spool, SpoolReader};
 pub use standing::{CaptureFacts, Content, HostReader, HostStanding, Hosts, Standing, Standings};
 pub use stored::{MergeError, MergeSettings, PolicySet, ReadBackError};

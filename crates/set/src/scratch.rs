@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::file::WriteError;
@@ -101,7 +101,8 @@ impl Scratch {
         if self.folder.is_none() || bytes <= max {
             return Ok(());
         }
-        Err(self.failed(ErrorKind::OutOfMemory.into()))
+        let needs = format!("they take {bytes} bytes, and may take {max}, half of it");
+        Err(self.failed(io::Error::new(ErrorKind::OutOfMemory, needs)))
     }
 
     fn failed(&self, source: io::Error) -> WriteError {
@@ -177,8 +178,8 @@ impl Spool {
     }
 
     /// Appends a record for [`SpoolReader::read_record`].
-    pub(crate) fn write_record(&mut self, record: &[u8]) -> Result<(), WriteError> {
-        self.write(&(record.len() as u32).to_le_bytes())?;
+    pub fn write_record(&mut self, record: &[u8]) -> Result<(), WriteError> {
+        self.write(&record_head(record))?;
         self.write(record)
     }
 
@@ -240,14 +241,18 @@ impl SpoolReader<'_> {
             .map_err(|error| self.source.get_ref().spool.scratch.failed(error))
     }
 
-    /// Reads a record: the number of its bytes in four bytes, then the bytes.
-    pub(crate) fn read_record(&mut self, record: &mut Vec<u8>) -> Result<(), WriteError> {
-        let mut bytes = [0; 4];
-        self.read(&mut bytes)?;
-        let bytes = u32::from_le_bytes(bytes) as usize;
+    /// Reads a record, whose checksum has to fit.
+    pub fn read_record(&mut self, record: &mut Vec<u8>) -> Result<(), WriteError> {
+        let mut head = [0; RECORD_HEAD_BYTES];
+        self.read(&mut head)?;
+        let bytes = record_bytes(&head);
         self.expect(bytes)?;
         record.resize(bytes, 0);
-        self.read(record)
+        self.read(record)?;
+        match record_head(record) == head {
+            true => Ok(()),
+            false => Err(self.source.get_ref().spool.changed()),
+        }
     }
 
     /// Returns the position of the next byte.
@@ -288,6 +293,26 @@ impl SpoolReader<'_> {
         }
         Ok(())
     }
+}
+
+/// The bytes before a record: the number of its bytes, and the low half of their hash.
+const RECORD_HEAD_BYTES: usize = 8;
+
+fn record_head(record: &[u8]) -> [u8; RECORD_HEAD_BYTES] {
+    let hash = xxh3_64(record) << 32;
+    (hash | u64::from(record.len() as u32)).to_le_bytes()
+}
+
+fn record_bytes(head: &[u8; RECORD_HEAD_BYTES]) -> usize {
+    u64::from_le_bytes(*head) as u32 as usize
+}
+
+/// Takes the next record off a block of records. `None` if it is not what was written.
+pub(crate) fn take_record<'b>(block: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (head, rest) = block.split_first_chunk()?;
+    let (record, rest) = rest.split_at_checked(record_bytes(head))?;
+    *block = rest;
+    (record_head(record) == *head).then_some(record)
 }
 
 #[derive(Debug)]

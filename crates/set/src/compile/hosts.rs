@@ -7,7 +7,6 @@ use zerocopy::little_endian::{U32, U64};
 use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::{ListReader, NoteKind};
 
-use super::super::file::WriteError;
 use super::super::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};
 use super::super::scratch::{Items, Scratch};
 use super::super::standing::{Moment, Timeline};
@@ -63,8 +62,8 @@ impl Captures {
         Captures { rows: Items::new(scratch), outages: Items::new(scratch) }
     }
 
-    fn push(&mut self, row: CaptureRow, outage: Option<KnownOutage>) -> Result<u32, WriteError> {
-        let index = end(&self.rows);
+    fn push(&mut self, row: CaptureRow, outage: Option<KnownOutage>) -> Result<u32, CompileError> {
+        let index = end(&self.rows)?;
         self.rows.push(&[row])?;
         if let Some(KnownOutage { since, copy_captured_at, .. }) = outage {
             let since = stored_time(Some(since));
@@ -103,7 +102,7 @@ impl HostSections {
             let bytes = pool.get(blob)?;
             let records: Vec<_> = ListReader::of_others(&bytes).flatten().collect();
             let words = texts.list(&records, &[], record::OTHER_KIND_BITS)?;
-            self.others_of_blob[blob.index()] = end(&self.others);
+            self.others_of_blob[blob.index()] = end(&self.others)?;
             self.others.push(&words)?;
         }
         Ok(())
@@ -114,7 +113,7 @@ impl HostSections {
         &mut self,
         host: &HostStanding,
         distinct: &DistinctPolicies,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), CompileError> {
         let policy =
             |standing: &Option<Standing>| standing.as_ref().map_or(NONE, |it| distinct.index(it));
         let [http_timeline, https_timeline] =
@@ -125,7 +124,7 @@ impl HostSections {
             if let Some((timelines, timeline)) = self.timelines.as_mut().zip(timeline) {
                 timelines.push(standing, timeline, distinct, &self.others_of_blob)?;
             }
-            Ok::<_, WriteError>(capture)
+            Ok::<_, CompileError>(capture)
         };
         let http_capture = push(host.http.as_ref(), http_timeline)?;
         let https_capture = match host.http == host.https && http_timeline == https_timeline {
@@ -143,7 +142,7 @@ impl HostSections {
         words[host::HTTP_CAPTURE] = U32::new(http_capture);
         words[host::HTTPS_CAPTURE] = U32::new(https_capture);
         words[host::HEAD_WORDS..].as_mut_bytes()[..host.key.len()].copy_from_slice(&host.key);
-        end(&self.hosts); // The position of a host has 32 bits.
+        end(&self.hosts)?; // The position of a host has 32 bits.
         self.hosts.push(&words)?;
         self.counts.hosts += 1;
         self.counts.origins +=
@@ -151,7 +150,7 @@ impl HostSections {
         Ok(())
     }
 
-    fn push_capture(&mut self, standing: &Standing) -> Result<u32, WriteError> {
+    fn push_capture(&mut self, standing: &Standing) -> Result<u32, CompileError> {
         let facts = &standing.facts;
         self.counts.captured = DateSpan::over(self.counts.captured, facts.dates());
         for (count, kind) in self.counts.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
@@ -195,8 +194,8 @@ impl Timelines {
         timeline: &Timeline,
         distinct: &DistinctPolicies,
         others: &[u32],
-    ) -> Result<(), WriteError> {
-        self.starts.push(&[U32::new(end(&self.moments))])?;
+    ) -> Result<(), CompileError> {
+        self.starts.push(&[U32::new(end(&self.moments)?)])?;
         // The usual timeline of one moment follows from the capture.
         if **timeline == [Moment::of(*standing)] {
             return Ok(());
@@ -207,7 +206,7 @@ impl Timelines {
             let counted_back = CaptureFacts { input: 0, ..*facts };
             let row = capture_row(&Standing { facts: counted_back, ..*standing }, others);
             let row = CaptureRow { captured_at: stored_time(age), ..row };
-            let new = end(&self.captures.rows);
+            let new = end(&self.captures.rows)?;
             let bytes = row.as_bytes().try_into().expect("the bytes of a capture");
             let capture = *self.known.entry((bytes, facts.outage)).or_insert(new);
             if capture == new {

@@ -5,10 +5,10 @@ use zerocopy::{Immutable, IntoBytes};
 
 use portcullis_engine::{Line, RuleSetBuf};
 
-use super::super::file::WriteError;
 use super::super::layout::{NONE, rule_set};
 use super::super::pool::{Fingerprint, Fingerprints};
 use super::super::scratch::{Items, Scratch};
+use super::CompileError;
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {
@@ -17,12 +17,12 @@ pub fn push(words: &mut Vec<U32>, number: u32) {
 
 /// Returns the position after the last item of a section.
 ///
-/// # Panics
+/// # Errors
 ///
 /// If the section has 2^32 items, which is beyond the size of one set.
-pub fn end<T: IntoBytes + Immutable>(items: &Items<T>) -> u32 {
-    let position = u32::try_from(items.len()).ok().filter(|&position| position < u32::MAX);
-    position.expect("a section has fewer than 2^32 items; compile the input as several sets")
+pub fn end<T: IntoBytes + Immutable>(items: &Items<T>) -> Result<u32, CompileError> {
+    let position = u32::try_from(items.len()).ok().filter(|&position| position < NONE);
+    position.ok_or(CompileError::TooLarge)
 }
 
 /// Interned lists. Memory: about 30 bytes for each.
@@ -37,10 +37,10 @@ impl<T: IntoBytes + Immutable> Lists<T> {
     }
 
     /// Returns the position of `list` among all items, and stores it if it is new.
-    pub fn intern(&mut self, list: &[T]) -> Result<u32, WriteError> {
+    pub fn intern(&mut self, list: &[T]) -> Result<u32, CompileError> {
         let Lists { items, known } = self;
         known.number(Fingerprint::of(list.as_bytes()), || {
-            let start = end(items);
+            let start = end(items)?;
             items.push(list)?;
             Ok(start)
         })
@@ -73,11 +73,10 @@ impl RuleSets {
         &mut self,
         rules: &RuleSetBuf,
         fingerprint: Fingerprint,
-    ) -> Result<u32, WriteError> {
+    ) -> Result<u32, CompileError> {
         let RuleSets { index, lines, known, .. } = self;
         known.number(fingerprint, || {
-            let start = u32::try_from(lines.len()).ok().filter(|&start| start < NONE);
-            let start = start.expect("rule sets have fewer than 2^32 lines; compile several sets");
+            let start = end(lines)?;
             lines.push(rules.as_lines())?;
             Ok(pushed(index, [start, rules.as_lines().len() as u32]))
         })

@@ -125,6 +125,13 @@ pub enum CompileError {
         u32::MAX
     )]
     LongHistory,
+    /// A section has more items than a set can number.
+    #[error(
+        "too much for one set: a section would have more than {} items; compile the input as several \
+         sets",
+        NONE
+    )]
+    TooLarge,
     /// Hosts collide with every seed of the host table.
     #[error(
         "too many hosts have names that collide in the table of hosts, by each of \

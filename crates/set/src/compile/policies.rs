@@ -7,7 +7,6 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_robots::syntax::ListedRecord;
 
-use super::super::file::WriteError;
 use super::super::layout::{NONE, count, policy, usage};
 use super::super::scratch::{Items, Scratch};
 use super::CompileError;
@@ -84,7 +83,7 @@ impl PolicySections {
 
     /// Adds a policy behind those before it.
     pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
-        self.index.push(&[U32::new(end(&self.words))])?;
+        self.index.push(&[U32::new(end(&self.words)?)])?;
         let mut words = Vec::new();
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
@@ -115,7 +114,7 @@ impl PolicySections {
 
     /// Adds the usage of a policy, and returns its position.
     fn add_usage(&mut self, plan: UsagePlan<'_>) -> Result<u32, CompileError> {
-        let start = end(&self.usage);
+        let start = end(&self.usage)?;
         let mut words = Vec::new();
         let list = self.texts.add_usage(&plan.records)?;
         let head = [
@@ -174,7 +173,7 @@ impl PolicySections {
         words: &mut Vec<U32>,
         entries: Vec<PlannedEntry>,
         records: &[ListedRecord<'_>],
-    ) -> Result<Vec<Option<u32>>, WriteError> {
+    ) -> Result<Vec<Option<u32>>, CompileError> {
         let mut pattern_words = PatternWords::new(records);
         let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();

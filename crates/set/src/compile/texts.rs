@@ -103,7 +103,7 @@ impl Texts {
 
 /// Appends a list, and returns its position.
 fn appended(section: &mut Items<U32>, list: &[U32]) -> Result<u32, CompileError> {
-    let start = end(section);
+    let start = end(section)?;
     section.push(list)?;
     Ok(start)
 }
@@ -128,7 +128,8 @@ pub fn numbered<E: From<WriteError>>(
         reader.read(list[record::HEAD_WORDS..].as_mut_bytes())?;
         for text in &mut list[texts..] {
             if text.get() >> record::FORM_SHIFT == record::STRING {
-                *text = U32::new(table.id(ProvisionalString(text.get())).0);
+                let id = table.id(ProvisionalString(text.get())).ok_or_else(|| lists.changed())?;
+                *text = U32::new(id.0);
             }
         }
         take(list.as_bytes())?;

@@ -1,28 +1,26 @@
 //! The captures of all resources, sorted by key in bounded memory.
 //!
-//! [`Newest`] collects captures in a table. A full table is written to a temporary file as a sorted
-//! run and begun anew; in the end the runs are merged into [`Captured`]: one record per key, which
-//! are read in order and found by key. This is an external merge sort whose runs hold only what may
-//! still count.
+//! [`Newest`] collects captures in a table. A full table is written as a [sorted run](SortedRuns) and
+//! begun anew; in the end the runs are merged into [`Captured`]: one record per key, which are read in
+//! order and found by key. The runs hold only what may still count.
 //!
 //! Cost: one look-up per capture, and two reads and writes of some 60 bytes per resource that counts;
 //! finding a key reads [`BLOCK_BYTES`]. Memory: the table, and one key for each block.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
 
 use portcullis_dialect::AccessRules;
-use portcullis_dialect::limits::SORTED_RUNS_MAX;
 use portcullis_engine::bytes::push_varint;
 
 use super::super::codec::{Fields, push_answer, push_bytes, push_time};
 use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};
-use super::super::scratch::{Scratch, Spool, SpoolReader};
+use super::super::runs::SortedRuns;
+use super::super::scratch::{Scratch, Spool, SpoolReader, take_record};
 use super::super::standing::CaptureFacts;
 use super::newest::{Failures, Held, Known, Position, Target, Targets};
 use super::place::Slot;
@@ -41,7 +39,7 @@ pub(super) struct Newest {
     targets: HashMap<Box<[u8]>, Targets, foldhash::fast::RandomState>,
     /// About the bytes of the table.
     bytes: usize,
-    runs: Vec<Spool>,
+    runs: SortedRuns,
     taken: u64,
 }
 
@@ -54,7 +52,7 @@ impl Newest {
             keeps_all,
             targets: HashMap::default(),
             bytes: 0,
-            runs: Vec::new(),
+            runs: SortedRuns::new(scratch, |record| Fields { rest: record }.bytes()),
             taken: 0,
         }
     }
@@ -91,21 +89,15 @@ impl Newest {
         if *bytes > self.scratch.run_bytes() { self.spill() } else { Ok(()) }
     }
 
-    /// Writes the table as a sorted run. If there are many, all of them become one.
+    /// Writes the table as a sorted run.
     fn spill(&mut self) -> Result<(), WriteError> {
-        if self.runs.len() == SORTED_RUNS_MAX {
-            let mut merged = Spool::new(&self.scratch);
-            self.merge(|record, _, _| merged.write_record(record))?;
-            self.runs = vec![merged];
-        }
         let mut run = Spool::new(&self.scratch);
         let mut record = Vec::new();
         for (key, targets) in self.sorted() {
             push_targets(&mut record, &key, &targets);
             run.write_record(&record)?;
         }
-        self.runs.push(run);
-        Ok(())
+        self.runs.push(run)
     }
 
     /// Empties the table and returns its content, sorted by key.
@@ -117,82 +109,46 @@ impl Newest {
         sorted
     }
 
-    /// Merges the runs: passes the record of each key to `take`, with its key and targets.
-    fn merge(
-        &self,
-        mut take: impl FnMut(&[u8], &[u8], &Targets) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        let mut readers: Vec<RunReader<'_>> = self.runs.iter().map(RunReader::new).collect();
-        let mut next = BinaryHeap::new();
-        for (number, reader) in readers.iter_mut().enumerate() {
-            next.extend(reader.next_key()?.map(|key| Reverse((key, number))));
-        }
-        let mut record = Vec::new();
-        while let Some(Reverse((key, number))) = next.pop() {
-            let mut all = readers[number].targets()?;
-            next.extend(readers[number].next_key()?.map(|key| Reverse((key, number))));
-            while let Some(Reverse((_, other))) = next.peek().filter(|next| next.0.0 == key) {
-                let other = *other;
-                next.pop();
-                for (slot, target) in all.iter_mut().zip(readers[other].targets()?) {
-                    match (slot.as_mut(), target) {
-                        (Some(slot), Some(target)) => {
-                            slot.add(*target, self.rules, self.keeps_all);
-                        }
-                        (None, target) => *slot = target,
-                        (Some(_), None) => {}
-                    }
-                }
-                next.extend(readers[other].next_key()?.map(|key| Reverse((key, other))));
-            }
-            push_targets(&mut record, &key, &all);
-            take(&record, &key, &all)?;
-        }
-        Ok(())
-    }
-
     /// Returns the captures of all resources, the content of their files, and the number of captures
     /// that came beside another one of their resource.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool, u64), WriteError> {
         let mut captured = Captured::new(&self.scratch);
         if self.runs.is_empty() {
-            let mut record = Vec::new();
             for (key, targets) in self.sorted() {
-                push_targets(&mut record, &key, &targets);
-                captured.push(&record, &key, &targets)?;
+                captured.push(&key, &targets)?;
             }
         } else {
             self.spill()?;
-            self.merge(|record, key, targets| captured.push(record, key, targets))?;
+            let mut last: Option<(Box<[u8]>, Targets)> = None;
+            self.runs.merge(|key, record| {
+                let (_, targets) = targets(record).ok_or_else(|| captured.records.changed())?;
+                match &mut last {
+                    Some((same, all)) if **same == *key => self.join(all, targets),
+                    _ => {
+                        if let Some((key, all)) = last.replace((key.into(), targets)) {
+                            captured.push(&key, &all)?;
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+            if let Some((key, all)) = last {
+                captured.push(&key, &all)?;
+            }
         }
         let superseded = if self.keeps_all { 0 } else { self.taken - captured.resources };
         Ok((captured, self.pool, superseded))
     }
-}
 
-/// Reads a run, of which each key is known before its targets.
-struct RunReader<'r> {
-    run: &'r Spool,
-    reader: SpoolReader<'r>,
-    record: Vec<u8>,
-}
-
-impl<'r> RunReader<'r> {
-    fn new(run: &'r Spool) -> RunReader<'r> {
-        RunReader { run, reader: run.reader(), record: Vec::new() }
-    }
-
-    fn next_key(&mut self) -> Result<Option<Box<[u8]>>, WriteError> {
-        if self.reader.is_at_end() {
-            return Ok(None);
+    /// Joins the resources that two runs have under one key.
+    fn join(&self, all: &mut Targets, others: Targets) {
+        for (slot, target) in all.iter_mut().zip(others) {
+            match (slot.as_mut(), target) {
+                (Some(slot), Some(target)) => slot.add(*target, self.rules, self.keeps_all),
+                (None, target) => *slot = target,
+                (Some(_), None) => {}
+            }
         }
-        self.reader.read_record(&mut self.record)?;
-        let key = Fields { rest: &self.record }.bytes();
-        key.map(|key| Some(key.into())).ok_or_else(|| self.run.changed())
-    }
-
-    fn targets(&self) -> Result<Targets, WriteError> {
-        targets(&self.record).map(|it| it.1).ok_or_else(|| self.run.changed())
     }
 }
 
@@ -203,25 +159,28 @@ pub(super) struct Captured {
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
     resources: u64,
+    record: Vec<u8>,
 }
 
 impl Captured {
     fn new(scratch: &Scratch) -> Captured {
-        Captured { records: Spool::new(scratch), blocks: Vec::new(), resources: 0 }
+        let (blocks, record) = (Vec::new(), Vec::new());
+        Captured { records: Spool::new(scratch), blocks, resources: 0, record }
     }
 
-    fn push(&mut self, record: &[u8], key: &[u8], targets: &Targets) -> Result<(), WriteError> {
+    fn push(&mut self, key: &[u8], targets: &Targets) -> Result<(), WriteError> {
         let at = self.records.len();
         if self.blocks.last().is_none_or(|(_, start)| at - start >= BLOCK_BYTES) {
             self.blocks.push((key.into(), at));
         }
         self.resources += targets.iter().flatten().count() as u64;
-        self.records.write_record(record)
+        push_targets(&mut self.record, key, targets);
+        self.records.write_record(&self.record)
     }
 
     /// Reads all keys and their resources in order.
     pub(super) fn reader(&self) -> CapturedReader<'_> {
-        CapturedReader(RunReader::new(&self.records))
+        CapturedReader { records: &self.records, reader: self.records.reader(), record: Vec::new() }
     }
 
     /// Returns the resources under a key.
@@ -239,26 +198,35 @@ impl Captured {
 /// Returns the record of a key in a block. `None` if the block makes no sense.
 fn found<'b>(mut block: &'b [u8], key: &[u8]) -> Option<Option<&'b [u8]>> {
     while !block.is_empty() {
-        let (bytes, rest) = block.split_first_chunk()?;
-        let (record, rest) = rest.split_at_checked(u32::from_le_bytes(*bytes) as usize)?;
+        let record = take_record(&mut block)?;
         let other = Fields { rest: record }.bytes()?;
         if other >= key {
             return Some((other == key).then_some(record));
         }
-        block = rest;
     }
     Some(None)
 }
 
 /// Reads [`Captured`] in the order of keys.
-pub(super) struct CapturedReader<'c>(RunReader<'c>);
+pub(super) struct CapturedReader<'c> {
+    records: &'c Spool,
+    reader: SpoolReader<'c>,
+    record: Vec<u8>,
+}
+
+impl CapturedReader<'_> {
+    fn read(&mut self) -> Result<(Box<[u8]>, Targets), WriteError> {
+        self.reader.read_record(&mut self.record)?;
+        let (key, targets) = targets(&self.record).ok_or_else(|| self.records.changed())?;
+        Ok((key.into(), targets))
+    }
+}
 
 impl Iterator for CapturedReader<'_> {
     type Item = Result<(Box<[u8]>, Targets), WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let key = self.0.next_key().transpose()?;
-        Some(key.and_then(|key| Ok((key, self.0.targets()?))))
+        (!self.reader.is_at_end()).then(|| self.read())
     }
 }
 

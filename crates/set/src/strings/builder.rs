@@ -6,9 +6,6 @@
 
 use std::hash::BuildHasher;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
@@ -16,8 +13,9 @@ use zerocopy::little_endian::U64;
 
 use super::{BUCKET_STRINGS, StringID};
 use crate::file::{SectionKind, SectionSink, WriteError};
-use crate::scratch::{Items, Scratch, Spool, SpoolReader};
-use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX, SORTED_RUNS_MAX};
+use crate::runs::SortedRuns;
+use crate::scratch::{Items, Scratch, Spool};
+use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use portcullis_engine::bytes::push_varint;
 
 /// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the
@@ -60,8 +58,8 @@ pub struct StringTableBuilder {
     hasher: foldhash::fast::RandomState,
     /// The provisional number of the first string in `bytes`.
     first: u32,
-    /// The sorted strings of earlier tables, each a record: the string and its provisional number.
-    runs: Vec<Spool>,
+    /// The strings of earlier tables, each a record: the string and its provisional number.
+    runs: SortedRuns,
 }
 
 /// The number of a string in its table, and half of its hash. Most different strings differ in it,
@@ -92,7 +90,7 @@ impl StringTableBuilder {
             numbers: HashTable::new(),
             hasher: foldhash::fast::RandomState::default(),
             first: 0,
-            runs: Vec::new(),
+            runs: SortedRuns::new(scratch, string_of),
         }
     }
 
@@ -138,23 +136,17 @@ impl StringTableBuilder {
         (self.first as usize + self.ends.len()) * size_of::<StringID>()
     }
 
-    /// Writes the table as a sorted run, and begins anew. If there are many runs, all become one.
+    /// Writes the table as a sorted run, and begins anew.
     fn spill(&mut self) -> Result<(), WriteError> {
-        if self.runs.len() == SORTED_RUNS_MAX {
-            let mut merged = Spool::new(&self.scratch);
-            let mut record = Vec::new();
-            merge(&self.runs, |string, number| {
-                write_string(&mut merged, &mut record, string, number)
-            })?;
-            self.runs = vec![merged];
-        }
         let mut run = Spool::new(&self.scratch);
         let mut record = Vec::new();
         for number in self.sorted() {
-            let string = string_at(&self.bytes, &self.ends, number);
-            write_string(&mut run, &mut record, string, self.first + number)?;
+            record.clear();
+            record.extend_from_slice(string_at(&self.bytes, &self.ends, number));
+            record.extend_from_slice(&(self.first + number).to_le_bytes());
+            run.write_record(&record)?;
         }
-        self.runs.push(run);
+        self.runs.push(run)?;
         self.first += self.ends.len() as u32;
         self.bytes.clear();
         self.ends.clear();
@@ -187,54 +179,19 @@ impl StringTableBuilder {
         } else {
             self.spill()?;
             (self.bytes, self.ends) = (Vec::new(), Vec::new());
-            merge(&self.runs, |string, number| table.push(string, number))?;
+            self.runs.merge(|string, record| {
+                let number = record.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                table.push(string, number)
+            })?;
         }
         table.bucket_starts.push(&[U64::new(table.bytes.len())])?;
         Ok(table)
     }
 }
 
-/// Writes a string and its provisional number.
-fn write_string(
-    run: &mut Spool,
-    record: &mut Vec<u8>,
-    string: &[u8],
-    number: u32,
-) -> Result<(), WriteError> {
-    record.clear();
-    record.extend_from_slice(string);
-    record.extend_from_slice(&number.to_le_bytes());
-    run.write_record(record)
-}
-
-/// Passes the strings of sorted runs to `take` in order, with their provisional numbers.
-fn merge(
-    runs: &[Spool],
-    mut take: impl FnMut(&[u8], u32) -> Result<(), WriteError>,
-) -> Result<(), WriteError> {
-    let mut readers: Vec<SpoolReader<'_>> = runs.iter().map(Spool::reader).collect();
-    let next = |number: usize, readers: &mut [SpoolReader<'_>]| {
-        let reader = &mut readers[number];
-        if reader.is_at_end() {
-            return Ok(None);
-        }
-        let mut record = Vec::new();
-        reader.read_record(&mut record)?;
-        let string =
-            record.len().checked_sub(NUMBER_BYTES).ok_or_else(|| runs[number].changed())?;
-        let provisional = u32::from_le_bytes(record[string..].try_into().expect("four bytes"));
-        record.truncate(string);
-        Ok(Some(Reverse((record, provisional, number))))
-    };
-    let mut heap = BinaryHeap::new();
-    for number in 0..runs.len() {
-        heap.extend(next(number, &mut readers)?);
-    }
-    while let Some(Reverse((string, provisional, number))) = heap.pop() {
-        take(&string, provisional)?;
-        heap.extend(next(number, &mut readers)?);
-    }
-    Ok(())
+/// Returns the string of a record.
+fn string_of(record: &[u8]) -> Option<&[u8]> {
+    record.split_last_chunk::<NUMBER_BYTES>().map(|(string, _)| string)
 }
 
 /// Returns the numbers from 0 to `count` in the order of their strings. Uses 32 bytes of memory for
@@ -275,13 +232,9 @@ pub struct StringTable {
 }
 
 impl StringTable {
-    /// Returns the final number of `string`.
-    ///
-    /// # Panics
-    ///
-    /// If `string` comes from another builder with more strings.
-    pub fn id(&self, string: ProvisionalString) -> StringID {
-        self.ids[string.0 as usize]
+    /// Returns the final number of `string`; `None` if another builder with more strings gave it.
+    pub fn id(&self, string: ProvisionalString) -> Option<StringID> {
+        self.ids.get(string.0 as usize).copied()
     }
 
     /// Returns the number of strings, which the reader needs to open them.
@@ -317,7 +270,8 @@ impl StringTable {
             self.last.extend_from_slice(string);
             self.count += 1;
         }
-        self.ids[provisional as usize] = StringID(self.count - 1);
+        let id = self.ids.get_mut(provisional as usize).ok_or_else(|| self.bytes.changed())?;
+        *id = StringID(self.count - 1);
         Ok(())
     }
 }
