@@ -271,6 +271,8 @@ struct Summary<'r> {
     policies: u64,
     rule_sets: u64,
     spilled_bytes: u64,
+    #[serde(skip)]
+    memory: usize,
     ingest_seconds: f64,
     compile_seconds: f64,
     seconds: f64,
@@ -319,6 +321,7 @@ impl<'r> Summary<'r> {
             policies: written.policies,
             rule_sets: written.rule_sets,
             spilled_bytes: config.scratch.spilled_bytes(),
+            memory: config.scratch.memory(),
             ingest_seconds: ingesting.as_secs_f64(),
             compile_seconds: all.saturating_sub(ingesting).as_secs_f64(),
             seconds: all.as_secs_f64(),
@@ -361,7 +364,9 @@ impl<'r> Summary<'r> {
             self.origins_per_second
         )?;
         if self.spilled_bytes > 0 {
-            writeln!(out, "{} in temporary files (--memory)", counted(self.spilled_bytes, "byte"))?;
+            let spilled = counted(self.spilled_bytes, "byte");
+            let memory = counted(self.memory as u64, "byte");
+            writeln!(out, "{spilled} in temporary files, beside {memory} of memory (--memory)")?;
         }
         let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;

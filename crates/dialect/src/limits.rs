@@ -589,6 +589,12 @@ pub const SORT_RUN_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// a larger one.
 pub const SPOOL_BUFFER_BYTES: usize = 1024 * 1024;
 
+/// Captures, or moments of timelines, that are settled or compiled at once, in whole hosts.
+///
+/// Source: our choice. They take some hundred bytes each, and threads share that many well. A host with
+/// more is alone.
+pub const CAPTURES_AT_ONCE: usize = 16 * 1024;
+
 /// The least memory of the compiler, in bytes; less counts as this much. Half of it is for tables.
 ///
 /// Source: our choice. The buffers of some 30 sequences and of a merge take it.

@@ -75,6 +75,11 @@ impl Scratch {
         usize::try_from(all / 4).unwrap_or(usize::MAX)
     }
 
+    /// Returns about the memory that is used, in bytes.
+    pub fn memory(&self) -> usize {
+        self.memory.max(COMPILE_MEMORY_MIN)
+    }
+
     /// Returns the bytes that were written to temporary files.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled.load(Ordering::Relaxed)
@@ -97,7 +102,7 @@ impl Scratch {
 
     /// Checks that tables of this size may stay in memory: half of what there is.
     pub(crate) fn check_tables(&self, bytes: usize) -> Result<(), WriteError> {
-        let max = self.memory.max(COMPILE_MEMORY_MIN) / 2;
+        let max = self.memory() / 2;
         if self.folder.is_none() || bytes <= max {
             return Ok(());
         }

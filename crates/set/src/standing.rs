@@ -1,6 +1,7 @@
 //! Standings of origins, before they are stored in a set.
 
 use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_dialect::limits::CAPTURES_AT_ONCE;
 use portcullis_io::CaptureNotes;
 use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
@@ -110,6 +111,21 @@ impl Iterator for HostReader<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         (!self.reader.is_at_end()).then(|| self.read())
     }
+}
+
+/// Reads hosts until they have [`CAPTURES_AT_ONCE`] captures, which `captures` counts.
+pub(super) fn next_piece<T>(
+    reader: &mut impl Iterator<Item = Result<T, WriteError>>,
+    captures: impl Fn(&T) -> usize,
+) -> Result<Vec<T>, WriteError> {
+    let (mut piece, mut count) = (Vec::new(), 0);
+    while count < CAPTURES_AT_ONCE
+        && let Some(host) = reader.next().transpose()?
+    {
+        count += captures(&host);
+        piece.push(host);
+    }
+    Ok(piece)
 }
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all

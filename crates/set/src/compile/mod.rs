@@ -43,6 +43,7 @@ use super::file::{
 };
 use super::layout::{MomentRow, NONE, OutageRow, count, record};
 use super::scratch::{Scratch, Spool};
+use super::standing::next_piece;
 use super::stored::CompiledFor;
 use super::strings::{StringError, StringTable};
 use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing, Standings};
@@ -315,9 +316,6 @@ fn check_moments(hosts: &[HostStanding]) -> Result<(), CompileError> {
     }
 }
 
-/// Hosts that are read before their policies are planned.
-const HOSTS_AT_ONCE: usize = 4_096;
-
 impl<'c> Compiled<'c> {
     /// Compiles everything that a file of a set has.
     pub(super) fn of(
@@ -339,7 +337,8 @@ impl<'c> Compiled<'c> {
         let mut sections = HostSections::new(scratch, pool.places(), hosts.has_history());
         let mut reader = hosts.iter();
         loop {
-            let piece = reader.by_ref().take(HOSTS_AT_ONCE).collect::<Result<Vec<_>, _>>()?;
+            let moments = |host: &HostStanding| 1 + host.timelines().map(Vec::len).sum::<usize>();
+            let piece = next_piece(&mut reader, moments)?;
             if piece.is_empty() {
                 break;
             }

@@ -5,7 +5,8 @@
 //! order and found by key. The runs hold only what may still count.
 //!
 //! Cost: one look-up per capture, and two reads and writes of some 60 bytes per resource that counts;
-//! finding a key reads [`BLOCK_BYTES`]. Memory: the table, and one key for each block.
+//! finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all that is kept
+//! of one host.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -21,7 +21,8 @@
 //! each capture on the way, and when an outage becomes long.
 //!
 //! Cost: all captures are read once in the order of their keys, and a block of them per redirect, on
-//! all threads. Memory: some thousand hosts with their captures. Temporary files can fail.
+//! all threads. Memory: [`CAPTURES_AT_ONCE`](portcullis_dialect::limits::CAPTURES_AT_ONCE) captures of
+//! some hundred bytes each, or those of the one host that has more. Temporary files can fail.
 
 use rayon::prelude::*;
 
@@ -37,7 +38,7 @@ use portcullis_robots::syntax::NoteKind;
 use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{
-    CaptureFacts, Content, HostStanding, Hosts, Moment, Standing, Standings, Timeline,
+    CaptureFacts, Content, HostStanding, Hosts, Moment, Standing, Standings, Timeline, next_piece,
 };
 use super::captured::{Captured, Newest};
 use super::history::HistoryWriter;
@@ -45,9 +46,6 @@ use super::newest::{Held, Known, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
 use super::{Ingested, InputReport, OutageConfig};
-
-/// The number of hosts that are settled before they are written, in the order of their keys.
-const HOSTS_AT_ONCE: usize = 4_096;
 
 /// Settles the standing of each captured origin, and its history if all captures were kept.
 pub(super) fn settle(
@@ -70,7 +68,10 @@ pub(super) fn settle(
     let mut counts = StandingCounts::default();
     let mut reader = captured.reader();
     loop {
-        let piece = reader.by_ref().take(HOSTS_AT_ONCE).collect::<Result<Vec<_>, _>>()?;
+        let captures = |(_, targets): &(Box<[u8]>, Targets)| {
+            targets.iter().flatten().map(|target| target.captures().count()).sum()
+        };
+        let piece = next_piece(&mut reader, captures)?;
         if piece.is_empty() {
             break;
         }
