@@ -5,7 +5,8 @@
 //! user-agent lines ([`RecordGroups`]), so a set stores nothing more for them.
 //!
 //! Cost: comparing the number of each other record's string, because the strings of delays have
-//! adjacent numbers, up to case; for a file with a delay, reading its extract once for all agents.
+//! adjacent numbers, up to case; for a file with a delay, reading its user-agent lines once for
+//! all agents.
 
 use std::ops::Range;
 
@@ -67,7 +68,7 @@ impl StoredCapture<'_> {
         if lines.is_empty() {
             return Ok(vec![CrawlDelay::default(); agents.len()]);
         }
-        policy.with_file(|file, _| {
+        policy.with_user_agents(|file| {
             let groups = RecordGroups::new(file, &lines);
             let of_agent = |agent| {
                 CrawlDelay::of_seconds(groups.applying(Some(agent), dialect).map(|it| values[it]))

@@ -273,6 +273,30 @@ impl<'s> StoredPolicy<'s> {
         Ok(with(&file, &extract))
     }
 
+    /// Calls `with` with the user-agent lines of its file, in their groups. No rule is read.
+    pub(super) fn with_user_agents<T>(
+        &self,
+        with: impl FnOnce(&RobotsTxt<'_>) -> T,
+    ) -> Result<T, Damage> {
+        let records = self.record_list()?;
+        let mut bytes_left = self.set.record_bytes_max();
+        let (mut list, mut text) = (ListWriter::default(), Vec::new());
+        for index in 0..records.len() {
+            if !records.is_user_agent(index)? {
+                continue;
+            }
+            let role = Role::Access(RecordKind::ALL[records.kind(index)? as usize]);
+            let value_start = records.read(index, &mut text)?;
+            let too_many = || records.malformed("a file is longer than it may be");
+            bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
+            let in_order = list.push(role, records.line(index)?, &text, value_start);
+            in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
+        }
+        let extract = list.finish();
+        let file = RobotsTxt::read_extract(&extract);
+        Ok(with(&file.ok_or_else(|| self.malformed("its records are not a valid file"))?))
+    }
+
     /// Returns the file's usage records, in their order.
     pub fn usage_records(&self) -> Result<Vec<(UsageKind, DocumentRecord)>, Damage> {
         let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
