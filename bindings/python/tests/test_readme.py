@@ -41,6 +41,11 @@ def test_snippet(code, set_path, urls, tmp_path, monkeypatch):
         pq.write_table(pages, "pages.parquet")
         pathlib.Path("crawl").mkdir()
         pq.write_table(pages.append_column("text", pages["url"]), "crawl/0.parquet")
+        for name in ("captures", "parts"):
+            pathlib.Path(name).mkdir()
+        for number, host in enumerate(sorted(os.listdir("robots"))[:4]):
+            capture = {"url": f"https://{host}/robots.txt", "status": 200, "body": "Disallow:"}
+            pq.write_table(pa.Table.from_pylist([capture]), f"captures/{number}.parquet")
     except ImportError:
         pass
     names = {}

@@ -1,8 +1,10 @@
 """Tests of real Spark: a driver and two executors in separate processes (local-cluster)."""
 
 import collections
+import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -29,6 +31,7 @@ from portcullis_robots import spark as robots  # noqa: E402
 from portcullis_robots.spark import __main__ as job  # noqa: E402
 
 FILES = 8
+MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
@@ -313,9 +316,106 @@ def test_compiling_in_tasks(session, tmp_path):
         answer = {"url": f"https://host{number}.example/robots.txt", "status": 200, "body": ""}
         path.write_text(json.dumps({**answer, "fetched_at": "2026-01-01T00:00:00Z"}) + "\n")
         inputs.append(str(path))
+    # A part of an earlier job or attempt is replaced.
+    (tmp_path / "part-00001.pcs").write_text("no set")
     merged = robots.compile(session, inputs, str(tmp_path / "all.pcs"), str(tmp_path), tasks=3)
     assert merged.hash == PolicySet.compile(inputs).hash
     assert len(list(tmp_path.glob("part-*.pcs"))) == 3
+
+
+def compressed(source):
+    """Replace a file by a compressed one."""
+    path = source.with_name(source.name + ".zst")
+    with open(source, "rb") as file, pa.output_stream(path, compression="zstd") as output:
+        shutil.copyfileobj(file, output, MIB)
+    source.unlink()
+    return path
+
+
+def to_parquet(source):
+    """Replace JSON Lines by Parquet."""
+    path = source.with_suffix(".parquet")
+    texts = ["url", "fetched_at", "body", "body_base64", "error"]
+    schema = pa.schema([("status", pa.int32()), *((name, pa.string()) for name in texts)])
+    with open(source) as lines, pq.ParquetWriter(path, schema) as writer:
+        while rows := [json.loads(line) for line in itertools.islice(lines, 10_000)]:
+            writer.write_table(pa.Table.from_pylist(rows, schema))
+    source.unlink()
+    return path
+
+
+@pytest.fixture
+def gigabytes(tmp_path):
+    """A folder that is removed after the test, even if it fails."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
+
+
+@pytest.fixture
+def captures(program, gigabytes):
+    """Captures of more than an executor's memory for each of two: JSON Lines, WARC and Parquet."""
+    inputs, size = [], 0
+    for number in range(8):
+        kind = "warc" if number == 3 else "jsonl"
+        folder = gigabytes / f"corpus-{number}"
+        command = [program, "synth", "--hosts", "210000", "--urls", "0", "--seed", str(number)]
+        subprocess.run([*command, "--format", kind, "-o", folder], check=True, capture_output=True)
+        path = next(folder.glob("robots.*"))
+        if kind == "jsonl":
+            size += path.stat().st_size
+            path = compressed(path) if number != 5 else to_parquet(path)
+        inputs.append(str(path))
+    assert size >= 2 * 1.2 * 1024 * MIB
+    return inputs
+
+
+def test_compiling_more_than_executors_hold(session, captures, program, gigabytes, monkeypatch):
+    def peak(call):
+        """Return the result, the memory of this process before, and its peak meanwhile, in bytes."""
+
+        def now(line):
+            with open("/proc/self/status") as file:
+                return int(re.search(rf"{line}:\s+(\d+)", file.read())[1]) * 1024
+
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        before = now("VmRSS")
+        return call(), before, now("VmHWM")
+
+    part = robots._part
+
+    def measured(*asked):
+        compile = part(*asked)
+
+        def measure(share):
+            path, _, most = peak(lambda: compile(share))
+            with open(f"{path}.peak", "w") as file:
+                print(os.getpid(), most, file=file)
+            return path
+
+        return measure
+
+    monkeypatch.setattr(robots, "_part", measured)
+    parts, output = gigabytes / "parts", gigabytes / "all.pcs"
+    parts.mkdir()
+    asked = {"tasks": 4, "memory": 256 * MIB}
+    merged, before, most = peak(
+        lambda: robots.compile(session, captures, str(output), str(parts), **asked)
+    )
+    tasks = [path.read_text().split() for path in sorted(parts.glob("*.peak"))]
+    # This process has the memory of other tests besides that of the merger.
+    peaks = [most - before, *(int(most) for _, most in tasks)]
+    print("MiB of memory, of the driver and the tasks:", [most // MIB for most in peaks])
+    files = [output, *sorted(parts.glob("*.pcs"))]
+    print("MiB of sets:", [path.stat().st_size // MIB for path in files])
+    assert len(tasks) == 4 and len({process for process, _ in tasks}) >= 2
+    assert max(peaks) < 400 * MIB
+
+    shutil.rmtree(parts)
+    whole = gigabytes / "whole.pcs"
+    command = [program, "compile", "-o", whole, "--memory", "256MiB", *captures]
+    print(subprocess.run(command, check=True, capture_output=True, text=True).stderr)
+    assert PolicySet.open(whole).hash == merged.hash
 
 
 def test_the_jobs_times():

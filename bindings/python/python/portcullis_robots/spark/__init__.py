@@ -290,6 +290,9 @@ def compile(
     inputs at once. ``history`` is that of ``PolicySet.compile``. ``memory`` is the number of bytes
     that a task and the merger use: what does not fit is written to temporary files in ``parts`` and
     beside ``output``. The driver reads the parts one after another.
+
+    The folder ``parts`` must exist. A task that runs again replaces its part. The parts stay; the
+    caller removes them, or merges them again with ``PolicySet.merge``.
     """
     inputs = list(inputs)
     tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
