@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
@@ -37,8 +37,8 @@ pub struct Audit {
     pub(crate) policies: Policies,
     /// The maximum number of rows in a list.
     pub(crate) top: usize,
-    /// For each rule's counter, whether [`Findings`] has enough sample URLs of the rule.
-    pub(crate) has_samples: Vec<AtomicBool>,
+    /// A bit for each rule's counter: whether [`Findings`] has enough sample URLs of the rule.
+    has_samples: Vec<AtomicU64>,
     /// The sum over finished workers.
     tally: Mutex<Tally>,
 }
@@ -90,7 +90,7 @@ impl Audit {
             survey,
             policies,
             top,
-            has_samples: (0..counters[0]).map(|_| AtomicBool::new(false)).collect(),
+            has_samples: (0..counters[0].div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             tally,
         })
     }
@@ -99,6 +99,17 @@ impl Audit {
     /// `None`, they are invalid.
     pub fn worker(&self, assumed_scheme: Option<&[u8]>) -> Worker<'_> {
         Worker::new(self, assumed_scheme)
+    }
+
+    /// Returns whether there are enough sample URLs of the rule with a counter.
+    #[inline]
+    pub(crate) fn has_samples(&self, counter: usize) -> bool {
+        self.has_samples[counter / 64].load(Ordering::Relaxed) >> (counter % 64) & 1 == 1
+    }
+
+    /// Stores that there are enough sample URLs of a rule.
+    pub(crate) fn set_has_samples(&self, counter: usize) {
+        self.has_samples[counter / 64].fetch_or(1 << (counter % 64), Ordering::Relaxed);
     }
 
     pub(crate) fn new_tally(&self) -> Tally {

@@ -7,12 +7,12 @@
 //! merges them chunk by chunk. So the result is the same for any number of threads.
 //!
 //! Cost per URL: one lookup of the host per run of URLs with one origin and one policy, and a few
-//! additions. Memory per thread: two counters per rule. Shared memory: a few counters per host that
+//! additions. Memory per thread: two counters for each rule that decides a URL, and for its
+//! neighbours in a page of memory. Shared memory: a bit per rule, a few counters per host that
 //! occurs and each of its policies, a few URLs per deciding rule, and at most
 //! [`AUDIT_UNKNOWN_ORIGINS_MAX`] origins without a policy.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::audit::Audit;
 use crate::classes::Classified;
@@ -151,7 +151,7 @@ impl Findings {
             }
             if samples.len() == AUDIT_SAMPLES {
                 // Only later chunks can read this flag, and their samples are not needed.
-                audit.has_samples[*rule].store(true, Ordering::Relaxed);
+                audit.set_has_samples(*rule);
             }
         }
         let room = AUDIT_SAMPLES - self.invalid.len();
@@ -322,7 +322,7 @@ impl Counting<'_> {
             let rules = (&mut self.tally.rules[..], &mut self.tally.class_rules[..]);
             decided(policy, decisions, rules, |rule| {
                 // Earlier chunks may have enough samples.
-                if audit.has_samples[rule].load(Ordering::Relaxed) {
+                if audit.has_samples(rule) {
                     return;
                 }
                 let in_chunk = self.in_chunk.entry(rule).or_default();
