@@ -31,6 +31,9 @@ pub(super) const CHECKSUMS_PER_BLOCK: u64 = BLOCK / CHECKSUM;
 /// Sections begin at multiples of this, in bytes.
 pub(super) const SECTION_ALIGNMENT: u64 = 64;
 
+/// The blocks that are verified before the pages that were touched for them may be released: 64 MiB.
+const BLOCKS_PER_PAUSE: u64 = 16 * 1024;
+
 /// The maximum number of levels: the data and its checksums. Seven are enough for all blocks that a
 /// `u64` of bytes can have: 2^52, 2^43, 2^34, 2^25, 2^16, 2^7, 1.
 const LEVELS_MAX: usize = 7;
@@ -227,9 +230,16 @@ impl<'f> BlockReader<'f> {
     }
 
     /// Compares all blocks, then the padding, then the content hash. Returns the damage with the
-    /// lowest offset, so that a report tells a flipped bit from a failing disk.
-    pub(super) fn verify(&self) -> Result<(), Damage> {
-        let damages = (1..self.header.layout.blocks()).filter_map(|it| self.check_block(it).err());
+    /// lowest offset, so that a report tells a flipped bit from a failing disk. Calls `pause` after
+    /// every [`BLOCKS_PER_PAUSE`].
+    pub(super) fn verify(&self, pause: impl Fn()) -> Result<(), Damage> {
+        let check = |block: u64| {
+            if block.is_multiple_of(BLOCKS_PER_PAUSE) {
+                pause();
+            }
+            self.check_block(block).err()
+        };
+        let damages = (1..self.header.layout.blocks()).filter_map(check);
         match damages.min_by_key(Damage::offset) {
             Some(damage) => Err(damage),
             None => {

@@ -210,7 +210,7 @@ impl SetFile {
         let blocks = self.header.layout.blocks();
         let reader = BlockReader { checked: &CheckedBlocks::none(blocks), ..self.blocks() };
         let sound = match Header::decode(self.storage.name(), self.storage.bytes()) {
-            Ok(header) if header == self.header => reader.verify(),
+            Ok(header) if header == self.header => reader.verify(|| self.release_pages()),
             Err(SetError::Damaged(damage)) => Err(damage),
             _ => Err(self.malformed_header("it is not what it was when the file was opened")),
         };

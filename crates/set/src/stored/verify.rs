@@ -151,6 +151,9 @@ impl PolicySet {
     }
 }
 
+/// The bytes that are compared before the pages that were touched for them are released.
+const BYTES_PER_RELEASE: u64 = 64 << 20;
+
 /// Compares sections with those of a set.
 struct Comparison<'s> {
     set: &'s PolicySet,
@@ -191,7 +194,11 @@ impl SectionSink for Comparison<'_> {
             let differs = differs.unwrap_or(own.len()) as u64;
             return Err(self.differs(section, self.at + differs).into());
         }
+        let before = self.at / BYTES_PER_RELEASE;
         self.at += bytes.len() as u64;
+        if self.at / BYTES_PER_RELEASE > before {
+            self.set.file.release_pages();
+        }
         Ok(())
     }
 }
