@@ -226,6 +226,9 @@ impl fmt::Display for Fault {
     ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
         format!("{} was changed while it was in use; check the disk, and run again", path.display())
     }
+    ErrorKind::OutOfMemory => {
+        "too little memory (--memory) for the tables of distinct files and rules".to_owned()
+    }
     _ => format!("cannot write {}: {}", path.display(), fix(.source)),
 })]
 pub struct WriteError {
@@ -249,7 +252,6 @@ fn fix(error: &io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place for it"
         }
-        ErrorKind::OutOfMemory => "the tables of distinct files and rules need more --memory",
         ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
         ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
