@@ -139,7 +139,7 @@ impl Session {
     /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
     /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
     /// let config = CompileConfig::of(&ingested, &RFC_9309, None);
-    /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.hosts, &ingested.pool, &config)?)?;
+    /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
     /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
     /// let mut session = Session::new(Classifier::new(set, agents)?, None);
     /// let (records, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
