@@ -8,7 +8,9 @@
 //! - reading a truncated part ends the program with a message and status 2
 //!   ([`fault`](super::fault));
 //! - results from a file that became shorter are discarded: its length is compared after every
-//!   block of URLs and every chunk of a list.
+//!   block of URLs and every chunk of a list;
+//! - results from a set that was written to are discarded: its times are compared after every chunk
+//!   of a list and before a command ends.
 
 #![allow(unsafe_code, reason = "maps files that the user names")]
 

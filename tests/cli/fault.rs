@@ -1,4 +1,5 @@
-//! A mapped list or set that is truncated during a run: a message and status 2 instead of a signal.
+//! A mapped list or set that is truncated or overwritten during a run: a message and status 2 instead of
+//! a signal, or of answers from other bytes.
 //!
 //! The output is not read until the list is truncated. So the program waits after a small part of
 //! the list, and must read the truncated part before it can end.
@@ -6,7 +7,7 @@
 #![allow(unsafe_code, reason = "maps files of this test")]
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStdout, Command as Process, Stdio};
 use std::sync::Arc;
@@ -14,12 +15,16 @@ use std::time::Duration;
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_set::PolicySet;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_testkit::{agents, ask};
 
 use super::*;
 
 /// More bytes than the program may have read and not written, see `IN_FLIGHT_CHUNKS_PER_THREAD`.
 const LIST_BYTES: usize = 24 * 1024 * 1024;
+
+/// Longer than a tick of the clock that dates files.
+const CLOCK_TICK: Duration = Duration::from_millis(50);
 
 const CLASSIFY: &str = "classify urls.txt -a Bot --no-summary";
 
@@ -46,8 +51,14 @@ impl Run {
     /// Cuts `path` to `left` bytes and returns the rest of the output. The run ends with an error that
     /// has `words`, not by a signal.
     #[track_caller]
-    fn cut(mut self, path: &Path, left: u64, words: &[&str]) -> Vec<u8> {
+    fn cut(self, path: &Path, left: u64, words: &[&str]) -> Vec<u8> {
         OpenOptions::new().write(true).open(path).unwrap().set_len(left).unwrap();
+        self.fails(words)
+    }
+
+    /// Returns the rest of the output. The run ends with an error that has `words`, not by a signal.
+    #[track_caller]
+    fn fails(mut self, words: &[&str]) -> Vec<u8> {
         let mut rest = Vec::new();
         self.output.read_to_end(&mut rest).unwrap();
         let text = error_text(&mut self.child);
@@ -116,6 +127,100 @@ fn a_set_that_is_cut_short_while_it_is_mapped() {
     }
 }
 
+/// Writes `bytes` over a file in place, without cutting it first, so that no page is ever lost.
+fn overwrite(path: &Path, bytes: &[u8]) {
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+/// Two sets of one length that decide the URLs of the list differently.
+fn two_sets(folder: &Folder) -> [Vec<u8>; 2] {
+    ["/yyy", "/xxx"].map(|path| {
+        let text = format!("User-agent: *\nDisallow: {path}\n");
+        folder.write("other/a.example", text);
+        folder.ok("compile other -o other.set");
+        folder.read("other.set")
+    })
+}
+
+/// What is decided after a set was overwritten is not told.
+#[test]
+fn a_set_that_is_overwritten_while_it_is_mapped() {
+    let folder = Folder::new();
+    long_list(&folder);
+    let [old, new] = two_sets(&folder);
+    assert_eq!(old.len(), new.len());
+    for line in [CLASSIFY, "filter urls.txt -a Bot --no-summary"] {
+        for (threads, bytes) in [(1, &new), (2, &new), (2, &old)] {
+            let path = folder.write("a.set", &old);
+            std::thread::sleep(CLOCK_TICK);
+            let run = Run::start(&folder, &format!("{line} -p a.set -j {threads}"));
+            overwrite(&path, bytes);
+            let rest = run.fails(&["a.set was written to while it was in use"]);
+            assert!(!rest.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"disallow")));
+            assert!(rest.len() < LIST_BYTES, "what was decided afterwards is told");
+        }
+    }
+}
+
+/// To move a set or another one in its place, or to give it other permissions, is no change.
+#[test]
+fn a_set_that_is_moved_while_it_is_mapped() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    long_list(&folder);
+    let [old, new] = two_sets(&folder);
+    for number in 0..3 {
+        let path = folder.write("a.set", &old);
+        let other = folder.write("b.set", &new);
+        std::thread::sleep(CLOCK_TICK);
+        let Run { mut child, mut output } =
+            Run::start(&folder, &format!("{CLASSIFY} -p a.set -j 2"));
+        match number {
+            0 => fs::rename(&other, &path).unwrap(),
+            1 => fs::rename(&path, &other).unwrap(),
+            _ => fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap(),
+        }
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).unwrap();
+        assert!(rest.lines().all(|line| line.starts_with("allow")));
+        assert_eq!(error_text(&mut child), "");
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// Lines of a rule set that changed after they were checked are no answer, also for a caller of the
+/// library that does not ask whether the set is whole.
+#[test]
+fn rule_sets_that_are_overwritten_do_not_allow() {
+    let folder = Folder::new();
+    let [_, closed] = two_sets(&folder);
+    let path = folder.write("a.set", &closed);
+    std::thread::sleep(CLOCK_TICK);
+    // SAFETY: the file keeps its length, so every page of it stays.
+    let set = Arc::new(unsafe { PolicySet::map(&path) }.unwrap());
+    let classifier = Classifier::new(Arc::clone(&set), agents(&["Bot"], set.dialect())).unwrap();
+    let mut session = Session::new(classifier, None);
+    let urls = ["https://a.example/xxxy"; 9];
+    let mut verdict = || session.classify(&urls).map(|decisions| decisions[0].verdict);
+    assert_eq!(verdict().unwrap(), Verdict::Disallow);
+    // The rule set has numbers of parts that are longer than the file.
+    let (name, mut start) = ("rule sets", 4_096_usize);
+    for (section, bytes) in set.section_bytes() {
+        start = start.next_multiple_of(64);
+        if section == name {
+            let mut changed = closed.clone();
+            changed[start..start + bytes as usize].fill(0xff);
+            overwrite(&path, &changed);
+        }
+        start += bytes as usize;
+    }
+    let found = verdict();
+    assert!(!matches!(found, Ok(Verdict::Allow)), "{found:?}");
+    let error = set.is_whole().unwrap_err().to_string();
+    assert!(error.contains("a.set was written to while it was in use"), "{error}");
+}
+
 /// The length is compared before every answer, even if the page that lost bytes was read and
 /// compared with its checksums before, and also for a caller of the library.
 #[test]
@@ -128,7 +233,8 @@ fn a_set_that_is_cut_short_gives_no_answer() {
     let read = Arc::new(PolicySet::open(&path).unwrap());
     let classify = |set: &Arc<PolicySet>| -> Result<Vec<Verdict>, String> {
         let urls = ["https://a.example/x", "https://b.example/"];
-        let told = ask(Arc::clone(set), &agents(&["BadBot"], set.dialect()), &urls)?;
+        let told = ask(Arc::clone(set), &agents(&["BadBot"], set.dialect()), &urls);
+        let told = told.map_err(|refusal| refusal.text)?;
         Ok(told.iter().map(|told| told.decision.verdict).collect())
     };
     let expected = Ok(vec![Verdict::Disallow, Verdict::Allow]);

@@ -282,7 +282,7 @@ pub fn write_chunk(
     if let Some(chunk) = joined {
         push_with_end(&chunk[run..start], list, &mut out.kept.text);
     }
-    Ok(())
+    Ok(session.classifier().set().is_whole()?)
 }
 
 /// Copies the rows of a row group to their destinations, with all their columns.
@@ -328,7 +328,7 @@ pub fn write_rows(
     for (output, group) in [kept, unknown, invalid].into_iter().zip(groups) {
         output.group = group;
     }
-    Ok(())
+    Ok(session.classifier().set().is_whole()?)
 }
 
 /// Appends a record that is not kept to the output for its verdict, if it is to be set aside.

@@ -91,10 +91,9 @@ impl Format for JsonLines<'_> {
                     })?;
                 }
             }
-            // Rules are read after the session compared the length of a mapped set.
-            session.classifier().set().is_whole()?;
-            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
-        })
+            Ok::<bool, ChunkError>(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+        })?;
+        Ok(session.classifier().set().is_whole()?)
     }
 }
 

@@ -191,14 +191,14 @@ impl Format for Text<'_> {
             decide_block(block, session, counts, rejects)?;
             added.clear();
             columns::read(self.columns, session, &mut added)?;
-            // Rules are read after the session compared the length of a mapped set.
-            session.classifier().set().is_whole()?;
             self.rows.push(list, block, &added, &mut out.text);
             if self.columns.need_delays() {
                 counts.add_delays(session);
             }
-            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
-        })
+            Ok::<bool, ChunkError>(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+        })?;
+        // Once a chunk, and before any of its rows are used: a mapped set may have been written to.
+        Ok(session.classifier().set().is_whole()?)
     }
 }
 
@@ -223,14 +223,13 @@ impl Format for Parquet<'_> {
                 decide_block(block, session, counts, rejects)?;
                 let mut read = |added: &mut Added| columns::read(self.columns, session, added);
                 rows.add(block, |added| read(added).map_err(ChunkError::from))?;
-                session.classifier().set().is_whole()?;
                 if self.columns.need_delays() {
                     counts.add_delays(session);
                 }
                 Ok::<bool, ChunkError>(true)
             })
         })?;
-        Ok(())
+        Ok(session.classifier().set().is_whole()?)
     }
 }
 

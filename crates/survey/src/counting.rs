@@ -220,7 +220,7 @@ impl<'a> Worker<'a> {
         })?;
         // A map of all hosts in each thread would take too much memory.
         counting.audit.tally().add_hosts(counting.tally.hosts.drain());
-        Ok(())
+        Ok(session.classifier().set().is_whole()?)
     }
 }
 

@@ -314,11 +314,10 @@ pub fn write_chunk(
                 }
             }
         }
-        // Rules are read after the sessions compared the length of a mapped set.
-        old.classifier().set().is_whole()?;
-        new.classifier().set().is_whole()?;
-        Ok(out.len() < CHUNK_OUTPUT_BYTES_MAX)
-    })
+        Ok::<bool, ChunkError>(out.len() < CHUNK_OUTPUT_BYTES_MAX)
+    })?;
+    old.classifier().set().is_whole()?;
+    Ok(new.classifier().set().is_whole()?)
 }
 
 /// A URL and an agent for which something changes.

@@ -106,7 +106,7 @@ impl Session {
             Ok(Decision { rule, line, ..decision })
         };
         let decisions = block.decisions().iter().enumerate().map(with_rule).collect();
-        classifier.set.is_whole()?;
+        classifier.set.has_length()?;
         decisions
     }
 }

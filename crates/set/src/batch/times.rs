@@ -242,7 +242,7 @@ impl Classifier {
                 sources[answers].fill(Source::NOWHERE);
             }
         }
-        self.set.is_whole()?;
+        self.set.has_length()?;
         Ok(ages)
     }
 

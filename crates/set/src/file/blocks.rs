@@ -171,6 +171,14 @@ impl<'f> BlockReader<'f> {
         (first..=last).try_for_each(|block| self.check_block(block))
     }
 
+    /// Compares once more all blocks that have been compared.
+    pub(super) fn check_again(&self) -> Result<(), Damage> {
+        let blocks = self.header.layout.blocks();
+        let again = BlockReader { checked: &CheckedBlocks::none(blocks), ..*self };
+        let mut compared = (1..blocks).filter(|&block| self.checked.has(block));
+        compared.try_for_each(|block| again.check_block(block))
+    }
+
     /// Compares a block, after the blocks that contain its checksum. The number of levels bounds
     /// the recursion.
     fn check_block(&self, block: u64) -> Result<(), Damage> {

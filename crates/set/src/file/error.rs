@@ -154,6 +154,8 @@ pub enum Fault {
     Malformed(&'static str),
     /// The file became shorter while it was mapped.
     Shrunk,
+    /// The file was written to while it was mapped.
+    Rewritten,
 }
 
 impl Damage {
@@ -179,7 +181,7 @@ impl std::error::Error for Damage {}
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { name, place, offset, fault } = &*self.0;
-        if let Fault::Shrunk = fault {
+        if let Fault::Shrunk | Fault::Rewritten = fault {
             return write!(f, "{name} {fault}; run again when nothing writes to it");
         }
         write!(
@@ -215,6 +217,7 @@ impl fmt::Display for Fault {
             }
             Fault::Malformed(what) => f.write_str(what),
             Fault::Shrunk => f.write_str("became shorter while it was in use"),
+            Fault::Rewritten => f.write_str("was written to while it was in use"),
         }
     }
 }

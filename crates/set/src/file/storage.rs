@@ -12,10 +12,12 @@
 //!   program says why and exits with status 2; a process that links the library is killed. No
 //!   answer becomes wrong.
 //! - After truncation, the rest of the page that contains the new end reads as zeros, even in
-//!   blocks whose checksum was compared before. [`Mapping::is_whole`] detects this. It is called
+//!   blocks whose checksum was compared before. [`Mapping::has_length`] detects this. It is called
 //!   after a block of URLs is decided and before the decisions are returned.
 //! - Bytes that are rewritten in place fail their checksum if they are touched later for the first
-//!   time. Otherwise the change cannot be detected.
+//!   time. [`Mapping::compare`] detects the others by the times of the file. It is called after a
+//!   chunk of URLs and at the end of a run. The system's clock for these times may be 10 ms coarse,
+//!   so a change so soon after the last one before the file was opened cannot be detected.
 
 #![allow(unsafe_code, reason = "maps set files")]
 
@@ -24,7 +26,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use memmap2::Mmap;
 
@@ -127,13 +130,65 @@ impl Storage {
         }
     }
 
-    /// Returns whether the bytes are still those that were opened, as far as the length shows.
+    /// Returns whether the file is still as long as its bytes.
     #[inline]
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn has_length(&self) -> bool {
         match &self.bytes {
-            Bytes::Mapped(mapping) => mapping.is_whole(),
+            Bytes::Mapped(mapping) => mapping.has_length(),
             Bytes::Owned(_) => true,
         }
+    }
+
+    /// Returns what the system says about the bytes since they were opened.
+    pub(super) fn compare(&self) -> Compared {
+        match &self.bytes {
+            Bytes::Mapped(mapping) => mapping.compare(),
+            Bytes::Owned(_) => Compared::Same,
+        }
+    }
+
+    /// Takes `stamp` for that of the bytes that were opened, which are still the same.
+    pub(super) fn accept(&self, stamp: Stamp) {
+        if let Bytes::Mapped(mapping) = &self.bytes {
+            *mapping.stamp.lock().unwrap_or_else(PoisonError::into_inner) = stamp;
+        }
+    }
+}
+
+/// What the system says about the bytes of a file since it was opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Compared {
+    /// Nothing was written to the file.
+    Same,
+    /// The file is shorter.
+    Shorter,
+    /// The file was written to, or its times were set.
+    Written,
+    /// Only the time of the last change to its metadata differs: the file was moved, linked, or got
+    /// other permissions, or it was written to and its time of modification restored.
+    Touched(Stamp),
+}
+
+/// The times of a file that is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// The time of the last change to data or metadata; 0 where the system has none.
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &File) -> io::Result<Stamp> {
+        let metadata = file.metadata()?;
+        #[cfg(unix)]
+        let changed = {
+            use std::os::unix::fs::MetadataExt as _;
+            (metadata.ctime(), metadata.ctime_nsec())
+        };
+        #[cfg(not(unix))]
+        let changed = (0, 0);
+        Ok(Stamp { bytes: metadata.len(), modified: metadata.modified().ok(), changed })
     }
 }
 
@@ -168,8 +223,10 @@ impl fmt::Debug for Storage {
 #[derive(Debug)]
 struct Mapping {
     bytes: Mmap,
-    /// Kept to query the length again.
+    /// Kept to query the length and the times again.
     file: File,
+    /// The times when the file was opened, before anything was read.
+    stamp: Mutex<Stamp>,
 }
 
 impl Mapping {
@@ -179,10 +236,11 @@ impl Mapping {
     ///
     /// Nothing may truncate or rewrite the file while the mapping lives.
     unsafe fn new(file: File) -> Result<Mapping, File> {
+        let Ok(stamp) = Stamp::of(&file) else { return Err(file) };
         // SAFETY: the map is read-only and private to this type, which returns shared slices that
         // do not outlive it. The caller upholds the rest.
         match unsafe { Mmap::map(&file) } {
-            Ok(bytes) => Ok(Mapping { bytes, file }),
+            Ok(bytes) => Ok(Mapping { bytes, file, stamp: stamp.into() }),
             Err(_) => Err(file),
         }
     }
@@ -199,8 +257,24 @@ impl Mapping {
     ///
     /// Called for every block of URLs. Nothing uses the file's position, so the length comes from
     /// seeking to the end, which takes a third of the time of querying the metadata.
-    fn is_whole(&self) -> bool {
+    fn has_length(&self) -> bool {
         (&self.file).seek(SeekFrom::End(0)).is_ok_and(|bytes| bytes >= self.bytes.len() as u64)
+    }
+
+    /// Compares length and times with those when the file was opened. If the system does not say
+    /// them any more, the file may have been written to.
+    fn compare(&self) -> Compared {
+        let Ok(now) = Stamp::of(&self.file) else { return Compared::Written };
+        let then = *self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.bytes < self.bytes.len() as u64 {
+            Compared::Shorter
+        } else if now == then {
+            Compared::Same
+        } else if (Stamp { changed: then.changed, ..now }) == then {
+            Compared::Touched(now)
+        } else {
+            Compared::Written
+        }
     }
 }
 
