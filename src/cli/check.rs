@@ -25,7 +25,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     questions.times = plan::time(args.time)?;
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
-    let classifier = policies.classifier(&questions)?.with_usage(&labels);
+    let classifier = policies.classifier(&questions)?.with_usage(&labels)?;
     let mut session = Session::new(classifier, questions.assumed_scheme.as_deref());
     let colored = is_colored(args.color.color);
     let escapes = args.explain || io::stdout().is_terminal();

@@ -93,7 +93,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let has_names = has_header || format == ClassifyFormat::Parquet;
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    let classifier = Arc::new(policies.classifier(&questions)?.with_usage(&labels));
+    let classifier = Arc::new(policies.classifier(&questions)?.with_usage(&labels)?);
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
     let (tsv, csv) = (Tsv(terminator), Csv::default());

@@ -249,7 +249,7 @@ impl Diff<'_> {
         let difference = match agents.is_empty() {
             true => Difference::new(old, new),
             false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
-                .with_usage(&self.labels),
+                .with_usage(&self.labels)?,
         };
         let difference = difference.as_of([self.args.from, self.args.to]);
         let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
@@ -285,7 +285,7 @@ impl Diff<'_> {
     ) -> anyhow::Result<(UrlCounts, Account)> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
-            Ok(classifier.with_usage(&self.labels).as_of(time).into())
+            Ok(classifier.with_usage(&self.labels)?.as_of(time).into())
         };
         let (old, new) = (classifier(old, self.args.from)?, classifier(new, self.args.to)?);
         let scheme = self.questions.assumed_scheme.as_deref();

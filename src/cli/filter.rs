@@ -67,7 +67,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     policies.show_notes(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions)?;
-    let classifier = Arc::new(classifier.with_usage(labels));
+    let classifier = Arc::new(classifier.with_usage(labels)?);
     let clock = Clock::loaded(started);
     let run = are_rows.then(|| summary::run(&policies, &questions));
     let output = |outputs, is_left_out| match &run {

@@ -270,7 +270,8 @@ impl PyClassifier {
         }
         let set = Arc::clone(&self.set.get().set);
         let classifier = batch::Classifier::new(set, self.agents.clone());
-        let classifier = classifier.map_err(Error::of)?.with_usage(labels);
+        let classifier = classifier.and_then(|classifier| classifier.with_usage(labels));
+        let classifier = classifier.map_err(Error::of)?;
         let question = Arc::new(Question {
             classifier: Arc::new(classifier.with_before_first(before_first)),
             before_first,
@@ -296,6 +297,7 @@ fn decide_rows<C: Collect>(
         session.classify_at(&block, times.of(rows))?;
         collect.add(&block, session, &mut collected)?;
     }
+    session.classifier().set().is_whole()?;
     Ok(collect.finish(collected))
 }
 

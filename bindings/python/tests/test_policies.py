@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import pytest
@@ -291,3 +292,61 @@ def test_the_package_needs_nothing_else():
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, check=True, capture_output=True).stdout.strip() == b"False"
     assert portcullis_robots.__version__
+
+
+def crowded_set(folder):
+    """A set with a file whose rule sets are not all stored, and origins without a file."""
+    names = [f"a{number}" for number in range(1340)]
+    lines = [f"user-agent:{name}" for name in names]
+    lines += [f"disallow:/x{number}" for number in range(200)]
+    lines += [f"user-agent:{name}\ndisallow:/own" for name in names]
+    captures = [("crowded", 200, "\n".join(lines)), ("down", 503, ""), ("gone", 404, "")]
+    archive = folder / "captures.jsonl"
+    with archive.open("w") as out:
+        for host, status, body in captures:
+            url = f"https://{host}.example/robots.txt"
+            line = {"url": url, "status": status, "body": body}
+            out.write(json.dumps(line) + "\n")
+    path = folder / "crowded.pcs"
+    PolicySet.compile(archive, output=path)
+    return path
+
+
+def test_a_block_leaves_nothing_for_the_next(tmp_path):
+    policies = PolicySet.open(crowded_set(tmp_path))
+    expected = {"crowded": "allow", "down": "disallow", "gone": "allow", "new": "unknown"}
+    for agents in (["a1322"], ["a1339"], ["a1338", "a1322", "a3"]):
+        classifier = policies.for_agents(agents)
+        # One session answers all of these, in blocks of many sizes.
+        for first, last in ((128, 128), (300, 5), (3, 128), (40, 1)):
+            for host, verdict in expected.items():
+                hosts = ["crowded"] * first + [host] * last
+                urls = [f"https://{host}.example/y{place}" for place, host in enumerate(hosts)]
+                table = classifier.classify(urls)
+                for agent in agents:
+                    found = table[agent].to_pylist()
+                    assert found == ["allow"] * first + [verdict] * last, (agents, host, first)
+
+
+def test_a_set_that_is_overwritten_is_an_error(tmp_path):
+    path, other = tmp_path / "a.pcs", tmp_path / "other.pcs"
+    for rule, output in (("/yyy", path), ("/xxx", other)):
+        text = f"User-agent: *\nDisallow: {rule}\n"
+        PolicySet.compile({"https://a.example/robots.txt": text}, output=output)
+    # Longer than a tick of the clock that dates files.
+    time.sleep(0.05)
+    policies = PolicySet.open(path)
+    classifier = policies.for_agents(["Bot"])
+    urls = ["https://a.example/xxx"] * 1000
+    assert classifier.allowed(urls).to_pylist() == [True] * 1000
+    with path.open("r+b") as out:
+        out.write(other.read_bytes())
+    for ask in (
+        lambda: classifier.classify(urls),
+        lambda: classifier.allowed(urls[:1]),
+        lambda: classifier.explain(urls[0]),
+        lambda: policies.provenance(),
+        lambda: policies.verify(),
+    ):
+        with pytest.raises(Error, match="written to while it was in use"):
+            ask()

@@ -1,10 +1,11 @@
 //! What a thread keeps between paths: automata, as far as they are built.
 //!
-//! A [`Cache`] belongs to one rule set. [`Caches`] holds those of many rule sets, by number, under one
-//! memory budget: if they exceed it together, all are cleared. Threads share nothing. Clearing
-//! costs time, never an answer.
+//! A [`Cache`] belongs to one rule set. [`Caches`] holds those of many rule sets under one memory
+//! budget: if they exceed it together, all are forgotten. Threads share nothing. Clearing costs
+//! time, never an answer.
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use crate::automaton::{Automaton, Work};
 use crate::limits::Limits;
@@ -32,7 +33,7 @@ impl Cache {
 
     /// Returns the outcome by the automaton.
     pub(crate) fn ask_automaton(&mut self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
-        let new = || Box::new(Automaton::new(rules, Work::default(), &self.settings.limits));
+        let new = || Box::new(Automaton::new(rules, &self.settings.limits));
         self.automaton.get_or_insert_with(new).decide(path, &self.settings.limits)
     }
 
@@ -47,33 +48,22 @@ impl Cache {
     }
 }
 
-/// The automata of one thread by rule set number, under one memory budget.
+/// The automata of one thread, under one memory budget.
 #[derive(Clone, Debug, Default)]
 pub struct Caches {
-    of_rule_sets: HashMap<u32, Held, foldhash::fast::RandomState>,
+    /// By the number of the rule set, which is stored elsewhere.
+    automata: HashMap<u32, Box<Automaton>, foldhash::fast::RandomState>,
+    /// Rule sets that are stored nowhere else, by entry. Two policies may share a number, and a
+    /// number may also be that of a fixed decision; an entry is one policy and one column.
+    on_demand: HashMap<usize, Box<(RuleSetBuf, Cache)>, foldhash::fast::RandomState>,
     memory_bytes: usize,
-    clearings: u64,
+    /// The work of automata that were cleared.
+    cleared: Work,
 }
 
-/// The state of a thread for one rule set.
-#[derive(Clone, Debug)]
-enum Held {
-    Automaton(Box<Automaton>),
-    /// A rule set that is stored nowhere else.
-    OnDemand(Box<(RuleSetBuf, Cache)>),
-    /// The work of an automaton that was cleared.
-    Cleared(Box<Work>),
-}
-
-impl Held {
-    fn work(&self) -> Work {
-        match self {
-            Held::Automaton(automaton) => automaton.work(),
-            Held::OnDemand(held) => held.1.work(),
-            Held::Cleared(work) => **work,
-        }
-    }
-}
+/// The bytes of an entry of a table, besides what it points to: the key, the pointer, and the room
+/// that a table leaves free.
+const ENTRY_BYTES: usize = 2 * size_of::<(usize, usize)>();
 
 impl Caches {
     /// Returns the outcome of `path` by the automaton of the rule set with this number.
@@ -84,13 +74,11 @@ impl Caches {
         path: &[u8],
         limits: &Limits,
     ) -> Outcome {
-        let held = self.of_rule_sets.entry(number).or_insert_with(|| Held::Cleared(Box::default()));
-        if let Held::Cleared(work) = held {
-            let new = Automaton::new(rules, **work, limits);
-            self.memory_bytes += new.memory_bytes();
-            *held = Held::Automaton(Box::new(new));
-        }
-        let Held::Automaton(automaton) = held else { unreachable!("a stored rule set") };
+        let automaton = self.automata.entry(number).or_insert_with(|| {
+            let new = Automaton::new(rules, limits);
+            self.memory_bytes += ENTRY_BYTES + new.memory_bytes();
+            Box::new(new)
+        });
         let before = automaton.memory_bytes();
         let outcome = automaton.decide(path, limits);
         self.memory_bytes = self.memory_bytes + automaton.memory_bytes() - before;
@@ -98,7 +86,7 @@ impl Caches {
         outcome
     }
 
-    /// Returns the outcome of `path` by the rule set with this number, which is not stored. `build`
+    /// Returns the outcome of `path` by the rule set of an entry, which is not stored. `build`
     /// builds it if this does not hold it.
     ///
     /// # Errors
@@ -106,19 +94,19 @@ impl Caches {
     /// Returns the errors of `build`.
     pub(crate) fn decide_on_demand<E>(
         &mut self,
-        number: u32,
+        entry: usize,
         path: &[u8],
         settings: &Settings,
         build: impl FnOnce() -> Result<RuleSetBuf, E>,
     ) -> Result<Outcome, E> {
-        if !matches!(self.of_rule_sets.get(&number), Some(Held::OnDemand(_))) {
-            let rules = build()?;
-            self.memory_bytes += rules.as_bytes().len();
-            let held = Held::OnDemand(Box::new((rules, Cache::new(*settings))));
-            self.of_rule_sets.insert(number, held);
-        }
-        let held = self.of_rule_sets.get_mut(&number);
-        let Some(Held::OnDemand(held)) = held else { unreachable!("made above") };
+        let held = match self.on_demand.entry(entry) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(place) => {
+                let held = (build()?, Cache::new(*settings));
+                self.memory_bytes += ENTRY_BYTES + size_of_val(&held) + held.0.as_bytes().len();
+                place.insert(Box::new(held))
+            }
+        };
         let (rules, cache) = &mut **held;
         let before = cache.memory_bytes();
         let outcome = rules.as_rule_set().decide(path, cache);
@@ -134,27 +122,29 @@ impl Caches {
         }
     }
 
-    /// Clears all automata.
+    /// Forgets all rule sets. Only the sum of their work stays.
     #[cold]
     fn clear(&mut self) {
-        for held in self.of_rule_sets.values_mut() {
-            *held = Held::Cleared(Box::new(held.work()));
-        }
-        self.memory_bytes = 0;
-        self.clearings += 1;
+        let clearings = self.cleared.clearings + 1;
+        *self = Caches { cleared: Work { clearings, ..self.work() }, ..Caches::default() };
     }
 
-    /// Returns the memory that the automata hold, in bytes.
+    /// Returns the memory held, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
+    /// Returns the number of rule sets that are held.
+    #[cfg(test)]
+    pub(crate) fn rule_sets(&self) -> usize {
+        self.automata.len() + self.on_demand.len()
+    }
+
     /// Returns the work of all automata, including cleared ones.
     pub fn work(&self) -> Work {
-        let mut sum = Work { clearings: self.clearings, ..Work::default() };
-        for held in self.of_rule_sets.values() {
-            sum += held.work();
-        }
+        let mut sum = self.cleared;
+        self.automata.values().for_each(|automaton| sum += automaton.work());
+        self.on_demand.values().for_each(|held| sum += held.1.work());
         sum
     }
 }

@@ -5,10 +5,11 @@ use portcullis_dialect::Verdict;
 use portcullis_testkit::{Random, words};
 
 use crate::automaton::{RegexCache, RegexEngine};
+use crate::block::{BlockMemory, Questions, Start, Starts, Table};
 use crate::filter::{FirstProbe, Found, probe_literals, probe_prefixes, try_candidates};
 use crate::pattern::PatternList;
 use crate::vectors::{Kind, Vectors, Work as VectorWork};
-use crate::{Cache, Limits, Outcome, RuleSet, RuleSetBuf, Settings};
+use crate::{Cache, Caches, Limits, Outcome, RuleSet, RuleSetBuf, Settings};
 
 /// Matches a pattern's normal text by its definition.
 fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
@@ -284,6 +285,40 @@ fn a_dfa_gives_up() {
 }
 
 /// No changed byte makes checking or deciding panic.
+#[test]
+fn lines_that_are_gone_are_no_answer() {
+    let starts = Starts::new(1).unwrap();
+    starts.set(0, &[Start { line: 0, number: 0 }]);
+    let settings = Settings::default();
+    let whole = rule_set(&[b"/a"], false);
+    for (lines, verdict) in
+        [(whole.as_lines(), Verdict::Disallow), (&whole.as_lines()[..0], Verdict::Unknown)]
+    {
+        let table = Table { lines, starts: &starts, columns: 1, settings: &settings };
+        let questions = Questions { policies: &[0; 9], paths: &[&b"/a"[..]; 9] };
+        let mut memory = BlockMemory::default();
+        memory.ask(table, questions, |_| Err("every rule set is stored")).unwrap();
+        assert!(memory.decisions().iter().all(|it| it.verdict == verdict), "{verdict}");
+    }
+}
+
+#[test]
+fn a_thread_keeps_no_more_rule_sets_than_its_memory_takes() {
+    let rules = rule_set(&[b"/*a*b*c"], false);
+    let limits = Limits { automata_bytes_max: 64 * 1024, ..Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let mut caches = Caches::default();
+    for number in 0..20_000 {
+        caches.ask_automaton(number, rules.as_rule_set(), b"/abc", &limits);
+        let build = || Ok::<_, &str>(rules.clone());
+        caches.decide_on_demand(number as usize, b"/abc", &settings, build).unwrap();
+        let held = caches.memory_bytes();
+        assert!(held <= limits.automata_bytes_max && caches.rule_sets() <= held / 100, "{held}");
+    }
+    assert!(caches.work().bytes_asked >= 20_000 * 4);
+    assert!(caches.work().clearings > 100);
+}
+
 #[test]
 fn damaged_bytes_do_no_harm() {
     let stored = rule_set(PATTERNS, true);

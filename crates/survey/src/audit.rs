@@ -14,7 +14,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_report::{AgentCounts, Counts, Figures, NameCounts};
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::Classifier;
+use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::classes::{Classified, Policies};
@@ -74,7 +74,7 @@ impl Audit {
     /// # Panics
     ///
     /// If there are no agents, or the set was loaded without usage preferences.
-    pub fn new(classifier: Classifier, top: usize) -> Result<Audit, Damage> {
+    pub fn new(classifier: Classifier, top: usize) -> Result<Audit, AskError> {
         let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
         assert!(!agents.is_empty(), "an audit needs an agent");
         let (newest, policies) = Survey::with_policies(&set, agents, top)?;
@@ -85,7 +85,7 @@ impl Audit {
         let counters = policies.counters();
         let tally = Mutex::new(Tally::new(counters, agents.len()));
         Ok(Audit {
-            classifier: classifier.with_usage(&Label::ALL).into(),
+            classifier: classifier.with_usage(&Label::ALL)?.into(),
             set,
             survey,
             policies,

@@ -91,14 +91,17 @@ impl std::ops::AddAssign for Work {
 }
 
 impl Automaton {
-    /// Returns an automaton of which nothing is built. `work` is that of a cleared one, or the
-    /// default.
-    pub(crate) fn new(rules: RuleSet<'_>, work: Work, limits: &Limits) -> Automaton {
+    /// Returns an automaton of which nothing is built.
+    pub(crate) fn new(rules: RuleSet<'_>, limits: &Limits) -> Automaton {
         let (patterns, outcomes) = rules.to_list();
         let first = (patterns.byte_len() as u64).saturating_mul(limits.dfa_bytes_asked_min);
-        // A DFA that was cleared has to be earned again.
-        let dfa = Dfa::From(first.saturating_add(work.bytes_asked));
-        Automaton { patterns, outcomes, dfa, scanner: None, work }
+        Automaton {
+            patterns,
+            outcomes,
+            dfa: Dfa::From(first),
+            scanner: None,
+            work: Work::default(),
+        }
     }
 
     /// Returns the outcome of the first pattern that matches `path`.

@@ -19,7 +19,7 @@
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private", true);
 //! let rules = RuleSetBuf::new(&patterns, &[Verdict::Disallow]);
-//! let starts = Starts::new(1);
+//! let starts = Starts::new(1).expect("memory for two words");
 //! starts.set(0, &[Start { line: 0, number: 0 }]);
 //! let table = Table {
 //!     lines: rules.as_lines(),
@@ -29,7 +29,7 @@
 //! };
 //! let mut memory = BlockMemory::default();
 //! let questions = Questions { policies: &[0, 0], paths: &[b"/private/a", b"/"] };
-//! let build = |_, _| Err("every rule set is stored");
+//! let build = |_| Err("every rule set is stored");
 //! memory.ask(table, questions, build)?;
 //! let verdicts: Vec<Verdict> = memory.decisions().iter().map(|it| it.verdict).collect();
 //! assert_eq!(verdicts, [Verdict::Disallow, Verdict::Allow]);
@@ -112,12 +112,12 @@ struct Block<'b> {
 }
 
 impl BlockMemory {
-    /// Answers one question per policy and path, for each column. `build` builds a rule set that is
-    /// not stored, given its entry and its number.
+    /// Answers one question per policy and path, for each column. `build` builds the rule set of an
+    /// entry whose rule set is not stored.
     ///
     /// # Errors
     ///
-    /// Returns the errors of `build`.
+    /// Returns the errors of `build`. There are no decisions then.
     ///
     /// # Panics
     ///
@@ -126,23 +126,45 @@ impl BlockMemory {
         &mut self,
         table: Table<'_>,
         questions: Questions<'_>,
-        mut build: impl FnMut(usize, u32) -> Result<RuleSetBuf, E>,
+        mut build: impl FnMut(usize) -> Result<RuleSetBuf, E>,
     ) -> Result<(), E> {
         let Questions { policies, paths } = questions;
         assert_eq!(policies.len(), paths.len(), "one path per policy");
         table.settings.vectors.run(Block { table, policies, paths, memory: self });
         let mut block = Block { table, policies, paths, memory: self };
-        for index in 0..block.memory.on_demand.len() {
-            let item = block.memory.on_demand[index];
-            let (entry, path) = (block.entry(item), paths[item.question as usize]);
-            let number = block.memory.starts[item.answer as usize].number;
-            let caches = &mut block.memory.caches;
-            let outcome =
-                caches.decide_on_demand(number, path, table.settings, || build(entry, number))?;
-            block.answer(item, outcome);
+        let decided = block.decide_on_demand(&mut build);
+        match decided {
+            Ok(()) => block.finish(),
+            // Some answers are missing, and those that repeat others are not made yet.
+            Err(_) => block.memory.clear(),
         }
-        block.finish();
-        Ok(())
+        decided
+    }
+
+    /// Forgets the last block. Automata stay.
+    fn clear(&mut self) {
+        let BlockMemory {
+            decisions,
+            sources,
+            starts,
+            caches: _,
+            counts: _,
+            // These have the length of a block of their own, and are cleared where it is known.
+            prefix_probes: _,
+            literal_probes: _,
+            prefix_hits: _,
+            literal_hits: _,
+            unfiltered: _,
+            prefix_levels,
+            repeats,
+            on_demand,
+        } = self;
+        decisions.clear();
+        sources.clear();
+        starts.clear();
+        prefix_levels.clear();
+        repeats.clear();
+        on_demand.clear();
     }
 }
 
@@ -163,11 +185,10 @@ impl Block<'_> {
     fn make_room(&mut self) {
         let answers = self.policies.len() * self.table.columns;
         let memory = &mut *self.memory;
+        memory.clear();
         memory.counts.questions += answers as u64;
-        // The first stage overwrites every element.
         memory.decisions.resize(answers, Decision::UNKNOWN);
         memory.sources.resize(answers, Source::NOWHERE);
-        memory.prefix_levels.clear();
         memory.prefix_levels.resize(answers, 0);
         let BlockMemory {
             prefix_probes,
@@ -187,7 +208,6 @@ impl Block<'_> {
     fn probe(&mut self, probe: impl Probe) {
         let Block { table, policies, paths, memory } = self;
         let first = FirstStage { table: *table, policies, paths };
-        memory.starts.clear();
         first.find_starts(memory);
         match table.columns {
             1 => first.answer_by_eights(memory, probe),
@@ -247,9 +267,31 @@ impl Block<'_> {
         }
     }
 
-    /// Returns the outcome of a path that the probes left open.
+    /// Answers the questions whose rule sets are not stored.
+    fn decide_on_demand<E>(
+        &mut self,
+        build: &mut impl FnMut(usize) -> Result<RuleSetBuf, E>,
+    ) -> Result<(), E> {
+        let Block { table, paths, .. } = *self;
+        for index in 0..self.memory.on_demand.len() {
+            let item = self.memory.on_demand[index];
+            let (entry, path) = (self.entry(item), paths[item.question as usize]);
+            let caches = &mut self.memory.caches;
+            let build = || build(entry);
+            let outcome = caches.decide_on_demand(entry, path, table.settings, build)?;
+            self.answer(item, Some(outcome));
+        }
+        Ok(())
+    }
+
+    /// Returns the outcome of a path that the probes left open; `None` as for [`Block::walk`].
     #[inline(always)]
-    fn try_or_walk(&mut self, item: WorkItem, literals: bool, probe: impl Probe) -> Outcome {
+    fn try_or_walk(
+        &mut self,
+        item: WorkItem,
+        literals: bool,
+        probe: impl Probe,
+    ) -> Option<Outcome> {
         let Block { table, paths, memory, .. } = self;
         let (path, answer) = (paths[item.question as usize], item.answer as usize);
         let found = Found { prefix_levels: memory.prefix_levels[answer], literals };
@@ -260,21 +302,18 @@ impl Block<'_> {
             rules.and_then(|rules| strategy::candidates(rules, path, found, &mut left, probe));
         memory.counts.entries += (entries_max - left) as u64;
         memory.counts.candidates += u64::from(tried.is_some());
-        tried.unwrap_or_else(|| self.walk(item))
+        tried.or_else(|| self.walk(item))
     }
 
+    /// Returns the outcome of a path by an automaton; `None` if there is no rule set any more, because
+    /// the lines changed after they were checked.
     #[inline(never)]
-    fn walk(&mut self, item: WorkItem) -> Outcome {
+    fn walk(&mut self, item: WorkItem) -> Option<Outcome> {
         let Block { table, paths, memory, .. } = self;
         let (path, start) = (paths[item.question as usize], memory.starts[item.answer as usize]);
         memory.counts.automata += 1;
-        match rules_at(table.lines, start) {
-            Some(rules) => {
-                memory.caches.ask_automaton(start.number, rules, path, &table.settings.limits)
-            }
-            // Only if the lines changed since they were checked.
-            None => Outcome::NONE,
-        }
+        let rules = rules_at(table.lines, start)?;
+        Some(memory.caches.ask_automaton(start.number, rules, path, &table.settings.limits))
     }
 
     /// Copies the answers that repeat others.
@@ -293,12 +332,13 @@ impl Block<'_> {
         self.policies[question] as usize * columns + (answer - question * columns)
     }
 
+    /// Stores an answer. Without an outcome it is unknown: no rule set was asked.
     #[inline(always)]
-    fn answer(&mut self, item: WorkItem, outcome: Outcome) {
-        let source = Source::of(self.entry(item), outcome);
+    fn answer(&mut self, item: WorkItem, outcome: Option<Outcome>) {
+        let of_outcome = |it| (without_rule(it), Source::of(self.entry(item), it));
         let answer = item.answer as usize;
-        self.memory.decisions[answer] = without_rule(outcome);
-        self.memory.sources[answer] = source;
+        (self.memory.decisions[answer], self.memory.sources[answer]) =
+            outcome.map_or((Decision::UNKNOWN, Source::NOWHERE), of_outcome);
     }
 }
 

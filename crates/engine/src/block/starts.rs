@@ -49,12 +49,13 @@ impl Start {
 pub struct Starts(Box<[AtomicU64]>);
 
 impl Starts {
-    /// Returns the starts of so many entries, none of which is known yet.
-    pub fn new(entries: usize) -> Starts {
-        let starts = <[AtomicU64]>::new_box_zeroed_with_elems(entries + 1);
-        let starts = Starts(starts.expect("a word for each policy and agent"));
+    /// Returns the starts of so many entries, none of which is known yet. `None` if the system refuses
+    /// the memory.
+    pub fn new(entries: usize) -> Option<Starts> {
+        let words = <[AtomicU64]>::new_box_zeroed_with_elems(entries.checked_add(1)?);
+        let starts = Starts(words.ok()?);
         starts.set(entries, &[Start::NOWHERE]);
-        starts
+        Some(starts)
     }
 
     #[inline(always)]

@@ -68,15 +68,20 @@ pub enum AskError {
         /// The first agent that the set was not compiled for.
         agent: String,
     },
-    /// There are too many agents to find one for each record.
+    /// There are too many pairs of an agent and a policy, or too little memory for a table of them.
     #[error(
-        "{agents} agents and {policies} policies are too many for an agent per record; name fewer agents"
+        "{agents} agents and {policies} policies: {}; name fewer agents", match memory {
+            true => "too little memory for a table of them",
+            false => "a table of them would be too large",
+        }
     )]
     TooManyAgents {
         /// The number of agents.
         agents: usize,
         /// The number of policies.
         policies: u32,
+        /// Whether the system refused the memory.
+        memory: bool,
     },
 }
 
@@ -112,7 +117,8 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// As for [`Classifier::new`].
+    /// As for [`Classifier::new`]; if there are more than 2^32 - 2 pairs of a policy and an agent, or
+    /// the system refuses the memory for eight bytes for each.
     pub fn with_limits(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
@@ -124,7 +130,7 @@ impl Classifier {
         }
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
         let tokens = tokens?;
-        let starts = Starts::new(set.policy_count() as usize * agents.len());
+        let starts = starts_of(set.policy_count(), agents.len(), 1)?;
         let settings = Settings { limits, ..Settings::default() };
         Ok(Classifier {
             set,
@@ -153,21 +159,24 @@ impl Classifier {
     ///
     /// The automata of access and those of usage have half of the thread's budget each then.
     ///
+    /// # Errors
+    ///
+    /// As for [`Classifier::with_limits`], with two entries per label for each pair.
+    ///
     /// # Panics
     ///
     /// If the set was loaded without them ([`LoadConfig::usage`](crate::LoadConfig::usage)).
-    #[must_use]
-    pub fn with_usage(mut self, labels: &[Label]) -> Classifier {
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Classifier, AskError> {
         if labels.is_empty() {
-            return self;
+            return Ok(self);
         }
         assert!(self.crawlers.is_none(), "usage is not asked about with an agent per record");
         // Otherwise every preference would seem unstated.
         assert!(self.set.has_usage(), "the set was compiled without usage preferences");
         self.settings.limits.automata_bytes_max /= 2;
-        let entries = self.set.policy_count() as usize * self.agents.len();
-        self.usage = Some(UsageQuestions::new(labels.to_vec(), entries));
-        self
+        let starts = |columns| starts_of(self.set.policy_count(), self.agents.len(), columns);
+        self.usage = Some(UsageQuestions::new(labels.to_vec(), starts)?);
+        Ok(self)
     }
 
     /// Limits the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]), those
@@ -388,7 +397,7 @@ impl Classifier {
         self.resolve_all(policies, unresolved)?;
         let table = self.table(&self.starts, self.agents.len());
         let questions = Questions { policies, paths: paths.as_slices() };
-        block.ask(table, questions, |entry, _| self.build_rule_set(entry))?;
+        block.ask(table, questions, |entry| self.build_rule_set(entry))?;
         if self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed {
             self.allow_robots_txt(questions, block);
         }
@@ -397,7 +406,7 @@ impl Classifier {
         // is compared before any decision is returned. That takes 160 ns, or 1.3 ns per URL of a
         // usual block. Comparing once per chunk would cost less, but would leave out callers other
         // than the program.
-        self.set.is_whole()
+        self.set.has_length()
     }
 
     /// Returns the rule sets for blocks that ask about entries with these starts.
@@ -495,6 +504,36 @@ impl Classifier {
         match self.rules_of(policy.index() * self.agents.len() + agent)? {
             None => Ok(OrderedRules::default()),
             Some(rules) => ordered(&self.set, &rules).map(|(rules, _)| rules),
+        }
+    }
+}
+
+/// Returns the starts of so many columns for each pair of a policy and an agent. Each has a number below
+/// the markers.
+pub(super) fn starts_of(policies: u32, agents: usize, columns: usize) -> Result<Starts, AskError> {
+    let error = |memory| AskError::TooManyAgents { agents, policies, memory };
+    let pairs = (policies as usize).checked_mul(agents);
+    let entries = pairs.and_then(|pairs| pairs.checked_mul(columns));
+    let entries =
+        entries.filter(|&entries| entries < NO_URL as usize).ok_or_else(|| error(false))?;
+    Starts::new(entries).ok_or_else(|| error(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_of_a_policy_and_an_agent_has_a_number() {
+        assert!(starts_of(0, 9, 1).is_ok() && starts_of(9, 9, 2).is_ok());
+        for (policies, agents, columns) in [
+            (NO_URL, 1, 1),
+            (1 << 16, 1 << 16, 1),
+            (1 << 16, 1 << 15, 2),
+            (u32::MAX, usize::MAX, 9),
+        ] {
+            let error = starts_of(policies, agents, columns).unwrap_err();
+            assert!(matches!(error, AskError::TooManyAgents { memory: false, .. }), "{error}");
         }
     }
 }

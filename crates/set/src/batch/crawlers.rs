@@ -19,11 +19,11 @@ use hashbrown::HashMap;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{RFC_9309, RobotsTxtUrl};
 use portcullis_dialect::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
-use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Source, Start, Starts};
+use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Source, Start};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::ComparedPaths;
 
-use super::classifier::AskError;
+use super::classifier::{AskError, starts_of};
 use super::times::Times;
 use super::{Classifier, Session};
 use crate::Damage;
@@ -68,8 +68,7 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// If there are more than 2^32 - 2 pairs of a policy and an agent, or the set was compiled for some
-    /// agents.
+    /// As for [`Classifier::with_limits`]; if the set was compiled for some agents.
     ///
     /// # Panics
     ///
@@ -90,7 +89,7 @@ impl Classifier {
         self.tokens.push(self.set.tokens_of(&chain)?);
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
-        self.starts = Starts::new(entry_count(self.set.policy_count(), self.agents.len())?);
+        self.starts = starts_of(self.set.policy_count(), self.agents.len(), 1)?;
         self.crawlers = Some(Crawlers { kind, by_name, unnamed });
         Ok(self)
     }
@@ -141,7 +140,7 @@ impl Classifier {
         entries.extend(policies.iter().zip(&*agents).map(entry));
         self.resolve_entries(entries, unresolved)?;
         let questions = Questions { policies: entries, paths: paths.as_slices() };
-        block.ask(self.table(&self.starts, 1), questions, |entry, _| self.build_rule_set(entry))?;
+        block.ask(self.table(&self.starts, 1), questions, |entry| self.build_rule_set(entry))?;
         if self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed {
             self.allow_robots_txt(questions, block);
         }
@@ -152,7 +151,7 @@ impl Classifier {
             }
         }
         // As in `decide`: the length of a mapped file is compared before a decision is returned.
-        self.set.is_whole()
+        self.set.has_length()
     }
 
     /// Finds where answers begin for entries that are used for the first time.
@@ -172,14 +171,6 @@ impl Classifier {
             self.starts.set(entry as usize, &[start]);
         }
         Ok(())
-    }
-}
-
-/// Returns the number of pairs of a policy and an agent. Each has a number below the markers.
-fn entry_count(policies: u32, agents: usize) -> Result<usize, AskError> {
-    match u64::from(policies).checked_mul(agents as u64) {
-        Some(entries) if entries < u64::from(NO_URL) => Ok(entries as usize),
-        _ => Err(AskError::TooManyAgents { agents, policies }),
     }
 }
 
@@ -300,17 +291,6 @@ mod tests {
         let set = PolicySet::of_text(SHARED.as_bytes(), &LoadConfig::new(&RFC_9309));
         let chain = |name: &&str| AgentChain::parse(name, &RFC_9309).unwrap();
         Classifier::new(Arc::new(set), names.iter().map(chain).collect()).unwrap()
-    }
-
-    #[test]
-    fn each_pair_of_a_policy_and_an_agent_has_a_number() {
-        assert_eq!(entry_count(0, 9).unwrap(), 0);
-        assert_eq!(entry_count(1 << 16, (1 << 16) - 1).unwrap(), 0xffff_0000);
-        assert_eq!(entry_count(NO_URL - 1, 1).unwrap(), NO_URL as usize - 1);
-        for (policies, agents) in [(NO_URL, 1), (1 << 16, 1 << 16), (u32::MAX, usize::MAX)] {
-            let error = entry_count(policies, agents).unwrap_err();
-            assert!(matches!(error, AskError::TooManyAgents { .. }), "{policies} {agents}");
-        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
 use portcullis_robots::url::ComparedPaths;
 
 use super::Classifier;
+use super::classifier::AskError;
 use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{Column, PolicyNumber, RuleSetNumber, columns};
@@ -78,15 +79,14 @@ pub struct StatedPlace {
 }
 
 impl UsageQuestions {
-    pub fn new(labels: Vec<Label>, entries: usize) -> UsageQuestions {
+    /// Creates the questions. `starts_of` returns the starts of so many columns.
+    pub fn new(
+        labels: Vec<Label>,
+        starts_of: impl Fn(usize) -> Result<Starts, AskError>,
+    ) -> Result<UsageQuestions, AskError> {
         let columns: Vec<Column> = columns(&labels).collect();
-        let entries = entries * columns.len();
-        UsageQuestions {
-            labels,
-            columns,
-            starts: Starts::new(entries),
-            places: Starts::new(entries),
-        }
+        let (starts, places) = (starts_of(columns.len())?, starts_of(columns.len())?);
+        Ok(UsageQuestions { labels, columns, starts, places })
     }
 }
 
@@ -133,7 +133,7 @@ impl Classifier {
         let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
         let table = self.table(&asking.starts, agents * columns);
         let questions = Questions { policies: asked_policies, paths: &paths };
-        block.ask(table, questions, |entry, _| {
+        block.ask(table, questions, |entry| {
             let rules = self.statements_of(asking, entry)?;
             Ok(RuleSetBuf::new(&rules.patterns, &vec![Verdict::Allow; rules.patterns.len()]))
         })?;
@@ -144,8 +144,11 @@ impl Classifier {
                     continue;
                 }
                 for (column, &(label, _)) in asking.columns.iter().enumerate() {
-                    let source = block.source((number * agents + agent) * columns + column);
-                    let Some(pattern) = source.pattern() else { continue };
+                    let asked = (number * agents + agent) * columns + column;
+                    if block.decisions()[asked].verdict == Verdict::Unknown {
+                        return Err(self.set.malformed_host("a policy has lost its statements"));
+                    }
+                    let Some(pattern) = block.source(asked).pattern() else { continue };
                     let entry = (policy as usize * agents + agent) * columns + column;
                     let place = asking.places.get(entry);
                     let Start { line: order, number: usage } = place.ok_or_else(lost(self))?;
@@ -170,7 +173,7 @@ impl Classifier {
                 }
             }
         }
-        self.set.is_whole()
+        self.set.has_length()
     }
 
     /// Finds where answers about the usage of a policy begin, unless they were found before.

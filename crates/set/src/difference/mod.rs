@@ -230,16 +230,19 @@ impl Difference {
     /// Also compares what files state about these labels, for the agents. An empty list changes
     /// nothing.
     ///
+    /// # Errors
+    ///
+    /// As for [`Classifier::with_usage`].
+    ///
     /// # Panics
     ///
     /// If no agent was given.
-    #[must_use]
-    pub fn with_usage(mut self, labels: &[Label]) -> Difference {
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
         if !labels.is_empty() {
             let (old, new) = self.asked.expect("preferences are those of agents");
-            self.asked = Some((old.with_usage(labels), new.with_usage(labels)));
+            self.asked = Some((old.with_usage(labels)?, new.with_usage(labels)?));
         }
-        self
+        Ok(self)
     }
 
     /// Compares the old and the new set, which may be one, as of two times; `None` for after all

@@ -393,7 +393,7 @@ fn preferences_that_are_not_reported_are_the_same() {
     let sets = [set(&world(|it| it.0), &RFC_9309), set(&world(|it| it.1), &RFC_9309)];
     let asked = sets.each_ref().map(|set| (set, chains(&names, &RFC_9309)));
     let [old, new] = asked;
-    let difference = Difference::for_agents(old, new).unwrap().with_usage(&Label::ALL);
+    let difference = Difference::for_agents(old, new).unwrap().with_usage(&Label::ALL).unwrap();
     let (found, counts) = changes(&difference);
     let mut reported = BTreeSet::new();
     for OriginChange { origin, kind } in found {

@@ -141,7 +141,7 @@ fn answers_on(session: &mut Session, records: usize) -> Vec<Answers> {
 fn session(set: PolicySet, dialect: &'static Dialect) -> Session {
     let agents = ["a", "b"].map(|name| AgentChain::parse(name, dialect).unwrap());
     let classifier = Classifier::new(set, agents.into()).unwrap();
-    Session::new(classifier.with_usage(&[Label::TrainAi]), None)
+    Session::new(classifier.with_usage(&[Label::TrainAi]).unwrap(), None)
 }
 
 #[test]

@@ -23,7 +23,10 @@ use super::*;
 /// Returns a session over a set that was compiled for all agents.
 fn asked(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Session, Damage> {
     match Classifier::new(Arc::clone(set), agents) {
-        Ok(classifier) => Ok(Session::new(classifier.with_usage(&Label::ALL), None)),
+        Ok(classifier) => {
+            let classifier = classifier.with_usage(&Label::ALL);
+            Ok(Session::new(classifier.expect("a small table"), None))
+        }
         Err(AskError::Damaged(damage)) => Err(damage),
         Err(AskError::OtherAgents { .. } | AskError::TooManyAgents { .. }) => {
             unreachable!("a file is for everybody")
