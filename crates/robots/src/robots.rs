@@ -38,7 +38,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_dialect::{
     Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, LineNumber, PolicyState,
     RFC_9309, Reason, RuleID, Stated, Usage, UsageSource, Verdict,
@@ -403,7 +403,7 @@ pub struct AgentRules {
 impl AgentRules {
     /// Returns whether the agent may fetch `url`, which is absolute (`https://example.com/a?b`) or
     /// a path (`/a?b`). The host is not checked: the caller knows that the file belongs to it. An
-    /// invalid URL is not allowed.
+    /// invalid URL is not allowed, nor is a URL or path of more than 64 KiB.
     pub fn is_allowed(&self, url: impl AsRef<[u8]>) -> bool {
         self.decide(url).verdict == Verdict::Allow
     }
@@ -457,6 +457,7 @@ impl AgentRules {
 fn path_as_written(url: &[u8]) -> Option<&[u8]> {
     match url {
         [b'/', b'/', ..] => None,
+        [b'/', ..] if url.len() > URL_BYTES_MAX => None,
         [b'/', ..] => Some(url),
         _ => match &url[plain_head(url)?.bytes..] {
             b"" => Some(b"/"),
@@ -473,6 +474,9 @@ fn path_of<'a>(
 ) -> Result<ComparedPath<'a>, BadUrl> {
     let escapes = dialect.paths.escapes;
     if url.starts_with(b"/") && !url.starts_with(b"//") {
+        if url.len() > URL_BYTES_MAX {
+            return Err(BadUrl::TooLong);
+        }
         if has_tab_or_line_end(url) {
             return Err(BadUrl::TabOrLineEnd);
         }
@@ -506,6 +510,12 @@ mod tests {
         assert_eq!(answer("B/1.0 (+https://b.example)", "/x"), (V::Allow, R::Rule, Some(4)));
         assert_eq!(answer("a", "mailto:x@h.example"), (V::Invalid, R::BadUrl, None));
         assert_eq!(answer("a", "https://h h/x"), (V::Invalid, R::BadUrl, None));
+        for path in ["/y", "/y%41"] {
+            let longest = path.to_owned() + &"z".repeat(URL_BYTES_MAX - path.len());
+            assert_eq!(answer("a", &longest), (V::Allow, R::NoRule, None));
+            assert_eq!(answer("a", &(longest.clone() + "z")), (V::Invalid, R::BadUrl, None));
+            assert!(robots.explain("a", longest + "z").is_err());
+        }
         assert_eq!(answer("a", "/robots.txt"), (V::Allow, R::RobotsTxt, None));
         assert_eq!(answer("", "/x"), (V::Allow, R::NoGroup, None));
         let empty = Robots::parse("").agent("a").decide("/");
