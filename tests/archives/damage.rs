@@ -10,7 +10,7 @@ use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{IngestConfig, PolicySet, Scratch, SetError};
-use portcullis_testkit::{Captures, Random, Told, compiled, ingested};
+use portcullis_testkit::{Captures, Random, Refusal, Told, compiled, ingested};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -116,8 +116,12 @@ impl Whole {
                 assert!(answers == self.answers, "{place}: other answers");
                 false
             }
-            Err(text) => {
+            Err(Refusal { text, told }) => {
                 assert!(text.contains("a.set"), "{place}: {text}");
+                let differs = |(told, right): (&Option<Told>, &Told)| {
+                    told.as_ref().is_some_and(|it| it != right)
+                };
+                assert!(!told.iter().zip(&self.answers).any(differs), "{place}: other answers");
                 let fixes = ["portcullis compile", "update portcullis", "fetch the file again"];
                 assert!(fixes.iter().any(|fix| text.contains(fix)), "{place}: {text}");
                 true
@@ -169,7 +173,7 @@ impl Whole {
 
 /// Returns the answers of a set with these bytes, or its error. Reading and mapping must give the
 /// same.
-fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Vec<Told>, String> {
+fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Vec<Told>, Refusal> {
     let path = folder.path().join("a.set");
     fs::write(&path, bytes).unwrap();
     // SAFETY: no other code knows the file.
@@ -181,8 +185,9 @@ fn ask(folder: &TempDir, bytes: &[u8], urls: &[String]) -> Result<Vec<Told>, Str
     by_reading
 }
 
-fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Vec<Told>, String> {
-    portcullis_testkit::ask(set.map_err(|error| error.to_string())?, &agents(), urls)
+fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Vec<Told>, Refusal> {
+    let refusal = |error: SetError| Refusal { text: error.to_string(), told: Vec::new() };
+    portcullis_testkit::ask(set.map_err(refusal)?, &agents(), urls)
 }
 
 #[test]

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 mod audit;
 mod bench;
+mod blocks;
 mod examples;
 #[cfg(unix)]
 mod fault;

@@ -59,7 +59,8 @@ fn a_thread_has_one_budget_for_all_hosts() {
     }
     assert_eq!(compared, HOSTS as u64);
     let counts = memory.session().step_counts();
-    assert_eq!(counts.questions, URLS as u64);
+    // Those of the companions are few.
+    assert!(counts.questions >= URLS as u64);
     assert!(counts.automata * 2 > counts.questions, "few come to an automaton: {counts:?}");
     assert!(counts.entries <= counts.questions * CANDIDATES_TRIED_MAX as u64, "{counts:?}");
     assert!(counts.work.clearings > 2, "{counts:?}");

@@ -21,7 +21,7 @@ use portcullis_oracle as oracle;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{
     Agreement, Configuration, Engine, Form, Judged, Oracle, Random, World, agents, agree,
-    configurations, origin, scattered, set_of, words,
+    configurations, origin, scattered, set_to_compare, words,
 };
 use rayon::prelude::*;
 
@@ -148,7 +148,7 @@ impl<'m> SmallWorld<'m> {
 
     fn set(&self, form: Form) -> Arc<PolicySet> {
         let texts: Vec<&[u8]> = self.files.iter().map(|file| &*file.text).collect();
-        set_of(form, &texts, (self.dialect, None), &agents(&[AGENT], self.dialect))
+        set_to_compare(form, &texts, (self.dialect, None), &agents(&[AGENT], self.dialect))
     }
 
     /// Decides all files and paths, and returns the number of compared answers.

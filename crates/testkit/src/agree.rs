@@ -4,6 +4,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Stated, Usage};
 use rayon::prelude::*;
 
+use crate::companions::Companions;
 use crate::{Engine, Memory};
 
 /// The most differences that are kept.
@@ -86,6 +87,10 @@ impl Agreement {
 
 /// Asks an engine the questions of `order` in blocks of `size`, and compares each answer with the
 /// oracle's.
+///
+/// A set of [`set_to_compare`](crate::set_to_compare) is also asked, with the same memory, about a file with more rule
+/// sets than are stored, about origins without a file and about one whose rules are damaged: before and
+/// between these blocks, in blocks of other sizes. A wrong answer there panics.
 pub fn agree<O: Oracle>(
     engine: &Engine,
     memory: &mut Memory,
@@ -96,21 +101,57 @@ pub fn agree<O: Oracle>(
     let mut order = order.into_iter();
     let mut found = Agreement::default();
     let (mut block, mut urls) = (Vec::with_capacity(size), Vec::new());
-    loop {
+    let companions = engine.companions();
+    // The first blocks come directly after a larger one and after one that failed.
+    for turn in 0.. {
+        if let Some(companions) = companions.as_ref().filter(|_| turn < 2) {
+            ask_companions(companions, engine, memory);
+            if turn == 1
+                && let Some(failing) = companions.failing()
+            {
+                engine.fail(&failing, memory);
+            }
+        }
         block.clear();
         block.extend(order.by_ref().take(size));
-        if block.is_empty() {
+        if block.is_empty() && turn > 1 {
             return found;
         }
-        urls.resize_with(block.len(), Vec::new);
-        for (&question, url) in block.iter().zip(&mut urls) {
-            url.clear();
-            oracle.write_url(question, url);
-        }
-        engine.decide(&urls, memory);
-        for (record, &question) in block.iter().enumerate() {
-            compare(engine, memory, oracle, (record, question), &mut found);
-        }
+        ask(engine, memory, oracle, (&block, &mut urls), &mut found);
+    }
+    unreachable!("the questions end")
+}
+
+/// Asks about companions, last in a large block. Their answers are not counted.
+///
+/// # Panics
+///
+/// If an answer differs.
+fn ask_companions(companions: &Companions, engine: &Engine, memory: &mut Memory) {
+    let mut found = Agreement::default();
+    let [large, fixed]: [Vec<usize>; 2] =
+        [companions.crowded().collect(), companions.fixed().collect()];
+    for block in [&large, &fixed, &large] {
+        ask(engine, memory, &companions.questions, (block, &mut Vec::new()), &mut found);
+    }
+    found.whole();
+}
+
+fn ask<O: Oracle>(
+    engine: &Engine,
+    memory: &mut Memory,
+    oracle: &O,
+    (block, urls): (&[usize], &mut Vec<Vec<u8>>),
+    found: &mut Agreement,
+) {
+    urls.resize_with(block.len(), Vec::new);
+    for (&question, url) in block.iter().zip(&mut *urls) {
+        url.clear();
+        oracle.write_url(question, url);
+    }
+    engine.decide(urls, memory);
+    for (record, &question) in block.iter().enumerate() {
+        compare(engine, memory, oracle, (record, question), found);
     }
 }
 

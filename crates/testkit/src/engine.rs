@@ -7,8 +7,10 @@ use portcullis_dialect::usage::{Label, Stated};
 use portcullis_engine::Limits;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Session};
+use portcullis_set::{Damage, PolicySet};
+
+use crate::companions::Companions;
 
 /// The memory that one thread uses with an [`Engine`].
 #[derive(Clone, Debug)]
@@ -95,6 +97,7 @@ pub struct Engine {
     positions: Vec<usize>,
     configuration: Configuration,
     vectors: Option<Vectors>,
+    companions: Option<Arc<Companions>>,
 }
 
 impl Engine {
@@ -116,13 +119,26 @@ impl Engine {
         configuration: &Configuration,
     ) -> Engine {
         let own = positions.iter().map(|&position| agents[position].clone()).collect();
+        let set = set.into();
+        let companions = Companions::of(&set, agents);
         let classifier = Classifier::with_limits(set, own, configuration.limits);
         Engine {
             classifier: Arc::new(classifier.expect("a whole set")),
             positions: positions.to_vec(),
             configuration: *configuration,
             vectors: None,
+            companions,
         }
+    }
+
+    /// Returns the companions of the set, if it has any.
+    pub(crate) fn companions(&self) -> Option<Arc<Companions>> {
+        self.companions.clone()
+    }
+
+    /// Asks about URLs, one of which meets damage.
+    pub(crate) fn fail(&self, urls: &[Vec<u8>], memory: &mut Memory) {
+        memory.session.classify(urls).expect_err("a part of the set is damaged");
     }
 
     /// Uses vectors of this width.
@@ -134,7 +150,7 @@ impl Engine {
     /// Also finds usage preferences for these labels.
     #[must_use]
     pub fn with_usage(self, labels: &[Label]) -> Engine {
-        self.map(|classifier| classifier.with_usage(labels))
+        self.map(|classifier| classifier.with_usage(labels).expect("a small table"))
     }
 
     fn map(self, change: impl FnOnce(Classifier) -> Classifier) -> Engine {
@@ -221,7 +237,20 @@ pub struct Told {
     pub group: Option<Vec<u8>>,
 }
 
-/// Returns the answers of a set that may be damaged, by URL, then by agent.
+/// Why a set that may be damaged did not answer everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The first error.
+    pub text: String,
+    /// The answers of the blocks that did not fail, by URL, then by agent.
+    pub told: Vec<Option<Told>>,
+}
+
+/// The sizes of the blocks of [`ask`], in turn.
+const SIZES: [usize; 4] = [7, 2, 16, 1];
+
+/// Returns the answers of a set that may be damaged, by URL, then by agent. One session answers blocks of
+/// several sizes, and goes on after one that fails.
 ///
 /// # Errors
 ///
@@ -230,18 +259,43 @@ pub fn ask(
     set: impl Into<Arc<PolicySet>>,
     agents: &[AgentChain],
     urls: &[impl AsRef<[u8]>],
-) -> Result<Vec<Told>, String> {
-    let asked = || {
-        let mut session = Session::new(Classifier::new(set, agents.to_vec())?, None);
-        let answers = session.classify(urls)?.len();
-        let mut told = Vec::with_capacity(answers);
-        for answer in 0..answers {
-            let full = session.full_decision(answer / agents.len(), answer % agents.len())?;
-            let [rule, group] = [full.rule, full.group].map(|text| text.map(<[u8]>::to_vec));
-            told.push(Told { decision: full.decision, rule, group });
+) -> Result<Vec<Told>, Refusal> {
+    let refusal = |text: String| Refusal { text, told: Vec::new() };
+    let classifier = Classifier::new(set, agents.to_vec());
+    let mut session = Session::new(classifier.map_err(|error| refusal(error.to_string()))?, None);
+    let mut told: Vec<Option<Told>> = Vec::with_capacity(urls.len() * agents.len());
+    let (mut rest, mut sizes, mut text) = (urls, SIZES.iter().cycle(), None);
+    while !rest.is_empty() {
+        let size = rest.len().min(*sizes.next().expect("they begin again"));
+        let block;
+        (block, rest) = rest.split_at(size);
+        match ask_block(&mut session, agents.len(), block) {
+            Ok(answers) => told.extend(answers.into_iter().map(Some)),
+            Err(damage) => {
+                told.resize(told.len() + block.len() * agents.len(), None);
+                text.get_or_insert(damage.to_string());
+            }
         }
-        session.classifier().set().is_whole()?;
-        Ok(told)
-    };
-    asked().map_err(|error: Box<dyn std::error::Error>| error.to_string())
+    }
+    if let Err(damage) = session.classifier().set().is_whole() {
+        return Err(refusal(damage.to_string()));
+    }
+    match text {
+        None => Ok(told.into_iter().flatten().collect()),
+        Some(text) => Err(Refusal { text, told }),
+    }
+}
+
+fn ask_block(
+    session: &mut Session,
+    agents: usize,
+    urls: &[impl AsRef<[u8]>],
+) -> Result<Vec<Told>, Damage> {
+    let answers = session.classify(urls)?.len();
+    let answers = (0..answers).map(|answer| {
+        let full = session.full_decision(answer / agents, answer % agents)?;
+        let [rule, group] = [full.rule, full.group].map(|text| text.map(<[u8]>::to_vec));
+        Ok(Told { decision: full.decision, rule, group })
+    });
+    answers.collect()
 }

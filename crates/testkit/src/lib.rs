@@ -4,7 +4,8 @@
 //! - [`words`] and [`scattered`]: all words over an alphabet, and all numbers in a shuffled order.
 //! - [`World`]: files, each at its own origin, with questions and the oracle's answers.
 //! - [`Captures`]: archived answers, compiled to a set.
-//! - [`agree`]: the comparison of an engine with an oracle, in blocks, as `classify` decides.
+//! - [`agree`]: the comparison of an engine with an oracle, in blocks, as `classify` decides. For a set of
+//!   [`set_to_compare`] it notices what survives a block.
 //!
 //! [`Engine`] is a set, agents and a [`Configuration`]. It is the only user of a classifier among the
 //! tests that compare decisions, so a change of that interface concerns one file.
@@ -30,6 +31,7 @@
 
 mod agree;
 mod archive;
+mod companions;
 mod engine;
 mod random;
 mod sets;
@@ -38,7 +40,10 @@ mod world;
 
 pub use self::agree::{Agreement, Difference, Judged, Oracle, agree, agree_in_shares};
 pub use self::archive::{Captures, compiled, ingested, random_file};
-pub use self::engine::{Configuration, Engine, Memory, Told, ask, classifier, configurations};
+pub use self::companions::set_to_compare;
+pub use self::engine::{
+    Configuration, Engine, Memory, Refusal, Told, ask, classifier, configurations,
+};
 pub use self::random::Random;
 pub use self::sets::{Form, at_origin, origin, parsed_origin, set_at, set_everywhere, set_of};
 pub use self::words::{scattered, words};

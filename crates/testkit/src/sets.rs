@@ -62,37 +62,51 @@ pub fn at_origin(url: &[u8], dialect: &Dialect, file: usize) -> Option<Vec<u8>> 
     (is_long(url) == is_long(&moved)).then_some(moved)
 }
 
-/// Returns the set of `files`, each of which applies to its [`origin`], in this form.
+/// Returns the set of `files`, each of which applies to its [`origin`], and nothing else, in this form.
 pub fn set_of(
     form: Form,
     files: &[impl AsRef<[u8]>],
     reading: (&'static Dialect, Option<usize>),
     agents: &[AgentChain],
 ) -> Arc<PolicySet> {
-    let files: Vec<(Origin, &[u8])> =
-        files.iter().enumerate().map(|(file, text)| (parsed_origin(file), text.as_ref())).collect();
-    set_at(form, &files, reading, agents)
+    set_at(form, &files_at_origins(files), reading, agents)
+}
+
+pub(crate) fn files_at_origins(files: &[impl AsRef<[u8]>]) -> Vec<(Origin, &[u8])> {
+    files.iter().enumerate().map(|(file, text)| (parsed_origin(file), text.as_ref())).collect()
 }
 
 /// Returns the set of files at these origins, in this form.
 pub fn set_at(
     form: Form,
     files: &[(Origin, &[u8])],
-    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+    reading: (&'static Dialect, Option<usize>),
     agents: &[AgentChain],
 ) -> Arc<PolicySet> {
-    let for_agents = (form == Form::Compiled).then(|| agents.into());
-    let config = LoadConfig { robots_bytes_max, agents: for_agents, ..LoadConfig::new(dialect) };
-    let files = files.iter().map(|(origin, text)| (origin, *text));
-    let compiled = PolicySet::of_files(files, &config);
     if form == Form::Compiled {
-        return compiled.into();
+        return compiled_at(files, reading, Some(agents)).into();
     }
-    let standings = compiled.standings(&Scratch::in_memory()).expect("it was just made");
-    let config = CompileConfig::new(dialect, robots_bytes_max);
-    let bytes = compile::to_vec(&standings, &config).expect("memory takes it");
+    let standings = compiled_at(files, reading, None).standings(&Scratch::in_memory());
+    let config = CompileConfig::new(reading.0, reading.1);
+    let bytes = compile::to_vec(&standings.expect("it was just made"), &config);
+    opened(form, &bytes.expect("memory takes it"))
+}
+
+/// Compiles files at these origins into memory, for some agents or for all.
+pub(crate) fn compiled_at(
+    files: &[(Origin, &[u8])],
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+    agents: Option<&[AgentChain]>,
+) -> PolicySet {
+    let agents = agents.map(Into::into);
+    let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
+    PolicySet::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
+}
+
+/// Opens the bytes of a set as a file.
+pub(crate) fn opened(form: Form, bytes: &[u8]) -> Arc<PolicySet> {
     let mut file = NamedTempFile::new().expect("a file");
-    file.write_all(&bytes).expect("the disk takes it");
+    file.write_all(bytes).expect("the disk takes it");
     let opened = match form {
         // SAFETY: no other code knows the file, and it is removed without changing it.
         Form::Mapped => unsafe { PolicySet::map(file.path()) },

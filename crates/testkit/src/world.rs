@@ -13,7 +13,9 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::split;
 use portcullis_set::PolicySet;
 
-use crate::{Configuration, Engine, Form, Judged, Oracle, agree, origin, scattered, set_of};
+use crate::{
+    Configuration, Engine, Form, Judged, Oracle, agree, origin, scattered, set_to_compare,
+};
 
 /// The most questions that are asked in order, and the size of their blocks: few enough that most
 /// blocks begin and end within the URLs of one host.
@@ -132,9 +134,10 @@ impl World {
         self.files.push(text.to_vec());
     }
 
-    /// Returns the set of the files in this form.
+    /// Returns the set of the files and of companions ([`set_to_compare`]) in this form.
     pub fn set(&self, form: Form) -> Arc<PolicySet> {
-        set_of(form, &self.files, (self.dialect, self.robots_bytes_max), &self.agents)
+        let reading = (self.dialect, self.robots_bytes_max);
+        set_to_compare(form, &self.files, reading, &self.agents)
     }
 
     /// Returns an engine for all agents.
