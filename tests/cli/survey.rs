@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Folder, json};
 
 /// The lines of small files.
-const LINES: [&str; 13] = [
+const LINES: [&str; 17] = [
     "User-agent: *",
     "User-agent: ExampleBot",
     "Disallow: /",
@@ -21,9 +21,13 @@ const LINES: [&str; 13] = [
     "Disallow:",
     "Allow: /a",
     "Allow: /$",
+    "Disallow: /robots.txt$",
+    "Allow: /robots.txt$",
+    "Crawl-delay: 3",
     "Content-Usage: train-ai=n",
     "Content-Usage: /a train-ai=y",
     "Content-Usage: /*b$ train-ai=n, search=y",
+    "Content-Usage: /robots.txt$ train-ai=n",
     "Content-Signal: ai-train=yes, search=no",
     "Content-Signal: ai-input=no",
 ];
@@ -68,11 +72,11 @@ fn expected(file: &str, agent: &str, urls: &[Vec<u8>]) -> Value {
     };
     let has = |line: &str| file.lines().any(|it| it == line);
     let has_rules = file.lines().any(|it| it.contains("llow:"));
-    let is_named = has_rules && agent == "ExampleBot" && has("User-agent: ExampleBot");
-    let group = match (has_rules, is_named) {
-        (true, true) => json!("ExampleBot"),
-        (true, false) if has("User-agent: *") => json!("*"),
-        _ => Value::Null,
+    let is_named = agent == "ExampleBot" && has("User-agent: ExampleBot");
+    let group = match is_named {
+        true => json!("ExampleBot"),
+        false if has("User-agent: *") => json!("*"),
+        false => Value::Null,
     };
     json!({
         "agent": agent,
@@ -81,6 +85,7 @@ fn expected(file: &str, agent: &str, urls: &[Vec<u8>]) -> Value {
         "root": answers[0].access.verdict.as_str(),
         "group": group,
         "named": is_named,
+        "crawl_delay": judge.crawl_delay().0.map(|seconds| seconds as u64),
         "train_ai": stance(Label::TrainAi),
         "ai_use": stance(Label::AiUse),
         "search": stance(Label::Search),
@@ -105,6 +110,7 @@ fn rows_agree_with_the_oracle_on_every_small_file() {
     assert_eq!(rows.len(), files.len() * AGENTS.len());
     let urls: Vec<Vec<u8>> =
         words(b"/abc", 3).iter().map(|path| [b"https://h.example/", &path[..]].concat()).collect();
+    // `/robots.txt` itself is no page.
     assert_eq!(urls[0], b"https://h.example/");
     let mut seen = BTreeSet::new();
     for (number, row) in rows.iter().enumerate() {

@@ -3,16 +3,31 @@
 //! Nearly always one disallowed and one allowed path are enough. Candidates are made from the
 //! patterns, with `-` for each star. The automaton of all paths is searched only if no example is
 //! found and no pattern that matches every path explains why.
+//!
+//! `/robots.txt` is no part of a site, whatever the rules or the dialect say about it. A search gives
+//! it the verdict of another path, so that it adds nothing to what is found.
 
-use portcullis_dialect::dialect::Escapes;
+use std::sync::LazyLock;
+
+use portcullis_dialect::dialect::{Escapes, ROBOTS_TXT_PATH};
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::words;
 
 use crate::automaton::{Language, Machine, Next, Owner, Product};
-use crate::outcome::Outcome;
+use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;
 use crate::ruleset::texts::PatternText;
 use crate::strategy::Settings;
+
+/// The pattern that matches `/robots.txt` alone.
+static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
+    let mut patterns = PatternList::new();
+    patterns.push(&[ROBOTS_TXT_PATH, b"$"].concat(), true);
+    patterns
+});
+
+/// A path that nearly no pattern targets.
+const OTHER_PATH: &[u8] = b"/-";
 
 words! {
     /// How much of a site a rule set allows.
@@ -29,7 +44,7 @@ words! {
 impl RuleSet<'_> {
     /// Returns how much of a site the rule set, whose patterns have the normal form of `escapes`,
     /// allows; `None` if the search takes more than [`REACH_POSITIONS_MAX`]. Only paths that URLs can
-    /// have count.
+    /// have count, and `/robots.txt` does not.
     pub fn reach(&self, escapes: Escapes) -> Option<Reach> {
         let language = Language::of(escapes);
         let settings = Settings::default();
@@ -39,11 +54,12 @@ impl RuleSet<'_> {
             let entries = self.entries().filter(|(allows, _)| *allows == verdict);
             entries.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
                 write_path(&pattern, &mut path);
-                allows(&path) == verdict && language.contains(&path)
+                let counts = path != ROBOTS_TXT_PATH && language.contains(&path);
+                counts && allows(&path) == verdict
             })
         };
         // First a path that no pattern targets, then the paths of patterns.
-        let allows_others = allows(b"/-");
+        let allows_others = allows(OTHER_PATH);
         let disallows_some = !allows_others || example(false);
         let allows_some = allows_others || example(true);
         match (disallows_some, allows_some) {
@@ -87,7 +103,8 @@ impl RuleSet<'_> {
     /// [work](Machine::work) than `work_max`.
     fn search(&self, language: &'static Language, work_max: u64) -> Option<Reach> {
         let mut found = [false; 2];
-        Product::new(vec![self.machine()], language).explore(work_max, |product, states| {
+        let machine = self.machine(self.allows(OTHER_PATH));
+        Product::new(vec![machine], language).explore(work_max, |product, states| {
             found[usize::from(product.allows(0, states))] = true;
             if found == [true; 2] { Next::Stop } else { Next::Follow }
         })?;
@@ -98,11 +115,14 @@ impl RuleSet<'_> {
         })
     }
 
-    /// Returns an automaton that allows what the rule set allows.
-    pub fn machine(&self) -> Machine {
+    /// Returns an automaton that allows what the rule set allows, but `/robots.txt` only if
+    /// `allows_robots_txt`.
+    pub fn machine(&self, allows_robots_txt: bool) -> Machine {
         let (patterns, outcomes) = self.to_list();
-        let owner = |outcome: Outcome| Owner { allows: outcome.allows(), counts: false };
-        Machine::new(patterns.iter().zip(outcomes.into_iter().map(owner)))
+        let owner = |allows| Owner { allows, counts: false };
+        let own = outcomes.iter().map(|outcome| owner(outcome.allows()));
+        let robots_txt = std::iter::once((ROBOTS_TXT.get(0), owner(allows_robots_txt)));
+        Machine::new(robots_txt.chain(patterns.iter().zip(own)))
     }
 }
 
@@ -155,6 +175,14 @@ mod tests {
             (&[("/a/b/c", true), ("/a/b", true), ("/a/b", false)], Reach::Everything),
             (&[("/a", true), ("/a/b", false)], Reach::Everything),
             (&[("a", false)], Reach::Everything),
+            (&[("/robots.txt$", false)], Reach::Everything),
+            (&[("/*.txt$", false)], Reach::Part),
+            (&[("/robots.txt", false)], Reach::Part),
+            (&[("/robots.txt$", true), ("/", false)], Reach::Nothing),
+            (&[("/robots.txt", true), ("/", false)], Reach::Part),
+            (&[("/robots.txt$", true), ("/robots.txt", false)], Reach::Part),
+            (&[("/robots.txt$", true), ("/*$", false)], Reach::Nothing),
+            (&[("/robots.txt$", false), ("/r", true), ("/", false)], Reach::Part),
         ];
         for (patterns, expected) in CASES {
             let rules = rules(patterns, true);

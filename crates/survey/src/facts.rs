@@ -7,7 +7,7 @@
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_engine::Reach;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::{AgentChain, Audience};
 use portcullis_set::stored::{AgentTokens, Applied, AppliedUsage, Reaches, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
@@ -60,9 +60,16 @@ pub struct PolicyReading {
 /// Memory: 8 bytes for each rule set of the set.
 #[derive(Debug)]
 pub struct FactReader<'s> {
+    set: &'s PolicySet,
     pub(crate) reaches: Reaches<'s>,
-    agents: Vec<AgentTokens>,
+    agents: Vec<AgentChain>,
+    /// The names in the set of each agent.
+    tokens: Vec<AgentTokens>,
 }
+
+/// How a policy addresses an agent, and the number and value of the user-agent line that selects
+/// the groups.
+type Addressing = (Addressed, Option<(u32, Vec<u8>)>);
 
 /// The groups and the usage records that apply, by their numbers in a policy.
 type Entries = (Option<u32>, Option<u32>);
@@ -74,8 +81,8 @@ impl<'s> FactReader<'s> {
     ///
     /// If the names of robots are damaged.
     pub fn new(set: &'s PolicySet, agents: &[AgentChain]) -> Result<FactReader<'s>, Damage> {
-        let agents = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
-        Ok(FactReader { reaches: Reaches::new(set), agents })
+        let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
+        Ok(FactReader { set, reaches: Reaches::new(set), agents: agents.to_vec(), tokens })
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -98,7 +105,11 @@ impl<'s> FactReader<'s> {
         // The first agent with each combination of entries, and with each naming line.
         let mut known: Vec<(Entries, usize)> = Vec::new();
         let mut naming_lines: Vec<u32> = Vec::new();
-        for agent in &self.agents {
+        let mut without_rules = match outcome.state {
+            PolicyState::NoRules => self.addressed_without_rules(policy)?,
+            _ => Vec::new(),
+        };
+        for (number, agent) in self.tokens.iter().enumerate() {
             let applied = self.reaches.applied(policy, agent)?;
             let usage = policy.applied_usage(agent)?;
             let entries = (applied.groups.map(|it| it.entry()), usage.map(|it| it.entry()));
@@ -116,27 +127,53 @@ impl<'s> FactReader<'s> {
                     facts.of_entries(&applied, usage.as_ref(), root)?
                 }
             };
-            let group = match &applied.groups {
+            let (addressed, line) = match &applied.groups {
+                Some(groups) if groups.is_named() => {
+                    (Addressed::ByName, Some(groups.naming_line()))
+                }
+                Some(groups) => (Addressed::ByDefault, Some(groups.naming_line())),
+                None => match without_rules.get(number) {
+                    Some((addressed, line)) => (*addressed, line.as_ref().map(|it| it.0)),
+                    None => (Addressed::NotAtAll, None),
+                },
+            };
+            let group = match line {
                 None => None,
-                Some(groups) => {
-                    let line = groups.naming_line();
+                Some(line) => {
                     let place = naming_lines.iter().position(|other| *other == line);
                     if place.is_none() {
                         naming_lines.push(line);
-                        facts.groups.push(groups.name()?);
+                        facts.groups.push(match &applied.groups {
+                            Some(groups) => groups.name()?,
+                            None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
+                        });
                     }
                     Some(place.unwrap_or(facts.groups.len() - 1) as u32)
                 }
-            };
-            let addressed = match &applied.groups {
-                Some(groups) if groups.is_named() => Addressed::ByName,
-                Some(_) => Addressed::ByDefault,
-                None => Addressed::NotAtAll,
             };
             facts.agents.push(AgentFacts { addressed, group, ..shared });
             all_applied.push(applied);
         }
         Ok((facts, all_applied))
+    }
+
+    /// Returns how a file without rules addresses each agent. A set stores no robots of it, because
+    /// it decides alike for all.
+    fn addressed_without_rules(
+        &self,
+        policy: &StoredPolicy<'s>,
+    ) -> Result<Vec<Addressing>, Damage> {
+        let dialect = self.set.dialect();
+        policy.with_user_agents(|file| {
+            let audience = Audience::of_agents(file, &self.agents, dialect);
+            let line = |at: usize| Some((at as u32, file.user_agents()[at].value.to_vec()));
+            let addressing = |agent| match audience.named(agent, dialect) {
+                Some((_, robot)) => (Addressed::ByName, line(robot.line)),
+                None if audience.default_groups.is_empty() => (Addressed::NotAtAll, None),
+                None => (Addressed::ByDefault, line(audience.default_line)),
+            };
+            self.agents.iter().map(addressing).collect()
+        })
     }
 }
 

@@ -63,7 +63,7 @@ pub struct RobotRow {
     pub count: ReachFigures,
 }
 
-/// The robots that files name.
+/// The robots that files with rules name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RobotFigures {
     /// The number of distinct names.
@@ -90,7 +90,7 @@ pub struct AddressCounts {
     pub named: u64,
     /// The number without a group that names the agent, but with a group for all robots.
     pub by_default: u64,
-    /// The number with neither: no group for the agent, no rules or no file.
+    /// The number with neither: no group for the agent, or no file.
     pub unnamed: u64,
     /// The number by how much the agent may fetch.
     #[serde(flatten)]

@@ -37,17 +37,15 @@ impl Selection {
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> Selection {
-        let agent = agent.into();
-        let tokens = || agent.into_iter().flat_map(AgentChain::tokens);
-        let is_own = |name: &[u8]| tokens().any(|token| is_name_of(name, token, dialect));
-        let Audience { robots, default_groups, .. } = Audience::among(file, dialect, is_own);
-        for (position, token) in tokens().enumerate() {
-            let is_named = |robot: &&NamedRobot| is_name_of(&robot.name, token, dialect);
-            if let Some(robot) = robots.iter().find(is_named) {
-                return Selection { groups: robot.groups.clone(), token: Some(position) };
-            }
+        let Some(agent) = agent.into() else {
+            let Audience { default_groups, .. } = Audience::among(file, dialect, |_| false);
+            return Selection { groups: default_groups, token: None };
+        };
+        let audience = Audience::of_agents(file, std::slice::from_ref(agent), dialect);
+        match audience.named(agent, dialect) {
+            Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
+            None => Selection { groups: audience.default_groups, token: None },
         }
-        Selection { groups: default_groups, token: None }
     }
 
     /// Returns the reason of a decision by these groups of `file` that no rule makes.
@@ -157,6 +155,23 @@ impl Audience {
     /// Returns the robots that `file` names.
     pub fn of(file: &RobotsTxt<'_>, dialect: &Dialect) -> Audience {
         Audience::among(file, dialect, |_| true)
+    }
+
+    /// Like [`Audience::of`], with those robots alone that one of `agents` can be.
+    pub fn of_agents(file: &RobotsTxt<'_>, agents: &[AgentChain], dialect: &Dialect) -> Audience {
+        let tokens = || agents.iter().flat_map(AgentChain::tokens);
+        Audience::among(file, dialect, |name| {
+            tokens().any(|token| is_name_of(name, token, dialect))
+        })
+    }
+
+    /// Returns the robot whose groups apply to `agent`, and the position in the agent's chain of the
+    /// token that names it. `None` if no group names the agent.
+    pub fn named(&self, agent: &AgentChain, dialect: &Dialect) -> Option<(usize, &NamedRobot)> {
+        agent.tokens().enumerate().find_map(|(position, token)| {
+            let is_named = |robot: &&NamedRobot| is_name_of(&robot.name, token, dialect);
+            Some((position, self.robots.iter().find(is_named)?))
+        })
     }
 
     /// Like [`Audience::of`], with those robots alone whose name, in lower case, `is_wanted`.

@@ -76,6 +76,15 @@ impl RecordList<'_> {
         record::texts(self.records as usize, self.runs as usize, self.kind_bits)
     }
 
+    /// Returns what the list has for its records but their lines.
+    fn kinds_and_texts(&self) -> Result<&[U32], Damage> {
+        let start = record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS;
+        match self.records {
+            0 => Ok(&[]),
+            _ => self.words(start, self.texts().1 - start),
+        }
+    }
+
     /// Returns `count` words of the list, from `at`.
     pub(crate) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
         let first = u32::try_from(at).ok().and_then(|at| self.position.checked_add(at));
@@ -274,10 +283,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Calls `with` with the user-agent lines of its file, in their groups. No rule is read.
-    pub(super) fn with_user_agents<T>(
-        &self,
-        with: impl FnOnce(&RobotsTxt<'_>) -> T,
-    ) -> Result<T, Damage> {
+    pub fn with_user_agents<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
         let records = self.record_list()?;
         let mut bytes_left = self.set.record_bytes_max();
         let (mut list, mut text) = (ListWriter::default(), Vec::new());

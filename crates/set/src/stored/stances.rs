@@ -119,7 +119,6 @@ impl AppliedUsage<'_> {
         let set = self.policy.set;
         let (number, order) = self.usage.rules(self.entry, (label, source))?;
         let StoredRuleSet::Compiled(rules) = set.rule_set(number)? else { return Ok(None) };
-        let (patterns, _) = rules.to_list();
         let preference = |pattern| {
             let record = set.record_of(order, pattern)?;
             self.usage.preference(record, label)
@@ -140,10 +139,9 @@ impl AppliedUsage<'_> {
 }
 
 /// How the states of a search are read. The automata are two for each field, which *disallow* the
-/// paths to which it gives one of [`DECIDING`], then that of access, unless everything is allowed.
+/// paths to which it gives one of [`DECIDING`], then that of access.
 struct Reader {
     fields: usize,
-    has_access: bool,
     /// What the fields without paths state.
     constant: Preference,
 }
@@ -152,7 +150,7 @@ struct Reader {
 fn search(
     constant: Preference,
     fields: &[(PatternList, Vec<Preference>)],
-    access: Option<Machine>,
+    access: Machine,
     language: &'static Language,
 ) -> Option<Stance> {
     let of_field = |(patterns, preferences): &(PatternList, Vec<Preference>)| {
@@ -162,8 +160,8 @@ fn search(
         })
     };
     let mut machines: Vec<Machine> = fields.iter().flat_map(of_field).collect();
-    let reader = Reader { fields: fields.len(), has_access: access.is_some(), constant };
-    machines.extend(access);
+    let reader = Reader { fields: fields.len(), constant };
+    machines.push(access);
     let mut product = Product::new(machines, language);
     let mut found = None;
     let patterns = fields.iter().flat_map(|(patterns, _)| patterns.iter());
@@ -192,7 +190,7 @@ impl Reader {
     /// found first, and skips what follows if no path there is allowed.
     fn see(&self, product: &Product, states: &[State], found: &mut Option<Preference>) -> Next {
         let access = self.fields * DECIDING.len();
-        if self.has_access && !product.allows(access, states) {
+        if !product.allows(access, states) {
             return if product.is_settled(access, states) { Next::Skip } else { Next::Follow };
         }
         let is =
