@@ -359,6 +359,13 @@ pub const SURVEY_LIST_BYTES: u64 = 16 * 1024 * 1024;
 /// Source: our choice, some milliseconds. Few files state preferences for paths.
 pub const STANCE_POSITIONS_MAX: u64 = 64 * 1024;
 
+/// Bytes of the rule sets that are searched for two pages with different usage preferences: 128 KiB.
+/// With more, the preference is not known.
+///
+/// Source: our choice, some milliseconds. Files of the web that state preferences for paths have a
+/// few hundred.
+pub const STANCE_BYTES_MAX: usize = 128 * 1024;
+
 /// Rules of one policy that are ordered when a set is compiled, counted once per combination of
 /// groups: 262,144.
 ///

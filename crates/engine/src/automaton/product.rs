@@ -29,9 +29,23 @@ impl Product {
         Product { machines, language }
     }
 
-    /// Returns the states of the machines after all of `path`.
-    pub fn walk(&mut self, path: &[u8]) -> Vec<State> {
-        self.machines.iter_mut().map(|machine| machine.walk(path)).collect()
+    /// Returns the states of the machines after all of `path`; `None` if the machines have done more
+    /// [work](Machine::work) than `work_max` by then.
+    pub fn walk(&mut self, path: &[u8], work_max: u64) -> Option<Vec<State>> {
+        let mut states: Vec<State> = self.machines.iter_mut().map(|it| it.walk(b"")).collect();
+        for &byte in path {
+            if self.work() > work_max {
+                return None;
+            }
+            for (machine, state) in self.machines.iter_mut().zip(&mut states) {
+                *state = machine.step(*state, byte);
+            }
+        }
+        Some(states)
+    }
+
+    fn work(&self) -> u64 {
+        self.machines.iter().map(Machine::work).sum()
     }
 
     /// Returns whether `machine` allows the path that led to `states`.
@@ -52,7 +66,7 @@ impl Product {
         work_max: u64,
         mut visit: impl FnMut(&Product, &[State]) -> Next,
     ) -> Option<()> {
-        let start = (self.walk(b"/"), FREE);
+        let start = (self.walk(b"/", work_max)?, FREE);
         let mut seen = HashSet::from([start.clone()]);
         let mut rest = vec![start];
         let mut moves: Vec<(u8, Mark)> = Vec::new();
@@ -74,9 +88,8 @@ impl Product {
                     rest.push(next);
                 }
             }
-            let work: u64 = self.machines.iter().map(Machine::work).sum();
             let pairs = seen.len() as u64 * (self.machines.len() as u64 - 1);
-            if work + pairs > work_max {
+            if self.work() + pairs > work_max {
                 return None;
             }
         }

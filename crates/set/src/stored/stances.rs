@@ -4,13 +4,13 @@
 //! fields have a constant for each label, and so has their combination. If a record has a path, the automata of the label's fields and that of
 //! access read the same paths until two allowed ones with different preferences are found, or none
 //! is left: example paths of the patterns first, then all. [`STANCE_POSITIONS_MAX`] bounds the
-//! search.
+//! search, and no list of patterns is read if the rule sets have more than [`STANCE_BYTES_MAX`].
 
-use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, STANCE_POSITIONS_MAX};
+use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
-use portcullis_engine::Reach;
 use portcullis_engine::automaton::{Language, Machine, Next, Owner, Product, State};
 use portcullis_engine::pattern::{PathPattern, PatternList};
+use portcullis_engine::{Reach, RuleSetBuf};
 
 use super::super::file::Damage;
 use super::usage::StoredUsage;
@@ -89,8 +89,9 @@ impl AppliedUsage<'_> {
     fn stance(&self, label: Label, applied: &Applied<'_>) -> Result<Option<Stance>, Damage> {
         let mut constant = Preference::Unstated;
         let mut fields = Vec::new();
+        let mut bytes_left = STANCE_BYTES_MAX;
         for source in UsageSource::ALL {
-            match self.statements(label, source)? {
+            match self.statements(label, source, &mut bytes_left)? {
                 Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
                 Some(Statements::Paths(patterns, preferences)) => {
                     fields.push((patterns, preferences));
@@ -103,19 +104,28 @@ impl AppliedUsage<'_> {
             return Ok(Some(constant.into()));
         }
         let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
+        // No page is at `/robots.txt`, whoever may fetch it.
         let access = match groups {
-            None => None,
+            None => RuleSetBuf::new(&PatternList::new(), &[]).as_rule_set().machine(false),
             Some(groups) => match self.policy.set.rule_set(groups.rule_set())? {
-                StoredRuleSet::Compiled(rules) => Some(rules.machine()),
-                StoredRuleSet::OfGroups => return Ok(None),
+                StoredRuleSet::Compiled(rules) if rules.bytes() <= bytes_left => {
+                    rules.machine(false)
+                }
+                _ => return Ok(None),
             },
         };
         let language = Language::of(self.policy.set.dialect.paths.escapes);
         Ok(search(constant, &fields, access, language))
     }
 
-    /// Returns what a field states about a label; `None` if its rule set is too large to be stored.
-    fn statements(&self, label: Label, source: UsageSource) -> Result<Option<Statements>, Damage> {
+    /// Returns what a field states about a label; `None` if its rule set is too large to be stored, or
+    /// has more than `bytes_left`, which it takes its bytes from.
+    fn statements(
+        &self,
+        label: Label,
+        source: UsageSource,
+        bytes_left: &mut usize,
+    ) -> Result<Option<Statements>, Damage> {
         let set = self.policy.set;
         let (number, order) = self.usage.rules(self.entry, (label, source))?;
         let StoredRuleSet::Compiled(rules) = set.rule_set(number)? else { return Ok(None) };
@@ -124,7 +134,13 @@ impl AppliedUsage<'_> {
             self.usage.preference(record, label)
         };
         let preferences: Vec<Preference> =
-            (0..patterns.len() as u32).map(preference).collect::<Result<_, _>>()?;
+            (0..rules.len() as u32).map(preference).collect::<Result<_, _>>()?;
+        if preferences.iter().all(|it| *it == Preference::Unstated) {
+            return Ok(Some(Statements::Constant(Preference::Unstated)));
+        }
+        let Some(rest) = bytes_left.checked_sub(rules.bytes()) else { return Ok(None) };
+        *bytes_left = rest;
+        let (patterns, _) = rules.to_list();
         // No pattern after one about all paths decides.
         let is_about_all = |it: &PathPattern<'_>| it.bytes.is_empty() && !it.anchored;
         let last = patterns.iter().position(|it| is_about_all(&it));
@@ -171,7 +187,7 @@ fn search(
     });
     let examples = examples.filter(|path| language.contains(path));
     for path in std::iter::once(b"/-".to_vec()).chain(examples) {
-        let states = product.walk(&path);
+        let states = product.walk(&path, STANCE_POSITIONS_MAX)?;
         if reader.see(&product, &states, &mut found) == Next::Stop {
             return Some(Stance::Mixed);
         }
