@@ -68,9 +68,10 @@ pub struct HostPeriod {
     pub since: Option<UnixSeconds>,
     /// When the next one begins; `None` if none follows.
     pub until: Option<UnixSeconds>,
-    /// The date of the newest capture in it.
+    /// The date of the newest capture in it, or before it if it has none.
     pub captured_at: Option<UnixSeconds>,
-    /// The number of captures in it, or of other times at which the age of the policy changed.
+    /// The number of captures in it that changed the policy or its age. 0 if the period began because
+    /// an outage became long.
     pub captures: usize,
     /// Whether there is a file, or what its absence means.
     pub state: PolicyState,
@@ -159,21 +160,15 @@ impl HostHistory {
             let found = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
             let Some(timeline) = found.filter(|it| last != Some(it.capture())) else { continue };
             last = Some(timeline.capture());
-            let moments = moments(&timeline)?;
-            let mut periods = moments.chunk_by(|one, next| one.policy == next.policy);
-            let count = periods.clone().count();
-            if let Some(period) = period.checked_sub(before + 1).and_then(|it| periods.nth(it)) {
+            let periods = timeline.periods()?;
+            if let Some(period) = period.checked_sub(before + 1).and_then(|it| periods.get(it)) {
                 let moment = period.last().expect("a period has a moment");
                 return records(set, &set.policy(moment.policy)?, &moment.capture).map(Some);
             }
-            before += count;
+            before += periods.len();
         }
         Ok(None)
     }
-}
-
-fn moments<'s>(timeline: &StoredTimeline<'s>) -> Result<Vec<StoredMoment<'s>>, Damage> {
-    timeline.moments()?.collect()
 }
 
 fn periods(
@@ -182,15 +177,16 @@ fn periods(
     agents: &[AgentChain],
     reaches: &Reaches<'_>,
 ) -> Result<(Vec<Robot>, Vec<HostPeriod>), Damage> {
-    let moments = moments(timeline)?;
+    let periods_found = timeline.periods()?;
     let asked = match agents {
-        [] => robots(set, &moments)?,
+        [] => robots(set, &periods_found)?,
         agents => agents.iter().map(|agent| asked(set, agent)).collect::<Result<_, _>>()?,
     };
     let mut periods: Vec<HostPeriod> = Vec::new();
     let mut before: Option<(Vec<Access>, Vec<HostUsage>)> = None;
-    for captures in moments.chunk_by(|one, next| one.policy == next.policy) {
-        let policy = set.policy(captures[0].policy)?;
+    for moments in periods_found {
+        let newest = &moments[moments.len() - 1];
+        let policy = set.policy(newest.policy)?;
         let outcome = policy.access()?;
         let access = |asked: &Asked| {
             let applied = reaches.applied(&policy, &asked.tokens)?;
@@ -201,7 +197,7 @@ fn periods(
         let file = RobotsTxt::read_extract(&extract);
         let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
         let usage = HostUsage::of(&file, set.dialect());
-        let since = Some(captures[0].since).filter(|since| since.0 > 0);
+        let since = Some(moments[0].since).filter(|since| since.0 > 0);
         if let Some(last) = periods.last_mut() {
             last.until = since;
         }
@@ -211,8 +207,8 @@ fn periods(
         periods.push(HostPeriod {
             since,
             until: None,
-            captured_at: captures[captures.len() - 1].capture.facts.captured_at,
-            captures: captures.len(),
+            captured_at: newest.capture.facts.captured_at,
+            captures: moments.iter().filter(|it| it.begins_at_capture()).count(),
             state: outcome.state,
             verdict: (outcome.state != PolicyState::Rules).then_some(outcome.verdict),
             rules: file.rules().len(),
@@ -258,10 +254,11 @@ fn changes(
     (changes, other_rules)
 }
 
-/// Returns all robots that a policy of the moments names, and before them the one that none names.
-fn robots(set: &PolicySet, moments: &[StoredMoment<'_>]) -> Result<Vec<Asked>, Damage> {
+/// Returns all robots that a policy of the periods names, and before them the one that none names.
+fn robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Vec<Asked>, Damage> {
     let names = set.robot_names()?;
-    let policies: BTreeSet<PolicyNumber> = moments.iter().map(|moment| moment.policy).collect();
+    let policies: BTreeSet<PolicyNumber> =
+        periods.iter().flatten().map(|moment| moment.policy).collect();
     let mut named = BTreeSet::new();
     for policy in policies {
         named.extend(set.policy(policy)?.robots()?.into_iter().map(|(number, _)| number));

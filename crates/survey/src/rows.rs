@@ -20,7 +20,7 @@ use portcullis_io::output::columns::Field;
 use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
 use portcullis_robots::visible::cut_to_show;
-use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost, StoredMoment};
+use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::delays::{self, DelayCounts};
@@ -338,9 +338,8 @@ impl<'s> RowWorker<'_, 's> {
     fn periods(&self, host: &StoredHost<'s>, https: bool) -> Result<Vec<PeriodRow<'s>>, Damage> {
         let lost = || self.rows.set.malformed_host("an origin has lost its history");
         let timeline = host.timeline(https)?.ok_or_else(lost)?;
-        let moments: Vec<StoredMoment<'s>> = timeline.moments()?.collect::<Result<_, _>>()?;
         let mut periods: Vec<PeriodRow<'s>> = Vec::new();
-        for moments in moments.chunk_by(|one, next| one.policy == next.policy) {
+        for moments in timeline.periods()? {
             let (first, last) = (&moments[0], &moments[moments.len() - 1]);
             if let Some(before) = periods.last_mut() {
                 before.until = Some(first.since);
@@ -348,12 +347,12 @@ impl<'s> RowWorker<'_, 's> {
             periods.push(PeriodRow {
                 host: *host,
                 https,
-                policy: first.policy,
+                policy: last.policy,
                 captured: last.capture.facts.captured_at,
                 since: Some(first.since).filter(|since| since.0 > 0),
                 until: None,
                 sitemaps: last.capture.sitemaps()?.into(),
-                delays: self.delays(&last.capture, first.policy)?,
+                delays: self.delays(&last.capture, last.policy)?,
             });
         }
         Ok(periods)

@@ -256,7 +256,10 @@ fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) 
         (state @ PolicyState::NoRules, _) | (state, None) => state.to_string(),
         (state, Some(verdict)) => format!("{state}, {verdict} all"),
     };
-    let captures = counted(period.captures as u64, "capture");
+    let captures = match period.captures {
+        0 => "no capture".to_owned(),
+        captures => counted(captures as u64, "capture"),
+    };
     text.line(format_args!("\n{number}. {since} to {until}: {policy}, {captures}"));
     let named = |robots: &[Robot]| match robots.len() {
         count if count == all && count > 1 => "all robots".to_owned(),

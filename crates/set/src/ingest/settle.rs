@@ -33,7 +33,7 @@ use portcullis_io::access::{
     DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
 };
 use portcullis_io::{CaptureNote, location};
-use portcullis_robots::syntax::NoteKind;
+use portcullis_robots::syntax::{NoteKind, decide_alike};
 
 use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};
@@ -81,7 +81,7 @@ pub(super) fn settle(
             history.push_host(&key, &targets, &kept, &host)?;
             if standings(&host).next().is_some() {
                 host.key = key;
-                counts.add_host(&host);
+                counts.add_host(&host, &pool)?;
                 hosts.push(&host)?;
             }
         }
@@ -434,7 +434,7 @@ pub struct StandingCounts {
 
 impl StandingCounts {
     /// Counts a host.
-    fn add_host(&mut self, host: &HostStanding) {
+    fn add_host(&mut self, host: &HostStanding, pool: &BlobPool) -> Result<(), WriteError> {
         self.hosts += 1;
         for standing in standings(host) {
             let state = match standing.content {
@@ -447,7 +447,10 @@ impl StandingCounts {
         for moment in host.timelines().flatten() {
             self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
         }
-        self.periods += host.timelines().map(periods).sum::<u64>();
+        for timeline in host.timelines() {
+            self.periods += periods(timeline, pool)?;
+        }
+        Ok(())
     }
 
     /// Returns the number of origins in this state.
@@ -477,11 +480,19 @@ impl StandingCounts {
     }
 }
 
-/// Returns the number of periods of a timeline. Other records of a file do not change its policy.
-fn periods(timeline: &Timeline) -> u64 {
-    let policy = |moment: &Moment| match moment.standing.content {
-        Content::File { extract, .. } => Ok(extract),
-        Content::Access(outcome) => Err(outcome),
-    };
-    timeline.chunk_by(|one, next| policy(one) == policy(next)).count() as u64
+/// Returns the number of periods of a timeline. Other records of a file, and the lines of
+/// user-agent records, do not change its policy.
+fn periods(timeline: &Timeline, pool: &BlobPool) -> Result<u64, WriteError> {
+    let mut periods = u64::from(!timeline.is_empty());
+    for pair in timeline.windows(2) {
+        let contents = [&pair[0], &pair[1]].map(|moment| moment.standing.content);
+        let is_same = match contents {
+            [Content::File { extract: one, .. }, Content::File { extract: other, .. }] => {
+                one == other || decide_alike(&pool.get(one)?, &pool.get(other)?)
+            }
+            [one, other] => one == other,
+        };
+        periods += u64::from(!is_same);
+    }
+    Ok(periods)
 }

@@ -7,7 +7,9 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::ruleset::texts::PatternText;
-use portcullis_robots::syntax::{Content, ListWriter, Record, RobotsTxt, Role, records};
+use portcullis_robots::syntax::{
+    Content, ListWriter, Record, RobotsTxt, Role, decide_alike, records,
+};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
@@ -271,6 +273,23 @@ impl<'s> StoredPolicy<'s> {
             in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
         }
         Ok(list.finish())
+    }
+
+    /// Returns whether `other` decides alike and on the same lines: whether the two differ in the lines
+    /// of user-agent records at most. Nobody who asks about URLs notices these.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn decides_as(&self, other: &StoredPolicy<'_>) -> Result<bool, Damage> {
+        if self.number() == other.number() {
+            return Ok(true);
+        }
+        let (own, others) = (self.record_list()?, other.record_list()?);
+        // Equal records have equal words, and most policies differ in them.
+        Ok(self.access()? == other.access()?
+            && own.kinds_and_texts()? == others.kinds_and_texts()?
+            && decide_alike(&self.extract()?, &other.extract()?))
     }
 
     /// Calls `with` with its file, as far as it affects decisions, and the extract that the file was read

@@ -9,8 +9,8 @@
 use portcullis_engine::vectors::prefetch;
 use zerocopy::IntoBytes;
 
-use portcullis_dialect::limits::TIMELINE_SECONDS_END;
-use portcullis_io::access::UnixSeconds;
+use portcullis_dialect::limits::{LONG_UNREACHABLE_SECONDS, TIMELINE_SECONDS_END};
+use portcullis_io::access::{KnownOutage, UnixSeconds};
 
 use super::super::file::Damage;
 use super::super::layout::{MomentRow, NONE};
@@ -41,7 +41,8 @@ pub struct StoredMoment<'s> {
     pub capture: StoredCapture<'s>,
 }
 
-/// A time in which the policy of an origin stays the same.
+/// A time in which the policy of an origin stays the same, but for the lines of its user-agent
+/// records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// When it begins; 0 for a capture without a date.
@@ -75,6 +76,11 @@ impl PolicySet {
         if let Some(section) = self.sections.timelines {
             self.prefetch(section, capture.into());
         }
+    }
+
+    /// Returns whether moments with these policies, one after the other, are of one period.
+    fn is_one_period(&self, one: PolicyNumber, other: PolicyNumber) -> Result<bool, Damage> {
+        Ok(one == other || self.policy(one)?.decides_as(&self.policy(other)?)?)
     }
 
     /// Returns the damage of a moment.
@@ -122,6 +128,16 @@ impl<'s> StoredHost<'s> {
             Some(policy) => self.set.timeline(policy, capture).map(Some),
             None => Ok(None),
         }
+    }
+}
+
+impl StoredMoment<'_> {
+    /// Returns whether a capture begins the moment. Otherwise an outage became long.
+    pub fn begins_at_capture(&self) -> bool {
+        let facts = &self.capture.facts;
+        let is_long =
+            |outage: KnownOutage| self.since == outage.since.after(LONG_UNREACHABLE_SECONDS + 1);
+        !facts.outage.is_some_and(is_long) || standing::moment_begins_at(facts) == self.since
     }
 }
 
@@ -249,12 +265,44 @@ impl<'s> StoredTimeline<'s> {
         let Some(row) = self.rows.get(index) else {
             return Ok(Period { since: self.only()?.since, until: None });
         };
-        let is_same = |other: &&MomentRow| other.policy == row.policy;
+        let is_same = |other: &MomentRow| {
+            let [one, other] = [row, other].map(|row| PolicyNumber(row.policy.get()));
+            self.set.is_one_period(one, other)
+        };
         let (before, after) = self.rows.split_at(index);
-        let first = before.iter().rev().take_while(is_same).last().unwrap_or(row);
-        let next = after.iter().find(|other| !is_same(other));
-        let until = next.map(|row| UnixSeconds(row.since()));
+        let (mut first, mut until) = (row, None);
+        for row in before.iter().rev() {
+            if !is_same(row)? {
+                break;
+            }
+            first = row;
+        }
+        for row in after {
+            if !is_same(row)? {
+                until = Some(UnixSeconds(row.since()));
+                break;
+            }
+        }
         Ok(Period { since: UnixSeconds(first.since()), until })
+    }
+
+    /// Returns the moments of each period, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn periods(&self) -> Result<Vec<Vec<StoredMoment<'s>>>, Damage> {
+        let mut periods: Vec<Vec<StoredMoment<'s>>> = Vec::new();
+        for moment in self.moments()? {
+            let moment = moment?;
+            match periods.last_mut() {
+                Some(period) if self.set.is_one_period(period[0].policy, moment.policy)? => {
+                    period.push(moment);
+                }
+                _ => periods.push(vec![moment]),
+            }
+        }
+        Ok(periods)
     }
 
     /// Returns the moment of an origin that has no other.

@@ -300,9 +300,14 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
 fn a_period_lasts_as_long_as_the_policy() {
     let lines = ["a 10 200 /x", "a 20 200 /x", "a 30 404", "a 40 410", "a 50 200 /y", "a 60 503"];
     let mut captures = lines.map(made);
-    captures[1].body += "# a comment\nSitemap: https://s.example/new\n";
+    // The user-agent record alone moves.
+    captures[0].body = "User-agent: *\n\nDisallow: /x\n".into();
+    captures[1].body = "# a comment\nUser-agent: *\nDisallow: /x\n\
+        Sitemap: https://s.example/new\n"
+        .into();
     let piece = captures.map(Record::Capture).to_vec();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
+    assert_eq!(all.counts.periods, 4);
     let mut session = session(set_of(&all, &RFC_9309), &RFC_9309);
     let periods = [(10, Some(30)), (30, Some(50)), (50, Some(60)), (60, None)];
     for time in 10..70 {
