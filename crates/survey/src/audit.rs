@@ -268,13 +268,13 @@ impl Audit {
                 counter.map_or(0, |it| tally.class_rules[it])
             };
             let samples = findings.samples.get(&counter).into_iter().flatten();
-            self.set.policy(policy.number)?.with_file(|file, _| {
+            let found = self.set.policy(policy.number)?.with_file(|file, _| {
                 let groups = file.groups();
                 // A group without rules starts where the next group starts.
                 let group = groups.iter().rfind(|group| group.rules.contains(&rule.0));
                 let name = group.and_then(|group| file.user_agents_of(group).first());
-                let found = &file.rules()[rule.index()];
-                DecidingRule {
+                let found = file.rules().get(rule.index())?;
+                Some(DecidingRule {
                     host: Text::cut(host_of(number)),
                     hosts: if tally.has_times { asked[&number].hosts } else { policy.hosts },
                     line: found.line.get(),
@@ -284,8 +284,9 @@ impl Audit {
                     urls,
                     by_agent: class_of.iter().map(decided).collect(),
                     samples: samples.map(|url| Text::from(&url[..])).collect(),
-                }
-            })
+                })
+            })?;
+            found.ok_or_else(|| self.misfiled())
         };
         Ok(RuleFigures {
             rules: policies.iter().map(|policy| policy.applicable).sum(),

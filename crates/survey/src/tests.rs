@@ -11,6 +11,10 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
 use portcullis_engine::Reach;
 use portcullis_io::CaptureNote;
+use portcullis_io::input::{Chunk, Terminator};
+use portcullis_io::list::{Arena, List, Rows};
+use portcullis_io::output::Added;
+use portcullis_report::{Piece, Rejects};
 use portcullis_robots::policy::{AgentChain, Audience, Selection};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
@@ -20,7 +24,10 @@ use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 
-use crate::{HostDetail, HostQuery, ReachFigures, Survey};
+use crate::{
+    Audit, ChunkFindings, Findings, HostDetail, HostHistory, HostQuery, ReachFigures, RowConfig,
+    Survey, SurveyRows,
+};
 
 /// More than any list has.
 const ALL: usize = usize::MAX;
@@ -296,4 +303,111 @@ fn damage_never_changes_a_count() {
         }
     }
     assert!(damaged > whole.len() / SET_BLOCK_BYTES / 2, "{damaged}");
+}
+
+/// Asks `set` everything that this crate answers.
+fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
+    let set = Arc::new(set);
+    let agents = ["a", "Googlebot", "Nobody"];
+    let agents = agents.map(|name| AgentChain::parse(name, set.dialect()).unwrap());
+    let rows =
+        SurveyRows::new(&set, &agents, RowConfig { history: set.has_history(), lists: true })?;
+    let mut added = Added::of(rows.fields().iter().map(|field| field.kind), 0);
+    for block in rows.blocks(ALL, u64::MAX) {
+        let (mut hosts, mut worker) = (block?.hosts.into_iter(), rows.worker());
+        while worker.fill(&mut hosts, &mut added).map(|()| added.rows())? > 0 {}
+    }
+    let query = HostQuery::parse(b"a.example").unwrap();
+    HostDetail::of(&set, &query)?;
+    if set.has_history() {
+        HostHistory::of(&set, &query, &[])?;
+        HostHistory::records(&set, &query, 2)?;
+    }
+    let audit = Audit::new(Classifier::new(set, agents.to_vec())?, ALL)?;
+    let urls = "https://a.example/x/y\nhttps://a.example/z\nhttps://b.example/x\n";
+    let list = Chunk::of_text(List::plain("urls", Terminator::LineFeed), urls);
+    let (arena, mut rejects) = (Arena::new(), Rejects::default());
+    let (mut chunk, mut findings) = (ChunkFindings::default(), Findings::default());
+    let mut worker = audit.worker(None);
+    let piece = &mut Rows::new(&list, &arena, 0);
+    worker.work(Piece::new(piece, &mut rejects), &mut chunk)?;
+    findings.add(&audit, &chunk);
+    drop(worker);
+    audit.report(&findings)?;
+    Ok(())
+}
+
+/// A set with right checksums may come from anywhere.
+#[test]
+fn no_word_of_a_set_does_harm() {
+    let mut captures = Captures::default();
+    let files = [
+        "User-agent: a\nDisallow: /x\nAllow: /x/y\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /z\n\
+            Content-Usage: train-ai=n\nLicense: https://l.example/\n",
+        "User-agent: a\nUser-agent: *\nDisallow: /\nSitemap: https://s.example/\n",
+    ];
+    for (host, year, file) in [("a", 2021, files[0]), ("a", 2022, files[1]), ("b", 2021, files[0])]
+    {
+        let time = format!("{year}-01-01T00:00:00Z");
+        captures.push(&format!("https://{host}.example/robots.txt"), &time, 200, file);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = captures.write(folder.path(), "captures.jsonl");
+    let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
+    let ingested = ingest(&[Input::new(&path)], &config, &()).unwrap();
+    let whole = compile::to_vec(&ingested.standings, &CompileConfig::new(&RFC_9309, None)).unwrap();
+    ask_all(PolicySet::of_bytes("whole", whole.clone()).unwrap()).unwrap();
+    let (mut asked, mut damaged) = (0, 0);
+    for (_, section) in portcullis_testkit::sections(&whole) {
+        for word in section.step_by(4) {
+            let old = u32::from_le_bytes(whole[word..word + 4].try_into().unwrap());
+            for new in [old.wrapping_add(1), old.wrapping_sub(1), old.wrapping_add(1 << 20)] {
+                let mut bytes = whole.clone();
+                bytes[word..word + 4].copy_from_slice(&new.to_le_bytes());
+                portcullis_testkit::reseal(&mut bytes);
+                let Ok(set) = PolicySet::of_bytes("changed", bytes) else { continue };
+                asked += 1;
+                damaged += usize::from(ask_all(set).is_err());
+            }
+        }
+    }
+    assert!(damaged > 100 && damaged < asked, "{damaged} of {asked}");
+}
+
+/// Lists bound the rows that are made at once, however many agents share them.
+#[test]
+fn lists_end_batches_and_blocks() {
+    let mut captures = Captures::default();
+    for host in 0..4 {
+        let lists: String = (0..4_000)
+            .map(|number| format!("License: https://l.example/{host}/{number}\n"))
+            .collect();
+        let file = format!("User-agent: *\nDisallow: /x\n{lists}");
+        captures.push(&format!("https://h{host}.example/robots.txt"), "", 200, &file);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = captures.write(folder.path(), "captures.jsonl");
+    let ingested = ingest(&[Input::new(&path)], &IngestConfig::new(&RFC_9309, None), &()).unwrap();
+    let set = stored(&ingested, &RFC_9309);
+    let agents: Vec<AgentChain> = (0..100)
+        .map(|number| AgentChain::parse(&format!("Bot{}", "x".repeat(number)), &RFC_9309).unwrap())
+        .collect();
+    for lists in [false, true] {
+        let config = RowConfig { lists, ..RowConfig::default() };
+        let rows = SurveyRows::new(&set, &agents, config).unwrap();
+        let mut hosts = set.hosts().map(Result::unwrap);
+        let mut added = Added::of(rows.fields().iter().map(|field| field.kind), 0);
+        let mut worker = rows.worker();
+        let batches: Vec<usize> = std::iter::from_fn(|| {
+            worker.fill(&mut hosts, &mut added).unwrap();
+            Some(added.rows()).filter(|rows| *rows > 0)
+        })
+        .collect();
+        let blocks =
+            rows.blocks(ALL / agents.len(), 10_000_000).map(|block| block.unwrap().hosts.len());
+        match lists {
+            false => assert_eq!((batches, blocks.collect()), (vec![400], vec![4])),
+            true => assert_eq!((batches, blocks.collect()), (vec![100; 4], vec![1; 4])),
+        }
+    }
 }

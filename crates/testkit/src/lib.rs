@@ -45,6 +45,8 @@ pub use self::engine::{
     Configuration, Engine, Memory, Refusal, Told, ask, classifier, configurations,
 };
 pub use self::random::Random;
-pub use self::sets::{Form, at_origin, origin, parsed_origin, set_at, set_everywhere, set_of};
+pub use self::sets::{
+    Form, at_origin, origin, parsed_origin, reseal, sections, set_at, set_everywhere, set_of,
+};
 pub use self::words::{scattered, words};
 pub use self::world::{Answer, Question, World, agents, names};

@@ -3,15 +3,17 @@
 #![allow(unsafe_code, reason = "maps files that it has just made")]
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::URL_BYTES_MAX;
+use portcullis_dialect::limits::{SET_BLOCK_BYTES, URL_BYTES_MAX};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{LoadConfig, PolicySet, Scratch};
 use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The form of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,4 +126,35 @@ pub fn set_everywhere(
     let agents = agents.map(Into::into);
     let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
     PolicySet::of_text(text, &config).into()
+}
+
+/// Returns the kind and the bytes of each section of a set file (`FORMAT.md`, section 4).
+pub fn sections(file: &[u8]) -> Vec<(u32, Range<usize>)> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    let long = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().expect("eight bytes"));
+    let section = |number: usize| {
+        let (entry, start) = (256 + 24 * number, long(256 + 24 * number + 8) as usize);
+        (word(entry), start..start + long(entry + 16) as usize)
+    };
+    (0..word(12) as usize).map(section).collect()
+}
+
+/// Writes the checksums of a set file whose data was changed (`FORMAT.md`, sections 3 and 5). The
+/// content hash, which only verifying compares, stays.
+pub fn reseal(file: &mut [u8]) {
+    let end = sections(file).last().map_or(SET_BLOCK_BYTES, |(_, bytes)| bytes.end);
+    let mut level = SET_BLOCK_BYTES..end.next_multiple_of(SET_BLOCK_BYTES);
+    while level.len() > 0 && level.end < file.len() {
+        let (start, blocks) = (level.end, level.clone().step_by(SET_BLOCK_BYTES));
+        for (number, block) in blocks.enumerate() {
+            let checksum = xxh3_64(&file[block..block + SET_BLOCK_BYTES]);
+            file[start + 8 * number..][..8].copy_from_slice(&checksum.to_le_bytes());
+        }
+        let bytes = 8 * level.len() / SET_BLOCK_BYTES;
+        level = start..start + bytes.next_multiple_of(SET_BLOCK_BYTES);
+    }
+    let root = xxh3_64(&file[level]);
+    file[32..40].copy_from_slice(&root.to_le_bytes());
+    let header = xxh3_64(&file[..SET_BLOCK_BYTES - 8]);
+    file[SET_BLOCK_BYTES - 8..SET_BLOCK_BYTES].copy_from_slice(&header.to_le_bytes());
 }

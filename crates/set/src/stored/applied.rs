@@ -172,9 +172,10 @@ impl AppliedGroups<'_> {
             while end < records.len() && !records.is_user_agent(end)? {
                 end += 1;
             }
-            let malformed = || self.policy.malformed("a group has more rules than there can be");
-            let last = first.checked_add(end - start).ok_or_else(malformed)?;
-            Ok(first..last)
+            let malformed =
+                || self.policy.malformed("a group has rules that the file does not have");
+            let last = first.checked_add(end - start).filter(|last| *last <= records.len());
+            Ok(first..last.ok_or_else(malformed)?)
         };
         groups.iter().map(rules).collect()
     }
