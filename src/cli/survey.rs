@@ -8,7 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_dialect::limits::{SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES, SURVEY_TEXT_ROWS};
+use portcullis_dialect::limits::{
+    SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE,
+    SURVEY_TEXT_ROWS,
+};
 use portcullis_domain::LIST;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
@@ -18,7 +21,9 @@ use portcullis_report::Run;
 use portcullis_robots::figures::{self, counted};
 use portcullis_set::Damage;
 use portcullis_set::stored::StoredHost;
-use portcullis_survey::{AgentFigures, RowConfig, RowTotals, RowWorker, SurveyRows, tables};
+use portcullis_survey::{
+    AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows, tables,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -70,7 +75,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
             surveying.count()?;
             Vec::new()
         }
-        Some(output) => surveying.write(output, format, config.lists, &run)?,
+        Some(output) => surveying.write(output, format, &run)?,
     };
     loaded.set.is_whole()?;
     CompleteOutput::publish_all(complete)?;
@@ -110,6 +115,16 @@ struct Surveying<'a> {
     prints: bool,
 }
 
+/// The bytes of lists that end a block, and those of all blocks that are encoded at once.
+#[derive(Clone, Copy)]
+struct ListBytes {
+    block: u64,
+    at_once: u64,
+}
+
+/// No list is made.
+const NO_BYTES: ListBytes = ListBytes { block: u64::MAX, at_once: u64::MAX };
+
 /// The workers that no thread uses.
 type Idle<'a> = Mutex<Vec<RowWorker<'a, 'a>>>;
 
@@ -119,7 +134,7 @@ impl<'a> Surveying<'a> {
         let count = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             worker.count(&mut hosts.into_iter())
         };
-        self.run((SURVEY_GROUP_ROWS, u64::MAX), count, |()| Ok(()))
+        self.run(SURVEY_GROUP_ROWS, NO_BYTES, count, |()| Ok(()))
     }
 
     /// Writes all rows, and returns the complete output.
@@ -127,7 +142,6 @@ impl<'a> Surveying<'a> {
         &self,
         output: Output,
         format: ClassifyFormat,
-        lists: bool,
         run: &Run,
     ) -> anyhow::Result<Vec<CompleteOutput>> {
         let fields = self.survey.fields();
@@ -139,7 +153,6 @@ impl<'a> Surveying<'a> {
         };
         let mut output = output;
         output.write(&text.header(&fields))?;
-        let bytes_max = if lists { SURVEY_LIST_BYTES } else { u64::MAX };
         let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
             let mut added = Added::of(fields.iter().map(|field| field.kind), 0);
@@ -151,11 +164,8 @@ impl<'a> Surveying<'a> {
                 text.push(&fields, &added, &mut out);
             }
         };
-        self.run(
-            (SURVEY_TEXT_ROWS, bytes_max),
-            encode,
-            |bytes: Vec<u8>| Ok(output.write(&bytes)?),
-        )?;
+        let bytes = ListBytes { block: SURVEY_LIST_BYTES, at_once: SURVEY_LIST_BYTES_AT_ONCE };
+        self.run(SURVEY_TEXT_ROWS, bytes, encode, |bytes: Vec<u8>| Ok(output.write(&bytes)?))?;
         Ok(vec![output.complete()?])
     }
 
@@ -171,7 +181,9 @@ impl<'a> Surveying<'a> {
             let mut hosts = hosts.into_iter();
             columns.encode(|added| Ok::<_, Failed>(worker.fill(&mut hosts, added)?))
         };
-        self.run((SURVEY_GROUP_ROWS, u64::MAX), encode, |group: EncodedGroup| file.write(group))?;
+        let at_once = BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES;
+        let bytes = ListBytes { block: SURVEY_GROUP_LIST_BYTES, at_once };
+        self.run(SURVEY_GROUP_ROWS, bytes, encode, |group: EncodedGroup| file.write(group))?;
         let account = Account { run, public_suffix_list: LIST };
         file.complete(serde_json::to_string(&account)?)
     }
@@ -180,14 +192,15 @@ impl<'a> Surveying<'a> {
     /// order.
     fn run<T: Send, E: Into<anyhow::Error> + Send>(
         &self,
-        (rows, bytes_max): (usize, u64),
+        rows: usize,
+        bytes: ListBytes,
         work: impl Fn(&mut RowWorker<'_, 'a>, Vec<StoredHost<'a>>) -> Result<T, E> + Sync,
         mut sink: impl FnMut(T) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<()> {
         let idle: Idle<'_> = Mutex::default();
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = |hosts: Result<Vec<StoredHost<'a>>, Damage>| {
-            let hosts = hosts?;
+        let work = |block: Result<HostBlock<'a>, Damage>| {
+            let HostBlock { hosts, .. } = block?;
             let mut worker = lock().pop().unwrap_or_else(|| self.survey.worker());
             let count = hosts.len() as u64;
             let done = work(&mut worker, hosts).map_err(Into::into)?;
@@ -196,11 +209,16 @@ impl<'a> Surveying<'a> {
         };
         let all_hosts = self.survey.hosts().max(1);
         let (mut hosts_done, mut bar) = (0, Bar::default());
-        let mut blocks = self.survey.blocks(rows, bytes_max);
+        let mut blocks = self.survey.blocks(rows, bytes.block);
         let mut before: Vec<anyhow::Result<(u64, T)>> = Vec::new();
         loop {
             let at_once = self.engine.threads() * BLOCKS_PER_THREAD;
-            let next: Vec<_> = blocks.by_ref().take(at_once).collect();
+            let (mut next, mut list_bytes) = (Vec::new(), 0);
+            while next.len() < at_once && list_bytes < bytes.at_once {
+                let Some(block) = blocks.next() else { break };
+                list_bytes += block.as_ref().map_or(0, |block| block.list_bytes);
+                next.push(block);
+            }
             let is_last = next.is_empty();
             let mut write = || {
                 for done in std::mem::take(&mut before) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::usage::{Label, Preference};
@@ -199,5 +200,52 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
     for (state, origins) in states {
         let rows = rows.iter().filter(|row| row["state"] == state.as_str()).count() as u64;
         assert_eq!(rows, number(origins) * AGENTS.len() as u64, "{state}");
+    }
+}
+
+/// A file of 500 KB, written for each of 170 agents, counts as so many lists before they are read.
+#[test]
+fn lists_end_row_groups() {
+    let folder = Folder::new();
+    let comment = "# a comment of some length, on one of many lines\n".repeat(10_000);
+    for host in 0..4 {
+        let file = format!("User-agent: *\nDisallow: /{host}\n{comment}");
+        folder.write(&format!("long/h{host}.example"), file);
+    }
+    let agents =
+        ["Bot".to_owned()].into_iter().chain((1..170).map(|it| "Bot".to_owned() + &"x".repeat(it)));
+    let agents = agents.collect::<Vec<_>>().join(",");
+    for (lists, groups) in [("", 1), (" --lists", 2)] {
+        let survey =
+            format!("survey --robots long -a {agents} --no-summary -o rows.parquet{lists}");
+        folder.ok(survey);
+        let file = std::fs::File::open(folder.path("rows.parquet")).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        assert_eq!(reader.metadata().num_row_groups(), groups, "{lists}");
+        assert_eq!(reader.metadata().file_metadata().num_rows(), 4 * 2 * 170);
+    }
+}
+
+/// Preferences that only a search through large patterns tells are not known. What is stated for no
+/// path is still known, and so is access.
+#[test]
+fn large_patterns_of_preferences_are_not_searched() {
+    let folder = Folder::new();
+    let pattern = |number: usize| {
+        let (one, two) = ("a".repeat(30 + number % 90), "a".repeat(30 + number / 90));
+        format!("Content-Signal: /{one}*{two} ai-train={}\n", ["yes", "no"][number % 2])
+    };
+    let many: String = (0..3_000).map(pattern).collect();
+    let one = format!("Content-Signal: /*{} ai-train=no\n", "a".repeat(20_000));
+    for (host, records) in [("many.example", many), ("one.example", one)] {
+        folder.write(&format!("large/{host}"), format!("User-agent: *\nDisallow: /b\n{records}"));
+    }
+    let survey = folder.ok("survey --robots large -a ExampleBot --no-summary --format jsonl");
+    let rows = String::from_utf8(survey.stdout).unwrap();
+    assert_eq!(rows.lines().count(), 4);
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let found = ["access", "train_ai", "ai_use", "search"].map(|column| &row[column]);
+        assert_eq!(found, [&json!("part"), &Value::Null, &json!("?"), &json!("?")], "{row}");
     }
 }

@@ -82,7 +82,7 @@ impl<'s> Unread<'s> {
                 return Ok(Some(&self.added));
             }
             match self.blocks.next() {
-                Some(block) => self.hosts = block?.into_iter(),
+                Some(block) => self.hosts = block?.hosts.into_iter(),
                 None => return Ok(None),
             }
         }

@@ -347,11 +347,25 @@ pub const SURVEY_GROUP_ROWS: usize = 128 * 1024;
 /// Source: our choice, some megabytes.
 pub const SURVEY_TEXT_ROWS: usize = 16 * 1024;
 
-/// Bytes of lists of values that a thread writes as text at once: 16 MiB, plus those of one host. The
-/// lists of a file are written for each agent, and counted as if they were the whole file.
+/// Bytes of lists of values that a thread holds or writes as text at once: 16 MiB, plus those of one
+/// host. The lists of a file are written for each agent. Before they are read, they are counted as if
+/// they were the whole file.
 ///
 /// Source: our choice. The values of a file of 500 KiB for 130 agents are 64 MB.
 pub const SURVEY_LIST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Bytes of lists of values, counted as for [`SURVEY_LIST_BYTES`], in a row group of Parquet: 256 MiB,
+/// plus those of one host.
+///
+/// Source: our choice. It does not end the groups of a million files of some kilobytes early, and
+/// values that repeat for each agent are compressed to a tenth and less.
+pub const SURVEY_GROUP_LIST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Bytes of lists of values, counted as for [`SURVEY_LIST_BYTES`], that all threads write as text at
+/// once: 128 MiB, plus those of one host.
+///
+/// Source: our choice. It keeps eight threads busy with lists of their longest.
+pub const SURVEY_LIST_BYTES_AT_ONCE: u64 = 8 * SURVEY_LIST_BYTES;
 
 /// Positions read to find two pages with different usage preferences, with a charge of eight a state
 /// and of one for each combination of states: 65,536.

@@ -102,7 +102,7 @@ pub use report::{
     AgentVerdicts, AsOf, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
     RecordFigures, Report, RuleFigures, Unknown, UsageRow,
 };
-pub use rows::{RowConfig, RowTotals, RowWorker, SurveyRows};
+pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::Survey;
 pub use text::Text;
 pub use usage::{HostUsage, UsageFigures};

@@ -7,12 +7,12 @@
 //!
 //! Memory: 8 bytes for each rule set of the set, and for each thread the facts of at most
 //! [`SURVEY_FACTS_KEPT`] pairs of a policy and an agent, one host with its moments, and the rows that
-//! were not taken.
+//! were not taken: as many as [`SURVEY_BATCH_ROWS`] and [`SURVEY_LIST_BYTES`] let in.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use portcullis_dialect::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT};
+use portcullis_dialect::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use portcullis_domain::domain;
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
@@ -83,6 +83,15 @@ struct Known {
     hosts: u64,
 }
 
+/// Hosts whose rows are made at once.
+#[derive(Debug)]
+pub struct HostBlock<'s> {
+    /// The hosts.
+    pub hosts: Vec<StoredHost<'s>>,
+    /// The maximum number of bytes of lists in their rows; 0 if there are no lists.
+    pub list_bytes: u64,
+}
+
 /// An origin in a period.
 #[derive(Clone)]
 struct PeriodRow<'s> {
@@ -134,36 +143,39 @@ impl<'s> SurveyRows<'s> {
         SurveyColumn::fields(self.config.lists)
     }
 
-    /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Files of which
-    /// `bytes_max` bytes could be written, once for each row of their origins, end a block.
+    /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Lists of
+    /// `bytes_max` bytes end a block too. A file counts as one list for each row of its origins.
     pub fn blocks(
         &self,
         rows: usize,
         bytes_max: u64,
-    ) -> impl Iterator<Item = Result<Vec<StoredHost<'s>>, Damage>> + use<'s> {
+    ) -> impl Iterator<Item = Result<HostBlock<'s>, Damage>> + use<'s> {
         let counts = self.set.counts();
-        let moments = if self.config.history { self.set.moments() } else { 0 };
-        let of_hosts = (counts.origins + moments).max(1) * self.agents.len() as u64;
-        let per_block = rows as u64 * counts.hosts.max(1) / of_hosts;
+        let RowConfig { history, lists } = self.config;
+        let moments = if history { self.set.moments() } else { 0 };
+        let agents = self.agents.len() as u64;
+        let of_hosts = counts.origins.saturating_add(moments).max(1).saturating_mul(agents);
+        let per_block = (rows as u64).saturating_mul(counts.hosts.max(1)) / of_hosts;
         let per_block = per_block.max(1) as usize;
-        let (agents, history) = (self.agents.len() as u64, self.config.history);
-        let mut hosts = self.set.hosts();
+        let mut all_hosts = self.set.hosts();
         std::iter::from_fn(move || {
-            let (mut block, mut bytes) = (Vec::new(), 0);
-            while block.len() < per_block && bytes < bytes_max {
-                match hosts.next() {
-                    Some(Ok(host)) => block.push(host),
+            let (mut hosts, mut list_bytes) = (Vec::new(), 0);
+            while hosts.len() < per_block && list_bytes < bytes_max {
+                match all_hosts.next() {
+                    Some(Ok(host)) => hosts.push(host),
                     Some(Err(damage)) => return Some(Err(damage)),
                     None => break,
                 }
-                if bytes_max < u64::MAX {
-                    match file_bytes(&block[block.len() - 1], history) {
-                        Ok(more) => bytes += more * agents,
+                if lists {
+                    match file_bytes(&hosts[hosts.len() - 1], history) {
+                        Ok(bytes) => {
+                            list_bytes = bytes.saturating_mul(agents).saturating_add(list_bytes)
+                        }
                         Err(damage) => return Some(Err(damage)),
                     }
                 }
             }
-            (!block.is_empty()).then_some(Ok(block))
+            (!hosts.is_empty()).then_some(Ok(HostBlock { hosts, list_bytes }))
         })
     }
 
@@ -225,8 +237,8 @@ impl RowTotals {
 }
 
 impl<'s> RowWorker<'_, 's> {
-    /// Replaces the rows in `added` by the next rows of `hosts`: about [`SURVEY_BATCH_ROWS`], or none
-    /// if all were taken.
+    /// Replaces the rows in `added` by the next rows of `hosts`: about [`SURVEY_BATCH_ROWS`], fewer if
+    /// their lists have [`SURVEY_LIST_BYTES`], or none if all were taken.
     ///
     /// # Errors
     ///
@@ -244,14 +256,15 @@ impl<'s> RowWorker<'_, 's> {
             }
             None => Vec::new(),
         };
-        while added.rows() < SURVEY_BATCH_ROWS {
+        let mut list_bytes = 0;
+        while added.rows() < SURVEY_BATCH_ROWS && list_bytes < SURVEY_LIST_BYTES {
             if self.pending.is_empty() {
                 let Some(host) = hosts.next() else { break };
                 self.begin(&host)?;
                 continue;
             }
             let row = self.pending.pop_front().expect("it was just seen");
-            self.push(&row, &agents, added)?;
+            list_bytes += self.push(&row, &agents, added)?;
         }
         self.totals.rows += added.rows() as u64;
         self.rows.set.is_whole()
@@ -388,14 +401,16 @@ impl<'s> RowWorker<'_, 's> {
         })
     }
 
-    /// Appends the rows of an origin in a period: one for each agent.
+    /// Appends the rows of an origin in a period: one for each agent. Returns the bytes of their lists,
+    /// with a charge for each value.
     fn push(
         &mut self,
         row: &PeriodRow<'s>,
         agent_names: &[u32],
         added: &mut Added,
-    ) -> Result<(), Damage> {
+    ) -> Result<u64, Damage> {
         let rows = self.rows;
+        let mut bytes = 0;
         let reading = &self.known(row.policy)?.reading;
         let agents = || reading.agents.iter();
         let count = reading.agents.len();
@@ -454,17 +469,22 @@ impl<'s> RowWorker<'_, 's> {
                     let none = if none { added.share_list(place, &[b""; 0]) } else { 0 };
                     let list = |list: Option<u32>| list.map_or(none, |it| lists[it as usize]);
                     added.push_shared(place, agents().map(|it| list(it.licenses)));
+                    let of_lists: Vec<u64> =
+                        reading.licenses.iter().map(|list| list_bytes(list)).collect();
+                    let of_agents = agents().filter_map(|it| it.licenses);
+                    bytes += of_agents.map(|it| of_lists[it as usize]).sum::<u64>();
                 }
                 SurveyColumn::SitemapValues => {
                     let list = added.share_list(place, &row.sitemaps);
                     added.push_shared(place, std::iter::repeat_n(list, count));
+                    bytes += list_bytes(&row.sitemaps) * count as u64;
                 }
                 SurveyColumn::Captured => added.push_times(place, row.captured, count),
                 SurveyColumn::Since => added.push_times(place, row.since, count),
                 SurveyColumn::Until => added.push_times(place, row.until, count),
             }
         }
-        Ok(())
+        Ok(bytes)
     }
 }
 
@@ -489,6 +509,11 @@ fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
         bytes += u64::from(newest) * moments as u64;
     }
     Ok(bytes)
+}
+
+/// Returns the bytes of a list, with those that a value takes beside its text.
+fn list_bytes(list: &[Vec<u8>]) -> u64 {
+    list.iter().map(|value| (value.len() + size_of::<Vec<u8>>()) as u64).sum()
 }
 
 /// Appends a text, or none, for each of some rows.

@@ -4,6 +4,8 @@
 //! Writers read the values row by row, or a column at once. A word is one byte, its number among
 //! [`FieldKind::words`](super::columns::FieldKind::words).
 
+use std::ops::Range;
+
 use portcullis_dialect::decision::{Decision, Verdict};
 
 use crate::access::UnixSeconds;
@@ -149,12 +151,21 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Returns the texts of a row.
-    pub fn get(&self, row: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+    /// Returns the texts of all lists.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.iter().map(Option::unwrap_or_default)
+    }
+
+    /// Returns the places of a row's texts among those of all lists.
+    pub fn places(&self, row: usize) -> Range<usize> {
         let number = self.numbers[row] as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        let places = start..self.ends[number] as usize;
-        places.map(|place| self.texts.get(place).unwrap_or_default())
+        start..self.ends[number] as usize
+    }
+
+    /// Returns the texts of a row.
+    pub fn get(&self, row: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.places(row).map(|place| self.texts.get(place).unwrap_or_default())
     }
 
     /// Returns the number of rows.

@@ -229,23 +229,31 @@ fn write_all(
 
 /// Writes lists. Definition level 1 is an element, 0 an empty list; repetition level 1 continues one.
 fn write_lists(writer: &mut ColumnWriter<'_>, lists: &Lists) -> Result<(), ParquetError> {
-    let (mut there, mut present, mut continues) = (Vec::new(), Vec::new(), Vec::new());
-    for row in 0..lists.rows() {
-        let list = lists.get(row);
-        present.extend(std::iter::repeat_n(1, list.len()));
-        continues.extend((0..list.len()).map(|place| i16::from(place > 0)));
-        if list.len() == 0 {
-            present.push(0);
-            continues.push(0);
-        }
-        // The column is text, which must be UTF-8.
-        let text = |text| String::from_utf8_lossy(text).into_owned().into_bytes().into();
-        there.extend(list.map(|it| -> ByteArray { text(it) }));
-    }
     let ColumnWriter::ByteArrayColumnWriter(writer) = writer else {
         unreachable!("the column has lists of texts")
     };
-    writer.write_batch(&there, Some(&present), Some(&continues)).map(drop)
+    // The column is text, which must be UTF-8.
+    let text = |text| String::from_utf8_lossy(text).into_owned().into_bytes().into();
+    let texts: Vec<ByteArray> = lists.texts().map(text).collect();
+    let (mut there, mut present, mut continues) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..lists.rows() {
+        let list = &texts[lists.places(row)];
+        present.extend(std::iter::repeat_n(1, list.len()));
+        continues.extend((0..list.len()).map(|place| i16::from(place > 0)));
+        if list.is_empty() {
+            present.push(0);
+            continues.push(0);
+        }
+        there.extend_from_slice(list);
+        // Rows share long lists.
+        if there.len() >= PARQUET_BATCH_URLS || row + 1 == lists.rows() {
+            writer.write_batch(&there, Some(&present), Some(&continues))?;
+            there.clear();
+            present.clear();
+            continues.clear();
+        }
+    }
+    Ok(())
 }
 
 fn write_texts(
