@@ -616,6 +616,24 @@ pub const SPOOL_BUFFER_BYTES: usize = 1024 * 1024;
 /// more is alone.
 pub const CAPTURES_AT_ONCE: usize = 16 * 1024;
 
+/// Redirects that are known of an origin while its history is made; then all are forgotten and
+/// followed anew.
+///
+/// Source: our choice. An origin has a few, and each takes the bytes of its URL.
+pub const REDIRECTS_KNOWN_MAX: usize = 1024;
+
+/// Bytes of the lines of files for each byte of their set: 256. A set whose files are longer together,
+/// and longer than [`SET_TEXT_BYTES_FREE`], can neither be compiled nor read back.
+///
+/// Source: our choice. Equal lines are stored once, so a crafted set of few bytes could name a long one
+/// millions of times. The lines of real files take some three times as many bytes as their set.
+pub const SET_TEXT_BYTES_PER_BYTE: u64 = 256;
+
+/// Bytes of the lines of files that any set may have: 256 MiB.
+///
+/// Source: our choice. Reading them takes a second.
+pub const SET_TEXT_BYTES_FREE: u64 = 256 * 1024 * 1024;
+
 /// The least memory of the compiler, in bytes; less counts as this much. Half of it is for tables.
 ///
 /// Source: our choice. The buffers of some 30 sequences and of a merge take it.

@@ -146,13 +146,15 @@ pub struct HostStanding {
 }
 
 /// The history of an origin: moments in order of time, each with another standing than the one
-/// before. Empty if the origin is not known.
+/// before. Empty if the origin is not known. The standings have no
+/// [span](CaptureFacts::span_seconds): it grows with every capture of a redirect's target, and would
+/// begin a moment of each origin that redirects to it.
 pub type Timeline = Vec<Moment>;
 
 /// The standing of an origin from one time on, until the next moment of its timeline.
 ///
-/// Each capture begins a moment, because it renews the age of the policy, and so does an outage that
-/// becomes long. A *period* is a sequence of moments with the same policy.
+/// Each capture of the origin begins a moment, because it renews the age of the policy, and so does an
+/// outage that becomes long. A *period* is a sequence of moments with the same policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// When the moment begins; 0 for a capture without a date, which is older than all others.
@@ -165,7 +167,7 @@ impl Moment {
     /// Returns the moment that a standing from a single capture begins, or from captures of one
     /// chain of redirects.
     pub(super) fn of(standing: Standing) -> Moment {
-        Moment { since: moment_begins_at(&standing.facts), standing }
+        Moment { since: moment_begins_at(&standing.facts), standing: standing.without_span() }
     }
 }
 
@@ -181,6 +183,13 @@ pub struct Standing {
     pub content: Content,
     /// When and how the content was captured.
     pub facts: CaptureFacts,
+}
+
+impl Standing {
+    /// Returns the standing as timelines have it.
+    pub(super) fn without_span(self) -> Standing {
+        Standing { facts: CaptureFacts { span_seconds: 0, ..self.facts }, ..self }
+    }
 }
 
 /// The content of a robots.txt, or the access that follows from its absence.

@@ -14,7 +14,7 @@ use portcullis_io::access::UnixSeconds;
 
 use super::Classifier;
 use super::classifier::SchemeAndKey;
-use super::freshness::AgeCounts;
+use super::freshness::{Age, AgeCounts};
 use super::pieces::Pieces;
 use super::session::Session;
 use crate::layout::NONE;
@@ -255,8 +255,12 @@ impl Classifier {
         ages: &mut AgeCounts,
     ) -> Result<Option<Decision>, Damage> {
         let (Some(freshness), Some(time)) = (&self.freshness, time) else { return Ok(None) };
-        let Some(capture) = self.capture_at(found)? else { return Ok(None) };
-        let age = freshness.age_at(&capture.facts, time);
+        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
+        let moment = timeline.moment(found.moment as usize)?;
+        let age = match moment.since > time {
+            true => Age::NotYet,
+            false => freshness.age_at(&moment.capture.facts, time),
+        };
         ages.add(age, 1);
         Ok(age.withdrawn().filter(|_| freshness.withdraws))
     }

@@ -15,7 +15,7 @@ use portcullis_robots::url::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split}
 
 /// One of the two origins of a host. Every scheme except https uses the first; the key contains the
 /// scheme unless it is http.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Slot {
     Http = 0,
     Https = 1,

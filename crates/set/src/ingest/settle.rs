@@ -21,13 +21,20 @@
 //! each capture on the way, and when an outage becomes long.
 //!
 //! Cost: all captures are read once in the order of their keys, and a block of them per redirect, on
-//! all threads. Memory: [`CAPTURES_AT_ONCE`](portcullis_dialect::limits::CAPTURES_AT_ONCE) captures of
-//! some hundred bytes each, or those of the one host that has more. Temporary files can fail.
+//! all threads. Memory: [`CAPTURES_AT_ONCE`] captures and as many moments, of some hundred bytes each,
+//! or those of the one host that has more. Temporary files can fail.
 
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::limits::{LONG_UNREACHABLE_SECONDS, TIMELINE_SECONDS_END};
+use portcullis_dialect::limits::{
+    CAPTURES_AT_ONCE, LONG_UNREACHABLE_SECONDS, REDIRECTS_KNOWN_MAX, TIMELINE_SECONDS_END,
+};
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
 use portcullis_io::access::{
     DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
@@ -62,33 +69,62 @@ pub(super) fn settle(
         rules,
         as_of: outages.time(),
         long_outage: outages.long_outage,
+        recent: Mutex::default(),
     };
     let mut hosts = Hosts::new(&scratch);
     let mut history = HistoryWriter::new(&pool, rules, &scratch);
     let mut counts = StandingCounts::default();
     let mut reader = captured.reader();
+    let mut at_once = CAPTURES_AT_ONCE;
     loop {
         let captures = |(_, targets): &(Box<[u8]>, Targets)| {
             targets.iter().flatten().map(|target| target.captures().count()).sum()
         };
-        let piece = next_piece(&mut reader, captures)?;
+        let mut piece = next_piece(&mut reader, captures)?;
         if piece.is_empty() {
             break;
         }
-        let settled = piece.par_iter().map(|(key, targets)| resolver.host(key, targets));
-        let settled = settled.collect::<Result<Vec<_>, _>>()?;
-        for ((key, targets), (kept, mut host)) in piece.into_iter().zip(settled) {
-            history.push_host(&key, &targets, &kept, &host)?;
-            if standings(&host).next().is_some() {
-                host.key = key;
-                counts.add_host(&host, &pool)?;
-                hosts.push(&host)?;
+        // Hosts may have many moments of captures that they share: a piece then takes several rounds.
+        while !piece.is_empty() {
+            let made = Moments::default();
+            let now = piece[..at_once.min(piece.len())].par_iter().enumerate();
+            let settled = now.map(|(index, (key, targets))| {
+                // The first host is always settled.
+                resolver.host(key, targets, (index > 0).then_some(&made))
+            });
+            let settled = settled.collect::<Result<Vec<_>, _>>()?;
+            let done = settled.iter().position(Option::is_none);
+            let done = done.unwrap_or(settled.len());
+            at_once = if done < settled.len() { done } else { at_once.saturating_mul(2) };
+            for ((key, targets), (kept, mut host)) in
+                piece.drain(..done).zip(settled.into_iter().flatten())
+            {
+                history.push_host(&key, &targets, &kept, &host)?;
+                if standings(&host).next().is_some() {
+                    host.key = key;
+                    counts.add_host(&host, &pool)?;
+                    hosts.push(&host)?;
+                }
             }
         }
     }
     let history = history.finish();
     let standings = Standings { hosts, pool, history };
     Ok(Ingested { standings, inputs, outages, counts, superseded })
+}
+
+/// The moments of hosts that are settled at once.
+#[derive(Default)]
+struct Moments(AtomicUsize);
+
+impl Moments {
+    fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_too_many(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > CAPTURES_AT_ONCE
+    }
 }
 
 /// Returns the standings of a host's origins.
@@ -126,12 +162,55 @@ impl Kept {
     }
 }
 
+/// The captures under a key, and their host.
+type SettledHost = ([Option<Kept>; 2], HostStanding);
+
 /// An origin that is settled, and the resources that its redirects led to so far.
 struct Origin<'o> {
     key: &'o [u8],
     slot: Slot,
     kept: &'o Kept,
-    found: Vec<(Place, Option<Kept>)>,
+    found: Vec<(Place, Option<Arc<Kept>>)>,
+    links: Vec<Link>,
+    /// The numbers of links, by that of the link to the resource that has them and their location.
+    known: HashMap<(Option<usize>, BlobID), usize, foldhash::fast::RandomState>,
+}
+
+/// A redirect that was followed: the URL that it leads to, and the index of its resource among those
+/// found; `None` if it is not a URL.
+struct Link(Option<(Vec<u8>, usize)>);
+
+impl<'o> Origin<'o> {
+    fn new(key: &'o [u8], slot: Slot, kept: &'o Kept) -> Origin<'o> {
+        let (found, links, known) = (Vec::new(), Vec::new(), HashMap::default());
+        Origin { key, slot, kept, found, links, known }
+    }
+
+    /// Bounds the memory for what is known of redirects.
+    fn forget_if_many(&mut self) {
+        if self.links.len() >= REDIRECTS_KNOWN_MAX {
+            *self = Origin::new(self.key, self.slot, self.kept);
+        }
+    }
+}
+
+/// The captures of the last resources that redirects led to, if all were kept: many origins redirect to
+/// one of them.
+#[derive(Default)]
+struct RecentlyFound {
+    kept: HashMap<(Box<[u8]>, Slot), Arc<Kept>, foldhash::fast::RandomState>,
+    captures: usize,
+}
+
+impl RecentlyFound {
+    fn insert(&mut self, place: &Place, kept: &Arc<Kept>, captures: usize) {
+        if self.captures + captures > CAPTURES_AT_ONCE {
+            *self = RecentlyFound::default();
+        }
+        if self.kept.insert((place.key.as_slice().into(), place.slot), Arc::clone(kept)).is_none() {
+            self.captures += captures;
+        }
+    }
 }
 
 /// Settles the standing of an origin.
@@ -144,6 +223,7 @@ struct Resolver<'n> {
     /// The time for which outages are judged; if `None`, each at its last captured failure.
     as_of: Option<UnixSeconds>,
     long_outage: LongOutage,
+    recent: Mutex<RecentlyFound>,
 }
 
 /// The time as of which an origin is settled; `None` after all captures. Collects when the result
@@ -202,12 +282,17 @@ impl Received {
 }
 
 impl Resolver<'_> {
-    /// Returns the captures under a key, and the host with its standings but without its key.
+    /// Returns the captures under a key, and the host with its standings but without its key. `None`
+    /// if it has to wait, because too many moments were `made` beside it.
     fn host(
         &self,
         key: &[u8],
         targets: &Targets,
-    ) -> Result<([Option<Kept>; 2], HostStanding), WriteError> {
+        made: Option<&Moments>,
+    ) -> Result<Option<SettledHost>, WriteError> {
+        if made.is_some_and(Moments::is_too_many) {
+            return Ok(None);
+        }
         let kept = targets.each_ref().map(|target| {
             let target = target.as_deref()?;
             Some(Kept::of(target, self.rules, self.keeps_all))
@@ -217,34 +302,49 @@ impl Resolver<'_> {
         if place::is_origin(key) {
             for slot in Slot::BOTH {
                 let Some(kept) = &kept[slot as usize] else { continue };
-                let mut origin = Origin { key, slot, kept, found: Vec::new() };
+                let mut origin = Origin::new(key, slot, kept);
                 let mut clock = Clock { at: None, next: None };
                 let standing = self.standing_at(&mut origin, &mut clock)?;
                 *[&mut host.http, &mut host.https][slot as usize] = standing;
                 if let Kept::All(track) = kept {
-                    timelines[slot as usize] = self.timeline(&mut origin, track)?;
+                    match self.timeline(&mut origin, track, made)? {
+                        Some(timeline) => timelines[slot as usize] = timeline,
+                        None => return Ok(None),
+                    }
                 }
             }
         }
         host.timelines = self.keeps_all.then(|| Box::new(timelines));
-        Ok((kept, host))
+        Ok(Some((kept, host)))
     }
 
-    /// Returns the history of an origin.
-    fn timeline(&self, origin: &mut Origin<'_>, track: &Track) -> Result<Timeline, WriteError> {
+    /// Returns the history of an origin; `None` if too many moments were made beside it.
+    fn timeline(
+        &self,
+        origin: &mut Origin<'_>,
+        track: &Track,
+        made: Option<&Moments>,
+    ) -> Result<Option<Timeline>, WriteError> {
         let mut moments = Timeline::new();
         let mut next = track.begin();
         while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
             let mut clock = Clock { at: Some(since), next: None };
-            if let Some(standing) = self.standing_at(origin, &mut clock)?
+            let standing = self.standing_at(origin, &mut clock)?.map(Standing::without_span);
+            if let Some(standing) = standing
                 && moments.last().is_none_or(|last| last.standing != standing)
             {
+                if let Some(made) = made {
+                    made.add();
+                }
                 moments.push(Moment { since, standing });
+            }
+            if made.is_some_and(Moments::is_too_many) {
+                return Ok(None);
             }
             next = clock.next;
         }
         moments.shrink_to_fit();
-        Ok(moments)
+        Ok(Some(moments))
     }
 
     /// Returns the standing of an origin at the time of `clock`; `None` before its first capture.
@@ -254,11 +354,12 @@ impl Resolver<'_> {
         clock: &mut Clock,
     ) -> Result<Option<Standing>, WriteError> {
         let rules = self.rules;
+        origin.forget_if_many();
         let Some(first) = origin.kept.view(clock) else { return Ok(None) };
         let (followed, copy) = (redirects_within(&first), first.file);
         let received = Received::of(first.newest.facts);
         let mut step = Step { view: first, followed, copy, received };
-        let mut url = None;
+        let mut link = None;
         let standing = loop {
             let newest = step.view.newest;
             match rules.resolve(newest.answer(), step.followed) {
@@ -267,11 +368,14 @@ impl Resolver<'_> {
                 Access::Outcome(outcome) => break self.failed(&step, outcome, clock),
                 Access::Follow => {}
             }
-            let base = url.unwrap_or_else(|| place::robots_txt_url(origin.key, origin.slot));
-            let Some((next_url, place)) = self.location(&newest, &base)? else {
+            let Some(next) = self.follow(origin, link, &newest)? else {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
-            let Some(view) = self.find(origin, place, clock)? else {
+            let Link(Some((_, found))) = &origin.links[next] else {
+                break step.without_end(CaptureNote::RedirectToNowhere, rules);
+            };
+            let found = origin.found[*found].1.as_deref();
+            let Some(view) = found.and_then(|kept| kept.view(clock)) else {
                 break step.without_end(CaptureNote::RedirectTargetMissing, rules);
             };
             let followed = step.followed.saturating_add(1).saturating_add(redirects_within(&view));
@@ -279,7 +383,7 @@ impl Resolver<'_> {
             let copy = copy.max_by_key(|file| file.facts.captured_at);
             let received = step.received.and(Received::of(view.newest.facts));
             step = Step { view, followed, copy, received };
-            url = Some(next_url);
+            link = Some(next);
         };
         let facts = step.received.apply_to(standing.facts);
         let input = first.newest.facts.input;
@@ -322,39 +426,59 @@ impl Resolver<'_> {
         standing
     }
 
-    /// Returns the URL that a redirect leads to, and its place; `None` if it is not a URL.
-    fn location(
-        &self,
-        redirect: &Known<BlobID>,
-        base: &[u8],
-    ) -> Result<Option<(Vec<u8>, Place)>, WriteError> {
-        let Held::Location(location) = redirect.held else { return Ok(None) };
-        let url = location::resolve(base, &self.pool.get(location)?);
-        Ok(url.and_then(|url| {
-            let place = Place::of_url(&url).ok()?;
-            Some((url, place))
-        }))
-    }
-
-    /// Returns the captures at a place that count at the time of `clock`.
-    fn find(
+    /// Returns the number of the link of a redirect; `None` if it has no location. `from` is the link
+    /// that led to it.
+    fn follow(
         &self,
         origin: &mut Origin<'_>,
-        place: Place,
-        clock: &mut Clock,
-    ) -> Result<Option<View>, WriteError> {
+        from: Option<usize>,
+        redirect: &Known<BlobID>,
+    ) -> Result<Option<usize>, WriteError> {
+        let Held::Location(location) = redirect.held else { return Ok(None) };
+        if let Some(&known) = origin.known.get(&(from, location)) {
+            return Ok(Some(known));
+        }
+        let base = match from.and_then(|from| origin.links[from].0.as_ref()) {
+            Some((url, _)) => Cow::Borrowed(url),
+            None => Cow::Owned(place::robots_txt_url(origin.key, origin.slot)),
+        };
+        let url = location::resolve(&base, &self.pool.get(location)?);
+        let to = url.and_then(|url| Some((Place::of_url(&url).ok()?, url)));
+        let to = match to {
+            Some((place, url)) => Some((url, self.find(origin, place)?)),
+            None => None,
+        };
+        let link = origin.links.len();
+        origin.links.push(Link(to));
+        origin.known.insert((from, location), link);
+        Ok(Some(link))
+    }
+
+    /// Returns the index of the captures at a place.
+    fn find(&self, origin: &mut Origin<'_>, place: Place) -> Result<usize, WriteError> {
         let found = &mut origin.found;
-        let at = match found.iter().position(|(known, _)| *known == place) {
-            Some(at) => at,
+        if let Some(at) = found.iter().position(|(known, _)| *known == place) {
+            return Ok(at);
+        }
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_place = (place.key.as_slice().into(), place.slot);
+        let known = if self.keeps_all { recent().kept.get(&by_place).cloned() } else { None };
+        let kept = match known {
+            Some(known) => Some(known),
             None => {
                 let targets = self.captured.get(&place.key)?.unwrap_or_default();
                 let target = targets[place.slot as usize].as_deref();
-                let kept = target.map(|target| Kept::of(target, self.rules, self.keeps_all));
-                found.push((place, kept));
-                found.len() - 1
+                target.map(|target| {
+                    let kept = Arc::new(Kept::of(target, self.rules, self.keeps_all));
+                    if self.keeps_all {
+                        recent().insert(&place, &kept, target.captures().count());
+                    }
+                    kept
+                })
             }
         };
-        Ok(found[at].1.as_ref().and_then(|kept| kept.view(clock)))
+        found.push((place, kept));
+        Ok(found.len() - 1)
     }
 }
 

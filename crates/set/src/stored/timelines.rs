@@ -223,7 +223,10 @@ impl<'s> StoredTimeline<'s> {
         let row = &self.rows[index];
         let capture = self.set.capture_at(row.capture.get())?;
         let since = UnixSeconds(row.since());
-        let CaptureFacts { captured_at: age, expires_at, .. } = capture.facts;
+        let CaptureFacts { captured_at: age, expires_at, span_seconds, .. } = capture.facts;
+        if span_seconds != 0 {
+            return Err(self.set.malformed_moment("a moment has a capture that lasts for a time"));
+        }
         let captured_at = age.map(|UnixSeconds(age)| since.0.checked_sub(age).map(UnixSeconds));
         if captured_at == Some(None) {
             return Err(self.set.malformed_moment("a moment has a capture from before 1970"));
@@ -309,6 +312,8 @@ impl<'s> StoredTimeline<'s> {
     fn only(&self) -> Result<StoredMoment<'s>, Damage> {
         let capture = self.set.capture_at(self.capture)?;
         let since = standing::moment_begins_at(&capture.facts);
-        Ok(StoredMoment { since, policy: PolicyNumber(self.policy), capture })
+        let facts = CaptureFacts { span_seconds: 0, ..capture.facts };
+        let policy = PolicyNumber(self.policy);
+        Ok(StoredMoment { since, policy, capture: StoredCapture { facts, ..capture } })
     }
 }

@@ -1,7 +1,7 @@
 //! Histories, by their definition: the standing as of a time is that of the captures up to then.
 
 use super::*;
-use crate::batch::{AgentKind, BeforeFirst, Classifier, InForce, Session, Times};
+use crate::batch::{AgentKind, BeforeFirst, Classifier, Freshness, InForce, Session, Times};
 use crate::compile::{CompileConfig, to_vec};
 use crate::standing::Timeline;
 use crate::stored::Period;
@@ -97,6 +97,15 @@ fn standings_at(standings: &Standings, time: UnixSeconds) -> Vec<String> {
     texts(&known.collect::<Vec<_>>(), &standings.pool)
 }
 
+/// Returns each origin with its standing, as timelines have it.
+fn without_spans(ingested: &Ingested) -> Vec<String> {
+    let mut hosts = ingested.hosts();
+    for standing in hosts.iter_mut().flat_map(|host| [&mut host.http, &mut host.https]).flatten() {
+        *standing = standing.without_span();
+    }
+    texts(&hosts, &ingested.standings.pool)
+}
+
 #[test]
 fn a_timeline_is_what_the_captures_up_to_each_time_give() {
     let long_outages = [LongOutage::NoChange, LongOutage::Unavailable, LongOutage::LastGoodCopy];
@@ -113,7 +122,7 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
         for time in times(&inputs) {
             let outages = OutageConfig { as_of: Some(time), long_outage };
             let expected = ingest_pieces(&inputs, &IngestConfig { outages, ..config.clone() }, 1);
-            let expected = expected.map_or(Vec::new(), |until| until.all());
+            let expected = expected.map_or(Vec::new(), |until| without_spans(&until));
             for standings in [&all.standings, &stored] {
                 assert_eq!(standings_at(standings, time), expected, "{seed} {time:?}");
             }
@@ -387,6 +396,74 @@ fn moments_with_equal_captures_take_sixteen_bytes() {
     let set = set_of(&all, &RFC_9309);
     let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
     assert_eq!((set.moments(), bytes("moments"), bytes("history")), (moments, 16 * moments, 0));
+}
+
+/// Captures of a file that stays the same are moments of its own origin, and not of all that redirect to
+/// it.
+#[test]
+fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
+    const REDIRECTS: u64 = 300;
+    const CAPTURES: u64 = 400;
+    let redirects = (0..REDIRECTS).map(|host| made(&format!("h{host} {DAY} 301 @t")));
+    let captures = (1..=CAPTURES).map(|day| made(&format!("t {} 200 /x", day * DAY + 7)));
+    let last = made(&format!("t {} 200 /y", (CAPTURES + 1) * DAY));
+    let piece = redirects.chain(captures).chain([last]).map(Record::Capture).collect();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 2).unwrap();
+    let set = set_of(&all, &RFC_9309);
+    // The target is missing, has a file, and has another one.
+    assert_eq!(set.moments(), 3 * REDIRECTS + CAPTURES + 1);
+    set.verify(&Scratch::in_memory()).unwrap();
+    let mut session = session(set, &RFC_9309);
+    let last = (CAPTURES + 1) * DAY;
+    for (time, reason) in [
+        (DAY, Reason::Unreachable),
+        (DAY + 7, Reason::Rule),
+        (last - 1, Reason::Rule),
+        (last, Reason::NoRule),
+    ] {
+        let decided = session
+            .classify_at(&["https://h7.example/x"], Times::At(UnixSeconds(time)))
+            .unwrap()[0];
+        assert_eq!(decided.reason, reason, "{time}");
+    }
+    let in_force = session.in_force(0).unwrap().unwrap();
+    assert_eq!((in_force.captured_at, in_force.period.since.0), (Some(UnixSeconds(DAY)), last));
+}
+
+#[test]
+fn hosts_with_more_moments_than_fit_at_once_are_settled_in_rounds() {
+    let redirects = (0..60).map(|host| made(&format!("h{host} 0 301 @t")));
+    // Each capture has another file, so each begins a moment of all.
+    let captures = (1..=1_000).map(|date| made(&format!("t {date} 200 /{}", date % 7)));
+    let piece: Vec<Record> = redirects.chain(captures).map(Record::Capture).collect();
+    let moments = |threads| {
+        let config = history(config(&RFC_9309));
+        let all = ingest_pieces(&[(vec![piece.clone()], false)], &config, threads).unwrap();
+        let hosts = all.hosts();
+        let timelines = hosts.iter().flat_map(HostStanding::timelines);
+        assert_eq!(timelines.map(Vec::len).max(), Some(1_001));
+        (set_of(&all, &RFC_9309).moments(), all.history())
+    };
+    assert!(moments(1) == moments(3) && moments(2).0 > 60_000);
+}
+
+/// The first moment of an origin may begin with the capture of a redirect's target, which is later than
+/// the capture of the redirect.
+#[test]
+fn a_time_before_the_first_capture_is_not_fresh() {
+    let lines = ["a 10 301 @t", "t 5 200 /x", "t 20 200 /x"];
+    let piece = lines.map(|line| Record::Capture(made(line))).to_vec();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
+    let agents = vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let freshness = Freshness { as_of: UnixSeconds(0), seconds_max: Some(100), withdraws: true };
+    let classifier = Classifier::new(set_of(&all, &RFC_9309), agents).unwrap();
+    let classifier = classifier.with_before_first(BeforeFirst::Oldest);
+    let mut session = Session::new(classifier.with_freshness(Some(freshness)), None);
+    let url = ["https://a.example/x"];
+    for (time, reason) in [(9, Reason::NotYet), (10, Reason::Rule), (110, Reason::Expired)] {
+        let decided = session.classify_at(&url, Times::At(UnixSeconds(time))).unwrap()[0];
+        assert_eq!(decided.reason, reason, "{time}");
+    }
 }
 
 #[test]
