@@ -271,8 +271,8 @@ struct Summary<'r> {
     policies: u64,
     rule_sets: u64,
     spilled_bytes: u64,
-    #[serde(skip)]
-    memory: usize,
+    /// `None` if there is no limit.
+    memory_bytes: Option<usize>,
     ingest_seconds: f64,
     compile_seconds: f64,
     seconds: f64,
@@ -321,7 +321,7 @@ impl<'r> Summary<'r> {
             policies: written.policies,
             rule_sets: written.rule_sets,
             spilled_bytes: config.scratch.spilled_bytes(),
-            memory: config.scratch.memory(),
+            memory_bytes: Some(config.scratch.memory()).filter(|&memory| memory < usize::MAX),
             ingest_seconds: ingesting.as_secs_f64(),
             compile_seconds: all.saturating_sub(ingesting).as_secs_f64(),
             seconds: all.as_secs_f64(),
@@ -363,9 +363,11 @@ impl<'r> Summary<'r> {
             seconds(self.compile_seconds),
             self.origins_per_second
         )?;
-        if self.spilled_bytes > 0 {
+        if self.spilled_bytes > 0
+            && let Some(memory) = self.memory_bytes
+        {
             let spilled = counted(self.spilled_bytes, "byte");
-            let memory = counted(self.memory as u64, "byte");
+            let memory = counted(memory as u64, "byte");
             writeln!(out, "{spilled} in temporary files, beside {memory} of memory (--memory)")?;
         }
         let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use clap::ArgMatches;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::PROCESSOR_THREADS_MAX;
+use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
 use portcullis_dialect::{Label, LabelError};
 use portcullis_io::CaptureFormat;
 use portcullis_io::access::{LongOutage, TimeUnit, UnixSeconds};
@@ -32,6 +32,16 @@ pub fn bytes_max(text: &str) -> Result<BytesMax, String> {
 /// Parses a limit on memory.
 pub fn memory(text: &str) -> Result<usize, String> {
     Ok(size(text)?.unwrap_or(usize::MAX))
+}
+
+/// Parses the memory of a compiler. A small number of bytes is a forgotten suffix.
+pub fn compile_memory(text: &str) -> Result<usize, String> {
+    let bytes = memory(text)?;
+    if bytes >= MEMORY_IN_BYTES_MIN || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(bytes);
+    }
+    let unit = if bytes < 64 { "GiB" } else { "MiB" };
+    Err(format!("that is a number of bytes; {text}{unit}?"))
 }
 
 /// Parses a number of bytes with an optional suffix. `None` means `unlimited`.
@@ -139,8 +149,8 @@ pub fn label(text: &str) -> Result<Label, LabelError> {
     text.trim().parse()
 }
 
-/// Returns notes on values that are taken for others: names in Content-Signal, and numbers of threads
-/// that are too high for this machine. None if the subcommand writes JSON, which notes never mix into.
+/// Returns notes on values that are taken for others: names in Content-Signal, numbers of threads that
+/// are too high for this machine, and memory that is too little to work with. None if the subcommand writes JSON, which notes never mix into.
 pub fn notes(matches: &ArgMatches) -> Vec<String> {
     let Some((_, matches)) = matches.subcommand() else { return Vec::new() };
     if matches.try_get_one("json").is_ok_and(|json| json == Some(&true)) {
@@ -159,7 +169,13 @@ pub fn notes(matches: &ArgMatches) -> Vec<String> {
         let is_lowered = asked.parse().is_ok_and(|asked: usize| threads < asked);
         is_lowered.then(|| format!("-j {asked}: using {threads} threads, {per} per processor"))
     });
-    renamed.chain(lowered).collect()
+    let raised = raw("memory").filter_map(|asked| {
+        let asked = asked.to_str()?;
+        let is_raised = compile_memory(asked).is_ok_and(|memory| memory < COMPILE_MEMORY_MIN);
+        let least = COMPILE_MEMORY_MIN >> 20;
+        is_raised.then(|| format!("--memory {asked}: using {least}MiB, the least that works"))
+    });
+    renamed.chain(lowered).chain(raised).collect()
 }
 
 /// Parses the words of `--columns`.
@@ -215,6 +231,18 @@ mod tests {
             assert!(bytes_max(text).is_err(), "{text}");
             assert_eq!(memory(text).is_err(), !matches!(text, "0" | "0K"), "{text}");
         }
+    }
+
+    #[test]
+    fn memory_without_a_suffix_is_not_a_small_number() {
+        let rows = [("4", "4GiB?"), ("0", "0GiB?"), ("64", "64MiB?"), ("1048575", "1048575MiB?")];
+        for (text, hint) in rows {
+            assert!(compile_memory(text).unwrap_err().ends_with(hint), "{text}");
+        }
+        for text in ["1048576", "1K", "4GiB", "unlimited"] {
+            assert_eq!(compile_memory(text), memory(text), "{text}");
+        }
+        assert!(compile_memory("1TB").unwrap_err().contains("expected"));
     }
 
     #[test]

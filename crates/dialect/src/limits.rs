@@ -636,8 +636,15 @@ pub const SET_TEXT_BYTES_FREE: u64 = 256 * 1024 * 1024;
 
 /// The least memory of the compiler, in bytes; less counts as this much. Half of it is for tables.
 ///
-/// Source: our choice. The buffers of some 30 sequences and of a merge take it.
+/// Source: our choice. The buffers of some 30 sequences and of a merge take it. With smaller runs and
+/// buffers, sorting and writing would take time that grows with the square of the input.
 pub const COMPILE_MEMORY_MIN: usize = 64 * 1024 * 1024;
+
+/// The least number of bytes that `--memory` takes without a suffix: 1 MiB. Less is an error, because
+/// the suffix was forgotten: `--memory 4`.
+///
+/// Source: our choice.
+pub const MEMORY_IN_BYTES_MIN: usize = 1024 * 1024;
 
 /// Sorted runs in temporary files that are kept before all of them become one: 64.
 ///

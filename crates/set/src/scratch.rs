@@ -49,9 +49,15 @@ impl Scratch {
     /// Uses at most about `memory` bytes, and temporary files in `folder` for the rest. Less than
     /// [`COMPILE_MEMORY_MIN`] counts as that.
     pub fn in_folder(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
-        let folder: PathBuf = folder.into();
+        let (folder, memory): (PathBuf, usize) = (folder.into(), memory.max(COMPILE_MEMORY_MIN));
         let name = format!("a temporary file in {}", folder.display()).into();
         Scratch { folder: Some(folder.into()), name, memory, spilled: Arc::default() }
+    }
+
+    /// Like [`Scratch::in_folder`], with buffers and runs as small as `memory` makes them.
+    #[cfg(test)]
+    pub(crate) fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
+        Scratch { memory, ..Scratch::in_folder(folder, 0) }
     }
 
     /// Like [`Scratch::in_folder`], in the folder of an output file.
@@ -61,23 +67,20 @@ impl Scratch {
         Scratch { name, ..Scratch::in_folder(folder.unwrap_or(Path::new(".")), memory) }
     }
 
-    /// Returns a quarter of this machine's memory, or of what its control group allows, in bytes. 1
-    /// GiB where that is not known.
+    /// Returns a quarter of this machine's memory, or of what the control groups of this process allow,
+    /// in bytes. 1 GiB where that is not known.
     pub fn default_memory() -> usize {
-        let number = |path: &str, line: &str| {
-            let text = std::fs::read_to_string(path).ok()?;
-            let words = text.lines().find_map(|it| it.strip_prefix(line))?;
-            words.split_whitespace().next()?.parse::<u64>().ok()
-        };
-        let machine = number("/proc/meminfo", "MemTotal:").map(|kibibytes| kibibytes * 1024);
-        let group = number("/sys/fs/cgroup/memory.max", "");
+        let machine = number(Path::new("/proc/meminfo"), "MemTotal:");
+        let machine = machine.map(|kibibytes| kibibytes * 1024);
+        let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let group = memory_of_groups(&groups, Path::new("/sys/fs/cgroup"));
         let all = [machine, group].into_iter().flatten().min().unwrap_or(4 << 30);
         usize::try_from(all / 4).unwrap_or(usize::MAX)
     }
 
-    /// Returns about the memory that is used, in bytes.
+    /// Returns about the memory that is used, in bytes; [`usize::MAX`] if everything stays in memory.
     pub fn memory(&self) -> usize {
-        self.memory.max(COMPILE_MEMORY_MIN)
+        self.memory
     }
 
     /// Returns the bytes that were written to temporary files.
@@ -102,7 +105,7 @@ impl Scratch {
 
     /// Checks that tables of this size may stay in memory: half of what there is.
     pub(crate) fn check_tables(&self, bytes: usize) -> Result<(), WriteError> {
-        let max = self.memory() / 2;
+        let max = self.memory.max(COMPILE_MEMORY_MIN) / 2;
         if self.folder.is_none() || bytes <= max {
             return Ok(());
         }
@@ -119,6 +122,33 @@ impl Default for Scratch {
     fn default() -> Scratch {
         Scratch::in_memory()
     }
+}
+
+/// Returns the number at the beginning of a file, or after `name` in one of its lines.
+fn number(path: &Path, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let words = text.lines().find_map(|line| line.strip_prefix(name))?;
+    words.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns the memory that control groups allow, in bytes: the least of each group and of those that it
+/// is nested in. `groups` has a line `NUMBER:CONTROLLERS:PATH` for each hierarchy, as
+/// `/proc/self/cgroup` has; in version 2 there is one, without controllers. The groups are folders
+/// below `root`.
+fn memory_of_groups(groups: &str, root: &Path) -> Option<u64> {
+    let allowed = groups.lines().filter_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        let (root, file) = match controllers {
+            "" => (root.to_owned(), "memory.max"),
+            _ if controllers.split(',').any(|it| it == "memory") => {
+                (root.join("memory"), "memory.limit_in_bytes")
+            }
+            _ => return None,
+        };
+        let nested = Path::new(path.trim_start_matches('/')).ancestors();
+        nested.filter_map(|group| number(&root.join(group).join(file), "")).min()
+    });
+    allowed.min()
 }
 
 /// A hash of bytes so far.
@@ -473,6 +503,46 @@ mod tests {
         let error = disk.check_tables(COMPILE_MEMORY_MIN / 2 + 1).unwrap_err();
         assert!(error.to_string().starts_with("too little memory"), "{error}");
         assert!(Scratch::in_memory().check_tables(usize::MAX).is_ok());
+    }
+
+    #[test]
+    fn the_least_memory_is_used_instead_of_less() {
+        let (_folder, disk) = on_disk();
+        for memory in [0, 1, COMPILE_MEMORY_MIN] {
+            let little = Scratch::beside(Path::new("a.set"), memory);
+            assert_eq!(little.memory(), COMPILE_MEMORY_MIN);
+            assert_eq!(little.buffer_bytes(), disk.buffer_bytes());
+        }
+    }
+
+    #[test]
+    fn the_memory_of_nested_groups_is_that_of_the_smallest() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("memory.max", "9000000\n");
+        write("a.slice/memory.max", "max\n");
+        write("a.slice/b.scope/memory.max", "7000000\n");
+        write("a.slice/b.scope/c/memory.max", "8000000\n");
+        write("memory/memory.limit_in_bytes", "9223372036854771712\n");
+        write("memory/a/memory.limit_in_bytes", "5000000\n");
+        let rows = [
+            ("0::/a.slice/b.scope/c\n", Some(7_000_000)),
+            ("0::/a.slice\n", Some(9_000_000)),
+            ("0::/\n", Some(9_000_000)),
+            // Inside of a container, the path may be that on the host.
+            ("0::/elsewhere/d\n", Some(9_000_000)),
+            ("12:cpu,cpuacct:/a\n7:memory:/a/b\n0::/a.slice\n", Some(5_000_000)),
+            ("7:hugetlb,memory:/\n", Some(9_223_372_036_854_771_712)),
+            ("12:cpu,cpuacct:/a\n", None),
+            ("", None),
+        ];
+        for (groups, memory) in rows {
+            assert_eq!(memory_of_groups(groups, root.path()), memory, "{groups}");
+        }
     }
 
     #[test]

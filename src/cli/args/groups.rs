@@ -486,8 +486,9 @@ pub struct CompileMemoryArgs {
     /// What does not fit is written to temporary files beside the output, or for `verify` in the
     /// folder for temporary files; they have no names, and nothing of them stays. The result is the
     /// same for any SIZE. The tables of distinct files and rules must fit in half of it. SIZE is a
-    /// number of bytes with an optional suffix K, KiB, M, MiB, G or GiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", value_parser = values::memory)]
+    /// number of bytes with a suffix K, KiB, M, MiB, G or GiB; less than 64MiB counts as that. With
+    /// `unlimited`, there are no temporary files.
+    #[arg(long, value_name = "SIZE", value_parser = values::compile_memory)]
     pub memory: Option<usize>,
 }
 
@@ -496,6 +497,7 @@ impl CompileMemoryArgs {
     pub fn scratch(&self, output: Option<&Path>) -> Scratch {
         let memory = self.memory.unwrap_or_else(Scratch::default_memory);
         match output {
+            _ if memory == usize::MAX => Scratch::in_memory(),
             Some(output) => Scratch::beside(output, memory),
             None => Scratch::in_folder(std::env::temp_dir(), memory),
         }
