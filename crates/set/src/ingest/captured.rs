@@ -75,7 +75,9 @@ impl Newest {
                 entry.insert_with_key(key.into(), Targets::default())
             }
         };
-        let failures_before = failures.dates.len();
+        // If all captures are kept, failures follow from them.
+        let failures = if *keeps_all { Failures::default() } else { failures };
+        *bytes += 16 * failures.dates.len();
         match &mut targets[slot as usize] {
             Some(target) => {
                 target.add(Target::first(known, failures), rules, *keeps_all);
@@ -86,7 +88,6 @@ impl Newest {
                 *bytes += size_of::<Target>() + 16;
             }
         }
-        *bytes += 16 * failures_before;
         if *bytes > self.scratch.run_bytes() { self.spill() } else { Ok(()) }
     }
 
@@ -95,7 +96,7 @@ impl Newest {
         let mut run = Spool::new(&self.scratch);
         let mut record = Vec::new();
         for (key, targets) in self.sorted() {
-            push_targets(&mut record, &key, &targets);
+            push_targets(&mut record, &key, &targets, usize::MAX);
             run.write_record(&record)?;
         }
         self.runs.push(run)
@@ -154,9 +155,14 @@ impl Newest {
 }
 
 /// The captures of all resources, sorted by key.
+///
+/// A record has the first failure of each resource alone: a resource to which many origins redirect is
+/// found for each of them, and may have as many failures.
 #[derive(Debug)]
 pub(super) struct Captured {
     records: Spool,
+    /// All failures of each resource that has any, in the order of records.
+    failures: Spool,
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
     resources: u64,
@@ -165,8 +171,8 @@ pub(super) struct Captured {
 
 impl Captured {
     fn new(scratch: &Scratch) -> Captured {
-        let (blocks, record) = (Vec::new(), Vec::new());
-        Captured { records: Spool::new(scratch), blocks, resources: 0, record }
+        let (records, failures) = (Spool::new(scratch), Spool::new(scratch));
+        Captured { records, failures, blocks: Vec::new(), resources: 0, record: Vec::new() }
     }
 
     fn push(&mut self, key: &[u8], targets: &Targets) -> Result<(), WriteError> {
@@ -174,17 +180,25 @@ impl Captured {
         if self.blocks.last().is_none_or(|(_, start)| at - start >= BLOCK_BYTES) {
             self.blocks.push((key.into(), at));
         }
-        self.resources += targets.iter().flatten().count() as u64;
-        push_targets(&mut self.record, key, targets);
+        for target in targets.iter().flatten() {
+            self.resources += 1;
+            if !target.failures.dates.is_empty() {
+                self.record.clear();
+                push_failures(&mut self.record, &target.failures, usize::MAX);
+                self.failures.write_record(&self.record)?;
+            }
+        }
+        push_targets(&mut self.record, key, targets, 1);
         self.records.write_record(&self.record)
     }
 
     /// Reads all keys and their resources in order.
     pub(super) fn reader(&self) -> CapturedReader<'_> {
-        CapturedReader { records: &self.records, reader: self.records.reader(), record: Vec::new() }
+        let (reader, failures) = (self.records.reader(), self.failures.reader());
+        CapturedReader { captured: self, reader, failures, record: Vec::new() }
     }
 
-    /// Returns the resources under a key.
+    /// Returns the resources under a key, with the first failure of each alone.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Targets>, WriteError> {
         let after = self.blocks.partition_point(|(first, _)| **first <= *key);
         let Some(block) = after.checked_sub(1) else { return Ok(None) };
@@ -210,16 +224,24 @@ fn found<'b>(mut block: &'b [u8], key: &[u8]) -> Option<Option<&'b [u8]>> {
 
 /// Reads [`Captured`] in the order of keys.
 pub(super) struct CapturedReader<'c> {
-    records: &'c Spool,
+    captured: &'c Captured,
     reader: SpoolReader<'c>,
+    failures: SpoolReader<'c>,
     record: Vec<u8>,
 }
 
 impl CapturedReader<'_> {
     fn read(&mut self) -> Result<(Box<[u8]>, Targets), WriteError> {
-        self.reader.read_record(&mut self.record)?;
-        let (key, targets) = targets(&self.record).ok_or_else(|| self.records.changed())?;
-        Ok((key.into(), targets))
+        let CapturedReader { captured, reader, failures: all, record } = self;
+        reader.read_record(record)?;
+        let (key, mut targets) = targets(record).ok_or_else(|| captured.records.changed())?;
+        let key = key.into();
+        for target in targets.iter_mut().flatten().filter(|it| !it.failures.dates.is_empty()) {
+            all.read_record(record)?;
+            let failures = failures(&mut Fields { rest: record });
+            target.failures = failures.ok_or_else(|| captured.failures.changed())?;
+        }
+        Ok((key, targets))
     }
 }
 
@@ -231,8 +253,9 @@ impl Iterator for CapturedReader<'_> {
     }
 }
 
-/// Replaces `out` by the record of a key.
-fn push_targets(out: &mut Vec<u8>, key: &[u8], targets: &Targets) {
+/// Replaces `out` by the record of a key, with the first failures of each resource, at most
+/// `failures_max`.
+fn push_targets(out: &mut Vec<u8>, key: &[u8], targets: &Targets, failures_max: usize) {
     out.clear();
     push_bytes(out, key);
     for target in targets {
@@ -244,10 +267,14 @@ fn push_targets(out: &mut Vec<u8>, key: &[u8], targets: &Targets) {
         out.push(file.is_some().into());
         file.iter().for_each(|known| push_capture(out, known));
         earlier.iter().for_each(|known| push_capture(out, known));
-        push_time(out, failures.answered_at);
-        push_varint(out, failures.dates.len() as u32);
-        failures.dates.iter().for_each(|&date| push_time(out, Some(date)));
+        push_failures(out, failures, failures_max);
     }
+}
+
+fn push_failures(out: &mut Vec<u8>, Failures { answered_at, dates }: &Failures, max: usize) {
+    push_time(out, *answered_at);
+    push_varint(out, dates.len().min(max) as u32);
+    dates.iter().take(max).for_each(|&date| push_time(out, Some(date)));
 }
 
 /// Reads what [`push_targets`] wrote.
@@ -269,11 +296,16 @@ fn target(fields: &mut Fields<'_>) -> Option<Option<Box<Target>>> {
         }
     };
     let earlier = (0..rest).map(|_| capture(fields)).collect::<Option<Vec<_>>>()?;
+    let failures = failures(fields)?;
+    Some(Some(Box::new(Target { newest, file, failures, earlier })))
+}
+
+/// Reads what [`push_failures`] wrote.
+fn failures(fields: &mut Fields<'_>) -> Option<Failures> {
     let answered_at = fields.time()?;
     let dates = fields.number()?;
     let dates = (0..dates).map(|_| fields.time()?).collect::<Option<BTreeSet<_>>>()?;
-    let failures = Failures { answered_at, dates };
-    Some(Some(Box::new(Target { newest, file, failures, earlier })))
+    Some(Failures { answered_at, dates })
 }
 
 const NOTHING: u8 = 0;
@@ -318,4 +350,39 @@ fn capture(fields: &mut Fields<'_>) -> Option<Known<BlobID>> {
         _ => return None,
     };
     Some(Known { facts, position, held })
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_dialect::dialect::RFC_9309;
+    use portcullis_io::access::UnixSeconds;
+
+    use super::*;
+
+    /// Every origin that redirects to a failing one finds it, so that must not read all its failures.
+    #[test]
+    fn a_resource_is_found_with_its_first_failure_alone() {
+        const FAILURES: u64 = 10_000;
+        let folder = tempfile::tempdir().unwrap();
+        for scratch in [Scratch::in_memory(), Scratch::with_little_memory(folder.path(), 100_000)] {
+            let mut newest = Newest::new(&RFC_9309.access, false, &scratch);
+            for date in 1..=FAILURES {
+                let captured_at = Some(UnixSeconds(date * 7 % (FAILURES + 1)));
+                let facts = CaptureFacts { captured_at, status: 503, ..CaptureFacts::default() };
+                let known = Known { facts, position: Position::default(), held: Held::Nothing };
+                let failures = Failures::of(&known, newest.rules);
+                newest.take(b"a.example", Slot::Https, known, failures).unwrap();
+            }
+            let (captured, ..) = newest.finish().unwrap();
+            assert!(captured.records.len() < 100, "{}", captured.records.len());
+            let found = captured.get(b"a.example").unwrap().unwrap();
+            let [None, Some(found)] = found else { panic!("another slot") };
+            assert_eq!(found.view().failing_since, Some(UnixSeconds(1)));
+            let (_, all) = captured.reader().next().unwrap().unwrap();
+            let all = &all[1].as_ref().unwrap().failures;
+            assert_eq!(all.dates, (1..=FAILURES).map(UnixSeconds).collect());
+            // What failures take is counted once.
+            assert!(scratch.spilled_bytes() < 40 * FAILURES, "{}", scratch.spilled_bytes());
+        }
+    }
 }
