@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, ROBOTS_BYTES_MAX};
 use portcullis_io::CaptureFormat;
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::{
-    Content, IngestConfig, IngestError, Ingested, Input, Part, Standing, Strictness, ingest, merge,
+    Content, IngestConfig, IngestError, Ingested, Input, Part, PolicySet, Scratch, Standing,
+    Strictness, ingest, merge,
 };
 use portcullis_synth::{ArchiveFormat, Corpus};
-use portcullis_testkit::Captures;
+use portcullis_testkit::{Captures, Random};
 use tempfile::TempDir;
 
 const HOSTS: u64 = 3_000;
@@ -221,4 +223,36 @@ fn a_missing_input_is_named() {
     let error = ingest(&[Input::new(missing)], &config(), &()).unwrap_err();
     assert!(matches!(error, IngestError::NothingCaptured { .. }));
     assert!(error.inputs()[0].failure.is_some());
+}
+
+/// Files may name hundreds of thousands of robots, each once.
+#[test]
+fn many_names_fit_in_little_memory() {
+    const FILES: usize = 9;
+    const NAMES: usize = 30_000;
+    let folder = folder();
+    let mut random = Random::new(1);
+    let mut captures = Captures::default();
+    let mut name =
+        || -> String { (0..6).map(|_| char::from(b'a' + random.below(26) as u8)).collect() };
+    for host in 0..FILES {
+        let names: String = (0..NAMES).map(|_| format!("user-agent:{}\n", name())).collect();
+        let url = format!("https://h{host}.example/robots.txt");
+        captures.push(&url, "", 200, &format!("{names}disallow:/{host}\n"));
+    }
+    let path = captures.write(folder.path(), "names.jsonl");
+    let compiled = |scratch: Scratch| {
+        let config = IngestConfig { robots_bytes_max: None, scratch: scratch.clone(), ..config() };
+        let ingested = ingest_with(&[Input::new(&path)], &config, 2);
+        let compiling = CompileConfig { scratch, ..CompileConfig::of(&ingested, &RFC_9309, None) };
+        to_vec(&ingested.standings, &compiling).unwrap()
+    };
+    let little = compiled(Scratch::in_folder(folder.path(), COMPILE_MEMORY_MIN));
+    assert!(little == compiled(Scratch::in_memory()));
+    let set = PolicySet::of_bytes("names", little).unwrap();
+    assert!(set.counts().tokens > FILES as u64 * NAMES as u64 * 99 / 100);
+    for host in 0..FILES {
+        let policy = set.policy_of(b"https", format!("h{host}.example").as_bytes()).unwrap();
+        assert_eq!(set.policy(policy.unwrap()).unwrap().robots().unwrap().len(), NAMES);
+    }
 }

@@ -26,6 +26,8 @@ pub struct HostSections {
     pub timelines: Option<Timelines>,
     /// The position of the other records of each blob, or [`NONE`].
     others_of_blob: Vec<u32>,
+    /// The bytes of the other records.
+    pub other_bytes: u64,
     counts: HostCounts,
 }
 
@@ -83,6 +85,7 @@ impl HostSections {
             others: Items::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
             others_of_blob: vec![NONE; places],
+            other_bytes: 0,
             counts: HostCounts::default(),
         }
     }
@@ -100,6 +103,7 @@ impl HostSections {
                 continue;
             }
             let bytes = pool.get(blob)?;
+            self.other_bytes += bytes.len() as u64;
             let records: Vec<_> = ListReader::of_others(&bytes).flatten().collect();
             let words = texts.list(&records, &[], record::OTHER_KIND_BITS)?;
             self.others_of_blob[blob.index()] = end(&self.others)?;

@@ -13,12 +13,13 @@
 //! [`Spool`] and is copied to the set in the end.
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some 30
-//! bytes for each distinct file, rule set, order and name, 4 for each string, 13 for each host, what
-//! [`Scratch`] allows for sorting strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not
+//! bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each host, what
+//! [`Scratch`] allows for sorting strings and names, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not
 //! yet joined.
 
 mod hosts;
 mod intern;
+mod names;
 mod plan;
 mod policies;
 mod slots;
@@ -35,7 +36,7 @@ use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 use portcullis_dialect::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
-    SET_HOST_SEEDS_MAX, TIMELINE_INPUTS_MAX,
+    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE, TIMELINE_INPUTS_MAX,
 };
 
 use super::file::{
@@ -49,6 +50,7 @@ use super::strings::{StringError, StringTable};
 use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing, Standings};
 
 use self::hosts::HostSections;
+use self::names::{NameTable, OF_POLICY, OF_USAGE};
 use self::policies::PolicySections;
 use self::slots::HostSlots;
 use self::texts::numbered;
@@ -133,6 +135,17 @@ pub enum CompileError {
         NONE
     )]
     TooLarge,
+    /// The files repeat lines that are far longer than the set.
+    #[error(
+        "the lines of the files have {bytes} bytes together, because many files repeat long lines; a \
+         set of this size may have {max}; leave out the hosts with such files"
+    )]
+    RepeatedLines {
+        /// The bytes of the lines.
+        bytes: u64,
+        /// The most bytes that a set of this size may have.
+        max: u64,
+    },
     /// Hosts collide with every seed of the host table.
     #[error(
         "too many hosts have names that collide in the table of hosts, by each of \
@@ -201,8 +214,11 @@ pub(super) struct Compiled<'c> {
     history: &'c Spool,
     policies: PolicySections,
     hosts: HostSections,
+    names: NameTable,
     strings: StringTable,
     slots: HostSlots,
+    /// The bytes of the lines of all distinct files.
+    text_bytes: u64,
 }
 
 /// The source of a policy.
@@ -210,6 +226,21 @@ pub(super) struct Compiled<'c> {
 enum PolicyOrigin {
     Extract(super::BlobID),
     Access(AccessOutcome),
+}
+
+impl PolicyOrigin {
+    /// Returns the bytes of its records.
+    fn bytes(&self, pool: &BlobPool) -> usize {
+        match self {
+            PolicyOrigin::Extract(extract) => pool.bytes_of(*extract),
+            PolicyOrigin::Access(_) => 0,
+        }
+    }
+}
+
+/// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
+pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
+    SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
 }
 
 /// The distinct policies of hosts, in order of first use.
@@ -289,10 +320,7 @@ fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
     let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
     let mut bytes = 0;
     let within = origins.iter().take_while(|origin| {
-        bytes += match origin {
-            PolicyOrigin::Extract(extract) => plan_bytes(pool.bytes_of(*extract)),
-            PolicyOrigin::Access(_) => 0,
-        };
+        bytes += plan_bytes(origin.bytes(pool));
         bytes <= bytes_max
     });
     within.take(PLANNED_POLICIES_MAX).count().max(1)
@@ -322,7 +350,12 @@ impl<'c> Compiled<'c> {
         standings: &'c Standings,
         config: &'c CompileConfig,
     ) -> Result<Compiled<'c>, CompileError> {
-        Compiled::within(standings, config, (None, true))
+        let compiled = Compiled::within(standings, config, (None, true))?;
+        let (bytes, max) = (compiled.text_bytes, text_bytes_max(compiled.bytes()));
+        match bytes <= max {
+            true => Ok(compiled),
+            false => Err(CompileError::RepeatedLines { bytes, max }),
+        }
     }
 
     fn within(
@@ -333,6 +366,7 @@ impl<'c> Compiled<'c> {
         let Standings { hosts, pool, history } = standings;
         let scratch = &config.scratch;
         let mut distinct = DistinctPolicies::new(pool);
+        let mut text_bytes = 0;
         let mut policies = PolicySections::new(scratch);
         let mut sections = HostSections::new(scratch, pool.places(), hosts.has_history());
         let mut reader = hosts.iter();
@@ -348,6 +382,7 @@ impl<'c> Compiled<'c> {
                 .flat_map(HostStanding::all)
                 .filter_map(|it| distinct.add(it))
                 .collect();
+            text_bytes += origins.iter().map(|origin| origin.bytes(pool) as u64).sum::<u64>();
             plan_all(&origins, pool, (config.dialect, scope), &mut policies)?;
             for host in &piece {
                 sections.add_others(host, pool, &mut policies.texts)?;
@@ -360,13 +395,16 @@ impl<'c> Compiled<'c> {
         if sections.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
             return Err(CompileError::LongHistory);
         }
+        let names = policies.take_names()?;
         let strings = policies.texts.take_strings().finish()?;
         let of_moments = sections.timelines.as_ref().map(|it| it.captures.rows.spool());
         let captures: Vec<&Spool> =
             std::iter::once(sections.captures.rows.spool()).chain(of_moments).collect();
         let slots = HostSlots::new(sections.hosts.spool(), hosts.len(), &captures)?;
         let slots = slots.ok_or(CompileError::CollidingHosts)?;
-        Ok(Compiled { config, history, policies, hosts: sections, strings, slots })
+        let text_bytes = text_bytes + sections.other_bytes;
+        let hosts = sections;
+        Ok(Compiled { config, history, policies, hosts, names, strings, slots, text_bytes })
     }
 
     /// Returns the fields of the header.
@@ -375,6 +413,7 @@ impl<'c> Compiled<'c> {
         let mut counts = [0; COUNTS];
         self.hosts.count(&mut counts);
         self.policies.count(&mut counts);
+        counts[count::TOKENS] = self.names.len();
         counts[count::STRINGS] = self.strings.len();
         counts[count::HOST_SEED] = self.slots.seed;
         HeaderFields {
@@ -412,7 +451,7 @@ impl<'c> Compiled<'c> {
 
     /// Writes all sections.
     pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
-        let Compiled { policies, hosts, strings, slots, history, .. } = self;
+        let Compiled { policies, hosts, names, strings, slots, history, .. } = self;
         let PolicySections { rule_sets, texts, .. } = policies;
         let timelines = hosts.timelines.as_ref();
         let captures = timelines.map(|timelines| &timelines.captures);
@@ -421,11 +460,12 @@ impl<'c> Compiled<'c> {
         writer.section(SectionKind::SLOTS, slots.lines.as_bytes())?;
         writer.spool(SectionKind::HOSTS, hosts.hosts.spool())?;
         writer.spool(SectionKind::POLICY_INDEX, policies.index.spool())?;
-        writer.spool(SectionKind::POLICIES, policies.words.spool())?;
+        writer.begin(SectionKind::POLICIES)?;
+        names.numbered(policies.words.spool(), OF_POLICY, |policy| writer.write(policy))?;
         writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
         writer.spool(SectionKind::RULE_SETS, rule_sets.lines.spool())?;
         writer.spool(SectionKind::ORDERS, policies.orders.items.spool())?;
-        writer.section(SectionKind::TOKENS, &policies.tokens.section())?;
+        names.write(writer)?;
         writer.begin(SectionKind::DOCUMENTS)?;
         let documents = texts.documents.spool();
         numbered(documents, strings, record::DOCUMENT_KIND_BITS, |list| writer.write(list))?;
@@ -443,7 +483,8 @@ impl<'c> Compiled<'c> {
         }
         writer.spool(SectionKind::HISTORY, history)?;
         writer.spool(SectionKind::USAGE_INDEX, policies.usage_index.spool())?;
-        writer.spool(SectionKind::USAGE, policies.usage.spool())?;
+        writer.begin(SectionKind::USAGE)?;
+        names.numbered(policies.usage.spool(), OF_USAGE, |usage| writer.write(usage))?;
         writer.begin(SectionKind::USAGE_RECORDS)?;
         let usage = texts.usage.spool();
         numbered(usage, strings, record::USAGE_KIND_BITS, |list| writer.write(list))?;

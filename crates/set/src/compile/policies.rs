@@ -1,7 +1,5 @@
 //! Policies: the robots that each names, and the rule set of each entry.
 
-use hashbrown::HashMap;
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
@@ -9,8 +7,10 @@ use portcullis_robots::syntax::ListedRecord;
 
 use super::super::layout::{NONE, count, policy, usage};
 use super::super::scratch::{Items, Scratch};
+use super::super::strings::StringTableBuilder;
 use super::CompileError;
 use super::intern::{Lists, RuleSets, end, push};
+use super::names::NameTable;
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::texts::{PatternWords, Texts};
 
@@ -26,45 +26,10 @@ pub struct PolicySections {
     pub usage_index: Items<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists<u8>,
-    pub tokens: Tokens,
+    /// The names of robots, whose numbers in policies and usages are provisional.
+    names: StringTableBuilder,
+    scratch: Scratch,
     pub texts: Texts,
-}
-
-/// The names of robots, each stored once.
-#[derive(Default)]
-pub struct Tokens {
-    known: HashMap<Vec<u8>, u32, foldhash::fast::RandomState>,
-    names: Vec<Vec<u8>>,
-    /// About the memory they take.
-    bytes: usize,
-}
-
-impl Tokens {
-    fn intern(&mut self, name: Vec<u8>) -> u32 {
-        if let Some(&known) = self.known.get(&name) {
-            return known;
-        }
-        let number = self.names.len() as u32;
-        self.bytes += 2 * name.len() + 128;
-        self.names.push(name.clone());
-        self.known.insert(name, number);
-        number
-    }
-
-    /// Returns the section: the number of names, the end of each, their numbers in byte order, and
-    /// the bytes.
-    pub fn section(&self) -> Vec<u8> {
-        let mut words = vec![U32::new(self.names.len() as u32)];
-        let mut end = 0;
-        for name in &self.names {
-            end += name.len() as u32;
-            push(&mut words, end);
-        }
-        let mut sorted: Vec<u32> = (0..self.names.len() as u32).collect();
-        sorted.sort_unstable_by_key(|&number| &self.names[number as usize]);
-        sorted.into_iter().for_each(|number| push(&mut words, number));
-        [words.as_bytes(), &self.names.concat()].concat()
-    }
 }
 
 impl PolicySections {
@@ -76,7 +41,8 @@ impl PolicySections {
             usage_index: Items::new(scratch),
             rule_sets: RuleSets::new(scratch),
             orders: Lists::new(scratch),
-            tokens: Tokens::default(),
+            names: StringTableBuilder::new(scratch),
+            scratch: scratch.clone(),
             texts: Texts::new(scratch),
         }
     }
@@ -97,7 +63,7 @@ impl PolicySections {
             default_speaker,
         ];
         head.into_iter().for_each(|word| push(&mut words, word));
-        push_numbered(&mut words, &self.numbered(plan.robots));
+        self.push_robots(&mut words, plan.robots)?;
         let known = self.push_entries(&mut words, plan.entries, &plan.records)?;
         if is_file {
             let document = self.texts.add(&plan.records, &known)?;
@@ -131,7 +97,7 @@ impl PolicySections {
             word[..bytes.len()].copy_from_slice(bytes);
             push(&mut words, u32::from_le_bytes(word));
         }
-        push_numbered(&mut words, &self.numbered(plan.robots));
+        self.push_robots(&mut words, plan.robots)?;
         let mut licenses_at = words.len() + plan.entries.len() * usage::ENTRY_WORDS;
         let mut licenses = Vec::new();
         for entry in plan.entries {
@@ -158,13 +124,26 @@ impl PolicySections {
         Ok(start)
     }
 
-    /// Returns robots with the numbers of their names, ascending.
-    fn numbered(&mut self, robots: Vec<PlannedRobot>) -> Vec<(u32, u32, u32)> {
-        let number =
-            |robot: PlannedRobot| (self.tokens.intern(robot.name), robot.entry, robot.naming_line);
-        let mut robots: Vec<(u32, u32, u32)> = robots.into_iter().map(number).collect();
-        robots.sort_unstable();
-        robots
+    /// Appends the provisional numbers of names, then the entry and the naming line of each.
+    fn push_robots(
+        &mut self,
+        words: &mut Vec<U32>,
+        robots: Vec<PlannedRobot>,
+    ) -> Result<(), CompileError> {
+        for robot in &robots {
+            push(words, self.names.intern(&robot.name)?.0);
+        }
+        for robot in robots {
+            push(words, robot.entry);
+            push(words, robot.naming_line);
+        }
+        Ok(())
+    }
+
+    /// Takes the names out, after all policies, and sorts them.
+    pub fn take_names(&mut self) -> Result<NameTable, CompileError> {
+        let none = StringTableBuilder::new(&Scratch::in_memory());
+        NameTable::of(std::mem::replace(&mut self.names, none), &self.scratch)
     }
 
     /// Adds entries, and returns the text words of the records that equal a pattern text.
@@ -204,24 +183,14 @@ impl PolicySections {
 
     /// Returns the size of the tables, in bytes.
     pub fn table_bytes(&self) -> usize {
-        let tokens = self.tokens.bytes;
-        self.rule_sets.table_bytes() + self.orders.table_bytes() + self.texts.table_bytes() + tokens
+        let strings = self.texts.table_bytes() + self.names.table_bytes();
+        self.rule_sets.table_bytes() + self.orders.table_bytes() + strings
     }
 
     pub fn count(&self, counts: &mut [u64]) {
         counts[count::POLICIES] = self.index.len();
         counts[count::RULE_SETS] = self.rule_sets.len();
         counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
-        counts[count::TOKENS] = self.tokens.names.len() as u64;
-    }
-}
-
-/// Appends the numbers of names, then the entry and the naming line of each.
-fn push_numbered(words: &mut Vec<U32>, robots: &[(u32, u32, u32)]) {
-    robots.iter().for_each(|&(token, ..)| push(words, token));
-    for &(_, entry, naming_line) in robots {
-        push(words, entry);
-        push(words, naming_line);
     }
 }
 

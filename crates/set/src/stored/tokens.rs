@@ -76,11 +76,10 @@ impl AgentTokens {
     }
 }
 
-/// The section, with its bounds checked.
+/// The section, with its bounds checked. Names are numbered in the order of their bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'s> {
     pub(crate) ends: &'s [U32],
-    pub(crate) sorted: &'s [U32],
     pub(crate) bytes: &'s [u8],
 }
 
@@ -97,12 +96,11 @@ impl<'s> Names<'s> {
     /// Returns the number of `name`: `Some(None)` if the section does not have it, `None` if a name
     /// that the search needs is missing.
     pub(crate) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
-        let (mut low, mut high) = (0, self.sorted.len());
+        let (mut low, mut high) = (0, self.ends.len() as u32);
         while low < high {
-            let middle = (low + high) / 2;
-            let number = self.sorted[middle].get();
-            match self.get(number)?.cmp(name) {
-                std::cmp::Ordering::Equal => return Some(Some(number)),
+            let middle = low + (high - low) / 2;
+            match self.get(middle)?.cmp(name) {
+                std::cmp::Ordering::Equal => return Some(Some(middle)),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
@@ -119,14 +117,10 @@ impl PolicySet {
         let word_bytes = size_of::<u32>();
         let (count, rest) = bytes.split_at_checked(word_bytes).ok_or_else(malformed)?;
         let count = u32::from_le_bytes(count.try_into().expect("four bytes")) as usize;
-        let table_bytes = count.checked_mul(2 * word_bytes).ok_or_else(malformed)?;
-        let (table, bytes) = rest.split_at_checked(table_bytes).ok_or_else(malformed)?;
-        let (ends, sorted) = table.split_at(count * word_bytes);
-        let words = |bytes| <[U32] as zerocopy::FromBytes>::ref_from_bytes(bytes);
-        match (words(ends), words(sorted)) {
-            (Ok(ends), Ok(sorted)) => Ok(Names { ends, sorted, bytes }),
-            _ => Err(malformed()),
-        }
+        let table_bytes = count.checked_mul(word_bytes).ok_or_else(malformed)?;
+        let (ends, bytes) = rest.split_at_checked(table_bytes).ok_or_else(malformed)?;
+        let ends = <[U32] as zerocopy::FromBytes>::ref_from_bytes(ends);
+        Ok(Names { ends: ends.map_err(|_| malformed())?, bytes })
     }
 
     /// Returns the names of robots, by number.

@@ -133,7 +133,7 @@ impl StringTableBuilder {
 
     /// Returns the size of what grows with all strings, in bytes.
     pub fn table_bytes(&self) -> usize {
-        (self.first as usize + self.ends.len()) * size_of::<StringID>()
+        self.len() * size_of::<StringID>()
     }
 
     /// Writes the table as a sorted run, and begins anew.
@@ -159,31 +159,42 @@ impl StringTableBuilder {
         sorted(self.ends.len() as u32, |number| string_at(&self.bytes, &self.ends, number))
     }
 
-    /// Sorts and front-codes the strings, on the calling thread's rayon pool. The result depends
-    /// only on the set of strings, not on the order in which they were added.
-    pub fn finish(mut self) -> Result<StringTable, WriteError> {
+    /// Returns the number of provisional numbers.
+    pub fn len(&self) -> usize {
+        self.first as usize + self.ends.len()
+    }
+
+    /// Passes the strings to `take` in order, each with its provisional number, on the calling thread's
+    /// rayon pool. A string that has several comes as often.
+    pub fn each_sorted(
+        mut self,
+        mut take: impl FnMut(&[u8], u32) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         self.numbers = HashTable::new();
-        let provisional = self.first as usize + self.ends.len();
+        if self.runs.is_empty() {
+            let mut sorted = self.sorted().into_iter();
+            return sorted.try_for_each(|it| take(string_at(&self.bytes, &self.ends, it), it));
+        }
+        self.spill()?;
+        (self.bytes, self.ends) = (Vec::new(), Vec::new());
+        self.runs.merge(|string, record| {
+            let number = record.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            take(string, number)
+        })
+    }
+
+    /// Sorts and front-codes the strings. The result depends only on the set of strings, not on the
+    /// order in which they were added.
+    pub fn finish(self) -> Result<StringTable, WriteError> {
         let mut table = StringTable {
             count: 0,
-            ids: vec![StringID(0); provisional],
+            ids: vec![StringID(0); self.len()],
             bytes: Spool::new(&self.scratch),
             bucket_starts: Items::new(&self.scratch),
             last: Vec::new(),
             coded: Vec::new(),
         };
-        if self.runs.is_empty() {
-            for number in self.sorted() {
-                table.push(string_at(&self.bytes, &self.ends, number), number)?;
-            }
-        } else {
-            self.spill()?;
-            (self.bytes, self.ends) = (Vec::new(), Vec::new());
-            self.runs.merge(|string, record| {
-                let number = record.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-                table.push(string, number)
-            })?;
-        }
+        self.each_sorted(|string, number| table.push(string, number))?;
         table.bucket_starts.push(&[U64::new(table.bytes.len())])?;
         Ok(table)
     }

@@ -89,8 +89,8 @@ fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let samples = [sample::small, sample::with_history];
     let hashes = samples.map(|sample| [&RFC_9309, &GOOGLE].map(|it| set(sample(it)).hash()));
-    let small = [17_270_193_399_386_070_772, 11_296_655_821_378_569_159];
-    let with_history = [2_626_221_683_539_378_642, 13_815_004_637_227_419_211];
+    let small = [16_347_633_450_275_972_019, 17_011_561_198_801_321_790];
+    let with_history = [13_196_463_741_097_928_525, 18_352_380_128_515_074_978];
     assert_eq!(hashes, [small, with_history]);
 }
 
