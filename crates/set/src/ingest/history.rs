@@ -14,9 +14,10 @@
 //! may be any bytes: [`check`] finds every problem before a merge reads it.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::convert::Infallible;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use portcullis_dialect::dialect::{AccessRules, Dialect};
 use portcullis_engine::bytes::push_varint;
@@ -115,6 +116,7 @@ impl Merger {
         let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
         let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
         let mut copies: Vec<Option<BlobID>> = vec![None; part.pool.places()];
+        let mut kept: HashMap<u32, BlobID, foldhash::fast::RandomState> = HashMap::default();
         let rules = newest.rules;
         resources(part.hosts, &part.history, rules, |key, slot, resource| {
             let Resource { earlier, newest: newest_of, file, mut failures } = resource;
@@ -122,7 +124,13 @@ impl Merger {
             for known in std::iter::once(newest_of).chain(others) {
                 let pool = &mut newest.pool;
                 let held = known.held.map(|bytes| match *bytes {
-                    PartBytes::Kept(bytes) => pool.intern(bytes, Fingerprint::of(bytes)),
+                    PartBytes::Kept { number, bytes } => match kept.get(&number) {
+                        Some(&known) => Ok(known),
+                        None => {
+                            let new = pool.intern(bytes, Fingerprint::of(bytes))?;
+                            Ok(*kept.entry(number).insert(new).get())
+                        }
+                    },
                     PartBytes::Pooled(blob) => match copies[blob.index()] {
                         Some(copy) => Ok(copy),
                         None => {
@@ -188,8 +196,8 @@ const OF_NEWEST: Position = Position { piece: 0, index: 1 };
 enum PartBytes<'p> {
     /// In the pool.
     Pooled(BlobID),
-    /// In the history.
-    Kept(&'p [u8]),
+    /// In the history, with this number.
+    Kept { number: u32, bytes: &'p [u8] },
     /// Those of the file that the set serves, or served at the moment with this position. Replaced
     /// as soon as that file is looked up.
     Served(Option<u32>),
@@ -453,19 +461,24 @@ pub(crate) fn check(
     dialect: &Dialect,
 ) -> Result<(), Problem> {
     let (mut is_known, mut is_of_files) = (true, true);
+    // Many captures may have one blob.
+    let mut checked: HashSet<(u32, bool), foldhash::fast::RandomState> = HashSet::default();
     resources(hosts, history, &dialect.access, |_, _, Resource { earlier, newest, file, .. }| {
         for known in std::iter::once(&newest).chain(&file).chain(&earlier) {
             is_known &= inputs.is_none_or(|inputs| (known.facts.input as usize) < inputs);
             // What the set serves was checked when it was read.
             is_of_files &= match known.held {
                 Held::File {
-                    extract: PartBytes::Kept(extract),
-                    others: PartBytes::Kept(others),
+                    extract: PartBytes::Kept { number: extract, bytes },
+                    others: PartBytes::Kept { number: others, bytes: other_bytes },
                     ..
                 } => {
-                    RobotsTxt::read_extract(extract).is_some()
-                        && ListReader::of_extract(extract).is_of(dialect)
-                        && ListReader::of_others(others).is_of(dialect)
+                    let is_extract = !checked.insert((extract, true))
+                        || RobotsTxt::read_extract(bytes).is_some()
+                            && ListReader::of_extract(bytes).is_of(dialect);
+                    let is_others = !checked.insert((others, false))
+                        || ListReader::of_others(other_bytes).is_of(dialect);
+                    is_extract && is_others
                 }
                 _ => true,
             };
@@ -573,10 +586,17 @@ impl<'p> Resource<'p> {
     }
 }
 
+/// Bytes of a history.
+struct KeptBlob<'p> {
+    bytes: &'p [u8],
+    /// Whether they are those of a file with a rule, once that was asked.
+    has_rules: OnceCell<bool>,
+}
+
 /// Reads a history, which may be any bytes.
 struct Reader<'p, 'r> {
     fields: Fields<'p>,
-    blobs: Vec<&'p [u8]>,
+    blobs: Vec<KeptBlob<'p>>,
     rules: &'r AccessRules,
     /// The key and slot of the previous resource.
     last: Option<(&'p [u8], Slot)>,
@@ -659,13 +679,13 @@ impl<'p> Reader<'p, '_> {
         };
         let held = match self.fields.byte()? {
             NOTHING => Held::Nothing,
-            LOCATION => Held::Location(PartBytes::Kept(self.blob()?)),
+            LOCATION => Held::Location(self.blob()?.1),
             SERVED => served(None),
             SERVED_AT => served(Some(self.fields.number()?)),
             FILE => {
-                let (extract, others) = (self.blob()?, self.blob()?);
-                let has_rules = has_rules(extract);
-                let (extract, others) = (PartBytes::Kept(extract), PartBytes::Kept(others));
+                let (blob, extract) = self.blob()?;
+                let has_rules = *blob.has_rules.get_or_init(|| has_rules(blob.bytes));
+                let (_, others) = self.blob()?;
                 Held::File { extract, others, has_rules }
             }
             _ => return None,
@@ -673,12 +693,14 @@ impl<'p> Reader<'p, '_> {
         Some(Known { facts, position, held })
     }
 
-    fn blob(&mut self) -> Option<&'p [u8]> {
-        let number = self.fields.number()? as usize;
-        if number == self.blobs.len() {
-            self.blobs.push(self.fields.bytes()?);
+    fn blob(&mut self) -> Option<(&KeptBlob<'p>, PartBytes<'p>)> {
+        let number = self.fields.number()?;
+        if number as usize == self.blobs.len() {
+            let bytes = self.fields.bytes()?;
+            self.blobs.push(KeptBlob { bytes, has_rules: OnceCell::new() });
         }
-        self.blobs.get(number).copied()
+        let blob = self.blobs.get(number as usize)?;
+        Some((blob, PartBytes::Kept { number, bytes: blob.bytes }))
     }
 }
 

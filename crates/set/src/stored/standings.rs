@@ -13,7 +13,7 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::{ListReader, ListWriter, RobotsTxt, Role};
 
-use super::super::compile::{CompileConfig, to_memory};
+use super::super::compile::{CompileConfig, text_bytes_max, to_memory};
 use super::super::file::{Damage, SetError, WriteError};
 use super::super::ingest::{HistoryProblem, check_history};
 use super::super::pool::Fingerprint;
@@ -65,6 +65,7 @@ impl PolicySet {
             set: self,
             inputs: has_inputs.then_some(inputs.len()),
             moments: 0,
+            text_bytes_left: text_bytes_max(self.bytes()),
             pool: BlobPool::new(scratch),
             extracts: HashMap::default(),
             others: HashMap::default(),
@@ -189,6 +190,8 @@ struct Reading<'s> {
     inputs: Option<usize>,
     /// The number of stored moments that were read.
     moments: u64,
+    /// The bytes that the lines of the remaining files may have.
+    text_bytes_left: u64,
     pool: BlobPool,
     /// The extract of each policy.
     extracts: HashMap<PolicyNumber, BlobID, foldhash::fast::RandomState>,
@@ -276,6 +279,21 @@ impl Reading<'_> {
         Ok(standing)
     }
 
+    /// Counts the bytes of lines. A list of few bytes may name long strings, so reading all could take
+    /// far longer than the set is large.
+    fn count_text(&mut self, bytes: usize) -> Result<(), Damage> {
+        match self.text_bytes_left.checked_sub(bytes as u64) {
+            Some(left) => {
+                self.text_bytes_left = left;
+                Ok(())
+            }
+            None => {
+                let what = "its files are longer together than those of a set of its size";
+                Err(self.set.malformed(self.set.sections.documents, 0, what))
+            }
+        }
+    }
+
     /// Returns the extract of a policy's file.
     fn extract(
         &mut self,
@@ -287,6 +305,7 @@ impl Reading<'_> {
         }
         let policy = self.set.policy(position)?;
         let extract = policy.extract()?;
+        self.count_text(extract.len())?;
         let file = RobotsTxt::read_extract(&extract);
         let file = file.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
         // Otherwise a file that has lost its rules would allow everything.
@@ -313,6 +332,7 @@ impl Reading<'_> {
             in_order.ok_or_else(|| malformed("records are not in order"))?;
         }
         let bytes = list.finish();
+        self.count_text(bytes.len())?;
         if !ListReader::of_others(&bytes).is_of(self.set.dialect) {
             return Err(malformed("other records are not what a file has").into());
         }

@@ -72,7 +72,7 @@ fn day(day: u64) -> String {
 }
 
 /// Compiles all responses into a set, with or without history.
-fn compile(captures: &Captures, dialect: &'static Dialect, history: bool) -> Vec<u8> {
+pub fn compile(captures: &Captures, dialect: &'static Dialect, history: bool) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = captures.write(folder.path(), "a.jsonl");
     let config = IngestConfig { history, ..IngestConfig::new(dialect, None) };

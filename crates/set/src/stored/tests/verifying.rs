@@ -2,8 +2,10 @@
 
 use crate::layout::{CaptureRow, LINE_SLOTS, MomentRow, SlotLine, host, policy, record, usage};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_dialect::limits::SET_TEXT_BYTES_FREE;
 
 use portcullis_engine::{Line, RuleSet};
+use portcullis_testkit::Captures;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::*;
@@ -380,4 +382,31 @@ fn a_table_without_a_free_slot_is_damage() {
     }
     parts.section(SectionKind::SLOTS).clear();
     assert!(parts.open().unwrap().host(b"a.example").is_err());
+}
+
+/// Lists of few bytes that name one long string again and again.
+#[test]
+fn files_that_are_far_longer_than_the_set_are_damage() {
+    const HOSTS: usize = 700;
+    const STRING_BYTES: usize = 400_000;
+    assert!((HOSTS * STRING_BYTES) as u64 > SET_TEXT_BYTES_FREE);
+    let mut archive = Captures::default();
+    for host in 0..HOSTS {
+        let value = if host == 0 { "a".repeat(STRING_BYTES) } else { host.to_string() };
+        let text = format!("User-agent: *\nDisallow: /\nSitemap: {value}\n");
+        archive.push(&format!("https://h{host:03}.example/robots.txt"), "", 200, &text);
+    }
+    let mut parts = Parts::of(sample::compile(&archive, &RFC_9309, false));
+    let (mut at, mut long) = (0, None);
+    while at < parts.section(SectionKind::OTHERS).len() / 4 {
+        let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word) as usize;
+        let (records, runs) = (word(&mut parts, record::RECORDS), word(&mut parts, record::RUNS));
+        let (texts, end) = record::texts(records, runs, record::OTHER_KIND_BITS);
+        let long = *long.get_or_insert(word(&mut parts, texts) as u32);
+        parts.set_word(SectionKind::OTHERS, at + texts, long);
+        at += end;
+    }
+    let set = parts.open().unwrap();
+    let damage = set.standings(&Scratch::in_memory()).unwrap_err().to_string();
+    assert!(damage.contains("longer together than those of a set of its size"), "{damage}");
 }
