@@ -65,10 +65,15 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
 pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     plan::set_output(&args.output.output)?;
-    let sets = args.sets.iter().map(|path| mapped::set(path)).collect::<Result<Vec<_>, _>>()?;
     let OutageArgs { as_of, long_outage } = args.outages;
-    let sets: Vec<&PolicySet> = sets.iter().collect();
-    let settings = MergeSettings::of(&sets, as_of, long_outage)?;
+    // One set at a time is open, so that any number can be merged.
+    let mut of_sets: Vec<MergedSet> = Vec::new();
+    let opened = args.sets.iter().map(|path| {
+        let set = mapped::set(path)?;
+        of_sets.push(MergedSet::of(&set));
+        Ok::<_, anyhow::Error>(set)
+    });
+    let settings = MergeSettings::of_each(opened, as_of, long_outage)?;
     plan::long_outage(long_outage, settings.dialect)?;
     let engine = Engine::new(args.run.threads.threads)?;
     let scratch = args.memory.scratch(Some(&args.output.output));
@@ -79,19 +84,28 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
             progress.draw(&mut bar, None);
         };
-        engine.install(|| settings.merge(&sets, &scratch, joined))?
+        let again = args.sets.iter().zip(&of_sets).enumerate().map(|(index, (path, before))| {
+            let set = mapped::set(path)?;
+            anyhow::ensure!(
+                MergedSet::of(&set) == *before,
+                "{}: replaced while it was merged; run again",
+                set.name()
+            );
+            // Of equal sets, the last one counts.
+            let others = args.sets.iter().zip(&of_sets).skip(index + 1);
+            match others.into_iter().find(|(_, other)| other.set_hash == before.set_hash) {
+                Some((other, _)) if set.is_same(&mapped::set(other)?)? => Ok(None),
+                _ => Ok(Some(set)),
+            }
+        });
+        let counting = again.filter_map(Result::transpose);
+        engine.install(|| settings.merge_each(counting, &scratch, joined))?
     };
     let target = Target {
         output: &args.output.output,
         dialect: settings.dialect,
         summary: plan::summary_form(&args.run),
     };
-    let of_set = |set: &&PolicySet| MergedSet {
-        name: set.name().to_owned(),
-        set_hash: format!("{:016x}", set.hash()),
-        origins: set.counts().origins,
-    };
-    let of_sets: Vec<MergedSet> = sets.iter().map(of_set).collect();
     write(&target, &of_sets, (&merged, &config), &engine, started)
 }
 
@@ -234,11 +248,21 @@ fn show_problems(inputs: &[InputReport]) {
 }
 
 /// A set that was merged.
-#[derive(Serialize)]
+#[derive(PartialEq, Eq, Serialize)]
 struct MergedSet {
     name: String,
     set_hash: String,
     origins: u64,
+}
+
+impl MergedSet {
+    fn of(set: &PolicySet) -> MergedSet {
+        MergedSet {
+            name: set.name().to_owned(),
+            set_hash: format!("{:016x}", set.hash()),
+            origins: set.counts().origins,
+        }
+    }
 }
 
 /// The summary of reading and writing, as the members of a JSON object.

@@ -14,6 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::borrow::Borrow;
+
 use portcullis_dialect::dialect::Dialect;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 
@@ -33,6 +35,8 @@ pub struct MergeSettings {
     pub robots_bytes_max: Option<usize>,
     /// How outages are judged.
     pub outages: OutageConfig,
+    /// Whether some set has the history of its origins.
+    pub has_history: bool,
 }
 
 /// An error that prevents a merge.
@@ -85,36 +89,56 @@ impl MergeSettings {
         as_of: Option<UnixSeconds>,
         long_outage: Option<LongOutage>,
     ) -> Result<MergeSettings, MergeError> {
-        let (first, others) = sets.split_first().ok_or(MergeError::NoSets)?;
-        let judged = |set: &PolicySet| {
-            let compiled = set.outages()?;
-            Ok::<_, Damage>(OutageConfig {
-                as_of: as_of.or(compiled.as_of),
-                long_outage: long_outage.unwrap_or(compiled.long_outage),
-            })
-        };
-        let outages = judged(first)?;
-        for other in others {
-            let settings = described(first, outages).into_iter();
-            let mut pairs = settings.zip(described(other, judged(other)?));
+        MergeSettings::of_each(sets.iter().map(|&set| Ok(set)), as_of, long_outage)
+    }
+
+    /// Like [`MergeSettings::of`], for sets that are opened one after another. Each is dropped before
+    /// the next one is opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`MergeSettings::of`], and the first error of `sets`.
+    pub fn of_each<S: Borrow<PolicySet>, E: From<MergeError>>(
+        sets: impl IntoIterator<Item = Result<S, E>>,
+        as_of: Option<UnixSeconds>,
+        long_outage: Option<LongOutage>,
+    ) -> Result<MergeSettings, E> {
+        let mut first: Option<(String, Described, MergeSettings)> = None;
+        let mut of_other_time = None;
+        for set in sets {
+            let set = set?;
+            let set = set.borrow();
+            let (own, outages) = described(set, as_of, long_outage).map_err(MergeError::Damaged)?;
+            let (name, settings, merged) = first.get_or_insert_with(|| {
+                let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+                let merged = MergeSettings {
+                    dialect: set.dialect(),
+                    robots_bytes_max: set.robots_bytes_max().map(in_memory),
+                    outages,
+                    has_history: false,
+                };
+                (set.name().to_owned(), own.clone(), merged)
+            });
+            let mut pairs = settings.iter().zip(&own);
             if let Some(((one, fix), (two, _))) = pairs.find(|((one, _), (two, _))| one != two) {
-                let (first, other) = (first.name().to_owned(), other.name().to_owned());
-                return Err(MergeError::Unlike { first, one, other, two, fix });
+                let (first, other) = (name.clone(), set.name().to_owned());
+                let (one, two) = (one.clone(), two.clone());
+                return Err(MergeError::Unlike { first, one, other, two, fix }.into());
+            }
+            merged.has_history |= set.has_history();
+            if let Some(time) = outages.time() {
+                of_other_time = of_other_time.or(check_captures(set, time).err());
             }
         }
-        if let Some(time) = outages.time() {
-            sets.iter().try_for_each(|set| check_captures(set, time))?;
+        match (first, of_other_time) {
+            (None, _) => Err(MergeError::NoSets.into()),
+            (Some(_), Some(error)) => Err(error.into()),
+            (Some((.., merged)), None) => Ok(merged),
         }
-        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        Ok(MergeSettings {
-            dialect: first.dialect(),
-            robots_bytes_max: first.robots_bytes_max().map(in_memory),
-            outages,
-        })
     }
 
     /// Merges sets with these settings, and returns how to compile the result. Each set is read back,
-    /// joined, and given to `joined`, one after another.
+    /// joined, and given to `joined`, one after another. Of equal sets, the last one counts.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
@@ -125,20 +149,76 @@ impl MergeSettings {
         &self,
         sets: &[&PolicySet],
         scratch: &Scratch,
-        mut joined: impl FnMut(&PolicySet),
+        joined: impl FnMut(&PolicySet),
     ) -> Result<(Ingested, CompileConfig), ReadBackError> {
-        let has_history = sets.iter().any(|set| set.has_history());
-        let mut merger = Merger::new(self.dialect, has_history, scratch);
+        let counts = |&index: &usize| match sets[index + 1..]
+            .iter()
+            .find(|it| it.hash() == sets[index].hash())
+        {
+            Some(same) => same.is_same(sets[index]).map(|is_same| !is_same),
+            None => Ok(true),
+        };
+        let counting = (0..sets.len()).filter_map(|index| match counts(&index) {
+            Ok(counts) => counts.then_some(Ok(sets[index])),
+            Err(damage) => Some(Err(damage.into())),
+        });
+        self.merge_each(counting, scratch, joined)
+    }
+
+    /// Like [`MergeSettings::merge`], for sets that are opened one after another, as by
+    /// [`MergeSettings::of_each`]. Leaves equal sets to the caller ([`PolicySet::is_same`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`MergeSettings::merge`], and the first error of `sets`.
+    pub fn merge_each<S: Borrow<PolicySet>, E: From<ReadBackError>>(
+        &self,
+        sets: impl IntoIterator<Item = Result<S, E>>,
+        scratch: &Scratch,
+        mut joined: impl FnMut(&PolicySet),
+    ) -> Result<(Ingested, CompileConfig), E> {
+        let mut merger = Merger::new(self.dialect, self.has_history, scratch);
         for set in sets {
-            let standings = set.standings(scratch)?;
-            set.is_whole()?;
-            merger.add(set.part(&standings)?)?;
-            joined(set);
+            let set = set?;
+            join(&mut merger, set.borrow(), scratch)?;
+            joined(set.borrow());
         }
-        let merged = merger.finish(self.outages)?;
+        let merged = merger.finish(self.outages).map_err(ReadBackError::Scratch)?;
         let scratch = scratch.clone();
         let config = CompileConfig::of(&merged, self.dialect, self.robots_bytes_max);
         Ok((merged, CompileConfig { scratch, ..config }))
+    }
+}
+
+fn join(merger: &mut Merger, set: &PolicySet, scratch: &Scratch) -> Result<(), ReadBackError> {
+    let standings = set.standings(scratch)?;
+    set.is_whole()?;
+    Ok(merger.add(set.part(&standings)?)?)
+}
+
+impl PolicySet {
+    /// Returns whether both sets have the same bytes. Merging a set twice is of no use, and lists its
+    /// inputs twice.
+    ///
+    /// # Errors
+    ///
+    /// If a set is damaged.
+    pub fn is_same(&self, other: &PolicySet) -> Result<bool, Damage> {
+        if self.hash() != other.hash() || self.bytes() != other.bytes() {
+            return Ok(false);
+        }
+        let (own, others) = (self.file.sections(), other.file.sections());
+        if own.len() != others.len() || self.file.fields() != other.file.fields() {
+            return Ok(false);
+        }
+        for (one, two) in own.iter().zip(others) {
+            let first = self.file.bytes(*one, 0, one.bytes())?;
+            let second = other.file.bytes(*two, 0, two.bytes())?;
+            if one.kind() != two.kind() || first != second {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -156,17 +236,30 @@ fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<(), MergeError> 
     Err(MergeError::OtherTime { set: set.name().to_owned(), problem, time })
 }
 
-/// Returns the settings that all sets of a merge share, as flags, each with the fix if they differ.
-fn described(set: &PolicySet, outages: OutageConfig) -> [(String, &'static str); 4] {
+/// Settings as flags, each with the fix if they differ.
+type Described = [(String, &'static str); 4];
+
+/// Returns the settings that all sets of a merge share, and how outages are judged.
+fn described(
+    set: &PolicySet,
+    as_of: Option<UnixSeconds>,
+    long_outage: Option<LongOutage>,
+) -> Result<(Described, OutageConfig), Damage> {
+    let compiled = set.outages()?;
+    let outages = OutageConfig {
+        as_of: as_of.or(compiled.as_of),
+        long_outage: long_outage.unwrap_or(compiled.long_outage),
+    };
     let bytes = set.robots_bytes_max().map_or("unlimited".to_owned(), |bytes| bytes.to_string());
     let time = match outages.as_of {
         Some(time) => format!("with --as-of {}", time.to_rfc3339()),
         None => "without --as-of".to_owned(),
     };
-    [
+    let described = [
         (format!("with --dialect {}", set.dialect().name), "compile one of them again"),
         (format!("with --max-robots-size {bytes}"), "compile one of them again"),
         (time, "pass --as-of"),
         (format!("with --long-outage {}", outages.long_outage.as_str()), "pass --long-outage"),
-    ]
+    ];
+    Ok((described, outages))
 }
