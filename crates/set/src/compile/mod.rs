@@ -12,10 +12,10 @@
 //! Hosts are read once, in order, and every section but the table of hosts is a stream: it grows in a
 //! [`Spool`] and is copied to the set in the end.
 //!
-//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some 30
-//! bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each host, what
-//! [`Scratch`] allows for sorting strings and names, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not
-//! yet joined.
+//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
+//! 30 bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each
+//! host, what [`Scratch`] allows for sorting strings and names, and
+//! [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
 
 mod hosts;
 mod intern;
