@@ -447,6 +447,20 @@ pub const RECORD_AGENT_BYTES_CACHED_MAX: usize = 1024;
 /// of them; the largest real file has a few dozen.
 pub const INSPECT_USAGE_LINES_MAX: usize = 100_000;
 
+/// Bytes of a literal that a scan searches together with the others: 2 KiB. A longer one is searched for
+/// alone.
+///
+/// Source: our choice. A file of 500 KiB has at most 250 longer ones, and a search for each in a path of
+/// 64 KiB takes 15 ms; at each position of a path, eight literals of this size are compared.
+pub const SEARCHED_BYTES_MAX: usize = 2 * 1024;
+
+/// Bytes of a User-Agent header: 8 KiB. A longer one is an error, and where each record has its own, the
+/// record has no agent that is known.
+///
+/// Source: the longest header line that servers accept by default (Apache httpd 8,190 bytes, nginx
+/// 8 KiB). Real ones have 100 to 300 bytes.
+pub const AGENT_HEADER_BYTES_MAX: usize = 8 * 1024;
+
 /// Rows of an Arrow array that one thread decides at a time: 65,536.
 ///
 /// Source: our choice, some milliseconds of work. A longer array is decided in pieces of this size,

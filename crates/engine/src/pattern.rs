@@ -163,9 +163,9 @@ impl Eq for PathPattern<'_> {}
 
 impl Hash for PathPattern<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bytes.hash(state);
-        // Few patterns differ only in their bytes.
-        (self.anchored, self.stars.len()).hash(state);
+        // Patterns with the same bytes may differ in each star.
+        (self.bytes, self.anchored, self.stars.len()).hash(state);
+        self.stars().for_each(|star| state.write_usize(star));
     }
 }
 
@@ -255,24 +255,16 @@ impl PatternList {
     /// Adjacent stars are one. A final `*` or `*$` is dropped: a pattern without an anchor matches
     /// any continuation.
     pub fn push(&mut self, text: &[u8], wildcards: bool) {
-        let mut anchored = false;
-        if wildcards {
-            let body = text.strip_suffix(b"$");
-            anchored = body.is_some();
-            self.push_wildcards(body.unwrap_or(text));
-            let at_end = self.stars.last() == Some(&offset(self.bytes.len()));
-            let own_stars = self.stars.len() - self.ends.last().map_or(0, |end| end.stars as usize);
-            if at_end && own_stars > 0 {
-                self.stars.pop();
-                anchored = false;
-            }
-        } else {
-            self.bytes.extend_from_slice(text);
+        let body = text.strip_suffix(b"$").filter(|_| wildcards);
+        match wildcards {
+            true => self.push_wildcards(body.unwrap_or(text)),
+            false => self.bytes.extend_from_slice(text),
         }
-        self.end_pattern(anchored);
+        self.end_pattern(body.is_some());
     }
 
-    /// Appends a pattern of these literals, separated by stars.
+    /// Appends a pattern of these literals, separated by stars, in the form that [`PatternList::push`]
+    /// gives it.
     pub fn push_literals<'l>(
         &mut self,
         mut literals: impl Iterator<Item = &'l [u8]>,
@@ -280,13 +272,34 @@ impl PatternList {
     ) {
         self.bytes.extend_from_slice(literals.next().unwrap_or_default());
         for literal in literals {
-            self.stars.push(offset(self.bytes.len()));
+            self.push_star();
             self.bytes.extend_from_slice(literal);
         }
         self.end_pattern(anchored);
     }
 
-    fn end_pattern(&mut self, anchored: bool) {
+    /// Returns the position of the first star of the pattern that is appended.
+    #[inline]
+    fn own_stars(&self) -> usize {
+        self.ends.last().map_or(0, |end| end.stars as usize)
+    }
+
+    /// Appends a star, unless one is there.
+    #[inline]
+    fn push_star(&mut self) {
+        let star = offset(self.bytes.len());
+        if self.stars.len() == self.own_stars() || self.stars.last() != Some(&star) {
+            self.stars.push(star);
+        }
+    }
+
+    /// Ends the pattern that is appended, without a final star.
+    fn end_pattern(&mut self, mut anchored: bool) {
+        let at_end = self.stars.last() == Some(&offset(self.bytes.len()));
+        if at_end && self.stars.len() > self.own_stars() {
+            self.stars.pop();
+            anchored = false;
+        }
         let (bytes, stars) = (offset(self.bytes.len()), offset(self.stars.len()));
         self.ends.push(PatternEnd { bytes, stars, anchored });
     }
@@ -314,14 +327,10 @@ impl PatternList {
 
     /// Appends the literals and stars of `body`, in which every `*` is a wildcard.
     fn push_wildcards(&mut self, body: &[u8]) {
-        let own_stars = self.stars.len();
         let mut rest = body;
         while let Some(literal_end) = memchr::memchr(b'*', rest) {
             self.bytes.extend_from_slice(&rest[..literal_end]);
-            let star = offset(self.bytes.len());
-            if self.stars.len() == own_stars || self.stars.last() != Some(&star) {
-                self.stars.push(star);
-            }
+            self.push_star();
             rest = &rest[literal_end + 1..];
         }
         self.bytes.extend_from_slice(rest);
@@ -361,6 +370,22 @@ mod tests {
         assert_eq!(shape(b"**a$"), (b"a".to_vec(), vec![0], true));
         assert_eq!(shape(b"/$x$$"), (b"/$x$".to_vec(), vec![], true));
         assert_eq!(shape(b"$"), (vec![], vec![], true));
+    }
+
+    #[test]
+    fn literals_have_the_form_of_their_text() {
+        for text in ["/a", "/a**b", "/a*", "*", "**", "/*a**", "", "a*b*c"] {
+            for end in ["", "$"] {
+                let (mut by_text, mut by_literals) = (PatternList::new(), PatternList::new());
+                for list in [&mut by_text, &mut by_literals] {
+                    list.push(b"/x*y", true);
+                }
+                by_text.push(format!("{text}{end}").as_bytes(), true);
+                by_literals.push_literals(text.split('*').map(str::as_bytes), end == "$");
+                assert_eq!(by_text, by_literals, "{text}{end}");
+                assert_eq!(by_text.get(1).literals().skip(1).filter(|it| it.is_empty()).count(), 0);
+            }
+        }
     }
 
     #[test]

@@ -6,42 +6,64 @@
 //! Taking each literal at its first occurrence leaves the most room for the rest, so nothing
 //! backtracks.
 //!
+//! Patterns that begin with the same literals are found together: the *steps* of all patterns are a
+//! tree. A step is found where its literal first occurs behind the step before it, and the steps
+//! behind it wait from there. So a path visits a step at most twice: when it begins to wait, and when
+//! it is found.
+//!
 //! The first literals, which are prefixes, are sorted, and each knows its *parent*, the longest other
 //! one that is a prefix of it. A binary search finds the last one not above the path; only it and
-//! its ancestors can begin the path. The patterns that have them start to wait for their next
-//! literal, and patterns without a prefix wait from the beginning.
+//! its ancestors can begin the path.
 //!
-//! Each pattern waits for one literal at a time. The distinct literals behind stars are sorted in
-//! the same way. At each position of the path, a binary search finds the last literal not above the
-//! rest of the path; only this literal and its ancestors can occur there. The patterns waiting for
-//! a literal that occurs move on to their next one.
+//! The distinct literals behind stars are sorted in the same way. At each position of the path, a
+//! binary search finds the last literal not above the rest of the path; only this literal and its
+//! ancestors can occur there. Of those, the ones that a step waits for are marked in a bit set, in
+//! which a literal and its ancestors are a few ranges (a heavy path decomposition). Literals longer
+//! than [`SEARCHED_BYTES_MAX`] are few, and each is searched for when a step begins to wait for it.
 //!
-//! Cost per path: one search of the prefixes; for each byte a binary search and the literals that
-//! nest there; for each literal of the rule set a few steps. Building sorts the literals. Memory:
-//! about thirty bytes per literal.
+//! Cost per path: one search of the prefixes; for each byte a binary search that compares a few
+//! hundred bytes at most; for each step of the tree two visits; for each step with a long literal a
+//! search. Building sorts the literals and the patterns. Memory: about forty bytes per literal.
 
 use memchr::memmem;
 use wide::u8x16;
 
+use portcullis_dialect::limits::SEARCHED_BYTES_MAX;
+
 use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
 use crate::pattern::{PathPattern, PatternList};
 
-/// No literal, waiter or pattern.
+/// No literal, step or pattern.
 const NONE: u32 = u32::MAX;
 
-/// The literals of a rule set, and the patterns that wait for them.
+/// In [`Step::literal`]: the literal is the last of an anchored pattern, and ends the path.
+const ENDS_PATH: u32 = 1 << 31;
+
+/// In [`Step::literal`]: nothing, the prefix before it is the whole path.
+const WHOLE: u32 = NONE;
+
+/// The literals of a rule set, and the tree of its steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Scanner {
     /// The distinct prefixes, ascending.
     prefixes: Vec<Prefix>,
-    /// The distinct literals behind stars, ascending.
+    /// The distinct literals behind stars, ascending: `searched` of them, then the long ones.
     literals: Vec<Literal>,
+    searched: usize,
     /// For each first byte: the first literal that starts with it; then the number of literals.
     starts: Vec<u32>,
-    /// The patterns, in order of precedence.
-    waiters: Vec<Waiter>,
-    /// The numbers of the literals behind stars, by waiter, then by literal.
-    sequences: Vec<u32>,
+    /// A bit for each searched literal, by its slot: whether a step waits for it.
+    waiting: Vec<u64>,
+    /// Those that wait from the beginning of a path: they have no prefix.
+    waiting_first: Vec<u64>,
+    /// Steps without a prefix that are compared or searched for at the beginning of a path.
+    compared_first: Vec<u32>,
+    /// The literal of each slot.
+    of_slots: Vec<u32>,
+    /// The steps, each before those behind it.
+    steps: Vec<Step>,
+    /// By position of the path: the first step whose followers wait from there on.
+    found_at: Vec<u32>,
     /// The number of paths so far; marks per-path state as current.
     round: u32,
 }
@@ -61,44 +83,48 @@ impl Text {
     fn of<'p>(&self, bytes: &'p [u8]) -> &'p [u8] {
         &bytes[self.start as usize..][..self.length as usize]
     }
+
+    fn is_long(&self) -> bool {
+        self.length as usize > SEARCHED_BYTES_MAX
+    }
 }
 
 /// The first literal of patterns.
 #[derive(Clone, Copy, Debug)]
 struct Prefix {
     text: Text,
-    /// The first waiter that begins with it.
-    waiter: u32,
+    /// The step of the prefix.
+    step: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Literal {
     text: Text,
-    /// The first waiter without a prefix whose first literal this is.
+    /// The bit in [`Scanner::waiting`]. An ancestor on the same heavy path has a lower one.
+    slot: u32,
+    /// The first slot of the heavy path.
+    first_slot: u32,
+    /// The step without a prefix whose literal this is; it waits at the beginning of each path.
     first: u32,
-    /// In this round: the first waiter that currently waits for the literal.
-    waiting: u32,
-    /// In this round: whether the literal was found.
-    is_found: bool,
+    /// In this round: the first step that waits for the literal.
+    list: u32,
     round: u32,
 }
 
-/// A pattern that waits for a literal.
+/// Patterns up to one of their literals.
 #[derive(Clone, Copy, Debug)]
-struct Waiter {
+struct Step {
+    /// Its last literal, which may be [`ENDS_PATH`] or [`WHOLE`].
+    literal: u32,
+    /// The first step behind it.
+    child: u32,
+    /// The next step behind the same one.
+    sibling: u32,
+    /// The first pattern that ends with this step; [`NONE`] if none does.
     pattern: u32,
-    anchored: bool,
-    /// In `prefixes`.
-    prefix: u32,
-    /// In `sequences`: the literal it waits for, its first literal, and the end of its literals.
-    at: u32,
-    first: u32,
-    end: u32,
-    /// The position of the path from which it waits.
-    from: u32,
-    /// The next waiter in the list of `Prefix::waiter` or `Literal::first`.
-    first_next: u32,
-    /// The next waiter in the list of `Literal::waiting`.
+    /// The first pattern that has this step.
+    best: u32,
+    /// The next step in the list of [`Literal::list`] or [`Scanner::found_at`].
     next: u32,
 }
 
@@ -109,7 +135,10 @@ struct Pass<'p> {
     path: &'p [u8],
     /// The first pattern that matches.
     best: u32,
-    steps: u64,
+    /// Steps that wait, or whose followers will.
+    live: u32,
+    /// Bytes, steps and literals visited; bytes are compared 64 at a time.
+    work: u64,
 }
 
 /// Returns the first bytes of `text` as a number with the same order.
@@ -174,72 +203,205 @@ fn parent_of(text: &[u8], smaller: &[Text], bytes: &[u8]) -> u32 {
     parent
 }
 
+/// Returns the place of each text if the long ones come last.
+fn long_last(texts: &[Text]) -> Vec<u32> {
+    let (mut short, mut long) = (0, texts.iter().filter(|text| !text.is_long()).count() as u32);
+    let place = |text: &Text| {
+        let next = if text.is_long() { &mut long } else { &mut short };
+        *next += 1;
+        *next - 1
+    };
+    texts.iter().map(place).collect()
+}
+
+/// Divides literals, of which parents come first, into heavy paths: each literal is followed by the
+/// child with the most descendants. Sets the slots and returns the literal of each slot.
+fn set_slots(literals: &mut [Literal]) -> Vec<u32> {
+    let mut sizes = vec![1_u32; literals.len()];
+    let mut heavy = vec![NONE; literals.len()];
+    for (number, literal) in literals.iter().enumerate().rev() {
+        let parent = literal.text.parent as usize;
+        if literal.text.parent != NONE {
+            sizes[parent] += sizes[number];
+            if heavy[parent] == NONE || sizes[number] > sizes[heavy[parent] as usize] {
+                heavy[parent] = number as u32;
+            }
+        }
+    }
+    let mut of_slots = Vec::with_capacity(literals.len());
+    for number in 0..literals.len() as u32 {
+        let parent = literals[number as usize].text.parent;
+        if parent != NONE && heavy[parent as usize] == number {
+            continue;
+        }
+        let (first_slot, mut next) = (of_slots.len() as u32, number);
+        while next != NONE {
+            let literal = &mut literals[next as usize];
+            (literal.slot, literal.first_slot) = (of_slots.len() as u32, first_slot);
+            of_slots.push(next);
+            next = heavy[next as usize];
+        }
+    }
+    of_slots
+}
+
+/// A pattern while the tree is built.
+struct Sequence {
+    /// The first numbers, in which most sequences differ.
+    head: u128,
+    /// The numbers of its literals, the prefix first.
+    numbers: std::ops::Range<u32>,
+    pattern: u32,
+}
+
 impl Scanner {
     pub(crate) fn new(patterns: &PatternList) -> Scanner {
         let bytes = patterns.bytes();
         let mut prefixes = Texts::with_capacity(bytes, patterns.len());
         let mut literals = Texts::with_capacity(bytes, patterns.stars());
-        let mut waiters = Vec::with_capacity(patterns.len());
-        let mut sequences = Vec::with_capacity(patterns.stars());
+        let mut numbers = Vec::with_capacity(2 * patterns.len() + patterns.stars());
+        let mut sequences = Vec::with_capacity(patterns.len());
         for (pattern, index) in patterns.iter().zip(0..) {
-            let (first, mut start) = (sequences.len() as u32, pattern.start());
-            let mut prefix = NONE;
+            let (first, mut start) = (numbers.len(), pattern.start());
             for literal in pattern.literals() {
-                match prefix {
-                    NONE => prefix = prefixes.number(literal, start),
-                    _ => sequences.push(literals.number(literal, start)),
-                }
+                numbers.push(match numbers.len() == first {
+                    true => prefixes.number(literal, start),
+                    false => literals.number(literal, start),
+                });
                 start += literal.len();
             }
-            waiters.push(Waiter {
-                pattern: index,
-                anchored: pattern.anchored,
-                prefix,
-                at: first,
-                first,
-                end: sequences.len() as u32,
-                from: 0,
-                first_next: NONE,
-                next: NONE,
-            });
+            if pattern.anchored && numbers.len() == first + 1 {
+                numbers.push(WHOLE);
+            }
+            let numbers = first as u32..numbers.len() as u32;
+            sequences.push(Sequence { head: 0, numbers, pattern: index });
         }
-        let (prefixes, ranks) = prefixes.sorted();
-        waiters.iter_mut().for_each(|waiter| waiter.prefix = ranks[waiter.prefix as usize]);
+        let (prefixes, prefix_ranks) = prefixes.sorted();
         let (literals, ranks) = literals.sorted();
-        sequences.iter_mut().for_each(|number| *number = ranks[*number as usize]);
-        drop(ranks);
-        let begins_before = |byte: usize| {
-            let is_before = |literal: &Text| {
-                literal.of(bytes).first().is_none_or(|&first| usize::from(first) < byte)
-            };
-            literals.partition_point(is_before) as u32
-        };
-        let starts = (0..=256).map(begins_before).collect();
-        let literal =
-            |text| Literal { text, first: NONE, waiting: NONE, is_found: false, round: 0 };
-        let mut scanner = Scanner {
-            prefixes: prefixes.into_iter().map(|text| Prefix { text, waiter: NONE }).collect(),
-            literals: literals.into_iter().map(literal).collect(),
-            starts,
-            waiters,
-            sequences,
-            round: 0,
-        };
-        scanner.file_waiters();
+        let places = long_last(&literals);
+        for (sequence, pattern) in sequences.iter_mut().zip(patterns.iter()) {
+            let numbers =
+                &mut numbers[sequence.numbers.start as usize..sequence.numbers.end as usize];
+            let (prefix, rest) = numbers.split_first_mut().expect("a pattern has a prefix");
+            *prefix = prefix_ranks[*prefix as usize];
+            for number in rest.iter_mut().filter(|number| **number != WHOLE) {
+                *number = places[ranks[*number as usize] as usize];
+            }
+            if let Some(last) = rest.last_mut().filter(|_| pattern.anchored) {
+                *last |= ENDS_PATH;
+            }
+            // One more than a number, so that the end of a sequence is below all of them.
+            let word = |place: usize| numbers.get(place).map_or(0, |it| it.wrapping_add(1));
+            let words = (0..4).map(|place| u128::from(word(place)));
+            sequence.head = words.fold(0, |head, word| head << 32 | word);
+        }
+        drop((prefix_ranks, ranks));
+        let prefix = |text| Prefix { text, step: NONE };
+        let mut scanner = Scanner::of_literals(&literals, &places, bytes);
+        scanner.prefixes = prefixes.into_iter().map(prefix).collect();
+        scanner.add_steps(sequences, &numbers);
         scanner
     }
 
-    /// Adds each waiter to the list of its prefix, or of its first literal if its prefix is empty.
-    fn file_waiters(&mut self) {
-        for (waiter, number) in self.waiters.iter_mut().zip(0_u32..) {
-            let prefix = &mut self.prefixes[waiter.prefix as usize];
-            // An anchored last literal is compared, not waited for.
-            let waits = waiter.end - waiter.first > u32::from(waiter.anchored);
-            let list = match prefix.text.length == 0 && waits {
-                true => &mut self.literals[self.sequences[waiter.first as usize] as usize].first,
-                false => &mut prefix.waiter,
+    /// Returns a scanner without prefixes and steps.
+    fn of_literals(texts: &[Text], places: &[u32], bytes: &[u8]) -> Scanner {
+        let literal = |text| Literal {
+            text,
+            slot: 0,
+            first_slot: 0,
+            first: NONE,
+            list: NONE,
+            round: 0,
+        };
+        let mut literals: Vec<Literal> = texts.iter().copied().map(literal).collect();
+        for (text, &place) in texts.iter().zip(places) {
+            let parent = places.get(text.parent as usize).copied().unwrap_or(NONE);
+            literals[place as usize].text = Text { parent, ..*text };
+        }
+        let searched = texts.iter().filter(|text| !text.is_long()).count();
+        // A parent is shorter, so that of a searched literal is searched too.
+        let of_slots = set_slots(&mut literals[..searched]);
+        let begins_before = |byte: usize| {
+            let is_before = |literal: &Literal| {
+                literal.text.of(bytes).first().is_none_or(|&first| usize::from(first) < byte)
             };
-            waiter.first_next = std::mem::replace(list, number);
+            literals[..searched].partition_point(is_before) as u32
+        };
+        let starts = (0..=256).map(begins_before).collect();
+        let waiting = vec![0; searched.div_ceil(WORD_BITS)];
+        Scanner {
+            prefixes: Vec::new(),
+            literals,
+            searched,
+            starts,
+            waiting_first: waiting.clone(),
+            waiting,
+            compared_first: Vec::new(),
+            of_slots,
+            steps: Vec::new(),
+            found_at: Vec::new(),
+            round: 0,
+        }
+    }
+
+    /// Builds the tree of steps.
+    fn add_steps(&mut self, mut sequences: Vec<Sequence>, numbers: &[u32]) {
+        let numbers_of = |it: &Sequence| &numbers[it.numbers.start as usize..it.numbers.end as usize];
+        sequences.sort_unstable_by(|one, other| {
+            one.head.cmp(&other.head).then_with(|| numbers_of(one).cmp(numbers_of(other)))
+        });
+        self.steps.reserve(numbers.len().min(2 * sequences.len()));
+        // The steps of the sequence before.
+        let mut open: Vec<u32> = Vec::new();
+        let mut before: &[u32] = &[];
+        for sequence in &sequences {
+            let own = numbers_of(sequence);
+            let shared = own.iter().zip(before).take_while(|(one, other)| one == other).count();
+            let mut elder = open.get(shared).copied();
+            open.truncate(shared);
+            for &literal in &own[shared..] {
+                let step = self.steps.len() as u32;
+                let pattern = NONE;
+                self.steps.push(Step {
+                    literal,
+                    child: NONE,
+                    sibling: NONE,
+                    pattern,
+                    best: NONE,
+                    next: NONE,
+                });
+                match (elder.take(), open.last()) {
+                    (_, None) => self.prefixes[literal as usize].step = step,
+                    (Some(elder), _) => self.steps[elder as usize].sibling = step,
+                    (None, Some(&parent)) => self.steps[parent as usize].child = step,
+                }
+                let is_first = open.len() == 1;
+                if is_first && self.prefixes[own[0] as usize].text.length == 0 {
+                    self.wait_first(step);
+                }
+                open.push(step);
+            }
+            let last = open.last().expect("a pattern has a prefix");
+            let pattern = &mut self.steps[*last as usize].pattern;
+            *pattern = (*pattern).min(sequence.pattern);
+            for &step in &open {
+                let best = &mut self.steps[step as usize].best;
+                *best = (*best).min(sequence.pattern);
+            }
+            before = own;
+        }
+        self.steps.shrink_to_fit();
+    }
+
+    /// Adds a step without a prefix to those that wait at the beginning of each path.
+    fn wait_first(&mut self, step: u32) {
+        let number = self.steps[step as usize].literal as usize;
+        match self.literals[..self.searched].get_mut(number) {
+            Some(literal) => {
+                literal.first = step;
+                self.waiting_first[literal.slot as usize / WORD_BITS] |= bit_of(literal.slot);
+            }
+            None => self.compared_first.push(step),
         }
     }
 
@@ -248,12 +410,15 @@ impl Scanner {
         size_of_val(&*self.prefixes)
             + size_of_val(&*self.literals)
             + size_of_val(&*self.starts)
-            + size_of_val(&*self.waiters)
-            + size_of_val(&*self.sequences)
+            + 2 * size_of_val(&*self.waiting)
+            + size_of_val(&*self.compared_first)
+            + size_of_val(&*self.of_slots)
+            + size_of_val(&*self.steps)
+            + self.found_at.capacity() * size_of::<u32>()
     }
 
-    /// Returns the first pattern that matches `path`, and the number of bytes, literals and
-    /// patterns visited. `patterns` is the list given to [`Scanner::new`].
+    /// Returns the first pattern that matches `path`, and the work: pieces of 64 bytes compared, and
+    /// literals and steps visited. `patterns` is the list given to [`Scanner::new`].
     pub(crate) fn first_match(
         &mut self,
         patterns: &PatternList,
@@ -263,18 +428,22 @@ impl Scanner {
             self.literals.iter_mut().for_each(|literal| literal.round = 0);
             1
         });
-        let mut pass = Pass { bytes: patterns.bytes(), path, best: NONE, steps: 0 };
+        self.waiting.copy_from_slice(&self.waiting_first);
+        self.found_at.clear();
+        self.found_at.resize(path.len() + 1, NONE);
+        let mut pass = Pass { bytes: patterns.bytes(), path, best: NONE, live: 0, work: 0 };
         self.begin(&mut pass);
-        for place in 0..path.len() {
-            if pass.best == 0 {
+        for place in 0..=path.len() {
+            if pass.best == 0 || pass.live == 0 {
                 break;
             }
+            self.wait_from(place, &mut pass);
             self.find_at(place, &mut pass);
         }
-        ((pass.best != NONE).then_some(pass.best as usize), pass.steps)
+        ((pass.best != NONE).then_some(pass.best as usize), pass.work)
     }
 
-    /// Starts the patterns whose prefix begins the path.
+    /// Finds the prefixes that begin the path.
     fn begin(&mut self, pass: &mut Pass<'_>) {
         let is_not_above = |prefix: &Prefix| prefix.text.of(pass.bytes) <= pass.path;
         let behind = self.prefixes.partition_point(is_not_above);
@@ -282,114 +451,208 @@ impl Scanner {
         let common = common_bytes(self.prefixes[last].text.of(pass.bytes), pass.path);
         let mut number = last as u32;
         while number != NONE {
-            let Prefix { text, waiter } = self.prefixes[number as usize];
-            pass.steps += 1;
-            if text.length as usize <= common {
-                self.begin_all(waiter, text.length as usize, pass);
+            let Prefix { text, step } = self.prefixes[number as usize];
+            pass.work += 1;
+            match text.length as usize {
+                // Its steps wait already.
+                0 => self.begin_without_prefix(step, pass),
+                length if length <= common => self.find_step(step, length, pass),
+                _ => {}
             }
             number = text.parent;
         }
     }
 
-    /// Starts the waiters of a list, whose prefix ends at `end`.
-    fn begin_all(&mut self, mut waiter: u32, end: usize, pass: &mut Pass<'_>) {
-        while waiter != NONE {
-            let first = self.waiters[waiter as usize].first;
-            self.move_to(waiter, first, end, pass);
-            waiter = self.waiters[waiter as usize].first_next;
+    fn begin_without_prefix(&mut self, step: u32, pass: &mut Pass<'_>) {
+        pass.best = pass.best.min(self.steps[step as usize].pattern);
+        pass.live += self.waiting.iter().map(|word| word.count_ones()).sum::<u32>();
+        for place in 0..self.compared_first.len() {
+            self.wait(self.compared_first[place], 0, pass);
         }
     }
 
-    /// Finds all literals that occur at `place`.
+    /// Lets the steps wait whose predecessor ends at `place`.
+    fn wait_from(&mut self, place: usize, pass: &mut Pass<'_>) {
+        let mut found = self.found_at[place];
+        while found != NONE {
+            let Step { child: mut step, next, .. } = self.steps[found as usize];
+            pass.live -= 1;
+            while step != NONE {
+                self.wait(step, place, pass);
+                step = self.steps[step as usize].sibling;
+            }
+            found = next;
+        }
+    }
+
+    /// Lets a step wait from `place` on, or decides at once whether it can be found.
+    fn wait(&mut self, number: u32, place: usize, pass: &mut Pass<'_>) {
+        let Step { literal, best, pattern, .. } = self.steps[number as usize];
+        pass.work += 1;
+        if best >= pass.best {
+            return;
+        }
+        let rest = &pass.path[place..];
+        if literal & ENDS_PATH != 0 {
+            let ends = match literal {
+                WHOLE => rest.is_empty(),
+                _ => {
+                    let text = self.literals[(literal & !ENDS_PATH) as usize].text.of(pass.bytes);
+                    pass.work += pieces(text.len().min(rest.len()));
+                    rest.ends_with(text)
+                }
+            };
+            if ends {
+                pass.best = pattern;
+            }
+            return;
+        }
+        if literal as usize >= self.searched {
+            let text = self.literals[literal as usize].text.of(pass.bytes);
+            if text.len() <= rest.len() {
+                pass.work += pieces(text.len()) + pieces(rest.len());
+                if let Some(position) = memmem::find(rest, text) {
+                    self.find_step(number, place + position + text.len(), pass);
+                }
+            }
+            return;
+        }
+        let literal = &mut self.literals[literal as usize];
+        if literal.round != self.round {
+            (literal.round, literal.list) = (self.round, literal.first);
+        }
+        self.waiting[literal.slot as usize / WORD_BITS] |= bit_of(literal.slot);
+        self.steps[number as usize].next = std::mem::replace(&mut literal.list, number);
+        pass.live += 1;
+    }
+
+    /// Finds the literals that occur at `place` and for which steps wait.
     fn find_at(&mut self, place: usize, pass: &mut Pass<'_>) {
         let rest = &pass.path[place..];
-        let byte = usize::from(rest[0]);
-        let (start, end) = (self.starts[byte] as usize, self.starts[byte + 1] as usize);
-        pass.steps += 1;
-        let literals = &self.literals[start..end];
-        let behind = literals.partition_point(|literal| literal.text.of(pass.bytes) <= rest);
-        let Some(last) = behind.checked_sub(1) else { return };
-        let common = common_bytes(literals[last].text.of(pass.bytes), rest);
-        let mut number = (start + last) as u32;
-        while number != NONE && self.literals[number as usize].text.length > 0 {
-            let Text { length, parent, .. } = self.literals[number as usize].text;
-            pass.steps += 1;
-            if length as usize <= common {
-                self.find(number as usize, place, pass);
+        let Some((last, common)) = self.last_not_above(rest, pass) else { return };
+        let mut number = last;
+        while number != NONE {
+            let Literal { text, slot, first_slot, .. } = self.literals[number as usize];
+            let (first, mut end) = (first_slot as usize, slot as usize + 1);
+            if text.length as usize > common {
+                let fits = |number: &u32| self.length(*number) <= common;
+                end = first + self.of_slots[first..end].partition_point(fits);
             }
-            number = parent;
+            while let Some(slot) = self.last_waiting(first, end, pass) {
+                self.find(self.of_slots[slot] as usize, place, pass);
+                end = slot;
+            }
+            number = self.literals[self.of_slots[first] as usize].text.parent;
         }
     }
 
-    /// Advances the patterns that wait for the literal `number`, which occurs at `place`.
+    fn length(&self, literal: u32) -> usize {
+        self.literals[literal as usize].text.length as usize
+    }
+
+    /// Returns the last literal that is not above `rest`, among those that start with the same byte,
+    /// and how many bytes they have in common.
+    #[inline]
+    fn last_not_above(&self, rest: &[u8], pass: &mut Pass<'_>) -> Option<(u32, usize)> {
+        let byte = usize::from(*rest.first()?);
+        let (start, mut high) = (self.starts[byte] as usize, self.starts[byte + 1] as usize);
+        let mut low = start;
+        pass.work += 1;
+        // What the rest has in common with the literals around those that are left.
+        let (mut common_low, mut common_high) = (1, 1);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let text = self.literals[middle].text.of(pass.bytes);
+            let same = common_low.min(common_high);
+            let common = same + common_bytes(&text[same..], &rest[same..]);
+            pass.work += pieces(common - same);
+            let is_above = match (text.get(common), rest.get(common)) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(one), Some(other)) => one > other,
+            };
+            match is_above {
+                true => (high, common_high) = (middle, common),
+                false => (low, common_low) = (middle + 1, common),
+            }
+        }
+        (low > start).then(|| (low as u32 - 1, common_low))
+    }
+
+    /// Returns the last slot from `first` to before `end` whose literal a step waits for.
+    #[inline]
+    fn last_waiting(&self, first: usize, mut end: usize, pass: &mut Pass<'_>) -> Option<usize> {
+        while first < end {
+            let word = (end - 1) / WORD_BITS;
+            pass.work += 1;
+            let below = u64::MAX >> (WORD_BITS - 1 - (end - 1) % WORD_BITS);
+            if let Some(bit) = (self.waiting[word] & below).checked_ilog2() {
+                let slot = word * WORD_BITS + bit as usize;
+                return (slot >= first).then_some(slot);
+            }
+            end = word * WORD_BITS;
+        }
+        None
+    }
+
+    /// Finds the steps that wait for the literal `number`, which occurs at `place`.
     fn find(&mut self, number: usize, place: usize, pass: &mut Pass<'_>) {
-        let literal = self.literal_of_round(number);
-        let behind = place + literal.text.length as usize;
-        let mut new =
-            if std::mem::replace(&mut literal.is_found, true) { NONE } else { literal.first };
-        let mut waiting = std::mem::replace(&mut literal.waiting, NONE);
-        while new != NONE {
-            let Waiter { first, first_next, .. } = self.waiters[new as usize];
-            self.move_to(new, first + 1, behind, pass);
-            new = first_next;
-        }
-        while waiting != NONE {
-            let Waiter { at, from, next, .. } = self.waiters[waiting as usize];
-            match from as usize <= place {
-                true => self.move_to(waiting, at + 1, behind, pass),
-                false => self.wait(waiting, number),
-            }
-            pass.steps += 1;
-            waiting = next;
-        }
-    }
-
-    /// Moves a waiter to the literal at `at`, after those before it were found to end at `end`.
-    fn move_to(&mut self, number: u32, at: u32, end: usize, pass: &mut Pass<'_>) {
-        let waiter = &mut self.waiters[number as usize];
-        pass.steps += 1;
-        if waiter.pattern >= pass.best {
-            return;
-        }
-        (waiter.at, waiter.from) = (at, end as u32);
-        if waiter.at == waiter.end {
-            if !waiter.anchored || end == pass.path.len() {
-                pass.best = waiter.pattern;
-            }
-            return;
-        }
-        let literal = self.sequences[waiter.at as usize] as usize;
-        if waiter.anchored && waiter.at + 1 == waiter.end {
-            let text = self.literals[literal].text.of(pass.bytes);
-            pass.steps += text.len() as u64 / CHUNK_BYTES as u64;
-            if pass.path[end..].ends_with(text) {
-                pass.best = waiter.pattern;
-            }
-            return;
-        }
-        self.wait(number, literal);
-    }
-
-    /// Adds a waiter to the list of a literal.
-    fn wait(&mut self, number: u32, literal: usize) {
-        let next = std::mem::replace(&mut self.literal_of_round(literal).waiting, number);
-        self.waiters[number as usize].next = next;
-    }
-
-    /// Returns a literal with its state reset for this round.
-    fn literal_of_round(&mut self, number: usize) -> &mut Literal {
         let literal = &mut self.literals[number];
-        if literal.round != self.round {
-            (literal.round, literal.waiting, literal.is_found) = (self.round, NONE, false);
+        let behind = place + literal.text.length as usize;
+        let first = literal.first;
+        let list = if literal.round == self.round { literal.list } else { first };
+        (literal.round, literal.list) = (self.round, NONE);
+        self.waiting[literal.slot as usize / WORD_BITS] &= !bit_of(literal.slot);
+        let mut step = list;
+        while step != NONE {
+            // The step without a prefix is the last, and was in another list before.
+            let next = if step == first { NONE } else { self.steps[step as usize].next };
+            pass.live -= 1;
+            self.find_step(step, behind, pass);
+            step = next;
         }
-        literal
+    }
+
+    /// Records that a step was found to end at `end`.
+    fn find_step(&mut self, number: u32, end: usize, pass: &mut Pass<'_>) {
+        let step = &mut self.steps[number as usize];
+        pass.work += 1;
+        if step.best >= pass.best {
+            return;
+        }
+        pass.best = pass.best.min(step.pattern);
+        if step.child != NONE {
+            step.next = std::mem::replace(&mut self.found_at[end], number);
+            pass.live += 1;
+        }
     }
 }
 
+/// Bits of a word of a bit set.
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// Returns the bit of a slot in its word.
+#[inline]
+fn bit_of(slot: u32) -> u64 {
+    1 << (slot % u64::BITS)
+}
+
+/// Bytes that are compared at once.
+const PIECE_BYTES: usize = 64;
+
+/// Returns the number of comparisons of so many bytes.
+#[inline]
+fn pieces(bytes: usize) -> u64 {
+    bytes as u64 / PIECE_BYTES as u64
+}
+
 /// Returns the length of the common prefix.
+#[inline]
 fn common_bytes(one: &[u8], other: &[u8]) -> usize {
-    let chunks = one.chunks_exact(CHUNK_BYTES).zip(other.chunks_exact(CHUNK_BYTES));
-    let start = chunks.take_while(|(one, other)| one == other).count() * CHUNK_BYTES;
+    let (pieces, _) = one.as_chunks::<PIECE_BYTES>();
+    let (others, _) = other.as_chunks::<PIECE_BYTES>();
+    let same = pieces.iter().zip(others).take_while(|(one, other)| one == other).count();
+    let start = same * PIECE_BYTES;
     let rest = one[start..].iter().zip(&other[start..]);
     start + rest.take_while(|(one, other)| one == other).count()
 }

@@ -343,3 +343,21 @@ fn damaged_bytes_do_no_harm() {
         assert!(RuleSet::from_bytes(&stored.as_bytes()[..length]).is_err(), "{length}");
     }
 }
+
+/// No text that was built ends in a star, so one that does is malformed. A literal `*` may end one.
+#[test]
+fn a_final_star_is_refused() {
+    for text in ["/ab*c", "/ab*cd", "/a*bc", "/*c$", "*c", "/a*b*c"] {
+        let stored = rule_set(&[text.as_bytes(), b"/"], true);
+        let mut bytes = stored.as_bytes().to_vec();
+        let text = text.trim_end_matches('$');
+        let at = bytes.windows(text.len()).rposition(|it| it == text.as_bytes()).unwrap();
+        bytes[at + text.len() - 1] = b'*';
+        let error = RuleSet::from_bytes(&bytes).err().expect(text);
+        assert!(error.what().contains("star"), "{error}");
+    }
+    let mut patterns = PatternList::new();
+    patterns.push(b"/ab*", false);
+    let stored = RuleSetBuf::new(&patterns, &[Verdict::Allow]);
+    assert!(RuleSet::from_bytes(stored.as_bytes()).is_ok());
+}

@@ -147,7 +147,11 @@ impl<'a> RuleSet<'a> {
                 return Err(MalformedRuleSet("a pattern does not begin behind the one before it"));
             }
             let end = PatternText::end_of(rules.texts, at);
-            at = end.ok_or(MalformedRuleSet("a pattern is longer than the rule set"))?;
+            let end = end.ok_or(MalformedRuleSet("a pattern is longer than the rule set"))?;
+            if PatternText::ends_in_star(rules.texts, at, end) {
+                return Err(MalformedRuleSet("a pattern ends in a star, which is never stored"));
+            }
+            at = end;
         }
         let rest = &rules.texts[at..];
         if rest.len() >= size_of::<Line>() / size_of::<U16>() || rest.iter().any(|unit| *unit != 0)

@@ -97,6 +97,16 @@ impl<'w> PatternText<'w> {
         (end <= units.len()).then_some(end)
     }
 
+    /// Returns whether the last byte of the pattern from `at` to before `end` is a star.
+    #[inline]
+    pub(super) fn ends_in_star(units: &[U16], at: usize, end: usize) -> bool {
+        let shape = units[at].get();
+        let has_stars = shape & HAS_STARS != 0;
+        // A text of an odd length is padded.
+        let is_star = |[low, high]: [u8; 2]| high == b'*' || high == 0 && low == b'*';
+        has_stars && is_star(units[end - 1].get().to_le_bytes())
+    }
+
     /// Splits the pattern at its stars.
     #[inline]
     fn literals(&self) -> impl Iterator<Item = &'w [u8]> + use<'w> {
