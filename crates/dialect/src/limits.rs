@@ -262,11 +262,20 @@ pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
 /// thousand hostile files share the budget.
 pub const AUTOMATA_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Bytes of the patterns of a rule set that may have a lazy DFA: 16 KiB. A larger one is scanned.
+/// Bytes and stars of the patterns of a rule set that may have a lazy DFA: 16 KiB. A larger one is
+/// scanned.
 ///
 /// Source: measured. A state costs time and memory for each position that is alive, and building
 /// the NFA some 60 bytes for each byte of the patterns. Of 9,350 real rule sets 83 are larger.
 pub const DFA_PATTERN_BYTES_MAX: usize = 16 * 1024;
+
+/// Bytes of a path, times the bytes and stars of the patterns, up to which a lazy DFA is asked: 512 Ki. A
+/// scan answers longer paths.
+///
+/// Source: measured. Each byte of the path may need a transition that is not built, which visits each
+/// position: at most about 1 ms. Real rule sets have some thousand positions, and 99 of 100 real paths
+/// fewer than 200 bytes.
+pub const DFA_PATH_POSITIONS_MAX: usize = 512 * 1024;
 
 /// Bytes of paths asked of a rule set, per byte of its patterns, before its lazy DFA is built.
 ///
@@ -447,12 +456,12 @@ pub const RECORD_AGENT_BYTES_CACHED_MAX: usize = 1024;
 /// of them; the largest real file has a few dozen.
 pub const INSPECT_USAGE_LINES_MAX: usize = 100_000;
 
-/// Bytes of a literal that a scan searches together with the others: 2 KiB. A longer one is searched for
+/// Bytes of a literal that a scan searches together with the others: 4 KiB. A longer one is searched for
 /// alone.
 ///
-/// Source: our choice. A file of 500 KiB has at most 250 longer ones, and a search for each in a path of
-/// 64 KiB takes 15 ms; at each position of a path, eight literals of this size are compared.
-pub const SEARCHED_BYTES_MAX: usize = 2 * 1024;
+/// Source: our choice. A file of 500 KiB has at most 125 longer ones, and a search for each in a path of
+/// 64 KiB takes some 15 ms, as long as comparing this many bytes at each of its positions.
+pub const SEARCHED_BYTES_MAX: usize = 4 * 1024;
 
 /// Bytes of a User-Agent header: 8 KiB. A longer one is an error, and where each record has its own, the
 /// record has no agent that is known.

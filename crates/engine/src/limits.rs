@@ -8,7 +8,8 @@ use portcullis_dialect::limits;
 pub struct Limits {
     /// Bytes of memory for all automata of a thread.
     pub automata_bytes_max: usize,
-    /// Bytes of the patterns of a rule set that may have a DFA; 0 for none, so that scans answer.
+    /// Bytes and stars of the patterns of a rule set that may have a DFA; 0 for none, so that scans
+    /// answer.
     pub dfa_pattern_bytes_max: usize,
     /// Bytes of paths asked of a rule set per byte of its patterns before a DFA is built.
     pub dfa_bytes_asked_min: u64,

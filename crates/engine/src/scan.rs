@@ -16,13 +16,13 @@
 //! its ancestors can begin the path.
 //!
 //! The distinct literals behind stars are sorted in the same way. At each position of the path, a
-//! binary search finds the last literal not above the rest of the path; only this literal and its
-//! ancestors can occur there. Of those, the ones that a step waits for are marked in a bit set, in
+//! binary search finds the last literal not above the rest of the path, and compares no byte that is
+//! known to be equal; only this literal and its ancestors can occur there. Of those, the ones that a step waits for are marked in a bit set, in
 //! which a literal and its ancestors are a few ranges (a heavy path decomposition). Literals longer
 //! than [`SEARCHED_BYTES_MAX`] are few, and each is searched for when a step begins to wait for it.
 //!
-//! Cost per path: one search of the prefixes; for each byte a binary search that compares a few
-//! hundred bytes at most; for each step of the tree two visits; for each step with a long literal a
+//! Cost per path: one search of the prefixes; for each byte a binary search, and the bytes that it
+//! has in common with a literal; for each step of the tree two visits; for each step with a long literal a
 //! search. Building sorts the literals and the patterns. Memory: about forty bytes per literal.
 
 use memchr::memmem;
@@ -104,6 +104,9 @@ struct Literal {
     slot: u32,
     /// The first slot of the heavy path.
     first_slot: u32,
+    /// Bytes in common with the literals on both sides of it that a binary search compares before it.
+    common_low: u32,
+    common_high: u32,
     /// The step without a prefix whose literal this is; it waits at the beginning of each path.
     first: u32,
     /// In this round: the first step that waits for the literal.
@@ -141,9 +144,12 @@ struct Pass<'p> {
     work: u64,
 }
 
+/// Bytes of a head.
+const HEAD_BYTES: u32 = u64::BITS / 8;
+
 /// Returns the first bytes of `text` as a number with the same order.
 fn head(text: &[u8]) -> u64 {
-    let mut head = [0; size_of::<u64>()];
+    let mut head = [0; HEAD_BYTES as usize];
     let bytes = text.len().min(head.len());
     head[..bytes].copy_from_slice(&text[..bytes]);
     u64::from_be_bytes(head)
@@ -176,12 +182,17 @@ impl<'p> Texts<'p> {
     fn sorted(mut self) -> (Vec<Text>, Vec<u32>) {
         let of = |text: &Text| text.of(self.bytes);
         self.texts.sort_unstable_by(|(head, text), (other_head, other)| {
-            head.cmp(other_head).then_with(|| of(text).cmp(of(other)))
+            head.cmp(other_head).then_with(|| match text.length.max(other.length) {
+                // All of both is in their heads, but for zeros at the end.
+                ..=HEAD_BYTES => text.length.cmp(&other.length),
+                _ => of(text).cmp(of(other)),
+            })
         });
         let mut ranks = vec![0; self.texts.len()];
         let mut sorted: Vec<Text> = Vec::with_capacity(self.texts.len());
         for (_, text) in self.texts {
-            if sorted.last().is_none_or(|last| of(last) != of(&text)) {
+            let is_same = |last: &Text| last.length == text.length && of(last) == of(&text);
+            if !sorted.last().is_some_and(is_same) {
                 let parent = parent_of(of(&text), &sorted, self.bytes);
                 sorted.push(Text { parent, ..text });
             }
@@ -243,6 +254,41 @@ fn set_slots(literals: &mut [Literal]) -> Vec<u32> {
         }
     }
     of_slots
+}
+
+/// Sets what each literal has in common with those that a binary search compares before it. `starts`
+/// are the bounds of the searches.
+fn set_common(literals: &mut [Literal], starts: &[u32], bytes: &[u8]) {
+    let neighbours = literals.windows(2).map(|two| {
+        let [one, other] = [0, 1].map(|place: usize| two[place].text.of(bytes));
+        common_bytes(one, other) as u32
+    });
+    // By literal: bytes in common with the one before it.
+    let common: Vec<u32> = std::iter::once(0).chain(neighbours).collect();
+    for bounds in starts.windows(2) {
+        let (start, end) = (bounds[0] as usize, bounds[1] as usize);
+        set_common_within(literals, &common, (start, end), (start, end));
+    }
+}
+
+/// Sets what the literals of a range have in common with those around them. Returns what the one before
+/// the range and the one behind it have in common.
+fn set_common_within(
+    literals: &mut [Literal],
+    common: &[u32],
+    bounds: (usize, usize),
+    (low, high): (usize, usize),
+) -> u32 {
+    if low >= high {
+        // Neighbours. Nothing is in common with what is outside the bounds.
+        let is_inside = bounds.0 < low && low < bounds.1;
+        return if is_inside { common[low] } else { 0 };
+    }
+    let middle = usize::midpoint(low, high);
+    let with_low = set_common_within(literals, common, bounds, (low, middle));
+    let with_high = set_common_within(literals, common, bounds, (middle + 1, high));
+    (literals[middle].common_low, literals[middle].common_high) = (with_low, with_high);
+    with_low.min(with_high)
 }
 
 /// A pattern while the tree is built.
@@ -309,6 +355,8 @@ impl Scanner {
             text,
             slot: 0,
             first_slot: 0,
+            common_low: 0,
+            common_high: 0,
             first: NONE,
             list: NONE,
             round: 0,
@@ -327,7 +375,8 @@ impl Scanner {
             };
             literals[..searched].partition_point(is_before) as u32
         };
-        let starts = (0..=256).map(begins_before).collect();
+        let starts: Vec<u32> = (0..=256).map(begins_before).collect();
+        set_common(&mut literals[..searched], &starts, bytes);
         let waiting = vec![0; searched.div_ceil(WORD_BITS)];
         Scanner {
             prefixes: Vec::new(),
@@ -346,7 +395,8 @@ impl Scanner {
 
     /// Builds the tree of steps.
     fn add_steps(&mut self, mut sequences: Vec<Sequence>, numbers: &[u32]) {
-        let numbers_of = |it: &Sequence| &numbers[it.numbers.start as usize..it.numbers.end as usize];
+        let numbers_of =
+            |it: &Sequence| &numbers[it.numbers.start as usize..it.numbers.end as usize];
         sequences.sort_unstable_by(|one, other| {
             one.head.cmp(&other.head).then_with(|| numbers_of(one).cmp(numbers_of(other)))
         });
@@ -558,18 +608,32 @@ impl Scanner {
         let (start, mut high) = (self.starts[byte] as usize, self.starts[byte + 1] as usize);
         let mut low = start;
         pass.work += 1;
-        // What the rest has in common with the literals around those that are left.
-        let (mut common_low, mut common_high) = (1, 1);
+        // What the rest has in common with the literals on both sides of those that are left. A byte of
+        // it that equals one of theirs is compared once (Manber and Myers, "Suffix arrays", 1993).
+        let (mut common_low, mut common_high) = (0, 0);
         while low < high {
             let middle = usize::midpoint(low, high);
-            let text = self.literals[middle].text.of(pass.bytes);
-            let same = common_low.min(common_high);
-            let common = same + common_bytes(&text[same..], &rest[same..]);
-            pass.work += pieces(common - same);
-            let is_above = match (text.get(common), rest.get(common)) {
-                (None, _) => false,
-                (Some(_), None) => true,
-                (Some(one), Some(other)) => one > other,
+            let literal = &self.literals[middle];
+            let (same, of_middle) = match common_low >= common_high {
+                true => (common_low, literal.common_low as usize),
+                false => (common_high, literal.common_high as usize),
+            };
+            let (is_above, common) = if of_middle > same {
+                // Like the side, the literal in the middle differs from the rest where the side does.
+                (common_low < common_high, same)
+            } else if of_middle < same {
+                // The rest is like the side where the literal in the middle is not.
+                (common_low >= common_high, of_middle)
+            } else {
+                let text = literal.text.of(pass.bytes);
+                let common = same + common_bytes(&text[same..], &rest[same..]);
+                pass.work += 1 + pieces(common - same);
+                let is_above = match (text.get(common), rest.get(common)) {
+                    (None, _) => false,
+                    (Some(_), None) => true,
+                    (Some(one), Some(other)) => one > other,
+                };
+                (is_above, common)
             };
             match is_above {
                 true => (high, common_high) = (middle, common),

@@ -8,8 +8,10 @@
 //!   [`Limits::dfa_bytes_asked_min`] times the bytes of its patterns. Its work per path is bounded.
 //! - Then a lazy DFA answers. Where its states do not pay, it gives up: the scan answers that path,
 //!   and the DFA is built again only after four times as many bytes.
-//! - Rule sets with more than [`Limits::dfa_pattern_bytes_max`] bytes of patterns are always
-//!   scanned.
+//! - Rule sets with more than [`Limits::dfa_pattern_bytes_max`] bytes of patterns, stars counted, are
+//!   always scanned.
+//! - A new transition may visit each position of the patterns. So a path is scanned too if its bytes,
+//!   times the positions, exceed [`DFA_PATH_POSITIONS_MAX`].
 //!
 //! [`Machine`] answers for all paths at once, and a [`Product`] for several machines together.
 //! `DESIGN.md` has the measurements.
@@ -19,7 +21,7 @@ mod machine;
 mod product;
 mod regex;
 
-use portcullis_dialect::limits::DFA_RETRY_FACTOR;
+use portcullis_dialect::limits::{DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR};
 
 use crate::limits::Limits;
 use crate::outcome::Outcome;
@@ -107,6 +109,9 @@ impl Automaton {
     /// Returns the outcome of the first pattern that matches `path`.
     pub(crate) fn decide(&mut self, path: &[u8], limits: &Limits) -> Outcome {
         self.work.bytes_asked += path.len() as u64;
+        if path.len().saturating_mul(self.positions()) > DFA_PATH_POSITIONS_MAX {
+            return self.scan(path);
+        }
         if let Dfa::From(bytes) = self.dfa
             && self.work.bytes_asked >= bytes
         {
@@ -123,9 +128,14 @@ impl Automaton {
         self.scan(path)
     }
 
+    /// Returns the number of bytes and stars of the patterns.
+    fn positions(&self) -> usize {
+        self.patterns.byte_len() + self.patterns.stars()
+    }
+
     #[cold]
     fn build(&mut self, limits: &Limits) {
-        let is_small = self.patterns.byte_len() <= limits.dfa_pattern_bytes_max;
+        let is_small = self.positions() <= limits.dfa_pattern_bytes_max;
         let engine = is_small.then(|| RegexEngine::lazy(&self.patterns, &self.outcomes));
         self.dfa = match engine {
             Some(Ok(engine)) => {
