@@ -411,10 +411,12 @@ fn plain_urls_by_64<'r, R: AsRef<[u8]>>(
         let record = record.as_ref();
         let first = first_bytes(record);
         let same = |&(head, other): &(UrlHead, &[u8])| {
-            // Including the `/` after the head, if there is one.
+            // Including the `/` after the head.
             let bytes = u64::MAX >> (WIDTH - 1 - head.bytes);
             let same = _mm512_cmpeq_epi8_mask(first_bytes(other), first);
-            same & bytes == bytes && may_be_plain(record)
+            // Without one, what is behind the head is padding, which equals a NUL.
+            let is_behind = other.len() > head.bytes || record.len() == head.bytes;
+            same & bytes == bytes && is_behind && may_be_plain(record)
         };
         let shared = last.filter(same);
         let head = match shared {

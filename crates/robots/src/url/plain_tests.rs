@@ -220,3 +220,43 @@ fn heads_are_shared_whole() {
         }
     }
 }
+
+/// A record behind another one shares its head only if the parser finds the same scheme and host:
+/// whatever byte follows the head, at every offset of a vector, with and without a path before it.
+#[test]
+fn a_head_is_shared_with_the_same_head_alone() {
+    let bytes = [0, 1, b'\t', b'\n', 0x1f, b' ', b'#', b'.', b'/', b':', b'?', b'a', 0x7f, 0x80];
+    for length in "https://a.b".len()..=VECTOR_BYTES + 2 {
+        let host = "a".repeat(length - "https://.b".len());
+        let head = format!("https://{host}.b");
+        for before in [head.clone(), format!("{head}/"), format!("{head}/path")] {
+            for rest in ["", "x", "/x", "x/\0", "\0\0"] {
+                let seconds = bytes.iter().map(|byte| {
+                    [head.as_bytes(), std::slice::from_ref(byte), rest.as_bytes()].concat()
+                });
+                for second in seconds.chain([head.clone().into_bytes()]) {
+                    check_pair(before.as_bytes(), &second);
+                }
+            }
+        }
+    }
+}
+
+/// Checks what is seen at a record behind another one.
+#[track_caller]
+fn check_pair(before: &[u8], record: &[u8]) {
+    let one = plain_head(before).expect("a plain URL");
+    let shown = record.escape_ascii();
+    let is_url = |record| plain_head(record).filter(|_| !has_tab_or_line_end(record));
+    let is_same =
+        |head: UrlHead| head.bytes == one.bytes && record.starts_with(&before[..one.bytes]);
+    if one.is_shared(before, record) {
+        assert_eq!(plain_head(record), Some(one), "{shown}");
+    }
+    let Some(both) = plain_urls_at(&[before, record], Escapes::Uri) else { return };
+    check_plain_url(record, both[1], Escapes::Uri);
+    if let Some(plain_url) = both[1] {
+        assert_eq!(is_url(record), Some(plain_url.head), "{shown}");
+        assert!(!plain_url.is_shared || is_same(plain_url.head), "{shown}");
+    }
+}
