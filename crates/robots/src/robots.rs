@@ -38,7 +38,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, URL_BYTES_MAX};
+use portcullis_dialect::limits::{AGENT_HEADER_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_dialect::{
     Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, LineNumber, PolicyState,
     RFC_9309, Reason, RuleID, Stated, Usage, UsageSource, Verdict,
@@ -67,8 +67,8 @@ pub struct Robots<'t> {
 
 /// A crawler: its product token or the User-Agent header that it sends, or both already parsed.
 ///
-/// A text that names no product gets the default group, like any crawler that no group names. To
-/// reject such a text, or to name fallback tokens, parse it with [`AgentChain`].
+/// A text with `/` or `(` is a header in every dialect, and read up to [`AGENT_HEADER_BYTES_MAX`]. A text
+/// that names no product gets the default group, like any crawler that no group names. To reject such a text, or to name fallback tokens, parse it with [`AgentChain`].
 #[derive(Clone, Copy, Debug)]
 pub enum Agent<'a> {
     /// A product token (`GPTBot`), tokens joined by `+`, or a User-Agent header.
@@ -102,8 +102,34 @@ impl<'a> Agent<'a> {
             Agent::Chain(chain) => return Some(Cow::Borrowed(chain)),
             Agent::Text(text) => text,
         };
-        let chain = AgentChain::parse(text.trim(), dialect);
-        chain.or_else(|_| AgentChain::from_header(text, dialect)).ok().map(Cow::Owned)
+        let token = || AgentChain::parse(text.trim(), dialect);
+        let header = || AgentChain::from_header(within_header(text), dialect);
+        // Where any name is a token, versions and comments still are those of a header.
+        let chain = match is_header(text) {
+            true => header().or_else(|_| token()),
+            false => token().or_else(|_| header()),
+        };
+        chain.ok().map(Cow::Owned)
+    }
+}
+
+/// Returns whether an agent has a version or a comment, as a User-Agent header has (RFC 9110,
+/// section 10.1.5) and a name has not.
+fn is_header(agent: &str) -> bool {
+    agent.contains(['/', '('])
+}
+
+/// Returns the beginning of a text that a header has room for, up to a white space.
+fn within_header(text: &str) -> &str {
+    let text = text.trim();
+    match text.len() > AGENT_HEADER_BYTES_MAX {
+        true => {
+            let is_boundary = |&end: &usize| text.is_char_boundary(end);
+            let end = (0..=AGENT_HEADER_BYTES_MAX).rev().find(is_boundary);
+            let start = &text[..end.unwrap_or_default()];
+            start.rfind([' ', '\t']).map_or(start, |end| &start[..end])
+        }
+        false => text,
     }
 }
 
@@ -491,6 +517,7 @@ fn path_of<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis_dialect::ORIGINAL_1994;
 
     #[test]
     fn every_kind_of_answer() {
@@ -528,6 +555,32 @@ mod tests {
         for agent in ["", " ", "+", "\0", "ä"] {
             assert!(!robots.agent(agent).is_allowed("/"), "{agent}");
         }
+    }
+
+    /// A text and the header that it is select the same groups in every dialect.
+    #[test]
+    fn a_header_is_a_header_in_every_dialect() {
+        let text = "User-agent: mozilla\nDisallow: /m\n\nUser-agent: gptbot\nDisallow: /g\n\n\
+            User-agent: big robot\nDisallow: /b\n\nUser-agent: *\nDisallow: /o\n";
+        let paths = ["/m", "/g", "/b", "/o"];
+        let blocked = |rules: &AgentRules| paths.map(|path| !rules.is_allowed(path));
+        for dialect in Dialect::ALL {
+            let robots = Robots::parse_as(text, dialect);
+            for header in [
+                "Mozilla/5.0 (compatible; GPTBot/1.2; +https://a.example/b)",
+                "GPTBot/1.2",
+                "Mozilla/5.0 (X11; Linux x86_64) Gecko/2010",
+                "Other/1.0 (like GPTBot)",
+            ] {
+                let chain = AgentChain::from_header(header, dialect).unwrap();
+                let expected = blocked(&robots.agent(&chain));
+                assert_eq!(blocked(&robots.agent(header)), expected, "{} {header}", dialect.name);
+            }
+            let long = format!("GPTBot/1 {}", "(x) ".repeat(AGENT_HEADER_BYTES_MAX));
+            assert_eq!(blocked(&robots.agent(&long)), blocked(&robots.agent("GPTBot")));
+        }
+        let robots = Robots::parse_as(text, &ORIGINAL_1994);
+        assert_eq!(blocked(&robots.agent("A Big Robot")), [false, false, true, false]);
     }
 
     #[test]

@@ -14,6 +14,9 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use hashbrown::HashSet;
+
+use portcullis_dialect::limits::AGENT_HEADER_BYTES_MAX;
 use portcullis_dialect::{CallerToken, Dialect, FileToken, GroupRules, NamesAgent, TokenAlphabet};
 
 /// Words of browser headers that crawlers repeat, in lower case, sorted.
@@ -25,6 +28,9 @@ const COMPATIBILITY: &str = "\
 
 /// Characters between the parts of a header: white space, and what delimits comments.
 const BETWEEN_PARTS: &[char] = &[' ', '\t', ',', ';', '(', ')', '[', ']', '{', '}', '"', '<', '>'];
+
+/// Characters of a header that is too long which its error shows.
+const HEADER_CHARACTERS_SHOWN: usize = 60;
 
 /// One crawler: its product tokens, most specific first.
 ///
@@ -71,6 +77,16 @@ pub enum AgentError {
     /// The User-Agent header is empty.
     #[error("invalid User-Agent header: it is empty; give the header that the crawler sends")]
     EmptyHeader,
+    /// The User-Agent header is longer than [`AGENT_HEADER_BYTES_MAX`].
+    #[error(
+        "invalid User-Agent header '{start}…': it has {bytes} bytes, and {AGENT_HEADER_BYTES_MAX} are the most; give the product token instead"
+    )]
+    LongHeader {
+        /// The first characters of the header.
+        start: String,
+        /// Its bytes.
+        bytes: usize,
+    },
     /// The User-Agent header names no product.
     #[error(
         "invalid User-Agent header '{header}': it names no product; give the product token instead"
@@ -130,12 +146,18 @@ impl AgentChain {
     ///
     /// # Errors
     ///
-    /// If the header is empty, has a control character, or names no product.
+    /// If the header is empty, is longer than [`AGENT_HEADER_BYTES_MAX`], has a control character, or
+    /// names no product.
     pub fn from_header(header: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
-        let name = header.trim_matches([' ', '\t']).to_owned();
+        let name = header.trim_matches([' ', '\t']);
         if name.is_empty() {
             return Err(AgentError::EmptyHeader);
         }
+        if name.len() > AGENT_HEADER_BYTES_MAX {
+            let start = name.chars().take(HEADER_CHARACTERS_SHOWN).collect();
+            return Err(AgentError::LongHeader { start, bytes: name.len() });
+        }
+        let name = name.to_owned();
         if name.chars().any(|character| character.is_control() && character != '\t') {
             return Err(AgentError::NotAHeader { header: name });
         }
@@ -205,12 +227,10 @@ fn names(words: Vec<&str>, shared: impl Fn(&str) -> bool) -> Vec<&str> {
 fn tokens(header: &str, groups: &GroupRules) -> Vec<String> {
     let alphabet = alphabet(groups);
     let words = parts(header).flat_map(|part| words(part, alphabet)).collect();
-    let mut tokens: Vec<String> = Vec::new();
-    for name in names(words, is_compatibility) {
-        if !tokens.iter().any(|token| token.eq_ignore_ascii_case(name)) {
-            tokens.push(name.to_owned());
-        }
-    }
+    let mut seen: HashSet<String, foldhash::fast::RandomState> = HashSet::default();
+    let is_new = |name: &&str| seen.insert(name.to_ascii_lowercase());
+    let names = names(words, is_compatibility).into_iter();
+    let mut tokens: Vec<String> = names.filter(is_new).map(str::to_owned).collect();
     tokens.sort_by_key(|token| std::cmp::Reverse(token.len()));
     tokens
 }
@@ -337,6 +357,25 @@ mod tests {
                 assert!(!error.to_string().contains(['\r', '\n', '\0']), "{error}");
             }
         }
+    }
+
+    /// As many words as fit, all different: 100 headers take milliseconds, not seconds.
+    #[test]
+    fn headers_of_many_words() {
+        let words: Vec<String> = (0..).map(|number| format!("b{number}")).take(1_400).collect();
+        let header = words.join(" ");
+        assert!((AGENT_HEADER_BYTES_MAX - 1_000..AGENT_HEADER_BYTES_MAX).contains(&header.len()));
+        for dialect in [&RFC_9309, &KOSTER_1996] {
+            for _ in 0..100 {
+                assert_eq!(tokens_of(&format!("{header} B7"), dialect).len(), words.len());
+            }
+            let long = format!("GPTBot {}", " x".repeat(AGENT_HEADER_BYTES_MAX / 2));
+            let error = AgentChain::from_header(&long, dialect).unwrap_err();
+            assert!(matches!(error, AgentError::LongHeader { .. }), "{error}");
+            assert!(error.to_string().len() < 250, "{error}");
+        }
+        let most = format!("{:1$}.", "GPTBot", AGENT_HEADER_BYTES_MAX - 1);
+        assert_eq!(tokens_of(&most, &RFC_9309), ["GPTBot"]);
     }
 
     #[test]
