@@ -9,6 +9,9 @@ use portcullis_testkit::{Configuration, Engine, agents, set_everywhere};
 use crate::shapes::{self, Shape};
 use crate::{AGENT, SCAN_STEPS_PER_BYTE};
 
+/// Steps of a scan per byte of a path: a binary search, and what the bit set of literals takes.
+const SEARCH_STEPS_PER_BYTE: u64 = 32;
+
 /// Times that the first URL may read a rule set to prepare matching it.
 const READS_OF_RULES: u64 = 2;
 
@@ -61,6 +64,16 @@ impl Case {
         }
     }
 
+    /// Checks that a path takes a search for each of its bytes, whatever nests there, and visits each
+    /// rule a few times.
+    fn check_searches(&self, paths: &[Vec<u8>]) {
+        for (path, work) in paths.iter().zip(self.work(paths)) {
+            let steps_max =
+                SEARCH_STEPS_PER_BYTE * path.len() as u64 + SCAN_STEPS_PER_BYTE as u64 * self.rules;
+            assert!(work.scan_steps <= steps_max, "{} of {steps_max} steps", work.scan_steps);
+        }
+    }
+
     /// Checks that the first path reads the rules of each rule set a few times.
     fn check_first(&self, path: Vec<u8>) {
         let rule_sets = self.labels.len().max(1) as u64;
@@ -104,4 +117,31 @@ fn numbered_literals_are_read_twice_for_the_first_path() {
 fn statements_are_read_twice_a_label_for_the_first_path() {
     let case = Case::of(shapes::competing_statements(), &RFC_9309, &Label::ALL);
     case.check_first(nested(1_000));
+}
+
+// Patterns that begin alike move together.
+#[test]
+fn runs_joined_by_stars_are_visited_once_per_path() {
+    let case = Case::of(shapes::runs_joined_by_stars(), &RFC_9309, &[]);
+    case.check_scans(&[run(2_000), run(1_999), run(30)]);
+}
+
+#[test]
+fn nested_literals_that_nothing_waits_for_are_not_visited() {
+    for shape in [shapes::long_runs_joined_by_stars(), shapes::runs_that_nest()] {
+        Case::of(shape, &RFC_9309, &[]).check_searches(&[run(2_000), run(60_000), run(1_999)]);
+    }
+}
+
+// Bytes are compared once per position, and counted.
+#[test]
+fn long_literals_are_compared_once_per_position() {
+    for bytes in [100, 1_000, 2_000, 4_096, 4_097, 30_000, 65_000] {
+        let case = Case::of(shapes::long_literals(bytes), &RFC_9309, &[]);
+        case.check_searches(&[run(2_000), run(60_000), run(65_400)]);
+    }
+}
+
+fn run(bytes: usize) -> Vec<u8> {
+    [b"/", &b"a".repeat(bytes)[..]].concat()
 }

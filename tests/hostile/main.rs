@@ -199,4 +199,11 @@ hostile! {
     nested_prefixes: shapes::nested_prefixes(b"b");
     numbered_literals: shapes::numbered_literals();
     again_and_again_behind_many_states: shapes::again_and_again_behind_many_states();
+    runs_joined_by_stars: shapes::runs_joined_by_stars();
+    long_runs_joined_by_stars: shapes::long_runs_joined_by_stars();
+    runs_that_nest: shapes::runs_that_nest();
+    literals_of_a_hundred_bytes: shapes::long_literals(100);
+    literals_of_a_thousand_bytes: shapes::long_literals(1_000);
+    literals_of_four_thousand_bytes: shapes::long_literals(4_095);
+    literals_longer_than_urls: shapes::long_literals(65_000);
 }

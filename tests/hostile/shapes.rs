@@ -223,3 +223,37 @@ pub fn competing_statements() -> Shape {
     }
     Shape { robots, letters: b"abc/" }
 }
+
+/// Nine runs of one to three `a`, joined by stars: patterns with the same bytes that differ in their
+/// stars, literals that nest and occur everywhere.
+pub fn runs_joined_by_stars() -> Shape {
+    let mut random = Random::new(10);
+    let pattern = move || {
+        let runs: Vec<Vec<u8>> = (0..9).map(|_| random.word(b"a", 1..=3)).collect();
+        Some([b"/", &runs.join(&b'*')[..]].concat())
+    };
+    shape(std::iter::from_fn(pattern), b"a")
+}
+
+/// Nine runs of up to 200 `a`, joined by stars.
+pub fn long_runs_joined_by_stars() -> Shape {
+    let mut random = Random::new(11);
+    let pattern = move || {
+        let runs: Vec<Vec<u8>> = (0..9).map(|_| random.word(b"a", 1..=200)).collect();
+        Some([b"/", &runs.join(&b'*')[..]].concat())
+    };
+    shape(std::iter::from_fn(pattern), b"a")
+}
+
+/// `*a*b`, `*aa*b`, `*aaa*b` and so on: a path of one letter has all literals at each position, and
+/// nothing waits for them.
+pub fn runs_that_nest() -> Shape {
+    shape((1..).map(|run: usize| [b"*", &b"a".repeat(run)[..], b"*b"].concat()), b"a")
+}
+
+/// Literals of `bytes` times `a` that differ at their ends.
+pub fn long_literals(bytes: usize) -> Shape {
+    let pattern =
+        move |end: usize| [b"*", &b"a".repeat(bytes)[..], format!("{end}").as_bytes()].concat();
+    shape((0..).map(pattern), b"a0")
+}

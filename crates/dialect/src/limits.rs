@@ -310,6 +310,12 @@ pub const DFA_RETRY_FACTOR: u64 = 4;
 /// prefilter. The automaton costs as much as about eight.
 pub const CANDIDATES_TRIED_MAX: usize = 16;
 
+/// Bytes of a candidate pattern that count as one more candidate: 128.
+///
+/// Source: our choice. Each literal of a pattern is a search, and a pattern of 2 KB can have a thousand of
+/// them. Real patterns are shorter.
+pub const CANDIDATE_BYTES: usize = 128;
+
 /// Bytes of a decoded body if files have no limit: 64 MiB. A longer body is broken, not truncated.
 ///
 /// Source: our choice. It bounds the expansion of compressed bodies.

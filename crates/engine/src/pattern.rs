@@ -372,6 +372,22 @@ mod tests {
         assert_eq!(shape(b"$"), (vec![], vec![], true));
     }
 
+    /// A table of patterns is not searched from end to end, whoever chose them.
+    #[test]
+    fn patterns_that_differ_in_their_stars_have_other_hashes() {
+        let mut list = PatternList::new();
+        for number in 0..1 << 10 {
+            let stars =
+                (0..20).map(|bit| if number >> (bit / 2) & 1 == bit % 2 { "*a" } else { "a" });
+            list.push(format!("/{}", stars.collect::<String>()).as_bytes(), true);
+        }
+        assert!(list.iter().all(|it| it.bytes == list.get(0).bytes && it.stars().len() == 10));
+        let hasher = foldhash::fast::RandomState::default();
+        let hashes: std::collections::HashSet<u64> =
+            list.iter().map(|it| std::hash::BuildHasher::hash_one(&hasher, it)).collect();
+        assert!(hashes.len() > list.len() - 5, "{} of {}", hashes.len(), list.len());
+    }
+
     #[test]
     fn literals_have_the_form_of_their_text() {
         for text in ["/a", "/a**b", "/a*", "*", "**", "/*a**", "", "a*b*c"] {

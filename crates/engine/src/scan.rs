@@ -149,10 +149,7 @@ const HEAD_BYTES: u32 = u64::BITS / 8;
 
 /// Returns the first bytes of `text` as a number with the same order.
 fn head(text: &[u8]) -> u64 {
-    let mut head = [0; HEAD_BYTES as usize];
-    let bytes = text.len().min(head.len());
-    head[..bytes].copy_from_slice(&text[..bytes]);
-    u64::from_be_bytes(head)
+    (first_bytes(text) as u64).swap_bytes()
 }
 
 /// Texts of a rule set, numbered as they come; equal ones too.
@@ -189,10 +186,16 @@ impl<'p> Texts<'p> {
             })
         });
         let mut ranks = vec![0; self.texts.len()];
-        let mut sorted: Vec<Text> = Vec::with_capacity(self.texts.len());
-        for (_, text) in self.texts {
-            let is_same = |last: &Text| last.length == text.length && of(last) == of(&text);
+        let mut sorted: Vec<Text> = Vec::new();
+        let mut last_head = 0;
+        for (head, text) in self.texts {
+            let is_same = |last: &Text| {
+                let is_whole = text.length <= HEAD_BYTES;
+                let are_alike = (last_head, last.length) == (head, text.length);
+                are_alike && (is_whole || of(last) == of(&text))
+            };
             if !sorted.last().is_some_and(is_same) {
+                last_head = head;
                 let parent = parent_of(of(&text), &sorted, self.bytes);
                 sorted.push(Text { parent, ..text });
             }
@@ -764,7 +767,13 @@ fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
     let (Some(&first), Some(&last)) = (literal.first(), literal.last()) else { return Some(0) };
     let last_start = text.len().checked_sub(literal.len())?;
     if text.len() > SHORT_BYTES {
-        return memmem::find(text, literal);
+        // Most literals are near, and nothing has to be prepared for them.
+        let found = find(&text[..SHORT_BYTES], literal);
+        let far = || {
+            let start = (SHORT_BYTES + 1).saturating_sub(literal.len());
+            memmem::find(&text[start..], literal).map(|position| start + position)
+        };
+        return found.or_else(far);
     }
     // Sixteen positions at once: the first and the last byte of the literal have to match.
     let places = |from: usize, byte: u8| {
@@ -784,8 +793,8 @@ mod tests {
 
     #[test]
     fn the_first_occurrence_is_found() {
-        let text: Vec<u8> = (0..150_usize).map(|place| b"ab/\0"[place * place % 7 % 4]).collect();
-        for length in [0, 1, 2, 15, 16, 17, 33, 40, 128, 150] {
+        let text: Vec<u8> = (0..170_usize).map(|place| b"ab/\0"[place * place % 7 % 4]).collect();
+        for length in [0, 1, 2, 15, 16, 17, 33, 40, 128, 129, 150, 170] {
             let text = &text[..length];
             for start in 0..=length {
                 for end in start..=length.min(start + 20) {

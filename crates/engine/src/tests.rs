@@ -361,3 +361,38 @@ fn a_final_star_is_refused() {
     let stored = RuleSetBuf::new(&patterns, &[Verdict::Allow]);
     assert!(RuleSet::from_bytes(stored.as_bytes()).is_ok());
 }
+
+/// The literals of a long candidate are a search each, so few such candidates are tried.
+#[test]
+fn long_candidates_count_as_several() {
+    let texts = |stars: usize| (0..15).map(move |end| format!("/{}*c{end}", "*a".repeat(stars)));
+    let path = format!("/{}", "a".repeat(2_000));
+    for (stars, is_decided) in [(10, true), (100, false), (1_000, false)] {
+        let texts: Vec<String> = texts(stars).collect();
+        let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+        let stored = rule_set(&texts, true);
+        let found = filter(stored.as_rule_set(), path.as_bytes(), 16);
+        assert_eq!(found.is_some(), is_decided, "{stars}");
+    }
+}
+
+/// A new transition of a DFA visits every position, so a path is scanned if it may take many.
+#[test]
+fn a_long_path_is_scanned() {
+    let texts: Vec<String> = (0..17).map(|end| format!("/{}*c{end}", "*a".repeat(400))).collect();
+    let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let stored = rule_set(&texts, true);
+    let mut cache = Cache::default();
+    let mut random = Random::new(1);
+    let mut ask = |bytes: usize| {
+        let path = [b"/", &random.word(b"ab", bytes..=bytes)[..]].concat();
+        stored.as_rule_set().decide(&path, &mut cache);
+        cache.work()
+    };
+    for _ in 0..100 {
+        let work = ask(2_000);
+        assert_eq!((work.dfas, work.retreats), (0, 0), "{work:?}");
+    }
+    // A short path has its DFA.
+    assert_eq!(ask(30).dfas, 1);
+}

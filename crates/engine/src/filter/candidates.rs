@@ -1,5 +1,7 @@
 //! The patterns that probes leave, matched one by one.
 
+use portcullis_dialect::limits::CANDIDATE_BYTES;
+
 use crate::bytes::{bits, first_bytes};
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
@@ -19,7 +21,7 @@ pub struct Found {
 
 /// Matches `path` against the patterns that the index has for what was found, and returns the
 /// outcome of the best. `None` if that takes more than `left` entries of the index; the entries
-/// read are subtracted from `left`.
+/// read are subtracted from `left`, and a long pattern counts as several.
 #[inline]
 pub(crate) fn try_candidates(
     rules: RuleSet<'_>,
@@ -110,6 +112,8 @@ impl<P: Probe> Candidates<'_, P> {
         for place in words.iter().filter_map(|&word| index::place_of(word, fingerprint)) {
             if self.best.is_none_or(|(best, _)| place < best) {
                 let (outcome, text) = self.rules.get(place)?;
+                let more = text.bytes.len() / CANDIDATE_BYTES;
+                *self.left = self.left.checked_sub(more)?;
                 if text.matches(self.path) {
                     self.best = Some((place, outcome));
                 }
