@@ -4,20 +4,27 @@
 //! an entry, the policy and the agent, so that each stage still runs over the whole block. Where
 //! answers begin is found for each entry that is asked about, not for all agents of a policy.
 //!
+//! A header may name several agents that are asked about. Each file then decides for the one whose
+//! token it names first in the header's chain, as it would for the chain itself.
+//!
 //! † A record without an agent, or with one that is unreadable, is unknown and never allowed: the
 //! groups for `*` may allow what a group for the agent forbids. The same holds for an agent that is
-//! not asked about and that a file of the set names. The groups for `*` apply to other agents,
-//! because no file names them.
+//! not asked about and that a file of the set names, and for a header whose file names first a token
+//! of no agent that is asked about. The groups for `*` apply to other agents, because no file names
+//! them.
 //!
-//! Cost: one look-up in a table per record whose agent differs from that of the record before. An
-//! agent is parsed once per session. Memory: eight bytes for each policy and agent, which are used
-//! only where an entry was asked about, and [`RECORD_AGENTS_CACHED_MAX`] agents per session.
+//! Cost: one look-up in a table per record whose agent differs from that of the record before, and a
+//! search in the policy for a header with several names. An agent is parsed once per session. Memory:
+//! eight bytes for each policy and agent, which are used only where an entry was asked about, and
+//! [`RECORD_AGENTS_CACHED_MAX`] agents per session.
+
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use portcullis_dialect::decision::Decision;
-use portcullis_dialect::dialect::{RFC_9309, RobotsTxtUrl};
+use portcullis_dialect::dialect::{NamesAgent, RFC_9309, RobotsTxtUrl};
 use portcullis_dialect::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
 use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Source, Start};
 use portcullis_robots::policy::AgentChain;
@@ -28,7 +35,7 @@ use super::times::Times;
 use super::{Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{PolicyNumber, Selected};
+use crate::stored::{AgentTokens, PolicyNumber, Selected};
 
 /// How the agent of a record is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +43,8 @@ pub enum AgentKind {
     /// A product token, or several joined by `+`.
     #[default]
     Token,
-    /// A User-Agent header. Its crawler is the agent with the longest token among its words.
+    /// A User-Agent header. Its crawler is the chain of its tokens, longest first, as
+    /// [`AgentChain::from_header`] reads it: in each file, the agent whose token the file names first.
     Header,
 }
 
@@ -50,16 +58,45 @@ pub(super) struct Crawlers {
     unnamed: u32,
 }
 
+impl Crawlers {
+    /// Returns the agent with this name or first token, in any case.
+    fn known(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name.to_ascii_lowercase().as_bytes()).copied()
+    }
+}
+
+/// The agent that a text names.
+#[derive(Clone, Debug)]
+enum Named {
+    /// The same in every file; [`NONE`] if it is unreadable or not asked about.
+    Agent(u32),
+    /// The first one that a file names.
+    Chain(Arc<NamedChain>),
+}
+
+/// A header with the names of several agents.
+#[derive(Debug)]
+struct NamedChain {
+    tokens: AgentTokens,
+    /// For each name of a robot that the tokens match, ascending: the agent that it names, or
+    /// [`NONE`] if that is not asked about.
+    agents: Vec<(u32, u32)>,
+    /// The agent where the file names no token.
+    otherwise: u32,
+}
+
 /// The agents of the records of a block, and those that were found before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordAgents {
     /// By record: the agent, or [`NONE`].
     agents: Vec<u32>,
+    /// The records whose agent depends on their file, ascending.
+    chains: Vec<(u32, Arc<NamedChain>)>,
     /// By record: the entry that is asked about, or the marker for none.
     entries: Vec<u32>,
     unresolved: Vec<u32>,
     /// The agents by their text.
-    known: HashMap<Box<[u8]>, u32, RandomState>,
+    known: HashMap<Box<[u8]>, Named, RandomState>,
 }
 
 impl Classifier {
@@ -94,32 +131,100 @@ impl Classifier {
         Ok(self)
     }
 
-    /// Returns the agent that `text` names; [`NONE`] if it names none, or one that is not asked
-    /// about and that a file names.
-    fn recognise(&self, crawlers: &Crawlers, text: &[u8]) -> Result<u32, Damage> {
+    /// Returns the agent that `text` names: none if it names none, or one that is not asked about and
+    /// that a file of the set names.
+    fn recognise(&self, crawlers: &Crawlers, text: &[u8]) -> Result<Named, Damage> {
         let text = String::from_utf8_lossy(text);
         let text = text.trim();
-        let known =
-            |name: &str| crawlers.by_name.get(name.to_ascii_lowercase().as_bytes()).copied();
-        let chain = match crawlers.kind {
-            AgentKind::Token => match known(text) {
-                Some(agent) => return Ok(agent),
-                None => AgentChain::parse(text, self.dialect()),
+        let unasked = |chain: &AgentChain| match self.set.names_agent(chain)? {
+            true => Ok(Named::Agent(NONE)),
+            false => Ok(Named::Agent(crawlers.unnamed)),
+        };
+        match crawlers.kind {
+            AgentKind::Token => match crawlers.known(text) {
+                Some(agent) => Ok(Named::Agent(agent)),
+                None => match AgentChain::parse(text, self.dialect()) {
+                    Ok(chain) => unasked(&chain),
+                    Err(_) => Ok(Named::Agent(NONE)),
+                },
             },
             AgentKind::Header => {
-                // Where a dialect compares names by occurrence, its chain is the header as a whole.
-                let Ok(words) = AgentChain::from_header(text, &RFC_9309) else { return Ok(NONE) };
-                match words.tokens().find_map(known) {
-                    Some(agent) => return Ok(agent),
-                    None if words.is_browser() => return Ok(crawlers.unnamed),
-                    None => AgentChain::from_header(text, self.dialect()),
+                let Ok(chain) = AgentChain::from_header(text, self.dialect()) else {
+                    return Ok(Named::Agent(NONE));
+                };
+                let (tokens, agents, asked) = match self.dialect().groups.names_agent {
+                    NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
+                    NamesAgent::OccursInName => self.by_name(crawlers, &chain)?,
+                };
+                if asked.is_none() && !chain.is_browser() {
+                    return unasked(&chain);
+                }
+                let otherwise = asked.unwrap_or(crawlers.unnamed);
+                Ok(match agents.iter().all(|&(_, agent)| agent == otherwise) {
+                    true => Named::Agent(otherwise),
+                    false => Named::Chain(Arc::new(NamedChain { tokens, agents, otherwise })),
+                })
+            }
+        }
+    }
+
+    /// Returns the names that the tokens of a header match, the agent of each, and the first agent
+    /// that is asked about. An agent with fallback tokens has them behind its own.
+    fn by_tokens(
+        &self,
+        crawlers: &Crawlers,
+        header: &AgentChain,
+    ) -> Result<(AgentTokens, Vec<(u32, u32)>, Option<u32>), Damage> {
+        let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
+        let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), None);
+        for token in header.tokens() {
+            let agent = crawlers.known(token);
+            asked = asked.or(agent);
+            let matched = match agent {
+                Some(agent) => self.tokens[agent as usize].clone(),
+                None => self.set.matched_by([token])?,
+            };
+            for (_, numbers) in matched.chain {
+                if seen.insert(numbers[0]) {
+                    agents.push((numbers[0], agent.unwrap_or(NONE)));
+                    tokens.chain.push((tokens.chain.len() as u32, numbers));
                 }
             }
-        };
-        match chain {
-            Ok(chain) if !self.set.names_agent(&chain)? => Ok(crawlers.unnamed),
-            _ => Ok(NONE),
         }
+        agents.sort_unstable();
+        Ok((tokens, agents, asked))
+    }
+
+    /// Like [`Classifier::by_tokens`], where names are compared by occurrence: the chain is the header
+    /// as a whole, and its words are the names of agents.
+    fn by_name(
+        &self,
+        crawlers: &Crawlers,
+        header: &AgentChain,
+    ) -> Result<(AgentTokens, Vec<(u32, u32)>, Option<u32>), Damage> {
+        let tokens = self.set.tokens_of(header)?;
+        let words = AgentChain::from_header(header.name(), &RFC_9309);
+        let asked: Vec<u32> =
+            words.iter().flat_map(AgentChain::tokens).filter_map(|it| crawlers.known(it)).collect();
+        let names = |agent: u32, number: u32| {
+            let own = self.tokens[agent as usize].chain.first();
+            // A fallback is for files that do not name the agent.
+            own.is_some_and(|(at, numbers)| *at == 0 && numbers.binary_search(&number).is_ok())
+        };
+        let agent_of = |&number: &u32| {
+            (number, asked.iter().copied().find(|&it| names(it, number)).unwrap_or(NONE))
+        };
+        let agents = tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
+        Ok((tokens, agents, asked.first().copied()))
+    }
+
+    /// Returns the agent of a header that names several in the file of a policy.
+    fn agent_in(&self, chain: &NamedChain, policy: PolicyNumber) -> Result<u32, Damage> {
+        let Some(number) = self.set.policy(policy)?.robot_named(&chain.tokens)? else {
+            return Ok(chain.otherwise);
+        };
+        let place = chain.agents.binary_search_by_key(&number, |&(number, _)| number);
+        Ok(place.map_or(NONE, |place| chain.agents[place].1))
     }
 
     /// Decides each path of a block for the agent of its record.
@@ -128,8 +233,15 @@ impl Classifier {
         policies: &[u32],
         paths: ComparedPaths<'_>,
         block: &mut BlockMemory,
-        RecordAgents { agents, entries, unresolved, .. }: &mut RecordAgents,
+        RecordAgents { agents, chains, entries, unresolved, .. }: &mut RecordAgents,
     ) -> Result<(), Damage> {
+        for (record, chain) in chains {
+            let (record, policy) = (*record as usize, policies[*record as usize]);
+            agents[record] = match policy {
+                NO_POLICY | NO_URL => chain.otherwise,
+                _ => self.agent_in(chain, PolicyNumber(policy))?,
+            };
+        }
         let columns = self.agents.len() as u32;
         let entry = |(&policy, &agent): (&u32, &u32)| match (policy, agent) {
             (NO_POLICY | NO_URL, _) => policy,
@@ -215,28 +327,40 @@ impl Session {
         agents: &[&[u8]],
     ) -> Result<&[Decision], Damage> {
         assert_eq!(records.len(), agents.len(), "one agent per record");
-        let Session { classifier, agents: RecordAgents { agents: found, known, .. }, .. } = self;
+        let Session {
+            classifier, agents: RecordAgents { agents: found, chains, known, .. }, ..
+        } = self;
         let crawlers =
             classifier.crawlers.as_ref().expect("the classifier has an agent per record");
         found.clear();
-        for (record, &text) in agents.iter().enumerate() {
-            if record > 0 && agents[record - 1] == text {
-                found.push(found[record - 1]);
+        chains.clear();
+        for (record, &text) in (0..).zip(agents) {
+            if record > 0 && agents[record as usize - 1] == text {
+                found.push(found[record as usize - 1]);
+                let last = chains.last().filter(|(last, _)| *last == record - 1);
+                let again = last.map(|(_, chain)| (record, Arc::clone(chain)));
+                chains.extend(again);
                 continue;
             }
-            let agent = match known.get(text) {
-                Some(agent) => *agent,
+            let named = match known.get(text) {
+                Some(named) => named.clone(),
                 None => {
-                    let agent = classifier.recognise(crawlers, text)?;
+                    let named = classifier.recognise(crawlers, text)?;
                     if known.len() < RECORD_AGENTS_CACHED_MAX
                         && text.len() <= RECORD_AGENT_BYTES_CACHED_MAX
                     {
-                        known.insert(text.into(), agent);
+                        known.insert(text.into(), named.clone());
                     }
-                    agent
+                    named
                 }
             };
-            found.push(agent);
+            match named {
+                Named::Agent(agent) => found.push(agent),
+                Named::Chain(chain) => {
+                    found.push(chain.otherwise);
+                    chains.push((record, chain));
+                }
+            }
         }
         let times = match times {
             Times::Now => self.classifier.times,
@@ -278,9 +402,8 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use portcullis_dialect::decision::Reason;
+    use portcullis_dialect::dialect::Dialect;
 
     use super::*;
     use crate::{LoadConfig, PolicySet};
@@ -288,9 +411,77 @@ mod tests {
     const SHARED: &str = "User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: c\nAllow: /\n";
 
     fn classifier(names: &[&str]) -> Classifier {
-        let set = PolicySet::of_text(SHARED.as_bytes(), &LoadConfig::new(&RFC_9309));
-        let chain = |name: &&str| AgentChain::parse(name, &RFC_9309).unwrap();
+        classifier_of(SHARED, names, &RFC_9309)
+    }
+
+    fn classifier_of(text: &str, names: &[&str], dialect: &'static Dialect) -> Classifier {
+        let set = PolicySet::of_text(text.as_bytes(), &LoadConfig::new(dialect));
+        let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
         Classifier::new(Arc::new(set), names.iter().map(chain).collect()).unwrap()
+    }
+
+    /// A header is decided as the chain of its tokens, or not at all.
+    #[test]
+    fn a_header_is_the_chain_of_its_tokens() {
+        let headers = [
+            "a/1 bb/2",
+            "a/1 bb/2 ccc/3",
+            "ccc a",
+            "dddd/4 a/1",
+            "Mozilla/5.0 (compatible; bb/1.0)",
+            "Mozilla/5.0 (X11) a",
+            "Mozilla/5.0 (X11)",
+            "x/1 y/2",
+        ];
+        let names = ["a", "bb", "ccc", "dddd", "mozilla", "zz"];
+        let asked = ["a", "bb", "ccc+a"];
+        for dialect in Dialect::ALL {
+            for named in 0..1 << names.len() {
+                let group = |(place, name): (usize, &&str)| {
+                    let bit = if named >> place & 1 == 1 { name } else { return String::new() };
+                    format!("User-agent: {bit}\nDisallow: /{bit}/\n\n")
+                };
+                let groups: String = names.iter().enumerate().map(group).collect();
+                let text = format!("{groups}User-agent: *\nDisallow: /other/\n");
+                let each = classifier_of(&text, &asked, dialect);
+                let each = each.with_agent_per_record(AgentKind::Header).unwrap();
+                let mut each = Session::new(each, None);
+                for header in headers {
+                    let urls: Vec<String> = names
+                        .iter()
+                        .chain([&"other"])
+                        .map(|name| format!("https://h.example/{name}/"))
+                        .collect();
+                    let set = PolicySet::of_text(text.as_bytes(), &LoadConfig::new(dialect));
+                    let agent = AgentChain::from_header(header, dialect).unwrap();
+                    let alone = Classifier::new(Arc::new(set), vec![agent]).unwrap();
+                    let mut alone = Session::new(alone, None);
+                    let expected = alone.classify(&urls).unwrap().to_vec();
+                    let agents = vec![header.as_bytes(); urls.len()];
+                    let decisions = each.classify_as(&urls, Times::Now, &agents).unwrap().to_vec();
+                    let is_known = each.agent_of(0).is_some();
+                    assert!(decisions.iter().all(|it| (it.reason == Reason::NoAgent) != is_known));
+                    // What only the file names is not decided, and everything else as for the header
+                    // but for the fallback that was asked for.
+                    let chain = ["ccc", "a"]
+                        .map(|name| named >> names.iter().position(|it| *it == name).unwrap() & 1);
+                    let falls_back = header.contains("ccc") && chain == [0, 1];
+                    if is_known && !falls_back {
+                        assert_eq!(decisions, expected, "{} {header}\n{text}", dialect.name);
+                    }
+                    let unasked = header.contains("dddd") && named & 0b1000 != 0;
+                    if !is_known && !header.contains("Mozilla") {
+                        assert!(unasked || dialect.groups.names_agent == NamesAgent::OccursInName);
+                    }
+                    let is_equal = dialect.groups.names_agent == NamesAgent::Equal;
+                    assert!(
+                        !unasked || !is_known || !is_equal,
+                        "{} {header}\n{text}",
+                        dialect.name
+                    );
+                }
+            }
+        }
     }
 
     #[test]
@@ -319,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_names_the_agent_with_the_longest_token() {
+    fn a_header_names_the_agent_that_the_file_names() {
         let header = classifier(&["a", "a-news", "c"]).with_agent_per_record(AgentKind::Header);
         let mut session = Session::new(header.unwrap(), None);
         let mut agent = |text: &[u8]| {
@@ -333,7 +524,9 @@ mod tests {
         let long = ["a-news/1 ".repeat(500), "b ".repeat(1_000)];
         for (text, expected) in [
             (&b"Mozilla/5.0 (compatible; A/1.0; +https://c.example/c)"[..], Some("a")),
-            (b"a/1 a-news/2 (like a)", Some("a-news")),
+            // The file names the shorter token alone.
+            (b"a/1 a-news/2 (like a)", Some("a")),
+            (b"a-news/2", Some("a-news")),
             (browser, Some("*")),
             (b"Mozilla/5.0 (X11; Linux) Safari/1 B/2.0", None),
             (b"Other/1.0", Some("*")),

@@ -220,6 +220,17 @@ impl<'s> StoredPolicy<'s> {
         }))
     }
 
+    /// Returns the number of the name that selects the groups for an agent; `None` for default groups,
+    /// and if the policy has no rules.
+    pub(crate) fn robot_named(&self, agent: &AgentTokens) -> Result<Option<u32>, Damage> {
+        if self.state()? != PolicyState::Rules {
+            return Ok(None);
+        }
+        let names = self.tokens()?;
+        let naming = |index: usize| Ok((names[index].get(), self.naming_line(index)?.1));
+        Ok(agent.first_named(names, naming)?.map(|(number, ..)| number))
+    }
+
     /// Returns the entry, the naming record and the position in the chain of the first token of the
     /// chain that is named.
     #[inline]

@@ -151,9 +151,17 @@ impl PolicySet {
     ///
     /// If the names are damaged.
     pub fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
+        self.matched_by(agent.tokens())
+    }
+
+    /// Returns the names that these tokens match.
+    pub(crate) fn matched_by<'a>(
+        &self,
+        tokens: impl IntoIterator<Item = &'a str>,
+    ) -> Result<AgentTokens, Damage> {
         let names = self.names()?;
         let mut chain = Vec::new();
-        for (position, token) in (0..).zip(agent.tokens()) {
+        for (position, token) in (0..).zip(tokens) {
             let mut numbers: Vec<u32> = Vec::new();
             match self.dialect.groups.names_agent {
                 NamesAgent::Equal => {
