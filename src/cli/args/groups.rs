@@ -73,7 +73,7 @@ pub struct RecordAgentArgs {
     /// How the agent of each record is written: as a product token, or as a User-Agent header
     ///
     /// token or header; by default token, and header with --agent-record. The agent of a header is the
-    /// one with the longest product token in it that is known.
+    /// one whose product token in it the file names first, longest first, as for --user-agent.
     #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
     pub agent_kind: Option<AgentForm>,
 }
