@@ -218,7 +218,8 @@ impl Listed {
 fn file_name(url: &[u8]) -> Option<&str> {
     let url = str::from_utf8(url).ok()?;
     let (_, rest) = url.split_once("://")?;
-    let (_, path) = rest.split_once('/')?;
+    // A query may have slashes too.
+    let (_, path) = rest.split(['?', '#']).next()?.split_once('/')?;
     let name = path.rsplit('/').next()?;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+=,@".contains(&byte);
     let is_safe = !name.is_empty() && !name.starts_with('.') && name.bytes().all(is_plain);
