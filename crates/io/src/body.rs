@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 
-use crate::access::UnixSeconds;
 use portcullis_dialect::Answer;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::trim;
@@ -102,14 +101,6 @@ pub(super) fn status_of(number: f64) -> Result<u16, String> {
         true if status <= STATUS_MAX => Ok(status),
         _ => Err(format!("its status is {number}; expected at most three digits, or null")),
     }
-}
-
-/// Parses a time in a table or object. The error says what is wrong.
-pub(super) fn time_of(text: &[u8]) -> Result<UnixSeconds, String> {
-    UnixSeconds::from_rfc3339(text).ok_or_else(|| {
-        let text = String::from_utf8_lossy(text);
-        format!("its time is {text:?}; expected RFC 3339: 2024-05-01T12:00:00Z")
-    })
 }
 
 #[cfg(test)]

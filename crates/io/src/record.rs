@@ -9,9 +9,9 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use crate::access::UnixSeconds;
+use crate::access::{UnixSeconds, seconds_of};
 
-use super::body::{settle, status_of, time_of};
+use super::body::{settle, status_of};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, CaptureNote, ReadConfig, Subject};
 
@@ -173,14 +173,15 @@ impl<'r> Record<'r> {
     fn time(&mut self) -> Result<Option<UnixSeconds>, String> {
         match self.take(CaptureField::FetchedAt) {
             None | Some(FieldValue::Null) => Ok(None),
-            Some(FieldValue::Text(text)) => time_of(&text).map(Some),
-            Some(FieldValue::Time(seconds)) => u64::try_from(seconds)
-                .map(|seconds| Some(UnixSeconds(seconds)))
-                .map_err(|_| format!("its time is {} s before 1970", seconds.unsigned_abs())),
-            Some(other) => {
-                let kind = other.kind();
-                Err(format!("its fetched_at is {kind}; expected RFC 3339: 2024-05-01T12:00:00Z"))
-            }
+            Some(FieldValue::Text(text)) => match seconds_of(&text) {
+                Some(seconds) => since_1970(seconds),
+                None => {
+                    let text = String::from_utf8_lossy(&text);
+                    Err(format!("its time is {text:?}; {EXPECTED_TIME}"))
+                }
+            },
+            Some(FieldValue::Time(seconds)) => since_1970(seconds),
+            Some(other) => Err(format!("its fetched_at is {}; {EXPECTED_TIME}", other.kind())),
         }
     }
 
@@ -219,6 +220,18 @@ impl<'r> Record<'r> {
             (None, _) => Ok(None),
         }
     }
+}
+
+/// The forms of times, for messages.
+const EXPECTED_TIME: &str =
+    "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000";
+
+/// Returns the time of an answer. No answer is older than 1970, so such a time is a mistake.
+fn since_1970(seconds: i64) -> Result<Option<UnixSeconds>, String> {
+    let since = u64::try_from(seconds);
+    since
+        .map(|seconds| Some(UnixSeconds(seconds)))
+        .map_err(|_| format!("its time is {} s before 1970", seconds.unsigned_abs()))
 }
 
 /// The subject of a record.

@@ -13,5 +13,5 @@ mod time;
 
 pub use expiry::{CachingHeaders, Expiry, ExpirySource, expiry};
 pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
-pub(crate) use time::in_range;
 pub use time::{DateSpan, TimeUnit, UnixSeconds};
+pub(crate) use time::{in_range, seconds_of};

@@ -84,9 +84,7 @@ impl UnixSeconds {
         if let Some(unit) = unit.filter(|_| is_number) {
             return UnixSeconds::from_number(str::from_utf8(text).ok()?.parse().ok()?, unit);
         }
-        // Most texts have one of these two forms; jiff knows more.
-        let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
-        digits_of_cdx(text).or_else(|| usual_form(text)).or_else(other).and_then(in_range)
+        seconds_of(text).and_then(in_range)
     }
 
     /// Parses the time of an access log, `10/Oct/2000:13:55:36 -0700`, or another form of
@@ -145,6 +143,15 @@ impl UnixSeconds {
     pub fn after(self, seconds: u64) -> UnixSeconds {
         UnixSeconds(self.0.saturating_add(seconds))
     }
+}
+
+/// Returns the seconds from 1970 to the time that a text means, in one of the forms of
+/// [`UnixSeconds::from_text`] without a unit. Negative before 1970.
+pub(crate) fn seconds_of(text: &[u8]) -> Option<i64> {
+    let text = text.trim_ascii();
+    // Most texts have one of these two forms; jiff knows more.
+    let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
+    digits_of_cdx(text).or_else(|| usual_form(text)).or_else(other)
 }
 
 /// Returns a time since 1970; before that, 1970.

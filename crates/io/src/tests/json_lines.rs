@@ -180,6 +180,10 @@ fn times() {
         (r#""status": 404"#, None),
         (r#""status": 404, "fetched_at": null"#, None),
         (r#""status": 404, "fetched_at": "1970-01-01T01:00:01.5+01:00""#, Some(1)),
+        (r#""status": 404, "fetched_at": "1970-01-02""#, Some(86_400)),
+        (r#""status": 404, "fetched_at": "19700102000001""#, Some(86_401)),
+        (r#""status": 404, "fetched_at": "1970-01-02 00:00:02.5""#, Some(86_402)),
+        (r#""status": 404, "fetched_at": " 1970-01-02T00:00:03 ""#, Some(86_403)),
     ];
     for (members, seconds) in rows {
         assert_eq!(capture(members).captured_at, seconds.map(UnixSeconds), "{members}");
@@ -255,11 +259,13 @@ fn what_is_wrong_is_said() {
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
-            "its time is \"today\"; expected RFC 3339: 2024-05-01T12:00:00Z",
+            "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
+             2024-05-01 or 20240501120000",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
-            "its fetched_at is a number; expected RFC 3339: 2024-05-01T12:00:00Z",
+            "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
+             2024-05-01 or 20240501120000",
         ),
     ];
     for (line, expected) in rows {
