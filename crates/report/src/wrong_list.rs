@@ -7,13 +7,17 @@ use super::InvalidRecord;
 
 /// Returns what the list looks like and what to try.
 pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
+    let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
     match list.format() {
         ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
         ListFormat::Sitemap => "write the scheme and the host in each <loc> of the sitemap".into(),
-        _ if !assumes_scheme && first.problem.starts_with("no scheme") => {
-            "try --assume-scheme https, or name the place of the URL with --column or --field"
-                .into()
+        ListFormat::JsonLines | ListFormat::Cdxj if lacks_scheme => {
+            "try --assume-scheme https, or name the field with the URL with --field".into()
         }
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet if lacks_scheme => {
+            "try --assume-scheme https, or name the column with the URL with --column".into()
+        }
+        _ if lacks_scheme => "try --assume-scheme https".into(),
         ListFormat::JsonLines | ListFormat::Cdxj => {
             "name the field with the URL with --field, or the format with --input-format".into()
         }

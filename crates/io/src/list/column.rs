@@ -2,6 +2,8 @@
 
 use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
 
+use super::ListFormat;
+
 /// Names of columns and members that hold a URL, in any case, in every format. The first that exists
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
@@ -74,11 +76,21 @@ impl TableColumn {
 
     /// Returns the problem of a table without the column.
     pub fn missing(names: &[impl AsRef<[u8]>], given: Option<&str>, of: ColumnOf) -> String {
-        let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
         let problem = match given {
             Some(column) => format!("no column `{column}`"),
             None => format!("no column is called {}", URL_NAMES.join(", ")),
         };
+        TableColumn::instead(&problem, names, of)
+    }
+
+    /// Returns the problem of a table for which a field of objects is named.
+    pub fn no_field(names: &[impl AsRef<[u8]>], format: ListFormat) -> String {
+        let problem = format!("{} has no fields", format.describe());
+        TableColumn::instead(&problem, names, ColumnOf::URL)
+    }
+
+    fn instead(problem: &str, names: &[impl AsRef<[u8]>], of: ColumnOf) -> String {
+        let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
         format!(
             "{problem}; its columns are {columns}; name the one with the {} with {} NAME or its number",
             of.noun, of.flag

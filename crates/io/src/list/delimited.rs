@@ -1,6 +1,7 @@
 //! CSV and TSV: splits rows and finds the fields in columns.
 //!
-//! The format is RFC 4180, with LF also accepted as a line end and any single byte as delimiter.
+//! CSV is RFC 4180, with LF also accepted as a line end and any single byte as delimiter. In TSV, a
+//! quote is text like any other byte.
 //! Python's `csv` gives the same result on all input that RFC 4180 allows. Rows that it does not
 //! allow (text after a closing quote, a quote that is never closed, a number of fields that differs
 //! from the first row) have a problem instead of a URL, because a field that was cut at its own
@@ -9,15 +10,41 @@
 use bumpalo::Bump;
 
 use super::Problem;
-use super::framing::quoted_end;
+use super::framing::{Framing, quoted_end};
 use super::values::Values;
 use crate::access::{TimeUnit, UnixSeconds};
+use crate::input::Terminator;
 use portcullis_dialect::limits::LIST_COLUMNS_MAX;
 
-/// The delimiter, the columns of the values, and the number of columns.
+/// How the fields of a row are separated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Separator {
+    pub delimiter: u8,
+    /// Whether a field in quotes may have delimiters and line ends.
+    pub has_quotes: bool,
+}
+
+impl Separator {
+    pub const TSV: Separator = Separator { delimiter: b'\t', has_quotes: false };
+
+    /// Returns the separator of CSV with a delimiter.
+    pub const fn csv(delimiter: u8) -> Separator {
+        Separator { delimiter, has_quotes: true }
+    }
+
+    /// Returns the end of records.
+    pub fn framing(self) -> Framing {
+        match self.has_quotes {
+            true => Framing::Quoted { delimiter: self.delimiter },
+            false => Framing::Byte(Terminator::LineFeed),
+        }
+    }
+}
+
+/// The separator, the columns of the values, and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
-    pub delimiter: u8,
+    pub separator: Separator,
     /// The column of the URL, counted from 0.
     pub column: usize,
     /// The column of the time.
@@ -43,12 +70,16 @@ pub(super) struct Row<'c> {
 #[derive(Clone, Copy)]
 struct Field<'c> {
     raw: &'c [u8],
+    has_quotes: bool,
     problem: Option<Problem>,
 }
 
 impl<'c> Field<'c> {
     fn text(self, arena: &'c Bump) -> &'c [u8] {
-        let [b'"', inner @ .., b'"'] = self.raw else { return self.raw };
+        let inner = match self.raw {
+            [b'"', inner @ .., b'"'] if self.has_quotes => inner,
+            raw => return raw,
+        };
         if memchr::memchr(b'"', inner).is_none() {
             return inner;
         }
@@ -64,15 +95,15 @@ impl<'c> Field<'c> {
 /// An iterator over the fields of the first row of `bytes`.
 struct Fields<'c> {
     bytes: &'c [u8],
-    delimiter: u8,
+    separator: Separator,
     at: usize,
     /// The end of the row and the length of its terminator. Set when the last field was read.
     end: Option<(usize, u8)>,
 }
 
 impl<'c> Fields<'c> {
-    fn new(bytes: &'c [u8], delimiter: u8) -> Fields<'c> {
-        Fields { bytes, delimiter, at: 0, end: None }
+    fn new(bytes: &'c [u8], separator: Separator) -> Fields<'c> {
+        Fields { bytes, separator, at: 0, end: None }
     }
 }
 
@@ -85,18 +116,19 @@ impl<'c> Iterator for Fields<'c> {
             return None;
         }
         let (bytes, start) = (self.bytes, self.at);
+        let Separator { delimiter, has_quotes } = self.separator;
         // The possible end of the field's text, if it is quoted.
         let mut closed = None;
         let mut problem = None;
         let mut from = start;
-        if bytes.get(start) == Some(&b'"') {
+        if has_quotes && bytes.get(start) == Some(&b'"') {
             let end = quoted_end(bytes, start + 1);
             problem = end.is_none().then_some(Problem::OpenQuote);
             from = end.unwrap_or(bytes.len());
             closed = end;
         }
-        let mut end = match memchr::memchr2(self.delimiter, b'\n', &bytes[from..]) {
-            Some(found) if bytes[from + found] == self.delimiter => {
+        let mut end = match memchr::memchr2(delimiter, b'\n', &bytes[from..]) {
+            Some(found) if bytes[from + found] == delimiter => {
                 self.at = from + found + 1;
                 from + found
             }
@@ -118,7 +150,7 @@ impl<'c> Iterator for Fields<'c> {
                 false => problem = Some(Problem::BadQuotes),
             }
         }
-        Some(Field { raw: &bytes[start..end], problem })
+        Some(Field { raw: &bytes[start..end], has_quotes, problem })
     }
 }
 
@@ -129,7 +161,7 @@ impl Columns {
         if rest.is_empty() {
             return None;
         }
-        let mut fields = Fields::new(rest, self.delimiter);
+        let mut fields = Fields::new(rest, self.separator);
         let (mut count, mut problem) = (0, None);
         let (mut url, mut time, mut agent, mut host) = (None, None, None, None);
         for field in fields.by_ref() {
@@ -166,17 +198,17 @@ impl Columns {
 /// Returns the texts of the fields of a row.
 pub(super) fn fields<'c>(
     row: &'c [u8],
-    delimiter: u8,
+    separator: Separator,
     arena: &'c Bump,
 ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
-    Fields::new(row, delimiter).map(|field| field.text(arena))
+    Fields::new(row, separator).map(|field| field.text(arena))
 }
 
 /// Returns the fields of the first row of `bytes`, and the end of the row. If there are more than
 /// [`LIST_COLUMNS_MAX`], returns one more, and no end.
-pub(super) fn first_row(bytes: &[u8], delimiter: u8) -> (Vec<Vec<u8>>, usize) {
+pub(super) fn first_row(bytes: &[u8], separator: Separator) -> (Vec<Vec<u8>>, usize) {
     let arena = Bump::new();
-    let mut fields = Fields::new(bytes, delimiter);
+    let mut fields = Fields::new(bytes, separator);
     let seen = fields.by_ref().take(LIST_COLUMNS_MAX + 1);
     let texts = seen.map(|field| field.text(&arena).to_vec()).collect();
     (texts, fields.end.map_or(0, |(end, _)| end))

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::access_log::{self, AccessLine};
 use super::column::listed;
-use super::delimited::{Columns, first_row};
+use super::delimited::{Columns, Separator, first_row};
 use super::framing::Framing;
 use super::json::Members;
 use super::values::Place;
@@ -26,8 +26,9 @@ use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
 
-/// Delimiters of CSV, the usual one first.
-const DELIMITERS: &[u8] = b",;\t|";
+/// Separators of CSV, the usual one first.
+const SEPARATORS: &[Separator] =
+    &[Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
 
 /// The result of detection.
 pub(crate) enum Detected {
@@ -70,6 +71,7 @@ pub(crate) fn detect(
     if !first.is_empty() || !is_whole {
         let checked = config.at.check(format).and_then(|()| config.agent.check(format));
         let checked = checked.and_then(|()| config.host.check(format));
+        let checked = checked.and_then(|()| config.check_urls(format));
         checked.map_err(|problem| problem_with(name, problem))?;
     }
     let look = Look { name, text, is_whole, config };
@@ -77,8 +79,8 @@ pub(crate) fn detect(
         ListFormat::Lines => Some(Found::new(Framing::Byte(config.terminator), Place::Text)),
         ListFormat::Sitemap => Some(Found::new(LINES, Place::Text)),
         ListFormat::JsonLines => look.json()?,
-        ListFormat::Csv => look.rows(DELIMITERS)?,
-        ListFormat::Tsv => look.rows(b"\t")?,
+        ListFormat::Csv => look.rows(SEPARATORS)?,
+        ListFormat::Tsv => look.rows(&[Separator::TSV])?,
         ListFormat::Cdxj => look.cdxj(),
         ListFormat::HeritrixJournal => Some(Found::new(LINES, Place::JournalWord)),
         ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWords)),
@@ -141,8 +143,8 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let mut lines = text.split(|&byte| byte == b'\n');
     let line = lines.next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let is_headed = |delimiter: u8| {
-        let fields = first_row(text, delimiter).0;
+    let is_headed = |separator: Separator| {
+        let fields = first_row(text, separator).0;
         fields.len() > 1 && TableColumn::find(&fields, None).is_some()
     };
     let has_column = config.column.is_some()
@@ -164,8 +166,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if crawl::is_log(line) => ListFormat::CrawlLog,
         () if access_log::is_access_log(line) => ListFormat::AccessLog,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
-        () if is_headed(b'\t') || has_column && is_tabbed => ListFormat::Tsv,
-        () if is_headed(b',') || is_headed(b';') || has_column => ListFormat::Csv,
+        () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
+        // A header with TABs in quotes is CSV too.
+        () if has_column || SEPARATORS[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
         () => ListFormat::Lines,
     }
 }
@@ -199,7 +202,7 @@ impl Found {
 
 /// The first row of a table, split at one delimiter.
 struct FirstRow {
-    delimiter: u8,
+    separator: Separator,
     row: Vec<Vec<u8>>,
     end: usize,
     column: TableColumn,
@@ -261,6 +264,7 @@ impl Look<'_> {
             return Ok(Some(Found::new(LINES, place)));
         }
         let Some(lines) = self.lines() else { return Ok(None) };
+        let names_column = self.config.column.is_some();
         let mut names: Vec<String> = Vec::new();
         let mut is_first = true;
         for line in lines {
@@ -272,6 +276,12 @@ impl Look<'_> {
                     continue;
                 }
             };
+            let new: Vec<String> =
+                object.keys().filter(|key| !names.contains(key)).cloned().collect();
+            names.extend(new);
+            if names_column {
+                continue;
+            }
             let called = |name: &str| -> Vec<&String> {
                 object.keys().filter(|key| key.eq_ignore_ascii_case(name)).collect()
             };
@@ -296,9 +306,6 @@ impl Look<'_> {
                 let found = Found::new(LINES, Place::Fields(self.members(fields.to_vec())));
                 return Ok(Some(Found { how, ..found }));
             }
-            let new: Vec<String> =
-                object.keys().filter(|key| !names.contains(key)).cloned().collect();
-            names.extend(new);
         }
         match names.is_empty() {
             // An empty list, or lines that are not objects, which count as invalid.
@@ -312,14 +319,19 @@ impl Look<'_> {
                                --input-format";
                 Err(problem_with(self.name, problem))
             }
-            false => Err(problem_with(
-                self.name,
-                format!(
-                    "JSON Lines without a field `url`; its fields are {}; name the one with the URL \
-                     with --field NAME",
-                    listed(names.iter().map(String::as_str))
-                ),
-            )),
+            false => {
+                let problem = match names_column {
+                    true => "JSON Lines has no columns",
+                    false => "JSON Lines without a field `url`",
+                };
+                let fields = listed(names.iter().map(String::as_str));
+                Err(problem_with(
+                    self.name,
+                    format!(
+                        "{problem}; its fields are {fields}; name the one with the URL with --field NAME"
+                    ),
+                ))
+            }
         }
     }
 
@@ -342,39 +354,46 @@ impl Look<'_> {
         is_ready.then(|| Found { head_bytes, ..Found::new(LINES, place()) })
     }
 
-    /// Detects CSV with the first of `delimiters` for which the row has the column.
-    fn rows(&self, delimiters: &[u8]) -> Result<Option<Found>, InputError> {
-        let framing = |delimiter| Framing::Quoted { delimiter };
+    /// Detects CSV with the first of `separators` for which the row has the column.
+    fn rows(&self, separators: &[Separator]) -> Result<Option<Found>, InputError> {
+        let usual = separators[0];
+        let fail = |problem| problem_with(self.name, problem);
         if self.text.is_empty() && self.is_whole {
-            let (delimiter, unit) = (delimiters[0], None);
-            let (time, agent, host) = (None, None, None);
-            let columns = Columns { delimiter, column: 0, time, agent, host, unit, count: 1 };
-            return Ok(Some(Found::new(framing(delimiter), Place::Columns(columns))));
+            let (time, agent, host, unit) = (None, None, None, None);
+            let columns =
+                Columns { separator: usual, column: 0, time, agent, host, unit, count: 1 };
+            return Ok(Some(Found::new(usual.framing(), Place::Columns(columns))));
         }
         let mut found: Option<FirstRow> = None;
-        for &delimiter in delimiters {
-            if !self.is_whole && framing(delimiter).first_end(self.text).is_none() {
+        for &separator in separators {
+            if !self.is_whole && separator.framing().first_end(self.text).is_none() {
                 return Ok(None);
             }
-            let (row, end) = first_row(self.text, delimiter);
+            let (row, end) = first_row(self.text, separator);
             if row.len() > LIST_COLUMNS_MAX {
-                let problem = format!(
+                return Err(fail(format!(
                     "more than {LIST_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
                      --input-format"
-                );
-                return Err(problem_with(self.name, problem));
+                )));
             }
             let Some((column, is_header)) = self.column(&row) else { continue };
             // Without a header, only the usual delimiter counts, because the others may be part of
             // a URL.
-            let is_usual = delimiter == delimiters[0];
+            let is_usual = separator == usual;
             let is_better = found.as_ref().is_none_or(|other| row.len() > other.row.len());
             if is_better && (is_header || is_usual) {
-                found = Some(FirstRow { delimiter, row, end, column, is_header });
+                found = Some(FirstRow { separator, row, end, column, is_header });
             }
         }
-        if let Some(FirstRow { delimiter, row, end, column, is_header }) = found {
-            let fail = |problem| problem_with(self.name, problem);
+        let widest = |it: &&Separator| first_row(self.text, **it).0.len();
+        let widest = || *separators.iter().max_by_key(widest).unwrap_or(&usual);
+        if self.config.names_field_only() {
+            let separator = found.as_ref().map_or_else(widest, |found| found.separator);
+            let (row, _) = first_row(self.text, separator);
+            let format = if separator.has_quotes { ListFormat::Csv } else { ListFormat::Tsv };
+            return Err(fail(TableColumn::no_field(&row, format)));
+        }
+        if let Some(FirstRow { separator, row, end, column, is_header }) = found {
             let column = column.only(&row, ColumnOf::URL).map_err(fail)?;
             let of_value = |given: Option<&str>, of| match given {
                 Some(given) => value_column(&row, is_header, given, of).map(Some).map_err(fail),
@@ -385,7 +404,7 @@ impl Look<'_> {
             let host = of_value(self.config.host.column.as_deref(), ColumnOf::HOST)?;
             let (unit, count) = (self.config.at.unit, row.len());
             let place =
-                Place::Columns(Columns { delimiter, column, time, agent, host, unit, count });
+                Place::Columns(Columns { separator, column, time, agent, host, unit, count });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
             let how = match (&self.config.column, is_header) {
                 (None, true) => Some(format!("column `{shown}`")),
@@ -393,19 +412,16 @@ impl Look<'_> {
                 (_, false) => Some(format!("column {}, no header", column + 1)),
             };
             let (head_bytes, columns) = if is_header { (end, row) } else { (0, Vec::new()) };
-            return Ok(Some(Found {
-                framing: framing(delimiter),
-                place,
-                head_bytes,
-                columns,
-                how,
-            }));
+            let framing = separator.framing();
+            return Ok(Some(Found { framing, place, head_bytes, columns, how }));
         }
-        let usual = DELIMITERS.iter().copied().max_by_key(|&it| first_row(self.text, it).0.len());
-        let delimiter = if delimiters.len() == 1 { delimiters[0] } else { usual.unwrap_or(b',') };
-        let (row, _) = first_row(self.text, delimiter);
+        let (row, _) = first_row(self.text, widest());
         let given = self.config.column.as_deref();
-        Err(problem_with(self.name, TableColumn::missing(&row, given, ColumnOf::URL)))
+        let mut problem = TableColumn::missing(&row, given, ColumnOf::URL);
+        if !usual.has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
+            problem.push_str(", or read a table with quotes with --input-format csv");
+        }
+        Err(fail(problem))
     }
 
     /// Returns the column of the URL, and whether `row` is a header.

@@ -9,7 +9,8 @@
 //! |---|---|---|---|
 //! | `lines` | a line, or a text that ends with NUL | the record | |
 //! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` | a member |
-//! | `csv`, `tsv` | a row, RFC 4180: quoted fields may hold line ends | a column | a column |
+//! | `csv` | a row, RFC 4180: quoted fields may hold line ends | a column | a column |
+//! | `tsv` | a line; a quote is text | a column | a column |
 //! | `cdxj` | a line: key, timestamp, JSON object | the member `url` | the timestamp, or a member |
 //! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word | |
 //! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
@@ -91,7 +92,8 @@ words! {
         /// Comma-separated values, RFC 4180. The first row shows whether the delimiter is another
         /// byte.
         Csv => "csv": "CSV",
-        /// Tab-separated values, quoted as in CSV.
+        /// Tab-separated values: a line is a row, and a quote is text. A table with tabs and quotes
+        /// is CSV.
         Tsv => "tsv": "TSV",
         /// CDXJ, the index of a web archive.
         Cdxj => "cdxj": "CDXJ",
@@ -164,6 +166,28 @@ impl ListConfig {
     /// Returns the config of plain records with this terminator. No format is detected.
     pub fn plain(terminator: Terminator) -> ListConfig {
         ListConfig { format: Some(ListFormat::Lines), terminator, ..ListConfig::default() }
+    }
+
+    /// Whether the URL is in a field of objects, and no column is named for lists that are tables.
+    pub(crate) fn names_field_only(&self) -> bool {
+        self.column.is_none() && !self.fields.is_empty()
+    }
+
+    /// Checks that records of a format can have the place of the URL. Tables and JSON Lines are
+    /// checked where their columns and fields are known. The error says what to do.
+    fn check_urls(&self, format: ListFormat) -> Result<(), String> {
+        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Tsv};
+        let problem = match format {
+            Csv | Tsv | Parquet | JsonLines => return Ok(()),
+            Cdxj if self.column.is_some() && self.fields.is_empty() => {
+                "have no columns; name the field with the URL with --field"
+            }
+            Cdxj => return Ok(()),
+            _ if self.column.is_some() => "have no columns; omit --column",
+            _ if !self.fields.is_empty() => "have no fields; omit --field",
+            _ => return Ok(()),
+        };
+        Err(format!("records of {} {problem}", format.describe()))
     }
 }
 
@@ -275,7 +299,7 @@ impl List {
     /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
     pub fn delimiter(&self) -> Option<u8> {
         match &self.place {
-            Place::Columns(columns) => Some(columns.delimiter),
+            Place::Columns(columns) => Some(columns.separator.delimiter),
             _ => None,
         }
     }
@@ -296,13 +320,22 @@ impl List {
         row: &'c [u8],
         arena: &'c Arena,
     ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
-        delimited::fields(row, self.delimiter().unwrap_or(b','), arena)
+        let separator = match &self.place {
+            Place::Columns(columns) => columns.separator,
+            _ => delimited::Separator::csv(b','),
+        };
+        delimited::fields(row, separator, arena)
     }
 
     /// Describes how the list is read, such as "CSV, column `Address`". `None` if nothing was
     /// detected.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
+    }
+
+    /// Whether a record may have several lines.
+    pub(crate) fn has_lines_in_records(&self) -> bool {
+        !matches!(self.framing, Framing::Byte(_))
     }
 
     /// Whether each record is its URL.

@@ -44,7 +44,7 @@ use portcullis_dialect::limits::{
 };
 
 use super::values::time_of;
-use super::{Arena, ColumnOf, ListConfig, Problem};
+use super::{Arena, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
 use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{InputError, Record};
 use crate::parquet_columns::{self, can_be_times, can_be_urls, holds_bytes, list_column};
@@ -281,6 +281,10 @@ fn find(metadata: &Arc<ParquetMetaData>, config: &ListConfig) -> Result<FoundCol
         let place = place.ok_or("its schema contradicts itself; fetch it again")?;
         Ok::<Leaf, String>(Leaf { name: schema.column(place).name().to_owned(), place })
     };
+    if config.names_field_only() {
+        let names: Vec<&String> = arrow.schema().fields().iter().map(|it| it.name()).collect();
+        return Err(TableColumn::no_field(&names, ListFormat::Parquet));
+    }
     let root = list_column(arrow.schema(), config.column.as_deref(), ColumnOf::URL)?;
     can_be_urls(arrow.schema().field(root))?;
     let urls = leaf(root)?;
@@ -725,7 +729,10 @@ impl Urls {
             None => Record::plain(b"", 0).with_problem(Problem::Null),
             Some(url) => match memchr::memchr3(b'\n', b'\r', 0, url) {
                 None => Record::plain(url, 0),
-                Some(_) => Record::plain(on_one_line(url, arena), 0).with_url(url),
+                Some(_) => {
+                    let line = arena.alloc_slice_copy(&on_one_line(url));
+                    Record::plain(line, 0).with_url(url)
+                }
             },
         };
         let record = match &self.times {
@@ -751,8 +758,9 @@ impl Urls {
     }
 }
 
+/// Returns a URL with line ends and NUL escaped.
 #[cold]
-fn on_one_line<'u>(url: &[u8], arena: &'u Arena) -> &'u [u8] {
+pub(crate) fn on_one_line(url: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(url.len() + 2);
     for &byte in url {
         match byte {
@@ -762,7 +770,7 @@ fn on_one_line<'u>(url: &[u8], arena: &'u Arena) -> &'u [u8] {
             byte => line.push(byte),
         }
     }
-    arena.alloc_slice_copy(&line)
+    line
 }
 
 /// The columns of one row group that are read.

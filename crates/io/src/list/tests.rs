@@ -319,15 +319,20 @@ fn the_cut_depends_on_the_bytes_alone() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 16) as usize % bound
     };
-    for format in [ListFormat::Lines, ListFormat::Csv, ListFormat::NutchDump, ListFormat::JsonLines]
-    {
+    use ListFormat::{Csv, JsonLines, Lines, NutchDump, Tsv};
+    for format in [Lines, Csv, Tsv, NutchDump, JsonLines] {
         for round in 0..300 {
             let alphabet = b"a,\"\n\r\"\"\nb;\t";
             let mut text: Vec<u8> = (0..next(80)).map(|_| alphabet[next(alphabet.len())]).collect();
-            if format == ListFormat::Csv {
-                text.splice(0..0, *b"x,url\n");
+            match format {
+                Csv => drop(text.splice(0..0, *b"x,url\n")),
+                Tsv => drop(text.splice(0..0, *b"x\turl\n")),
+                _ => {}
             }
-            let config = ListConfig { fields: vec!["url".parse().unwrap()], ..with(format) };
+            let mut config = with(format);
+            if format == ListFormat::JsonLines {
+                config.fields = vec!["url".parse().unwrap()];
+            }
             let whole = chunks("-", &text, 1 << 20, &config);
             assert_eq!([&whole.head[..], &whole.whole].concat(), text, "{:?}", whole.error);
             let path = folder.path().join("list");
