@@ -2,7 +2,8 @@
 //!
 //! Every record gives one line, even an empty record, so that output and input can be pasted
 //! together. The record is written byte for byte, including white space around it; only its line
-//! end changes.
+//! end changes. A record of several lines (a row of CSV with a line end in quotes, a record of
+//! Nutch) is shown by its URL, or by its first line if it has none.
 //!
 //! Rules and groups may contain any byte. So in added values and in names of the header, a backslash
 //! is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A missing value is empty.
@@ -12,6 +13,7 @@ use super::added::{Added, Values};
 use super::columns::Field;
 use crate::input::{Record, Terminator};
 use crate::list::List;
+use crate::list::parquet::on_one_line;
 
 /// Tagged lines with this terminator.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +21,8 @@ pub struct Tsv(pub Terminator);
 
 impl TextRows for Tsv {
     #[inline]
-    fn push(&self, _: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>) {
+    fn push(&self, list: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>) {
+        let has_lines = list.has_lines_in_records();
         for (row, record) in block.iter().enumerate() {
             for column in added.columns() {
                 match column {
@@ -30,7 +33,10 @@ impl TextRows for Tsv {
                     }
                 }
             }
-            out.extend_from_slice(record.text());
+            match has_lines {
+                false => out.extend_from_slice(record.text()),
+                true => push_on_one_line(record, out),
+            }
             out.push(self.0.byte());
         }
     }
@@ -47,11 +53,25 @@ impl TextRows for Tsv {
             out.extend_from_slice(b"url");
         } else {
             let row = list.head();
-            let row = row.strip_prefix(b"\xef\xbb\xbf").unwrap_or(row);
-            out.extend_from_slice(row.trim_ascii_end());
+            let row = row.strip_prefix(b"\xef\xbb\xbf").unwrap_or(row).trim_ascii_end();
+            // A name in quotes may have line ends.
+            out.extend(row.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }));
         }
         out.push(self.0.byte());
         out
+    }
+}
+
+/// Appends the text of a record, or its URL if the text has several lines. A line end in the URL is
+/// written as in those of Parquet.
+fn push_on_one_line(record: &Record<'_>, out: &mut Vec<u8>) {
+    let text = record.text();
+    let Some(end) = memchr::memchr(b'\n', text) else {
+        return out.extend_from_slice(text);
+    };
+    match record.url() {
+        b"" => out.extend_from_slice(text[..end].trim_ascii_end()),
+        url => out.extend_from_slice(&on_one_line(url)),
     }
 }
 
