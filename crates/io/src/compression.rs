@@ -1,8 +1,8 @@
 //! Decompression of files while they are read, and of HTTP bodies in memory.
 //!
 //! A file may be gzip with any number of members or zstd with any number of frames, skippable ones
-//! included. Trailing bytes that are neither are damage, because they cannot be distinguished from
-//! a damaged member. A `.warc.zst` file may begin with a skippable frame of a special type. It
+//! included. Zeros may follow a member of gzip, as tapes and block devices pad files. Other bytes
+//! between or after members are damage, because they cannot be distinguished from a damaged member. A `.warc.zst` file may begin with a skippable frame of a special type. It
 //! holds a dictionary for the following frames, plain or as a zstd frame (RFC 8878, section 5; the
 //! IIPC's Zstandard Compression of WARC Files, version 1.0).
 //!
@@ -10,11 +10,11 @@
 //! deflate data as `deflate`; both are accepted. A truncated body is reported as not whole.
 
 use std::fmt;
-use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use brotli_decompressor::Decompressor;
-use flate2::bufread::{GzDecoder, MultiGzDecoder};
+use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use portcullis_dialect::limits::{
@@ -125,7 +125,7 @@ impl Coding {
     pub(crate) fn decode(self, stored: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         let buffered = |stored| BufReader::with_capacity(COMPRESSED_READ_BYTES, stored);
         Ok(match self {
-            Coding::Gzip => Box::new(MultiGzDecoder::new(buffered(stored))),
+            Coding::Gzip => Box::new(Members(Some(GzDecoder::new(buffered(stored))))),
             Coding::Zstd => {
                 let (dictionary, stored) = split_dictionary(stored)?;
                 let mut decoder = zstd::Decoder::with_dictionary(buffered(stored), &dictionary)?;
@@ -188,6 +188,41 @@ fn read_to_max(decoder: &mut impl Read, mut bytes: Vec<u8>, bytes_max: usize) ->
     let wanted = (bytes_max - bytes.len()) as u64;
     let result = decoder.take(wanted).read_to_end(&mut bytes);
     Decoded { is_whole: result.is_ok() && bytes.len() < bytes_max, bytes }
+}
+
+/// Reads the members of a gzip file, one after another; `None` at the end. The one that is read is
+/// replaced, and not reset, so that the bytes between two members can be seen.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let count = member.read(out)?;
+            if count > 0 || out.is_empty() {
+                return Ok(count);
+            }
+            let stored = self.0.take().map(GzDecoder::into_inner);
+            self.0 = stored.map(after_zeros).transpose()?.flatten().map(GzDecoder::new);
+        }
+        Ok(0)
+    }
+}
+
+/// Drops zeros from the front of `stored`. Returns the rest, or `None` if there is none.
+fn after_zeros<R: BufRead>(mut stored: R) -> io::Result<Option<R>> {
+    loop {
+        let bytes = match stored.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let (read, zeros) = (bytes.len(), bytes.iter().take_while(|&&byte| byte == 0).count());
+        stored.consume(zeros);
+        match zeros < read {
+            true => return Ok(Some(stored)),
+            false if read == 0 => return Ok(None),
+            false => {}
+        }
+    }
 }
 
 /// Decompresses all members of gzip data. Zeros and white space may follow the last one, because
