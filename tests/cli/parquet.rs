@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::{Compression, Encoding};
+use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::metadata::ParquetMetaDataWriter;
-use ::parquet::file::properties::{WriterProperties, WriterVersion};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::parser::parse_message_type;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray};
 
@@ -372,6 +375,68 @@ fn write_long(folder: &Folder, name: &str, has_dictionary: bool) {
         .set_compression(Compression::ZSTD(Default::default()));
     let urls = array(StringArray::from(vec![ALLOWED.to_owned(), long]));
     write_as(folder, name, vec![("url", urls)], properties.build());
+}
+
+/// Writes captures whose columns are text by their type alone: nothing checks that they are UTF-8.
+fn write_captures(folder: &Folder, name: &str, rows: &[(&[u8], &[u8])], compression: Compression) {
+    let message = "message captures { required binary url (UTF8); required binary body (UTF8); }";
+    let schema = Arc::new(parse_message_type(message).unwrap());
+    let properties = WriterProperties::builder()
+        .set_compression(compression)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let file = fs::File::create(folder.path(name)).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, properties.into()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for of in [|row: &(&[u8], &[u8])| row.0.to_vec(), |row: &(&[u8], &[u8])| row.1.to_vec()] {
+        let values: Vec<ByteArray> = rows.iter().map(|row| of(row).into()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// A byte that is not UTF-8 is part of a body, as in other archives; in a URL it is a broken record.
+#[test]
+fn captures_that_are_not_utf_8_are_records() {
+    let folder = Folder::new();
+    let rows: &[(&[u8], &[u8])] = &[
+        (b"https://a.test/robots.txt", b"# caf\xe9\nUser-agent: *\nDisallow: /x\n"),
+        (b"https://b.test\xff/robots.txt", b"User-agent: *\nDisallow: /x\n"),
+        (b"https://c.test/robots.txt", b"User-agent: *\nDisallow: /x\n"),
+    ];
+    write_captures(&folder, "captures.parquet", rows, Compression::UNCOMPRESSED);
+    let output = folder.ok("compile captures.parquet -o a.set --no-summary");
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("the capture of the URL") && err.lines().count() == 2, "{err}");
+    folder.write("list.txt", "https://a.test/x\nhttps://a.test/y\nhttps://c.test/x\n");
+    let output = folder.ok("classify list.txt -p a.set -a Bot --no-summary");
+    let expected =
+        "disallow\thttps://a.test/x\nallow\thttps://a.test/y\ndisallow\thttps://c.test/x\n";
+    assert_stdout(&output, expected);
+}
+
+/// A page that is longer than the limit in memory is an error wherever it is decompressed.
+#[test]
+fn pages_of_bodies_have_a_limit() {
+    let folder = Folder::new();
+    let long = vec![b'a'; PARQUET_PAGE_BYTES_MAX as usize + 1];
+    let disallowed = format!("{DISALLOWED}robots.txt");
+    let rows: &[(&[u8], &[u8])] =
+        &[(b"https://a.test/robots.txt", b""), (disallowed.as_bytes(), &long)];
+    write_captures(&folder, "x.parquet", rows, Compression::ZSTD(Default::default()));
+    assert!(folder.read("x.parquet").len() < 100_000);
+    let words = ["x.parquet: row group 1, column body: a page of 134 MB", "shorter pages"];
+    assert_fails(&folder.output("compile x.parquet -o a.set"), &words);
+    // Of all rows, the stored pages are copied.
+    folder.ok("filter x.parquet --robots robots/b.example.txt -a Bot -o y.parquet");
+    assert_fails(&folder.output(format!("filter x.parquet {FLAGS} -v -o z.parquet")), &words);
+    folder.ok(format!("filter x.parquet {FLAGS} -v -o z.txt"));
+    let names = folder.names();
+    assert!(!names.iter().any(|name| name.contains("a.set") || name == "z.parquet"), "{names:?}");
 }
 
 /// Returns a Python with pyarrow; prints a note and returns `None` if there is none.

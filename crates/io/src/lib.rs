@@ -70,6 +70,7 @@ pub mod output;
 pub mod parquet;
 mod parquet_columns;
 mod parquet_file;
+mod parquet_group;
 mod parquet_pages;
 mod record;
 pub mod runner;

@@ -13,8 +13,7 @@ use arrow_array::types::{
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrowPrimitiveType, BinaryArray, BinaryViewArray, BooleanArray, RecordBatch,
-    StringArray, StructArray,
+    Array, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch, StructArray,
 };
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
@@ -92,7 +91,7 @@ impl Places {
             type_at(schema.fields(), &place.path).is_some_and(|data_type| match data_type {
                 DataType::Timestamp(unit, _) => *unit != TimeUnit::Second,
                 DataType::Int64 if place.field == CaptureField::FetchedAt => place.is_in_seconds,
-                DataType::Binary | DataType::Utf8 => true,
+                DataType::Date32 | DataType::BinaryView => true,
                 data_type => holds_numbers(data_type) || *data_type == DataType::Boolean,
             })
         };
@@ -125,7 +124,7 @@ fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String
     let data_type = entries(column.data_type());
     let (fits, types): (fn(&DataType) -> bool, _) = match field {
         CaptureField::Status => (holds_numbers, "numbers"),
-        CaptureField::FetchedAt => (holds_times, "timestamps or text"),
+        CaptureField::FetchedAt => (holds_times, "timestamps, dates or text"),
         CaptureField::Error | CaptureField::Truncated => (is_flag, "booleans, numbers or text"),
         _ => (holds_bytes, "text or bytes"),
     };
@@ -211,7 +210,6 @@ pub(super) fn can_be_times(column: &Field, has_unit: bool) -> Result<(), String>
     let data_type = entries(column.data_type());
     let name = column.name();
     match data_type {
-        DataType::Date32 => Ok(()),
         data_type if holds_times(data_type) => Ok(()),
         data_type if holds_numbers(data_type) && has_unit => Ok(()),
         data_type if holds_numbers(data_type) => Err(format!(
@@ -247,7 +245,7 @@ fn holds_numbers(data_type: &DataType) -> bool {
 }
 
 fn holds_times(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Timestamp(_, _)) || holds_bytes(data_type)
+    matches!(data_type, DataType::Timestamp(_, _) | DataType::Date32) || holds_bytes(data_type)
 }
 
 fn is_flag(data_type: &DataType) -> bool {
@@ -278,9 +276,7 @@ struct Column<'a> {
 
 /// The values of a column.
 pub(super) enum Values<'a> {
-    Binary(&'a BinaryArray),
-    Views(&'a BinaryViewArray),
-    Utf8(&'a StringArray),
+    Bytes(&'a BinaryViewArray),
     Booleans(&'a BooleanArray),
     Numbers(Vec<Option<f64>>),
     /// Seconds.
@@ -317,9 +313,7 @@ impl<'a> Values<'a> {
     /// Returns the value in a row.
     pub fn at(&self, row: usize) -> FieldValue<'a> {
         let value = match self {
-            Values::Binary(array) => array.is_valid(row).then(|| text(array.value(row))),
-            Values::Views(array) => array.is_valid(row).then(|| text(array.value(row))),
-            Values::Utf8(array) => array.is_valid(row).then(|| text(array.value(row).as_bytes())),
+            Values::Bytes(array) => array.is_valid(row).then(|| text(array.value(row))),
             Values::Booleans(array) => {
                 array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
             }
@@ -342,9 +336,7 @@ impl<'a> Values<'a> {
             return Some(Values::Times(seconds));
         }
         Some(match column.data_type() {
-            DataType::Binary => Values::Binary(column.as_binary()),
-            DataType::BinaryView => Values::Views(column.as_binary_view()),
-            DataType::Utf8 => Values::Utf8(column.as_string()),
+            DataType::BinaryView => Values::Bytes(column.as_binary_view()),
             DataType::Boolean => Values::Booleans(column.as_boolean()),
             // Parquet has no type for times in seconds.
             DataType::Int64 if is_in_seconds => {

@@ -10,7 +10,7 @@
 //!
 //! Cost: only the columns with the URLs and the times are read. Cutting reads the headers of its pages. Memory: a
 //! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
-//! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`] bytes is an error
+//! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`](portcullis_dialect::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
 //! before anything is decompressed. Decoding holds the pages of one batch, and
 //! [`Part::memory_bytes`] counts them. A part that is a row group is decoded in batches of
 //! [`PARQUET_BATCH_URLS`] rows, or fewer if they are long.
@@ -20,28 +20,24 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, TimeUnit as ArrowUnit};
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups, RowSelection,
-    RowSelector,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection, RowSelector,
 };
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::{Compression, Type as PhysicalType};
-use parquet::column::page::{PageIterator, PageReader};
+use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, RowGroupMetaData,
 };
-use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use portcullis_dialect::limits::{
-    CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX,
-};
+use portcullis_dialect::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 
 use super::values::time_of;
 use super::{Arena, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
@@ -52,6 +48,7 @@ use crate::parquet_file::{
     OpenFailure, guarded, no_parquet, plain_text, supported_compression, text_of,
 };
 pub use crate::parquet_file::{ParquetSource, StoredFile};
+use crate::parquet_group::{GroupColumns, Sizes, damage, next_page};
 use crate::parquet_pages::{PageHeader, PageHeaders};
 
 /// A Parquet file with a column of URLs.
@@ -163,57 +160,10 @@ impl ParquetList {
         self.times.iter().map(|(leaf, _)| leaf).chain(&self.agents)
     }
 
-    /// Returns the headers of the pages of a column in a row group.
-    fn headers(&self, row_group: usize, leaf: &Leaf) -> Result<PageHeaders, InputError> {
-        let chunk = self.row_group(row_group).column(leaf.place);
-        supported_compression(chunk)
-            .map_err(|problem| self.unreadable(row_group, &leaf.name, &problem))?;
-        // The crate asserts that the metadata is not negative.
-        guarded(|| Ok(PageHeaders::of(&self.source.file, chunk)))
-            .map_err(|problem| self.damaged(row_group, &leaf.name, &problem))
-    }
-
-    /// Returns the next header of a column, or `None` after the last. Long pages are an error.
-    fn next_page(
-        &self,
-        row_group: usize,
-        leaf: &Leaf,
-        headers: &mut PageHeaders,
-    ) -> Result<Option<PageHeader>, InputError> {
-        let next = headers.next();
-        let next = next.map_err(|problem| self.damaged(row_group, &leaf.name, &problem))?;
-        match next.filter(|page| page.bytes > PARQUET_PAGE_BYTES_MAX) {
-            Some(page) => Err(self.unreadable(row_group, &leaf.name, &too_long(&page))),
-            None => Ok(next),
-        }
-    }
-
     /// Returns the size of the pages of a column in a row group.
     fn sizes(&self, row_group: usize, leaf: &Leaf) -> Result<Sizes, InputError> {
-        let mut headers = self.headers(row_group, leaf)?;
-        let mut sizes = Sizes::default();
-        while let Some(page) = self.next_page(row_group, leaf, &mut headers)? {
-            match page.is_dictionary {
-                true => sizes.dictionary_bytes = page.bytes,
-                false => {
-                    sizes.sum += page.bytes;
-                    sizes.page_max = sizes.page_max.max(page.bytes);
-                    sizes.row_max = sizes.row_max.max(page.bytes / page.rows.max(1) as u64);
-                }
-            }
-        }
-        Ok(sizes)
-    }
-
-    /// Returns the pages of a column in a row group.
-    fn pages(
-        &self,
-        row_group: usize,
-        column: usize,
-    ) -> Result<SerializedPageReader<StoredFile>, ParquetError> {
-        let metadata = self.row_group(row_group);
-        let (file, rows) = (Arc::clone(&self.source.file), metadata.num_rows() as usize);
-        SerializedPageReader::new(file, metadata.column(column), rows, None)
+        let sizes = self.source.sizes(row_group, leaf.place);
+        sizes.map_err(|problem| self.unreadable(row_group, &leaf.name, &problem))
     }
 
     /// Returns the error for a column of a row group, which is counted from 0.
@@ -225,37 +175,16 @@ impl ParquetList {
 
     /// Returns the error for damage in a column of a row group, which is counted from 0.
     fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
-        let problem = match problem.contains("Required field") {
-            true => "its pages have no headers; is the column encrypted?",
-            false => problem,
-        };
-        let problem = format!("{problem}; fetch the file again or write it anew");
-        self.unreadable(row_group, column, &problem)
+        self.unreadable(row_group, column, &damage(problem))
+    }
+
+    fn unreadable_urls(&self, row_group: usize, problem: &str) -> InputError {
+        self.unreadable(row_group, &self.urls.name, problem)
     }
 
     /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
         self.damaged(row_group, &self.urls.name, problem)
-    }
-}
-
-/// The sizes of the pages of a column in a row group, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sizes {
-    /// All pages but the dictionary.
-    sum: u64,
-    page_max: u64,
-    /// The mean bytes of a row, in the page with the longest.
-    row_max: u64,
-    dictionary_bytes: u64,
-}
-
-impl Sizes {
-    /// Returns the bytes in memory while this number of rows is decoded: whole pages, parts of the
-    /// pages before and after them, and the dictionary.
-    fn of_rows(&self, rows: u64) -> u64 {
-        let pages = rows.saturating_mul(self.row_max.max(1)).saturating_add(2 * self.page_max);
-        self.dictionary_bytes + self.sum.min(pages)
     }
 }
 
@@ -438,10 +367,10 @@ impl Parts {
     fn row_group_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
         let sizes = self.list.leaves().map(|leaf| self.list.sizes(self.row_group, leaf));
         let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
-        let row_max = sizes.iter().map(|sizes| sizes.row_max).max().unwrap_or(0).max(1);
-        let batch_rows = (PARQUET_PAGE_BYTES_MAX / row_max).clamp(1, PARQUET_BATCH_URLS as u64);
-        let memory_bytes = sizes.iter().map(|sizes| sizes.of_rows(batch_rows)).sum();
-        Ok(Extent { rows, batch_rows: batch_rows as usize, memory_bytes })
+        let batch_rows = sizes.iter().map(|sizes| sizes.rows_at_once(PARQUET_BATCH_URLS)).min();
+        let batch_rows = batch_rows.unwrap_or(1);
+        let memory_bytes = sizes.iter().map(|sizes| sizes.of_rows(batch_rows as u64)).sum();
+        Ok(Extent { rows, batch_rows, memory_bytes })
     }
 
     /// Returns the extent of the next part of a row group with `rows` rows: whole pages, up to the
@@ -477,8 +406,9 @@ impl Parts {
             Some(pages) => pages,
             None => {
                 let others = list.other_leaves().map(|leaf| list.sizes(row_group, leaf));
+                let headers = list.source.headers(row_group, list.urls.place);
                 Pages {
-                    headers: list.headers(row_group, &list.urls)?,
+                    headers: headers.map_err(|it| list.unreadable_urls(row_group, &it))?,
                     dictionary_bytes: 0,
                     rows_left: 0,
                     page_bytes: 0,
@@ -494,7 +424,8 @@ impl Parts {
         loop {
             let (list, row_group) = (Arc::clone(&self.list), self.row_group);
             let pages = self.pages()?;
-            let page = list.next_page(row_group, &list.urls, &mut pages.headers)?;
+            let page = next_page(&mut pages.headers);
+            let page = page.map_err(|problem| list.unreadable_urls(row_group, &problem))?;
             let Some(page) = page else { return Ok(None) };
             if page.is_dictionary {
                 pages.dictionary_bytes = page.bytes;
@@ -504,15 +435,6 @@ impl Parts {
             }
         }
     }
-}
-
-fn too_long(page: &PageHeader) -> String {
-    let kind = if page.is_dictionary { "dictionary" } else { "page" };
-    format!(
-        "a {kind} of {} MB in memory; the limit is {} MiB; write the file anew with shorter pages",
-        page.bytes / 1_000_000,
-        PARQUET_PAGE_BYTES_MAX / (1024 * 1024)
-    )
 }
 
 impl Iterator for Parts {
@@ -595,6 +517,20 @@ impl Part {
         self.list.chunk(self.row_group).compression()
     }
 
+    /// Returns the most rows of a column of the row group, up to `rows_max`, to read at once.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::List`] if a page is too long, or the column is damaged.
+    pub(crate) fn rows_at_once(&self, column: usize, rows_max: usize) -> Result<usize, InputError> {
+        let sizes = self.list.source.sizes(self.row_group, column);
+        let sizes = sizes.map_err(|problem| {
+            let chunk = self.list.row_group(self.row_group).column(column);
+            self.list.unreadable(self.row_group, &chunk.column_path().string(), &problem)
+        })?;
+        Ok(sizes.rows_at_once(rows_max))
+    }
+
     /// Calls `read` with the pages of any column of the row group. `column` is its position among
     /// the leaves of the schema.
     ///
@@ -611,7 +547,7 @@ impl Part {
         let path = || chunk.column_path().string();
         supported_compression(chunk)
             .map_err(|problem| self.list.unreadable(self.row_group, &path(), &problem))?;
-        let pages = || self.list.pages(self.row_group, column);
+        let pages = || self.list.source.pages(self.row_group, column);
         let read = || read(Box::new(pages()?));
         guarded(|| read().map_err(|error| text_of(&error)))
             .map_err(|problem| self.list.damaged(self.row_group, &path(), &problem))
@@ -625,14 +561,8 @@ impl Part {
     pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
         let left = self.rows() - skipped;
         let start = || {
-            let pages = |leaf: &Leaf| -> Result<Option<Box<dyn PageReader>>, ParquetError> {
-                Ok(Some(Box::new(self.list.pages(self.row_group, leaf.place)?)))
-            };
-            let columns = ReadColumns {
-                rows: self.list.row_group(self.row_group).num_rows() as usize,
-                pages: Mutex::new(self.list.leaves().map(pages).collect::<Result<_, _>>()?),
-                metadata: Arc::clone(&self.list.source.metadata),
-            };
+            let leaves = self.list.leaves().map(|leaf| Some(leaf.place));
+            let columns = GroupColumns::new(&self.list.source, self.row_group, leaves)?;
             let rows = [RowSelector::skip(self.first + skipped), RowSelector::select(left)];
             let rows = Some(RowSelection::from(rows.to_vec()));
             ParquetRecordBatchReader::try_new_with_row_groups(
@@ -772,42 +702,3 @@ pub(crate) fn on_one_line(url: &[u8]) -> Vec<u8> {
     }
     line
 }
-
-/// The columns of one row group that are read.
-struct ReadColumns {
-    rows: usize,
-    /// Taken when a column is opened.
-    pages: Mutex<Vec<Option<Box<dyn PageReader>>>>,
-    metadata: Arc<ParquetMetaData>,
-}
-
-impl RowGroups for ReadColumns {
-    fn num_rows(&self) -> usize {
-        self.rows
-    }
-
-    fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner)[column].take();
-        Ok(Box::new(OnePageReader(pages)))
-    }
-
-    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
-        Box::new(std::iter::empty())
-    }
-
-    fn metadata(&self) -> &ParquetMetaData {
-        &self.metadata
-    }
-}
-
-struct OnePageReader(Option<Box<dyn PageReader>>);
-
-impl Iterator for OnePageReader {
-    type Item = Result<Box<dyn PageReader>, ParquetError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.take().map(Ok)
-    }
-}
-
-impl PageIterator for OnePageReader {}

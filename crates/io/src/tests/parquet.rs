@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, Float32Array,
-    Float64Array, Int16Array, Int32Array, Int64Array, LargeBinaryArray, LargeStringArray,
-    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
-    UInt64Array,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
+    Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, LargeBinaryArray,
+    LargeStringArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt8Array, UInt64Array,
 };
 use arrow_schema::Field;
 use parquet::arrow::ArrowWriter;
@@ -194,10 +194,15 @@ fn times_in_every_layout() {
     assert_eq!(found(column(TimestampMillisecondArray::from(vec![-1]))), None);
     assert_eq!(found(texts(&["1970-01-01T00:00:07Z"])), seven);
     assert_eq!(found(column(StringArray::from(vec![None::<&str>]))), Some(None));
+    assert_eq!(found(texts(&["1970-01-01 00:00:07"])), seven);
+    assert_eq!(found(texts(&["19700101000007"])), seven);
+    assert_eq!(found(column(Date32Array::from(vec![1]))), Some(Some(UnixSeconds(86_400))));
+    assert_eq!(found(column(Date32Array::from(vec![-1]))), None);
     assert_eq!(found(texts(&["today"])), None);
 
     let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
-    let said = "its time is \"today\"; expected RFC 3339: 2024-05-01T12:00:00Z";
+    let said = "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
+                2024-05-01 or 20240501120000";
     assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
 }
 
@@ -333,8 +338,8 @@ fn columns_that_are_missing_or_of_another_type() {
         (
             times(),
             &usual,
-            "the column timestamp holds Int64; fetched_at needs timestamps or text; name another \
-             with --field fetched_at=COLUMN, or none with --field fetched_at=",
+            "the column timestamp holds Int64; fetched_at needs timestamps, dates or text; name \
+             another with --field fetched_at=COLUMN, or none with --field fetched_at=",
         ),
     ] {
         assert_eq!(problem(columns, names), expected);

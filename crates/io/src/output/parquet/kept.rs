@@ -49,7 +49,7 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
     outputs: &[u8],
     output: u8,
 ) -> Result<EncodedGroup, E> {
-    let rows = Rows { outputs, output, batch_rows: part.batch_rows().min(PARQUET_BATCH_ROWS) };
+    let rows = Rows { outputs, output, batch_rows: PARQUET_BATCH_ROWS };
     let kept = rows.kept(0..outputs.len());
     if kept == 0 {
         return Ok(EncodedGroup::default());
@@ -63,6 +63,7 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
     let mut sinks = sinks(chunks.len());
     let mut closed = Vec::with_capacity(chunks.len());
     for ((place, chunk), sink) in chunks.iter().enumerate().zip(&mut sinks) {
+        let rows = Rows { batch_rows: part.rows_at_once(place, PARQUET_BATCH_ROWS)?, ..rows };
         closed.push(part.read_column(place, |pages| {
             let properties = as_before(chunk, version, kept);
             copy_column(&chunk.column_descr_ptr(), pages, properties, sink, &rows)
@@ -72,6 +73,7 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
 }
 
 /// The rows of one output.
+#[derive(Clone, Copy)]
 struct Rows<'r> {
     outputs: &'r [u8],
     output: u8,
