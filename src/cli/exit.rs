@@ -20,4 +20,4 @@ Exit status:
      host. With --fail: filter kept nothing, diff found a change, lint found a problem.
   2  Wrong usage, unreadable input, a damaged policy set, or output that cannot be written. No
      partial output is left. If the program is killed (SIGKILL, power loss), a file whose name ends
-     in .unfinished may be left beside the output; remove it.";
+     in .unfinished may be left beside the output; the next run that writes this output removes it.";

@@ -273,6 +273,60 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.unwrap().success());
 }
 
+/// What killed processes leave is removed by the next run that writes the same output, and what a
+/// process is writing is not.
+#[test]
+fn the_next_run_removes_what_nobody_holds() {
+    let folder = Folder::new();
+    folder.write("list", "https://a.example/\n");
+    let long = "n".repeat(240);
+    for name in ["out.tsv", &long] {
+        let line = format!("classify --robots robots -a Bot -o {name} --format tsv");
+        // Each waits for its list.
+        let start = |count: usize| {
+            let child = spawn(&folder, &line, Stdio::piped());
+            while unfinished(&folder).len() < count {
+                std::thread::yield_now();
+            }
+            child
+        };
+        let (mut killed, mut alive) = (start(1), start(2));
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        assert_eq!(unfinished(&folder).len(), 2);
+        folder.ok("classify list --robots robots -a Bot -o other.tsv");
+        assert_eq!(unfinished(&folder).len(), 2, "of another output");
+        folder.ok(line.replace("classify", "classify list"));
+        assert_eq!(unfinished(&folder).len(), 1, "one is held");
+        drop(alive.stdin.take());
+        assert_eq!(alive.wait().unwrap().code(), Some(0));
+        assert_eq!(unfinished(&folder), [""; 0]);
+        assert_eq!(folder.read(name), b"");
+    }
+}
+
+/// A folder that a killed process leaves is removed too.
+#[test]
+fn the_next_run_removes_the_folder_of_a_corpus() {
+    let folder = Folder::new();
+    let line = "synth --hosts 100000 --urls 1 --format folder --out c";
+    let unfinished = || {
+        let names = fs::read_dir(folder.path("c")).into_iter().flatten().flatten();
+        let names = names.map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".unfinished")).collect::<Vec<_>>()
+    };
+    let mut child = spawn(&folder, line, Stdio::null());
+    while !unfinished().iter().any(|name| name.starts_with(".robots.")) {
+        assert_eq!(child.try_wait().unwrap(), None, "{line}");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(unfinished(), [""; 0]);
+    folder.ok("synth --hosts 10 --urls 1 --format folder --out c");
+    assert_eq!(unfinished(), [""; 0]);
+}
+
 /// An unfinished file of a killed process does not disturb the next run.
 #[test]
 fn an_unfinished_file_does_not_disturb() {

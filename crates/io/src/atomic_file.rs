@@ -6,7 +6,10 @@
 //! them before it publishes the first.
 //!
 //! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only
-//! a process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`.
+//! a process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`
+//! (a long NAME is cut). The next process that writes NAME removes it: a process holds a lock on
+//! what it writes (up to [`HELD_MAX`] files), so what nobody holds is left over. Systems other than
+//! Unix keep it.
 //! [`publish_all`] names the outputs of a run without letting such a handler in between, so a signal
 //! leaves all of them or none.
 //!
@@ -27,14 +30,14 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::{Builder, TempDir, TempPath};
+use tempfile::{Builder, NamedTempFile, TempDir, TempPath};
 
 /// The size of the write buffer, in bytes.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -42,12 +45,116 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// How often [`abandon`] tries to remove a folder that other threads still write to.
 const REMOVALS_MAX: usize = 100;
 
-/// The unfinished files and folders of this process.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// The most bytes of an output's name in that of its unfinished file. Systems allow 255 for all of
+/// it, and encrypting ones 143.
+const NAME_BYTES_MAX: usize = 100;
 
-fn lock_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+/// The most unfinished files that a process holds locks on; each lock is a descriptor, of which
+/// systems allow some hundreds.
+const HELD_MAX: usize = 32;
+
+/// The most links that lead to an output one after another, as on Linux.
+const LINKS_MAX: usize = 40;
+
+/// The end of the names of unfinished files.
+const SUFFIX: &str = ".unfinished";
+
+/// The length of the random part of these names.
+const RANDOM_BYTES: usize = 6;
+
+/// The unfinished files and folders of this process.
+static UNFINISHED: Mutex<Unfinished> =
+    Mutex::new(Unfinished { paths: BTreeSet::new(), left: BTreeMap::new(), held: 0 });
+
+struct Unfinished {
+    paths: BTreeSet<PathBuf>,
+    /// The names of unfinished files that were in a folder before this process wrote to it.
+    left: BTreeMap<PathBuf, Vec<OsString>>,
+    /// The number of locks.
+    held: usize,
+}
+
+fn lock_unfinished() -> MutexGuard<'static, Unfinished> {
     // Nothing panics while it is held, and a set of paths cannot be half-changed.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Unfinished {
+    /// Removes the files and folders in `folder` that killed processes have left for the output with
+    /// this prefix. What cannot be removed stays.
+    fn remove_left(&mut self, folder: &Path, prefix: &OsStr) {
+        let list = || {
+            let names = fs::read_dir(folder).into_iter().flatten().flatten();
+            let names = names.map(|entry| entry.file_name());
+            names.filter(|name| name.as_encoded_bytes().ends_with(SUFFIX.as_bytes())).collect()
+        };
+        // Listed once for each folder, and not for each of its outputs.
+        let left = self.left.entry(folder.to_owned()).or_insert_with(list);
+        left.retain(|name| {
+            let is_of_output = is_unfinished(name, prefix);
+            if is_of_output {
+                remove_if_left(&folder.join(name));
+            }
+            !is_of_output
+        });
+    }
+}
+
+/// Whether `name` is that of an unfinished file with this prefix.
+fn is_unfinished(name: &OsStr, prefix: &OsStr) -> bool {
+    let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+    let random = rest.and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
+    random.is_some_and(|it| it.len() == RANDOM_BYTES && it.iter().all(u8::is_ascii_alphanumeric))
+}
+
+/// Removes an unfinished file or folder that no process holds.
+#[cfg(unix)]
+fn remove_if_left(path: &Path) {
+    let Ok(kind) = fs::symlink_metadata(path).map(|metadata| metadata.file_type()) else { return };
+    // Opening anything else could wait.
+    let opened = (kind.is_file() || kind.is_dir()).then(|| File::open(path));
+    let Some(Ok(opened)) = opened else { return };
+    if opened.try_lock().is_ok() {
+        // Another process may be faster.
+        let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+}
+
+/// Does nothing: a lock would keep others from reading the file.
+#[cfg(not(unix))]
+fn remove_if_left(_: &Path) {}
+
+/// A lock on an unfinished file or folder, until it has its name.
+struct Held {
+    _file: File,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        lock_unfinished().held -= 1;
+    }
+}
+
+/// Locks a new file or folder. Returns the lock, which is the file; the inner value is `None` if it
+/// cannot be locked. `None` if another process took it for one that is left over.
+#[cfg(unix)]
+fn hold(opened: io::Result<File>) -> Option<Option<File>> {
+    use std::fs::TryLockError;
+    use std::os::unix::fs::MetadataExt as _;
+
+    let Ok(file) = opened else { return Some(None) };
+    match file.try_lock() {
+        Ok(()) if file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) => None,
+        Ok(()) => Some(Some(file)),
+        Err(TryLockError::WouldBlock) => None,
+        // A file system without locks.
+        Err(TryLockError::Error(_)) => Some(None),
+    }
+}
+
+#[cfg(not(unix))]
+fn hold(_: io::Result<File>) -> Option<Option<File>> {
+    Some(None)
 }
 
 /// Removes all unfinished files and folders of this process, which is about to end by a signal.
@@ -56,7 +163,7 @@ fn lock_unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// process, so that nothing is left behind and nothing is published.
 pub fn abandon() {
     let unfinished = lock_unfinished();
-    for path in &*unfinished {
+    for path in &unfinished.paths {
         // The process ends whether or not the file can be removed.
         let _ = fs::remove_file(path);
         for _ in 0..REMOVALS_MAX {
@@ -69,33 +176,66 @@ pub fn abandon() {
 }
 
 /// An entry of [`UNFINISHED`].
-struct Registered(PathBuf);
+struct Registered {
+    path: PathBuf,
+    /// Dropped after the entry: the lock on the entries is not held twice.
+    _held: Option<Held>,
+}
 
 impl Registered {
-    /// Calls `create` for a path beside `target` with this mode, and registers the path.
+    /// Calls `create` for a path beside `target` with this mode, and registers the path. `open`
+    /// opens what was created.
     fn create<T>(
         target: &Path,
         mode: u32,
-        create: impl FnOnce(&Builder, &Path) -> io::Result<T>,
-        path: impl FnOnce(&T) -> &Path,
+        create: impl Fn(&Builder, &Path) -> io::Result<T>,
+        path: impl Fn(&T) -> &Path,
+        open: impl Fn(&T) -> io::Result<File>,
     ) -> io::Result<(T, Registered)> {
-        // The temporary name includes the final name.
-        let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
-        let prefix: OsString = [".".as_ref(), name, ".".as_ref()].into_iter().collect();
+        /// How often another process may take a new file for one that is left over.
+        const TRIES: usize = 3;
+        let (folder, prefix) = (folder_of(target), prefix_of(target)?);
         let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(".unfinished");
+        builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM_BYTES);
         set_permissions(&mut builder, mode);
         let mut unfinished = lock_unfinished();
-        let created = create(&builder, folder_of(target))?;
+        unfinished.remove_left(folder, &prefix);
+        let mut tries = 0;
+        let (created, held) = loop {
+            let created = create(&builder, folder)?;
+            tries += 1;
+            let is_held = unfinished.held < HELD_MAX;
+            match if is_held { hold(open(&created)) } else { Some(None) } {
+                None if tries < TRIES => {}
+                held => break (created, held.flatten()),
+            }
+        };
+        unfinished.held += usize::from(held.is_some());
         let path = path(&created).to_owned();
-        unfinished.insert(path.clone());
-        Ok((created, Registered(path)))
+        unfinished.paths.insert(path.clone());
+        Ok((created, Registered { path, _held: held.map(|file| Held { _file: file }) }))
     }
+}
+
+/// Returns the beginning of the names of the unfinished files of an output, with its name, cut if it
+/// is long.
+fn prefix_of(target: &Path) -> io::Result<OsString> {
+    let name = target.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let mut prefix = OsString::from(".");
+    if name.len() <= NAME_BYTES_MAX {
+        prefix.push(name);
+    } else {
+        let name = name.to_string_lossy();
+        let end = (0..=NAME_BYTES_MAX).rev().find(|&end| name.is_char_boundary(end));
+        prefix.push(&name[..end.unwrap_or(0)]);
+    }
+    prefix.push(".");
+    Ok(prefix)
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        lock_unfinished().remove(&self.0);
+        lock_unfinished().paths.remove(&self.path);
     }
 }
 
@@ -137,7 +277,7 @@ pub fn publish_all(outputs: Vec<Complete>) -> Result<(), PublishError> {
     let mut synced = BTreeSet::new();
     for (position, target) in targets.iter().enumerate() {
         if synced.insert(folder_of(target)) {
-            sync_folder_of(target).map_err(failed(position))?;
+            sync_folder(folder_of(target)).map_err(failed(position))?;
         }
     }
     Ok(())
@@ -152,28 +292,69 @@ pub struct AtomicFile {
     target: PathBuf,
 }
 
+/// Returns the file that an output at `path` is: the target of `path` if it is a link, whether or
+/// not it exists.
+///
+/// # Errors
+///
+/// If links lead in a circle, or a folder on the way cannot be searched.
+pub fn target_of(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::canonicalize(&target) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            found => return found,
+        }
+        match fs::read_link(&target) {
+            Ok(next) => target = folder_of(&target).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+/// Checks that an output may be written at `path`: no file is there, or one that may be written.
+/// Renaming needs no such permission, but a file without it is not to be replaced.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidInput`] if something else than a regular file is there, or the system's error.
+pub fn check(path: &Path) -> io::Result<()> {
+    permissions_at(&target_of(path)?).map(drop)
+}
+
+/// Returns the permissions of the file to replace; `None` if there is none.
+fn permissions_at(target: &Path) -> io::Result<Option<Permissions>> {
+    let metadata = match fs::metadata(target) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        metadata => metadata?,
+    };
+    if !metadata.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    // The mode does not keep root from opening the file.
+    if metadata.permissions().readonly() {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
+    OpenOptions::new().append(true).open(target)?;
+    Ok(Some(metadata.permissions()))
+}
+
 impl AtomicFile {
     /// Creates a file that will be published as `path`, or as the target of `path` if that is a
-    /// link.
+    /// link, whether or not the target exists.
     ///
     /// # Errors
     ///
-    /// If the file cannot be created, or `path` exists and is not a regular file
-    /// ([`ErrorKind::InvalidInput`]).
+    /// If the file cannot be created, `path` exists and may not be written
+    /// ([`ErrorKind::PermissionDenied`]), or it is not a regular file ([`ErrorKind::InvalidInput`]).
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
-        // Replace the target of a link, not the link.
-        let target = match fs::canonicalize(path) {
-            Ok(target) => target,
-            Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
-            Err(error) => return Err(error),
-        };
-        let permissions = match fs::metadata(&target) {
-            Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
-            Ok(_) => return Err(ErrorKind::InvalidInput.into()),
-            Err(_) => None,
-        };
+        let target = target_of(path)?;
+        let permissions = permissions_at(&target)?;
         let create = |builder: &Builder, folder: &Path| builder.tempfile_in(folder);
-        let (file, registered) = Registered::create(&target, 0o666, create, |file| file.path())?;
+        let open = |file: &NamedTempFile| file.as_file().try_clone();
+        let (file, registered) =
+            Registered::create(&target, 0o666, create, |file| file.path(), open)?;
         let (file, path) = file.into_parts();
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         let file = AtomicFile { file, path, registered, target };
@@ -228,7 +409,8 @@ impl AtomicFolder {
     /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<AtomicFolder> {
         let create = |builder: &Builder, folder: &Path| builder.tempdir_in(folder);
-        let (folder, registered) = Registered::create(path, 0o777, create, TempDir::path)?;
+        let open = |folder: &TempDir| File::open(folder.path());
+        let (folder, registered) = Registered::create(path, 0o777, create, TempDir::path, open)?;
         Ok(AtomicFolder { folder, registered, target: path.to_owned() })
     }
 
@@ -237,14 +419,14 @@ impl AtomicFolder {
         self.folder.path()
     }
 
-    /// Syncs all files, with one call where the system supports it.
+    /// Syncs all files: on Linux with one call, elsewhere one by one.
     ///
     /// # Errors
     ///
     /// If they cannot be synced. The folder is then removed.
     pub fn complete(self) -> io::Result<Complete> {
         let AtomicFolder { folder, registered, target } = self;
-        sync_file_system_of(folder.path())?;
+        sync_files_of(folder.path())?;
         Ok(Complete { written: Written::Folder(folder), registered, target })
     }
 }
@@ -305,11 +487,11 @@ fn set_permissions(builder: &mut Builder, mode: u32) {
     }
 }
 
-/// Makes a rename survive a loss of power. Best effort: without it the old file, which is also
-/// complete, may be back afterwards. So a folder that cannot be opened (Windows) or a file system
-/// that cannot sync one is not an error.
-fn sync_folder_of(target: &Path) -> io::Result<()> {
-    let Ok(opened) = File::open(folder_of(target)) else { return Ok(()) };
+/// Makes the names in a folder survive a loss of power. Best effort: without it the old file, which
+/// is also complete, may be back afterwards. So a folder that cannot be opened (Windows) or a file
+/// system that cannot sync one is not an error.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    let Ok(opened) = File::open(folder) else { return Ok(()) };
     match opened.sync_all() {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
             Ok(())
@@ -320,14 +502,27 @@ fn sync_folder_of(target: &Path) -> io::Result<()> {
 
 /// Syncs all files of a folder with one call. Syncing a million small files one by one takes hours.
 #[cfg(target_os = "linux")]
-fn sync_file_system_of(folder: &Path) -> io::Result<()> {
+fn sync_files_of(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
 }
 
-/// Does nothing: this system syncs files only one by one.
+/// Syncs the files of a folder one by one, and then their names: this system has no call for all.
 #[cfg(not(target_os = "linux"))]
-fn sync_file_system_of(_: &Path) -> io::Result<()> {
-    Ok(())
+fn sync_files_of(folder: &Path) -> io::Result<()> {
+    sync_each(folder)
+}
+
+#[cfg(any(not(target_os = "linux"), test))]
+fn sync_each(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => sync_each(&entry.path())?,
+            // Some systems sync only what may be written.
+            false => OpenOptions::new().append(true).open(entry.path())?.sync_all()?,
+        }
+    }
+    sync_folder(folder)
 }
 
 #[cfg(test)]
@@ -370,6 +565,7 @@ mod tests {
         let made = made.complete().unwrap();
         assert!(!path.exists());
         made.publish().unwrap();
+        sync_each(folder.path()).unwrap();
         assert_eq!(names(folder.path()), ["b"]);
         assert_eq!(names(&path), ["c"]);
     }
