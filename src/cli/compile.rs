@@ -22,11 +22,12 @@ use portcullis_set::{
 };
 use serde::Serialize;
 
-use super::args::{CompileArgs, MergeArgs, OutageArgs};
+use super::args::{CapturePath, CompileArgs, MergeArgs, OutageArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::lists;
 use super::mapped;
-use super::message::{counted, say_plainly};
+use super::message::{Notes, counted, say_plainly};
 use super::plan::{self, SummaryForm};
 use super::stream::{Bar, Progress};
 use super::summary;
@@ -52,9 +53,12 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         scratch: args.memory.scratch(Some(&output)),
         ..IngestConfig::new(dialect, args.text.bytes_max())
     };
-    let target = Target { output: &output, dialect, summary: plan::summary_form(&args.run) };
-    let format = args.input_format;
-    let inputs: Vec<Input> = args.inputs.into_iter().map(|path| Input { path, format }).collect();
+    let (format, summary) = (args.input_format, plan::summary_form(&args.run));
+    let mut notes = Notes { are_kept: summary == SummaryForm::Json, kept: Vec::new() };
+    let paths = args.inputs.iter().map(CapturePath::path);
+    let inputs = lists::expand_captures(paths, format, &mut notes)?.into_iter();
+    let inputs: Vec<Input> = inputs.map(|input| Input { path: input.path, format }).collect();
+    let target = Target { output: &output, dialect, summary, notes: notes.kept };
     let ingested = ingest(&inputs, &config, &engine, !args.run.no_progress, target.summary)?;
     let scratch = config.scratch;
     let config = CompileConfig::of(&ingested, config.dialect, config.robots_bytes_max);
@@ -105,6 +109,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
         output: &args.output.output,
         dialect: settings.dialect,
         summary: plan::summary_form(&args.run),
+        notes: Vec::new(),
     };
     write(&target, &of_sets, (&merged, &config), &engine, started)
 }
@@ -114,6 +119,8 @@ struct Target<'p> {
     output: &'p Path,
     dialect: &'static Dialect,
     summary: SummaryForm,
+    /// Notes on the inputs, for a JSON summary.
+    notes: Vec<String>,
 }
 
 /// Compiles and writes what was ingested since `started`, and shows the summary.
@@ -276,6 +283,8 @@ struct Summary<'r> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sets: &'r [MergedSet],
     inputs: &'r [InputReport],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    notes: &'r [String],
     bytes: u64,
     captures: u64,
     later: u64,
@@ -305,7 +314,7 @@ struct Summary<'r> {
 
 impl<'r> Summary<'r> {
     fn new(
-        target: &Target<'_>,
+        target: &'r Target<'_>,
         sets: &'r [MergedSet],
         (ingested, config): (&'r Ingested, &CompileConfig),
         written: &CompiledSet,
@@ -323,6 +332,7 @@ impl<'r> Summary<'r> {
             output_bytes: written.bytes,
             sets,
             inputs,
+            notes: &target.notes,
             bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
             later: sum(|input| input.later),

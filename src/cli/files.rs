@@ -3,7 +3,8 @@
 //!
 //! The check is the same for all subcommands and runs before any file is opened. The type of an
 //! argument says what its path is: [`written`] knows the types of outputs, of which only its module
-//! makes values. A [`PathBuf`], a [`ListPath`] and the file of an [`AgentValue`] are read. Inputs
+//! makes values. A [`PathBuf`], a [`ListPath`], a [`CapturePath`] and the file of an
+//! [`AgentValue`] are read. Inputs
 //! include the members of folders and the sitemaps of an index, and outputs the files that
 //! `--out-dir` names after lists. Files are compared by identity (on Unix, device and inode), so symbolic and hard links are recognized.
 //! A pipe, terminal or device may be both input and output.
@@ -16,14 +17,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use clap::ArgMatches;
+use portcullis_io::atomic_file;
 use portcullis_io::folder;
+use portcullis_io::input::system_text;
 use portcullis_io::sitemap::files_of_index;
 use same_file::Handle;
 
 use super::agents::AgentValue;
-use super::args::ListPath;
+use super::args::{CapturePath, ListPath};
 use super::lists;
 use super::output::{OutputFile, Written, is_standard_output, values_of, written};
 
@@ -102,11 +105,16 @@ impl Files {
                     files.folders.push(path.clone());
                 }
             }
+            // A pattern or a folder that cannot be read is reported elsewhere.
             for list in values_of::<ListPath>(matches, id) {
-                files.add_input(list.path())?;
-                // A pattern or a folder that cannot be read is reported elsewhere.
                 let lists = lists::expand_quietly(list.path());
+                files.add_inputs(list.path(), &lists)?;
                 files.lists.extend(lists.into_iter().map(|it| it.path));
+            }
+            for captures in values_of::<CapturePath>(matches, id) {
+                let inputs = lists::expand_captures_quietly(captures.path());
+                files.add_inputs(captures.path(), &inputs)?;
+                files.folders.extend(inputs.into_iter().map(|it| it.path).filter(|it| it.is_dir()));
             }
             let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);
             files.inputs.extend(agents.map(Path::to_owned));
@@ -137,6 +145,13 @@ impl Files {
         Ok(())
     }
 
+    /// Adds an argument, and the files that it names.
+    fn add_inputs(&mut self, argument: &Path, named: &[lists::Input]) -> anyhow::Result<()> {
+        self.add_input(lists::file_of_names(argument).unwrap_or(argument))?;
+        let named = || named.iter().map(|input| &input.path).filter(|path| **path != *argument);
+        named().try_for_each(|path| self.add_input(path))
+    }
+
     fn add_output(&mut self, id: &str, path: &Path) {
         let name = format!("--{} {}", id.replace('_', "-"), path.display());
         self.outputs.extend(NamedFile::new(name, path));
@@ -159,7 +174,7 @@ impl Files {
             return Ok(());
         }
         let sitemaps: Vec<PathBuf> = self.lists.iter().flat_map(|it| files_of_index(it)).collect();
-        for path in self.inputs.iter().chain(&self.lists).chain(&sitemaps) {
+        for path in self.inputs.iter().chain(&sitemaps) {
             let (name, identity) = identity_of_input(path);
             if let Some(output) = identity.and_then(|it| written.get(&it)) {
                 bail!("{} is also an input ({name}); {advice}", output.name);
@@ -223,9 +238,23 @@ fn is_url(path: &Path) -> bool {
 fn check_output(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     refuse_url(path)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(!path.as_os_str().is_empty(), "an output has no name; name a file");
+    if is_standard_output(path) {
+        return Ok(());
+    }
+    let text = |error| anyhow!("{shown}: {}", system_text(&error));
+    let target = atomic_file::target_of(path).map_err(text)?;
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     ensure!(folder.is_none_or(Path::is_dir), "{shown}: no such folder; create it first");
-    ensure!(!path.is_dir(), "{shown}: a folder; name a file");
+    ensure!(!target.is_dir(), "{shown}: a folder; name a file");
+    if target.is_file() {
+        atomic_file::check(&target).map_err(|error| {
+            let problem = system_text(&error);
+            anyhow!(
+                "{shown}: a file that may not be written ({problem}); name another, or remove it"
+            )
+        })?;
+    }
     Ok(())
 }
 
@@ -233,6 +262,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
 fn check_folder(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     refuse_url(path)?;
+    ensure!(!path.as_os_str().is_empty(), "the folder has no name; name one, or . for this one");
     ensure!(path != Path::new("-"), "a folder cannot go to standard output; name a folder");
     ensure!(!path.exists() || path.is_dir(), "{shown}: a file, not a folder; name a folder");
     Ok(())
@@ -265,6 +295,7 @@ impl Identity {
     /// Returns the identity of a new file. `None` if the file cannot be created, which is reported
     /// elsewhere.
     fn of_new(path: &Path) -> Option<Identity> {
+        let path = atomic_file::target_of(path).ok()?;
         let folder = match path.parent()? {
             folder if folder.as_os_str().is_empty() => Path::new("."),
             folder => folder,

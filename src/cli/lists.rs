@@ -1,17 +1,25 @@
-//! The lists that arguments name: files, folders and patterns, in a fixed order.
+//! The files that arguments name: files, folders, patterns and files of names, in a fixed order.
+//!
+//! [`expand`] is for lists of URLs, [`expand_captures`] for archives. Archives may be folders of files
+//! named by host, which are inputs as they are.
 //!
 //! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
 //! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders. An
 //! argument that is not a file and has `*`, `?` or `[` is a pattern, for systems whose shell does
-//! not expand patterns.
+//! not expand patterns. `@FILE` names a file with one of these on each line, for more than a command
+//! line holds; a file whose own name begins with `@` is `./@NAME`.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use portcullis_dialect::limits::NAMES_FILE_BYTES_MAX;
 use portcullis_io::input::system_text;
 use portcullis_io::list::ListFormat;
+use portcullis_io::{CaptureFormat, folder};
 use walkdir::WalkDir;
 
 use super::message::{Notes, counted};
@@ -36,13 +44,21 @@ pub fn expand<'a>(
     arguments: impl IntoIterator<Item = &'a Path>,
     notes: &mut Notes,
 ) -> anyhow::Result<Vec<Input>> {
-    let mut found = Found::default();
-    arguments.into_iter().try_for_each(|argument| found.add(argument))?;
-    if found.hidden > 0 {
-        let hidden = counted(found.hidden, "name");
-        notes.add(format!("{hidden} with a leading . or _ left out of folders"));
-    }
-    Ok(found.inputs)
+    Found::default().all(arguments, notes)
+}
+
+/// Returns the archives that `arguments` name, of which a folder of robots.txt files is one. Adds a
+/// note if names were left out.
+///
+/// # Errors
+///
+/// As for [`expand`], and if a folder has archives and files named by host.
+pub fn expand_captures<'a>(
+    arguments: impl IntoIterator<Item = &'a Path>,
+    format: Option<CaptureFormat>,
+    notes: &mut Notes,
+) -> anyhow::Result<Vec<Input>> {
+    Found { captures: Some(format), ..Found::default() }.all(arguments, notes)
 }
 
 /// Returns the lists that an argument names, as far as they can be read: [`expand`] reports failures.
@@ -52,12 +68,26 @@ pub fn expand_quietly(argument: &Path) -> Vec<Input> {
     found.inputs
 }
 
-/// The lists found so far.
+/// Like [`expand_quietly`], for [`expand_captures`] without a format.
+pub fn expand_captures_quietly(argument: &Path) -> Vec<Input> {
+    let mut found = Found { captures: Some(None), ..Found::default() };
+    let _ = found.add(argument);
+    found.inputs
+}
+
+/// Returns FILE of an argument `@FILE`.
+pub fn file_of_names(argument: &Path) -> Option<&Path> {
+    argument.to_str()?.strip_prefix('@').map(Path::new)
+}
+
+/// The files found so far.
 #[derive(Default)]
 struct Found {
     inputs: Vec<Input>,
     /// The number of names in folders that were left out.
     hidden: u64,
+    /// For archives, the format that is given for all.
+    captures: Option<Option<CaptureFormat>>,
 }
 
 fn file(path: PathBuf) -> Input {
@@ -70,10 +100,63 @@ fn is_pattern(argument: &Path) -> bool {
     has_wildcard && argument.symlink_metadata().is_err()
 }
 
+/// Returns the names in a file, one on each line.
+fn names_in(file: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let shown = file.display();
+    let read = || -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        File::open(file)?.take(NAMES_FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    let text = read().map_err(|error| anyhow!("{shown}: {}", system_text(&error)))?;
+    ensure!(
+        text.len() as u64 <= NAMES_FILE_BYTES_MAX,
+        "{shown}: longer than {NAMES_FILE_BYTES_MAX} bytes; is it a file of names?"
+    );
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty());
+    let names = lines.map(|line| path_of(line).with_context(|| format!("{shown}: not UTF-8")));
+    let names: Vec<PathBuf> = names.collect::<anyhow::Result<_>>()?;
+    ensure!(!names.is_empty(), "{shown}: names no file");
+    Ok(names)
+}
+
+#[cfg(unix)]
+fn path_of(name: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    Some(OsStr::from_bytes(name).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(name: &[u8]) -> Option<PathBuf> {
+    str::from_utf8(name).ok().map(PathBuf::from)
+}
+
 impl Found {
+    fn all<'a>(
+        mut self,
+        arguments: impl IntoIterator<Item = &'a Path>,
+        notes: &mut Notes,
+    ) -> anyhow::Result<Vec<Input>> {
+        arguments.into_iter().try_for_each(|argument| self.add(argument))?;
+        if self.hidden > 0 {
+            let hidden = counted(self.hidden, "name");
+            notes.add(format!("{hidden} with a leading . or _ left out of folders"));
+        }
+        Ok(self.inputs)
+    }
+
     fn add(&mut self, argument: &Path) -> anyhow::Result<()> {
+        match file_of_names(argument) {
+            Some(file) => names_in(file)?.iter().try_for_each(|name| self.add_named(name)),
+            None => self.add_named(argument),
+        }
+    }
+
+    fn add_named(&mut self, argument: &Path) -> anyhow::Result<()> {
         if argument.is_dir() {
-            self.add_below(argument)
+            self.add_folder(argument)
         } else if is_pattern(argument) {
             self.add_matching(argument)
         } else {
@@ -87,14 +170,29 @@ impl Found {
         let name = pattern.display();
         let text = pattern.to_str().with_context(|| format!("{name}: no such file"))?;
         let before = self.inputs.len();
-        for path in glob::glob(text).with_context(|| format!("{name}: not a pattern"))? {
+        // What is no pattern was meant as a name.
+        let no_file = |_| anyhow!("{name}: no such file or directory");
+        for path in glob::glob(text).map_err(no_file)? {
             let path = path?;
             match path.is_dir() {
-                true => self.add_below(&path)?,
+                true => self.add_folder(&path)?,
                 false => self.inputs.push(file(path)),
             }
         }
         ensure!(self.inputs.len() > before, "{name}: no file matches");
+        Ok(())
+    }
+
+    /// Adds a folder of robots.txt files, or the files below another one.
+    fn add_folder(&mut self, folder: &Path) -> anyhow::Result<()> {
+        match self.captures {
+            Some(None) if !has_archives(folder)? => self.inputs.push(file(folder.to_owned())),
+            Some(Some(CaptureFormat::Folder)) => self.inputs.push(file(folder.to_owned())),
+            Some(Some(_)) if of_hosts(folder) => {
+                bail!("{}: a folder of files named by host; omit --input-format", folder.display())
+            }
+            _ => self.add_below(folder)?,
+        }
         Ok(())
     }
 
@@ -115,8 +213,60 @@ impl Found {
                 self.inputs.push(Input { path: entry.into_path(), below });
             }
         }
-        ensure!(self.inputs.len() > before, "{}: the folder has no list", folder.display());
+        ensure!(
+            self.inputs.len() > before,
+            "{}: the folder has no {}",
+            folder.display(),
+            if self.captures.is_some() { "archive" } else { "list" }
+        );
         Ok(())
+    }
+}
+
+fn is_archive(path: &Path) -> bool {
+    CaptureFormat::of_name(path).is_some()
+}
+
+/// Returns the first file of a folder that is named by a host, and the first archive, by its name.
+fn kinds_in(folder: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
+    let (mut host, mut archive) = (None, None);
+    // A folder that cannot be listed is reported when it is opened.
+    for (path, is_read) in folder::entries(folder).into_iter().flatten() {
+        match is_read {
+            _ if is_archive(&path) && path.is_file() => archive = archive.or(Some(path)),
+            true => host = host.or(Some(path)),
+            false => {}
+        }
+    }
+    (host, archive)
+}
+
+/// Whether a folder has robots.txt files and no archives.
+fn of_hosts(folder: &Path) -> bool {
+    matches!(kinds_in(folder), (Some(_), None))
+}
+
+/// Whether a folder has archives, by their names, instead of robots.txt files.
+///
+/// # Errors
+///
+/// If it has both.
+fn has_archives(folder: &Path) -> anyhow::Result<bool> {
+    match kinds_in(folder) {
+        (Some(host), Some(archive)) => bail!(
+            "{}: has archives ({}) and files named by host ({}); name the archives, or read the others \
+             with --input-format folder",
+            folder.display(),
+            archive.display(),
+            host.display()
+        ),
+        (Some(_), None) => Ok(false),
+        (None, Some(_)) => Ok(true),
+        // Archives may lie deeper.
+        (None, None) => {
+            let files = WalkDir::new(folder).follow_links(true).into_iter().flatten();
+            Ok(files.into_iter().any(|it| it.file_type().is_file() && is_archive(it.path())))
+        }
     }
 }
 

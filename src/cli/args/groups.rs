@@ -316,6 +316,22 @@ impl ListPath {
     }
 }
 
+/// An archive, a folder, a pattern or a file of names. Standard input is `-`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturePath(PathBuf);
+
+impl From<std::ffi::OsString> for CapturePath {
+    fn from(path: std::ffi::OsString) -> CapturePath {
+        CapturePath(path.into())
+    }
+}
+
+impl CapturePath {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
 /// The lists of URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
@@ -324,7 +340,7 @@ pub struct InputArgs {
     ///
     /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
     /// decompressed. All files below a folder are read, sorted by name, except names that begin
-    /// with `.` or `_`.
+    /// with `.` or `_`. `@NAMES` is a file with one of these on each line.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub files: Vec<ListPath>,
 

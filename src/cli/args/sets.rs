@@ -10,9 +10,9 @@ use portcullis_io::{CaptureFormat, FieldName};
 use super::super::output::OutputFolder;
 use super::super::values;
 use super::groups::{
-    AgentArgs, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, MemoryArgs, OutputArgs,
-    ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TopArgs, UrlArgs,
-    UsageArgs,
+    AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, MemoryArgs,
+    OutputArgs, ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TopArgs,
+    UrlArgs, UsageArgs,
 };
 
 /// The input formats of `compile`, for its help.
@@ -30,7 +30,8 @@ Input formats:
                            without the field, 200 is assumed where there is a body, with a note
               body         body, content, robots_txt, text: decoded
               body_base64  body_base64: the body in base64
-              fetched_at   fetched_at, fetch_time, warc_date, timestamp: RFC 3339, or a timestamp
+              fetched_at   fetched_at, fetch_time, warc_date, timestamp: a date or time in
+                           any form that lists take, or a timestamp
               error        error: why there was no answer, or why the body is not whole
               truncated    truncated, content_truncated: set if the body was cut
               headers      headers: names to a text or a list of texts (JSON Lines only)
@@ -45,12 +46,14 @@ Input formats:
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
-    /// WARC files, JSON Lines, Parquet files, or folders of robots.txt files; `-` is standard input
+    /// WARC files, JSON Lines, Parquet files, folders or patterns (`*.warc.gz`); `-` is standard input
     ///
     /// The format is detected by the first bytes, then by name; gzip and zstd files are
-    /// decompressed. The formats are described below.
+    /// decompressed. A folder has robots.txt files named by host, or archives, of which all below it
+    /// are read, sorted by name, except names that begin with `.` or `_`. `@NAMES` is a file with an
+    /// INPUT on each line. The formats are described below.
     #[arg(value_name = "INPUT", required = true)]
-    pub inputs: Vec<PathBuf>,
+    pub inputs: Vec<CapturePath>,
 
     #[command(flatten)]
     pub text: TextArgs,

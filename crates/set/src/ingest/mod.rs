@@ -326,8 +326,13 @@ fn describe_count(inputs: &[InputReport], count: fn(&InputReport) -> u64) -> Opt
 
 /// Describes why there is no capture of a robots.txt.
 fn describe_nothing(inputs: &[InputReport]) -> String {
-    let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-    let names = names.join(", ");
+    /// Names of inputs that are shown.
+    const SHOWN_MAX: usize = 10;
+    let names = inputs.iter().take(SHOWN_MAX).map(|input| input.name.as_str());
+    let mut names = names.collect::<Vec<_>>().join(", ");
+    if inputs.len() > SHOWN_MAX {
+        names.push_str(&format!(" and {} more", inputs.len() - SHOWN_MAX));
+    }
     let later: u64 = inputs.iter().map(|input| input.later).sum();
     let captures = inputs.iter().map(|input| input.captures).sum::<u64>() - later;
     if later > 0 && captures == 0 {
