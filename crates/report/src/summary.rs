@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::DateSpan;
-use portcullis_robots::figures::seconds;
+use portcullis_robots::figures::{counted, seconds};
 use portcullis_robots::json::write_json;
 use portcullis_robots::visible::visible;
 
@@ -371,7 +371,7 @@ impl Account {
         let hosts_of = largest.iter().map(|it| (it.urls, it.host.as_str()));
         write_counted(out, "disallowed records by host", (hosts, uncounted_urls), hosts_of)?;
         let OtherAgents { largest, agents, records, uncounted_records } = counts.other_agents();
-        let title = format!("{records} records with an agent that is not known");
+        let title = format!("{} with an agent that is not known", counted(records, "record"));
         let agents_of = largest.iter().map(|it| (it.records, it.agent.as_str()));
         write_counted(out, &title, (agents, uncounted_records), agents_of)
     }
@@ -500,7 +500,10 @@ fn write_counted<'a>(
     }
     let rest = match uncounted {
         0 => String::new(),
-        records => format!(", and more: {records} later records are not counted one by one"),
+        records => {
+            let records = counted(records, "later record");
+            format!(", and more ({records} not counted one by one)")
+        }
     };
     writeln!(out, "{title}, {names} in all{rest}:")?;
     for (records, name) in largest {
@@ -527,7 +530,9 @@ impl Summary {
         self.account.run.write_text(out)?;
         writeln!(
             out,
-            "{records} records, {bytes} bytes in {} (and {} to load): {} URL/s, {} bytes/s",
+            "{}, {} in {} (and {} to load): {} URL/s, {} bytes/s",
+            counted(records, "record"),
+            counted(bytes, "byte"),
             seconds(self.running.as_secs_f64()),
             seconds(self.loading.as_secs_f64()),
             self.rate(records),
