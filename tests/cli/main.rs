@@ -27,6 +27,8 @@ mod json;
 mod kill;
 #[cfg(unix)]
 mod kinds;
+#[cfg(target_os = "linux")]
+mod limits;
 mod lint;
 mod lists;
 mod parquet;
@@ -34,6 +36,7 @@ mod parquet;
 mod pipes;
 mod records_of_agents;
 mod survey;
+mod then_and_now;
 mod threads;
 #[cfg(target_os = "linux")]
 mod transcript;

@@ -35,11 +35,14 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             FieldKind::Agent(agent, Column::Reason) => {
                 added.push_words(place, of_agent(agent).map(|it| it.reason as u8));
             }
-            FieldKind::Agent(agent, Column::Usage(label)) => {
+            FieldKind::Agent(agent, column @ (Column::Usage(label) | Column::UsageNow(label))) => {
                 let number = labels.iter().position(|it| *it == label);
                 let first = agent * labels.len() + number.expect("all labels are asked about");
-                let preferences = session.preferences().iter().skip(first);
-                let of_agent = preferences.step_by(agents * labels.len());
+                let preferences = match column {
+                    Column::Usage(_) => session.preferences(),
+                    _ => &session.now().expect("the session decides as of now too").preferences,
+                };
+                let of_agent = preferences.iter().skip(first).step_by(agents * labels.len());
                 added.push_words(place, of_agent.map(|it| *it as u8));
             }
             FieldKind::Bits => {
@@ -118,7 +121,12 @@ fn read_rule(
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
             Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
             Column::Group => added.push_text(place, full.group.map(cut_to_show).as_deref()),
-            Column::Verdict | Column::Now | Column::Reason | Column::Usage(_) | Column::Delay => {}
+            Column::Verdict
+            | Column::Now
+            | Column::Reason
+            | Column::Usage(_)
+            | Column::UsageNow(_)
+            | Column::Delay => {}
         }
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Copies the records that may be fetched, byte for byte, and the records that are set aside.
 //!
-//! A record is allowed or disallowed by the verdicts of all agents ([`Quantifier`]). It is unknown
-//! or invalid if the verdict of any agent is. A [`Plan`] has the destination for each of the four
-//! verdicts. An empty record is invalid.
+//! Each agent has one verdict on a record: that of access, of the preference about a purpose, and, if
+//! the record is also decided as of now, of both times. The verdicts of all agents then make that of
+//! the record ([`Quantifier`]). A [`Plan`] has the destination for each of the four verdicts. An empty
+//! record is invalid.
 
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::PARQUET_PART_ROWS_MAX;
@@ -77,32 +78,50 @@ impl Plan {
     /// If preferences are missing.
     #[inline]
     pub fn verdict(&self, decisions: &[Decision], preferences: &[Preference]) -> Verdict {
-        let mut allowed = 0;
-        let mut unknown = false;
-        for (agent, decision) in decisions.iter().enumerate() {
-            match decision.verdict {
-                Verdict::Allow => {
-                    let is_fine = |purpose: Purpose| purpose.allows(preferences[agent]);
-                    allowed += usize::from(self.purpose.is_none_or(is_fine));
-                }
-                Verdict::Disallow => {}
+        let agents = 0..decisions.len();
+        self.of_agents(agents.map(|agent| self.of_agent(agent, decisions, preferences)))
+    }
+
+    /// Returns the verdict for one agent, by access and the preference about the purpose.
+    #[inline]
+    fn of_agent(
+        &self,
+        agent: usize,
+        decisions: &[Decision],
+        preferences: &[Preference],
+    ) -> Verdict {
+        match (decisions[agent].verdict, self.purpose) {
+            (Verdict::Allow, Some(purpose)) if !purpose.allows(preferences[agent]) => {
+                Verdict::Disallow
+            }
+            (verdict, _) => verdict,
+        }
+    }
+
+    /// Combines the verdicts of the agents. If all must be allowed, one that is disallowed decides;
+    /// otherwise one that is unknown does.
+    #[inline]
+    fn of_agents(&self, verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+        let (mut allowed, mut disallowed, mut unknown) = (false, false, false);
+        for verdict in verdicts {
+            match verdict {
+                Verdict::Allow => allowed = true,
+                Verdict::Disallow => disallowed = true,
                 Verdict::Unknown => unknown = true,
                 Verdict::Invalid => return Verdict::Invalid,
             }
         }
-        let enough = match self.quantifier {
-            Quantifier::All => allowed == decisions.len(),
-            Quantifier::Any => true,
-        };
-        match (unknown, allowed > 0 && enough) {
-            (true, _) => Verdict::Unknown,
-            (false, true) => Verdict::Allow,
+        let all = self.quantifier == Quantifier::All;
+        match (all && disallowed, unknown) {
+            (true, _) => Verdict::Disallow,
+            (false, true) => Verdict::Unknown,
+            (false, false) if allowed => Verdict::Allow,
             (false, false) => Verdict::Disallow,
         }
     }
 
     /// Returns the verdict of each record in the session's last block, and whether a preference on
-    /// it is unstated. If the block is also decided as of now, both verdicts must allow.
+    /// it is unstated. If the block is also decided as of now, an agent must be allowed at both times.
     #[inline]
     pub fn verdicts<'s>(
         &'s self,
@@ -114,30 +133,31 @@ impl Plan {
         let now = session.now();
         session.decisions().chunks_exact(agents).enumerate().map(move |(place, decisions)| {
             let preferences = &preferences[place * per_record..][..per_record];
-            let is_unstated = preferences.contains(&Preference::Unstated);
-            let then = (self.verdict(decisions, preferences), is_unstated);
             match now {
-                None => then,
+                None => {
+                    let is_unstated = preferences.contains(&Preference::Unstated);
+                    (self.verdict(decisions, preferences), is_unstated)
+                }
                 Some(now) => {
-                    let decisions = &now.decisions[place * agents..][..agents];
-                    let preferences = &now.preferences[place * per_record..][..per_record];
-                    self.and_now(then, decisions, preferences)
+                    let now_decisions = &now.decisions[place * agents..][..agents];
+                    let now_preferences = &now.preferences[place * per_record..][..per_record];
+                    self.and_now((decisions, preferences), (now_decisions, now_preferences))
                 }
             }
         })
     }
 
-    /// Combines the verdict of a record at its time with that of these answers as of now.
+    /// Combines the verdicts on a record at its time and as of now: for each agent, then of all agents.
     // Inlined, it would slow down every filter without times.
     #[cold]
-    fn and_now(
-        &self,
-        (then, is_unstated): (Verdict, bool),
-        decisions: &[Decision],
-        preferences: &[Preference],
-    ) -> (Verdict, bool) {
-        let is_unstated = is_unstated || preferences.contains(&Preference::Unstated);
-        (both(then, self.verdict(decisions, preferences)), is_unstated)
+    fn and_now(&self, then: Answers<'_>, now: Answers<'_>) -> (Verdict, bool) {
+        let both = (0..then.0.len()).map(|agent| {
+            let [then, now] = [then, now]
+                .map(|(decisions, preferences)| self.of_agent(agent, decisions, preferences));
+            at_both_times(then, now)
+        });
+        let is_unstated = [then, now].iter().any(|it| it.1.contains(&Preference::Unstated));
+        (self.of_agents(both), is_unstated)
     }
 
     /// Returns why each record in the session's last block is not kept; `None` for a record that is.
@@ -153,25 +173,28 @@ impl Plan {
         })
     }
 
-    /// Returns why a record is disallowed: at its time, or else now. If all agents must be allowed, it
-    /// is the worst of their causes; if one is enough, the best.
+    /// Returns why a record is disallowed. The cause of an agent is that at the record's time, or else
+    /// that of now. If all agents must be allowed, it is the worst of their causes; if one is enough,
+    /// the best.
     fn cause_of_disallowed(&self, session: &Session, record: usize) -> Cause {
         let records = self.verdicts(session).len();
-        let mut decisions = of_record(session.decisions(), record, records);
-        let mut preferences = of_record(session.preferences(), record, records);
-        if self.verdict(decisions, preferences) != Verdict::Disallow
-            && let Some(now) = session.now()
-        {
-            decisions = of_record(&now.decisions, record, records);
-            preferences = of_record(&now.preferences, record, records);
-        }
-        let cause = |(agent, decision): (usize, &Decision)| match preferences.get(agent) {
-            _ if decision.verdict != Verdict::Allow => Some(Cause::Disallowed),
-            Some(Preference::No) => Some(Cause::NotPermitted),
-            Some(Preference::Unstated) => Some(Cause::NotStated),
-            _ => None,
+        let then = (session.decisions(), session.preferences());
+        let now = session.now().map(|now| (&now.decisions[..], &now.preferences[..]));
+        let at = |agent: usize, (decisions, preferences): Answers<'_>| {
+            let decisions = of_record(decisions, record, records);
+            let preferences = of_record(preferences, record, records);
+            match (self.of_agent(agent, decisions, preferences), decisions[agent].verdict) {
+                (Verdict::Disallow, Verdict::Allow) => match preferences[agent] {
+                    Preference::Unstated => Some(Cause::NotStated),
+                    _ => Some(Cause::NotPermitted),
+                },
+                (Verdict::Disallow, _) => Some(Cause::Disallowed),
+                _ => None,
+            }
         };
-        let causes = decisions.iter().enumerate().filter_map(cause);
+        let agents = session.classifier().answers_per_record();
+        let causes = (0..agents)
+            .filter_map(|agent| at(agent, then).or_else(|| now.and_then(|now| at(agent, now))));
         let cause = match self.quantifier {
             Quantifier::All => causes.min(),
             Quantifier::Any => causes.max(),
@@ -198,10 +221,14 @@ fn of_record<T>(answers: &[T], record: usize, records: usize) -> &[T] {
     &answers[record * each..][..each]
 }
 
-/// Combines two verdicts: what is unknown by one of them is unknown.
-fn both(one: Verdict, other: Verdict) -> Verdict {
+/// The decisions on some records, and the preferences if a purpose is asked about, by agent.
+type Answers<'a> = (&'a [Decision], &'a [Preference]);
+
+/// Combines the verdicts of an agent at two times. One that is known to be disallowed at either time
+/// is disallowed, whatever is unknown about the other.
+fn at_both_times(one: Verdict, other: Verdict) -> Verdict {
     let either = |verdict| one == verdict || other == verdict;
-    let order = [Verdict::Invalid, Verdict::Unknown, Verdict::Disallow];
+    let order = [Verdict::Invalid, Verdict::Disallow, Verdict::Unknown];
     order.into_iter().find(|&verdict| either(verdict)).unwrap_or(Verdict::Allow)
 }
 

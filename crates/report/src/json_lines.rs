@@ -265,6 +265,9 @@ struct TimeObject {
     until: Option<UnixSeconds>,
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<&'static str>,
+    /// The preferences as of now, by label; empty if no label is requested, or nothing as of now.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    usage_now: BTreeMap<&'static str, &'static str>,
 }
 
 impl TimeObject {
@@ -275,8 +278,15 @@ impl TimeObject {
         }
         let [captured, since, until] = times(session.in_force(row)?);
         let agents = session.classifier().answers_per_record();
-        let now = session.now().map(|now| now.decisions[row * agents + agent].verdict.as_str());
-        Ok(Some(TimeObject { captured, since, until, now }))
+        let answer = row * agents + agent;
+        let now = session.now().map(|now| now.decisions[answer].verdict.as_str());
+        let labels = session.classifier().labels();
+        let preferences = session.now().map_or(&[][..], |now| &now.preferences);
+        let of_answer = preferences.iter().skip(answer * labels.len());
+        let of_label =
+            |(label, preference): (&Label, &Preference)| (label.as_str(), preference.as_str());
+        let usage_now = labels.iter().zip(of_answer).map(of_label).collect();
+        Ok(Some(TimeObject { captured, since, until, now, usage_now }))
     }
 }
 

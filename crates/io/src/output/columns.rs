@@ -53,6 +53,8 @@ pub enum Column {
     /// The preference about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds
     /// this column.
     Usage(Label),
+    /// The preference about a use as of now. `--and-now` adds it beside [`Column::Usage`].
+    UsageNow(Label),
 }
 
 impl Column {
@@ -63,6 +65,9 @@ impl Column {
     /// Returns the word of `--columns`, which follows the agent in names.
     pub fn as_str(self) -> &'static str {
         match self {
+            Column::UsageNow(Label::TrainAi) => "train-ai_now",
+            Column::UsageNow(Label::AiUse) => "ai-use_now",
+            Column::UsageNow(Label::Search) => "search_now",
             Column::Verdict => "verdict",
             Column::Now => "now",
             Column::Reason => "reason",
@@ -200,7 +205,11 @@ impl FieldKind {
         match self {
             FieldKind::Agent(
                 _,
-                Column::Verdict | Column::Now | Column::Reason | Column::Usage(_),
+                Column::Verdict
+                | Column::Now
+                | Column::Reason
+                | Column::Usage(_)
+                | Column::UsageNow(_),
             ) => (ValueType::Word, false),
             FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
             FieldKind::RecordAgent | FieldKind::Agent(_, Column::Rule | Column::Group) => {
@@ -222,7 +231,9 @@ impl FieldKind {
                 Verdict::ALL.map(Verdict::as_str).into()
             }
             FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
-            FieldKind::Agent(_, Column::Usage(_)) => Preference::ALL.map(Preference::as_str).into(),
+            FieldKind::Agent(_, Column::Usage(_) | Column::UsageNow(_)) => {
+                Preference::ALL.map(Preference::as_str).into()
+            }
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
             FieldKind::Survey(column) => column.words(),
             FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay)
@@ -354,7 +365,7 @@ impl Columns {
     }
 
     /// Adds a column for the verdict as of now after each agent's verdict, or after its other columns
-    /// if it has no verdict.
+    /// if it has no verdict, and one for each use as of now after that use.
     ///
     /// # Errors
     ///
@@ -366,6 +377,14 @@ impl Columns {
         let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
         let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
         self.per_agent.insert(place, Column::Now);
+        let with_now = |column: Column| {
+            let now = match column {
+                Column::Usage(label) => Some(Column::UsageNow(label)),
+                _ => None,
+            };
+            std::iter::once(column).chain(now)
+        };
+        self.per_agent = self.per_agent.into_iter().flat_map(with_now).collect();
         Ok(self)
     }
 
