@@ -20,8 +20,7 @@ use super::stream;
 pub fn run(args: BenchArgs, typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     // Engines compile on the calling thread's pool. In a pool of one thread, the measuring thread
     // compiles for every engine.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    pool.context("cannot start a thread")?.install(|| measure(args, typed))
+    Engine::new(1)?.install(|| measure(args, typed))
 }
 
 fn measure(args: BenchArgs, typed: &[OsString]) -> anyhow::Result<ExitStatus> {

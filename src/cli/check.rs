@@ -10,12 +10,9 @@ use portcullis_robots::visible::visible;
 use portcullis_set::batch::Session;
 
 use super::args::{CheckArgs, Color};
-use super::engine::Engine;
+use super::engine::{Engine, THREADS};
 use super::exit::ExitStatus;
 use super::{output, plan};
-
-/// One thread per CPU. Loading a folder of policies takes longer than deciding a few URLs.
-const THREADS: usize = 0;
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);

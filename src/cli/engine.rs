@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{anyhow, ensure};
+use portcullis_io::runner::thread_pool;
 use portcullis_report::{Counts, Figures};
 use portcullis_robots::kind::{FileKind, WrongKind};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::{Classifier, Freshness};
 use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, Loaded, PolicySet, SetError, Strictness};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 use super::agents::AgentNotes;
 use super::mapped;
@@ -17,6 +18,9 @@ use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
 const NOTES_SHOWN_MAX: usize = 10;
+
+/// The number of threads of a command without `-j`: one per CPU.
+pub const THREADS: usize = 0;
 
 /// The threads that load and compile. The runner uses its own threads to classify.
 pub struct Engine {
@@ -30,11 +34,7 @@ impl Engine {
     ///
     /// If the system cannot start that many threads.
     pub fn new(threads: usize) -> anyhow::Result<Engine> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .with_context(|| format!("cannot start {threads} threads; ask for fewer with -j"))?;
-        Ok(Engine { pool })
+        Ok(Engine { pool: thread_pool(threads)? })
     }
 
     /// Returns the number of threads.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::{CompileMemoryArgs, HistoryArgs, InspectArgs, VerifyArgs};
+use super::engine::{Engine, THREADS};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::say;
@@ -97,7 +98,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn verify_set(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
-    let verified = set.verify(scratch)?;
+    let verified = Engine::new(THREADS)?.install(|| set.verify(scratch))?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
         "{}: all {} are intact; set {:016x}, {}",
@@ -174,7 +175,8 @@ struct SurveyObject<'s> {
 }
 
 fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
-    let survey = Survey::of(set, args.top.top.unwrap_or(TOP))?;
+    let top = args.top.top.unwrap_or(TOP);
+    let survey = Engine::new(THREADS)?.install(|| Survey::of(set, top))?;
     let provenance = set.provenance()?;
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())

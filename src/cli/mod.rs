@@ -47,7 +47,9 @@ mod values;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::{CommandFactory, FromArgMatches};
+use anyhow::anyhow;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use portcullis_io::runner::{RunError, ThreadsError};
 
 use self::args::{Arguments, Command};
 use self::exit::ExitStatus;
@@ -97,7 +99,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     if let Some(kind) = arguments.generate {
         return generate::run(kind, command);
     }
-    match arguments.command {
+    let done = match arguments.command {
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
@@ -114,5 +116,21 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Bench(args)) => bench::run(args, typed),
         Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
-    }
+    };
+    done.map_err(|error| advised(error, &matches))
+}
+
+/// Adds what to try to an error of threads that the system does not start. Any command may fail so, and
+/// not all have `-j`.
+fn advised(error: anyhow::Error, matches: &ArgMatches) -> anyhow::Error {
+    let threads: Option<&ThreadsError> =
+        error.chain().find_map(|cause| match cause.downcast_ref() {
+            Some(RunError::Threads(threads)) => Some(threads),
+            _ => cause.downcast_ref(),
+        });
+    let Some(threads) = threads else { return error };
+    let command = matches.subcommand().map(|(_, command)| command);
+    let has_flag = command.is_some_and(|it| it.try_contains_id("threads").is_ok());
+    let fewer = if has_flag { "ask for fewer with -j, or " } else { "" };
+    anyhow!("{threads}; {fewer}raise the limits on processes and memory (ulimit -u, ulimit -v)")
 }

@@ -10,6 +10,7 @@ use portcullis_synth::{ArchiveFormat, Corpus};
 use rayon::prelude::*;
 
 use super::args::{SynthArgs, SynthFormat};
+use super::engine::{Engine, THREADS};
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
@@ -40,6 +41,10 @@ const URLS_AT_ONCE: u64 = 5_000;
 const PIECES_PER_THREAD: usize = 4;
 
 pub fn run(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
+    Engine::new(THREADS)?.install(|| generate(args))
+}
+
+fn generate(args: &SynthArgs) -> anyhow::Result<ExitStatus> {
     let (name, archive) = match args.format {
         SynthFormat::Folder => (ROBOTS, None),
         SynthFormat::Jsonl => (JSON_LINES, Some(ArchiveFormat::JsonLines)),

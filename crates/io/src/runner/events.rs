@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::jobs::{Done, Job, Order};
 use super::reader::{Next, StreamReader};
-use super::{Config, Part, RunError, RunTotals};
+use super::{Config, Part, RunError, RunTotals, ThreadsError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 
@@ -82,7 +82,7 @@ where
             config,
             sources: Some(sources),
             inputs: VecDeque::new(),
-            inputs_max: if config.open_ahead { config.thread_count() } else { 1 },
+            inputs_max: if config.open_ahead { thread_count(config.threads) } else { 1 },
             next_stream: 0,
             failure: None,
             next_sequence: 0,
@@ -237,7 +237,7 @@ where
                 reader.grant(&mut self.spare);
                 Input::Stream(reader)
             }
-            Err(error) => Input::Failed(RunError::Threads { threads: 1, source: error.into() }),
+            Err(error) => Input::Failed(ThreadsError::new(1, error).into()),
         }
     }
 

@@ -63,6 +63,8 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+use portcullis_robots::figures::counted;
+use rayon::ThreadPool;
 
 use crate::input::{ChunkConfig, InputError, Source};
 use crate::list::{List, ListConfig, Rows};
@@ -87,13 +89,42 @@ pub struct Config<'a> {
     pub progress: Option<&'a AtomicU64>,
 }
 
-impl Config<'_> {
-    fn thread_count(&self) -> usize {
-        match self.threads {
-            0 => thread::available_parallelism().map_or(1, NonZero::get),
-            threads => threads,
-        }
+/// The error of threads that the system does not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot start {}: {reason}", counted(*.threads as u64, "thread"))]
+pub struct ThreadsError {
+    threads: usize,
+    reason: String,
+}
+
+impl ThreadsError {
+    /// Returns the error of this number of threads, for the system's reason.
+    pub fn new(threads: usize, reason: impl ToString) -> ThreadsError {
+        ThreadsError { threads, reason: reason.to_string() }
     }
+}
+
+/// Returns the number of threads that `threads` means: one per CPU if it is 0.
+pub fn thread_count(threads: usize) -> usize {
+    match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    }
+}
+
+/// Starts a pool of threads; 0 means one per CPU. Work that is not installed in a pool runs in a
+/// global one, which panics where the system starts no threads.
+///
+/// # Errors
+///
+/// If the system does not start that many threads.
+pub fn thread_pool(threads: usize) -> Result<ThreadPool, ThreadsError> {
+    let threads = thread_count(threads);
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("work-{index}"))
+        .build()
+        .map_err(|error| ThreadsError::new(threads, error))
 }
 
 /// The totals of a completed batch.
@@ -130,13 +161,8 @@ pub enum RunError {
     #[error(transparent)]
     Input(#[from] InputError),
     /// The threads could not be started.
-    #[error("cannot start {threads} threads: ask for fewer")]
-    Threads {
-        /// The requested number of threads.
-        threads: usize,
-        /// The system's error.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
 }
 
 /// Passes every chunk of `sources` to `work`, and the outputs to `sink`, in input order.
@@ -172,18 +198,14 @@ where
     O: Default + Send + 'static,
     E: From<RunError> + Send + 'static,
 {
-    let threads = config.thread_count();
+    let threads = thread_count(config.threads);
     let workers = &Workers::new(scratch, work);
     let sources = sources.into_iter();
     let go_on = |chunk: &_, done, output: &mut _| workers.work_on(chunk, done, output);
     if threads == 1 {
         return EventLoop::new(sources, config, 1, sink).run(|job| workers.perform(job), go_on);
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|index| format!("work-{index}"))
-        .build()
-        .map_err(|error| RunError::Threads { threads, source: Box::new(error) })?;
+    let pool = thread_pool(threads).map_err(RunError::from)?;
     let in_flight_max = threads.saturating_mul(IN_FLIGHT_CHUNKS_PER_THREAD);
     let event_loop = EventLoop::new(sources, config, in_flight_max, sink);
     pool.in_place_scope(|scope| {
