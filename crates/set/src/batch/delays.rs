@@ -27,8 +27,9 @@ pub(super) struct DelayMemory {
 }
 
 impl Session {
-    /// Returns the crawl delay of each agent for the record at `record` of the last block; none where
-    /// the record is unknown or invalid. Counts records with a value that is not a number.
+    /// Returns the crawl delays for the record at `record` of the last block, in the order of its
+    /// decisions: one for each agent, or that of the record's own agent. There is none where the record
+    /// is unknown or invalid. Counts records with a value that is not a number.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
@@ -63,12 +64,14 @@ impl Session {
         if self.delays.rows.is_empty() {
             self.delays.rows.resize(agents, CrawlDelay::default());
         }
-        let verdict = self.decisions().get(record * agents).map(|decision| decision.verdict);
+        let answers = self.classifier.answers_per_record();
+        let verdict = self.decisions().get(record * answers).map(|decision| decision.verdict);
         let start = match verdict {
             Some(Verdict::Unknown | Verdict::Invalid) | None => 0,
-            Some(_) => self.row_of(record)?,
+            // A row has all agents, because records of one origin have different ones.
+            Some(_) => self.row_of(record)? + self.asked_agent(record * answers),
         };
-        let row = &self.delays.rows[start..start + agents];
+        let row = &self.delays.rows[start..start + answers];
         self.delays.unreadable += u64::from(row.iter().any(|delay| delay.unreadable > 0));
         Ok(row)
     }
