@@ -311,6 +311,14 @@ impl Output {
         }
     }
 
+    /// Whether a file that is replaced has the same owner and group afterwards.
+    pub fn keeps_owner(&self) -> bool {
+        match &self.encoder {
+            Encoder::Identity(Plain::File(file)) => file.keeps_owner(),
+            _ => true,
+        }
+    }
+
     /// Writes all of `bytes`, which are whole records.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
         if bytes.is_empty() {

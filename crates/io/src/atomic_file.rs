@@ -32,7 +32,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -290,6 +290,7 @@ pub struct AtomicFile {
     path: TempPath,
     registered: Registered,
     target: PathBuf,
+    keeps_owner: bool,
 }
 
 /// Returns the file that an output at `path` is: the target of `path` if it is a link, whether or
@@ -320,11 +321,11 @@ pub fn target_of(path: &Path) -> io::Result<PathBuf> {
 ///
 /// [`ErrorKind::InvalidInput`] if something else than a regular file is there, or the system's error.
 pub fn check(path: &Path) -> io::Result<()> {
-    permissions_at(&target_of(path)?).map(drop)
+    metadata_at(&target_of(path)?).map(drop)
 }
 
-/// Returns the permissions of the file to replace; `None` if there is none.
-fn permissions_at(target: &Path) -> io::Result<Option<Permissions>> {
+/// Returns the metadata of the file to replace; `None` if there is none.
+fn metadata_at(target: &Path) -> io::Result<Option<Metadata>> {
     let metadata = match fs::metadata(target) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         metadata => metadata?,
@@ -337,12 +338,13 @@ fn permissions_at(target: &Path) -> io::Result<Option<Permissions>> {
         return Err(ErrorKind::PermissionDenied.into());
     }
     OpenOptions::new().append(true).open(target)?;
-    Ok(Some(metadata.permissions()))
+    Ok(Some(metadata))
 }
 
 impl AtomicFile {
     /// Creates a file that will be published as `path`, or as the target of `path` if that is a
-    /// link, whether or not the target exists.
+    /// link, whether or not the target exists. It has the mode of a file that it replaces, and its owner
+    /// and group if this process may give them to it.
     ///
     /// # Errors
     ///
@@ -350,18 +352,25 @@ impl AtomicFile {
     /// ([`ErrorKind::PermissionDenied`]), or it is not a regular file ([`ErrorKind::InvalidInput`]).
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
         let target = target_of(path)?;
-        let permissions = permissions_at(&target)?;
+        let replaced = metadata_at(&target)?;
         let create = |builder: &Builder, folder: &Path| builder.tempfile_in(folder);
         let open = |file: &NamedTempFile| file.as_file().try_clone();
         let (file, registered) =
             Registered::create(&target, 0o666, create, |file| file.path(), open)?;
         let (file, path) = file.into_parts();
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let file = AtomicFile { file, path, registered, target };
-        if let Some(permissions) = permissions {
-            file.file.get_ref().set_permissions(permissions)?;
+        let mut file = AtomicFile { file, path, registered, target, keeps_owner: true };
+        if let Some(replaced) = replaced {
+            // A change of the owner may clear bits of the mode, so the mode comes last.
+            file.keeps_owner = keep_owner(file.file.get_ref(), &replaced)?;
+            file.file.get_ref().set_permissions(replaced.permissions())?;
         }
         Ok(file)
+    }
+
+    /// Whether a file that is replaced has the same owner and group afterwards.
+    pub fn keeps_owner(&self) -> bool {
+        self.keeps_owner
     }
 
     /// Flushes and syncs the file. It is on disk afterwards, but not yet visible under its name.
@@ -372,7 +381,7 @@ impl AtomicFile {
     pub fn complete(mut self) -> io::Result<Complete> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
-        let AtomicFile { file, path, registered, target } = self;
+        let AtomicFile { file, path, registered, target, .. } = self;
         drop(file);
         Ok(Complete { written: Written::File(path), registered, target })
     }
@@ -485,6 +494,28 @@ fn set_permissions(builder: &mut Builder, mode: u32) {
 
         builder.permissions(fs::Permissions::from_mode(mode));
     }
+}
+
+/// Gives a new file the owner and group of the file that it replaces, or the group alone if the process
+/// may give it no more. Returns whether it has both.
+#[cfg(unix)]
+fn keep_owner(file: &File, replaced: &Metadata) -> io::Result<bool> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+
+    let new = file.metadata()?;
+    let (uid, gid) = (replaced.uid(), replaced.gid());
+    if (new.uid(), new.gid()) == (uid, gid) || fchown(file, Some(uid), Some(gid)).is_ok() {
+        return Ok(true);
+    }
+    // The file belongs to another user, who may be unable to read it.
+    let _ = fchown(file, None, Some(gid));
+    Ok(false)
+}
+
+/// Returns true: new files belong to the owner that the folder says.
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Makes the names in a folder survive a loss of power. Best effort: without it the old file, which

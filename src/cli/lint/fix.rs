@@ -98,6 +98,13 @@ impl Fixed {
             path.display()
         );
         let mut output = Output::replace_input(path)?;
+        // A server that may no longer read its robots.txt answers 403, which allows everything.
+        ensure!(
+            output.keeps_owner(),
+            "{}: its owner and group cannot be kept; run as its owner, or apply the diff without \
+             --in-place",
+            path.display()
+        );
         output.write(text)?;
         output.finish()?;
         Ok(())
