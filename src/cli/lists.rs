@@ -4,9 +4,9 @@
 //! named by host, which are inputs as they are.
 //!
 //! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
-//! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders. An
-//! argument that is not a file and has `*`, `?` or `[` is a pattern, for systems whose shell does
-//! not expand patterns. `@FILE` names a file with one of these on each line, for more than a command
+//! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders, and so are
+//! pipes and devices. An argument that is not a file and has `*`, `?` or `[` is a pattern, for systems
+//! whose shell does not expand patterns. `@FILE` names a file with one of these on each line, for more than a command
 //! line holds; a file whose own name begins with `@` is `./@NAME`.
 
 use std::collections::HashMap;
@@ -20,6 +20,7 @@ use portcullis_dialect::limits::NAMES_FILE_BYTES_MAX;
 use portcullis_io::input::system_text;
 use portcullis_io::list::ListFormat;
 use portcullis_io::{CaptureFormat, folder};
+use portcullis_robots::figures::few;
 use walkdir::WalkDir;
 
 use super::message::{Notes, counted};
@@ -88,6 +89,8 @@ struct Found {
     hidden: u64,
     /// For archives, the format that is given for all.
     captures: Option<Option<CaptureFormat>>,
+    /// The entries that were left out because they are neither files nor folders. A pipe may never end.
+    special: Vec<String>,
 }
 
 fn file(path: PathBuf) -> Input {
@@ -144,6 +147,10 @@ impl Found {
             let hidden = counted(self.hidden, "name");
             notes.add(format!("{hidden} with a leading . or _ left out of folders"));
         }
+        if !self.special.is_empty() {
+            let special = few(self.special.iter().map(String::as_str), usize::MAX);
+            notes.add(format!("{special}: left out: not a regular file"));
+        }
         Ok(self.inputs)
     }
 
@@ -174,9 +181,10 @@ impl Found {
         let no_file = |_| anyhow!("{name}: no such file or directory");
         for path in glob::glob(text).map_err(no_file)? {
             let path = path?;
-            match path.is_dir() {
-                true => self.add_folder(&path)?,
-                false => self.inputs.push(file(path)),
+            match path.metadata() {
+                Ok(metadata) if metadata.is_dir() => self.add_folder(&path)?,
+                Ok(metadata) if !metadata.is_file() => self.leave_out(&path),
+                Ok(_) | Err(_) => self.inputs.push(file(path)),
             }
         }
         ensure!(self.inputs.len() > before, "{name}: no file matches");
@@ -196,6 +204,11 @@ impl Found {
         Ok(())
     }
 
+    /// Leaves out an entry that is neither a file nor a folder.
+    fn leave_out(&mut self, entry: &Path) {
+        self.special.push(entry.display().to_string());
+    }
+
     /// Adds the files below `folder`.
     fn add_below(&mut self, folder: &Path) -> anyhow::Result<()> {
         let before = self.inputs.len();
@@ -208,7 +221,11 @@ impl Found {
                 if entry.file_type().is_dir() {
                     walk.skip_current_dir();
                 }
-            } else if !entry.file_type().is_dir() {
+            } else if entry.file_type().is_dir() {
+                // Its entries follow.
+            } else if !entry.file_type().is_file() {
+                self.leave_out(entry.path());
+            } else {
                 let below = entry.path().strip_prefix(folder).unwrap_or(entry.path()).to_owned();
                 self.inputs.push(Input { path: entry.into_path(), below });
             }

@@ -100,7 +100,9 @@ impl Run {
         let mut all_omitted = Vec::new();
         let (mut has_finding, mut has_failed, mut has_entry) = (false, false, false);
         let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
-        for part in list(&self.args.files).chunks(files_at_once) {
+        let (sources, notes) = list(&self.args.files);
+        notes.iter().for_each(say_plainly);
+        for part in sources.chunks(files_at_once) {
             let results: Vec<_> = part.par_iter().map(|source| self.file(source)).collect();
             for result in results {
                 let checked = match result {
@@ -218,24 +220,25 @@ enum Source {
     Unlisted(PathBuf, io::Error),
 }
 
-/// Returns the files in `paths`. The files in a folder are sorted by name.
-fn list(paths: &[ListPath]) -> Vec<Source> {
-    let mut sources = Vec::new();
+/// Returns the files in `paths`, and notes on what was left out. The files in a folder are sorted by
+/// name.
+fn list(paths: &[ListPath]) -> (Vec<Source>, Vec<String>) {
+    let (mut sources, mut notes) = (Vec::new(), Vec::new());
     for path in paths.iter().map(ListPath::path) {
         if path.as_os_str() == OsStr::new("-") {
             sources.push(Source::StandardInput);
         } else if path.is_dir() {
-            walk(path, &mut sources);
+            walk(path, &mut sources, &mut notes);
         } else {
             sources.push(Source::Path(path.to_owned()));
         }
     }
-    sources
+    (sources, notes)
 }
 
 /// Appends all files below `folder`. Links to folders are not followed, because they may form a
-/// loop.
-fn walk(folder: &Path, sources: &mut Vec<Source>) {
+/// loop. An entry that is neither is left out: a pipe that nothing writes to would never end.
+fn walk(folder: &Path, sources: &mut Vec<Source>, notes: &mut Vec<String>) {
     let listed = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
     let mut paths: Vec<PathBuf> = match listed {
@@ -246,8 +249,10 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
     for path in paths {
         if path.is_dir() {
             if !path.is_symlink() {
-                walk(&path, sources);
+                walk(&path, sources, notes);
             }
+        } else if path.metadata().is_ok_and(|it| !it.is_file()) {
+            notes.push(format!("note: {}: left out: not a regular file", path.display()));
         } else {
             sources.push(Source::Path(path));
         }
