@@ -167,10 +167,12 @@ fn ingest(
         let is_readable = reports.iter().all(InputReport::is_readable);
         // --lenient is only suggested if there are captures left to compile.
         let skips = config.strictness == Strictness::Usual && !is_readable;
-        match skips && reports.iter().any(|input| input.captures > 0) {
-            true => anyhow!("{error}; nothing was compiled (--lenient skips unreadable inputs)"),
-            false => anyhow!("{error}; nothing was compiled"),
-        }
+        let advice = match skips && reports.iter().any(|input| input.captures > 0) {
+            true => " (--lenient skips unreadable inputs)",
+            false => "",
+        };
+        let error = anyhow!(error);
+        anyhow!("{error:#}; nothing was compiled{advice}")
     })?;
     if summary != SummaryForm::Json {
         show_file_notes(&ingested.counts, config.dialect);
