@@ -20,6 +20,11 @@ use serde::Serialize;
 use super::json_lines::write_object;
 use super::{Figures, wrong_list};
 
+/// Whether a record has no byte but its end.
+fn is_blank(record: &Record<'_>) -> bool {
+    record.text().is_empty() && record.problem().is_none()
+}
+
 /// The problem of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -105,6 +110,12 @@ impl Rejects {
     /// not URLs.
     #[inline]
     pub fn add_block(&mut self, block: &[Record<'_>], session: &Session) {
+        if !self.keeps_all && block.iter().all(is_blank) {
+            // Records without a byte are no URLs, and no samples.
+            self.kinds[Kind::Empty.index()] += block.len() as u64;
+            self.records += block.len() as u64;
+            return;
+        }
         let decisions = session.decisions();
         let agents = decisions.len() / block.len().max(1);
         for (place, first) in decisions.iter().step_by(agents.max(1)).enumerate() {

@@ -65,6 +65,8 @@ pub struct Session {
     /// The last period that was looked up, and the capture of its origin.
     pub(super) last_period: Option<(u32, Period)>,
     pub(super) delays: DelayMemory,
+    /// The number of records of the last block if none has a byte; 0 otherwise.
+    blank: usize,
 }
 
 /// The searches for the hosts of a block.
@@ -95,6 +97,7 @@ impl Session {
             agents: RecordAgents::default(),
             last_period: None,
             delays: DelayMemory::default(),
+            blank: 0,
         }
     }
 
@@ -182,6 +185,14 @@ impl Session {
         if let Times::Each(times) = times {
             assert_eq!(times.len(), records.len(), "one time per record");
         }
+        let is_blank =
+            !matches!(times, Times::Each(_)) && records.iter().all(|it| it.as_ref().is_empty());
+        let last_blank = std::mem::take(&mut self.blank);
+        if is_blank && last_blank == records.len() && last_blank > 0 {
+            // A small compressed file may be line ends without number. Their block is decided once.
+            self.blank = last_blank;
+            return Ok(self.block.decisions());
+        }
         let Session { classifier, pieces, lookups, policies, .. } = self;
         let scheme = self.assumed_scheme.as_deref();
         pieces.fill(records, &classifier.dialect().paths, scheme, classifier.settings.vectors);
@@ -225,7 +236,10 @@ impl Session {
         }
         // Last: what is expired has no preference.
         classifier.find_preferences(policies, paths, block.decisions(), usage)?;
-        Ok(block.decisions())
+        if is_blank {
+            self.blank = records.len();
+        }
+        Ok(self.block.decisions())
     }
 
     /// Like [`Session::classify`], for paths and the numbers of their policies.
@@ -244,6 +258,7 @@ impl Session {
         paths: ComparedPaths<'_>,
     ) -> Result<&[Decision], Damage> {
         let Session { classifier, block, unresolved, usage, .. } = self;
+        self.blank = 0;
         self.policies.clear();
         self.policies.extend_from_slice(policies);
         classifier.decide(policies, paths, block, unresolved)?;
