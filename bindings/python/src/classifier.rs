@@ -1,7 +1,7 @@
 //! `Classifier`: decides columns of URLs and returns columns of decisions.
 //!
 //! This module has the threads of a call and the memory that they reuse in later calls. Python's
-//! lock is released while URLs are decided, and acquired every million rows or so, so that Ctrl-C
+//! lock is released while URLs are decided, and the calling thread looks after signals, so that Ctrl-C
 //! ends a long call. Threads end with the call that started them, so a process may fork between
 //! calls.
 //!
@@ -11,10 +11,9 @@
 //!
 //! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
-use std::num::NonZero;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use arrow_array::Array;
@@ -22,6 +21,7 @@ use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS
 use portcullis_dialect::{Label, LabelError};
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::columns::Columns;
+use portcullis_io::runner::{ThreadsError, thread_count};
 use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
 use portcullis_report::{AgentList, explanation_json};
 use portcullis_robots::policy::AgentChain;
@@ -36,6 +36,7 @@ use crate::agents::Asked;
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
 use crate::columns::{Allowed, Collect, CollectColumn, Table};
+use crate::fault::Interrupt;
 use crate::policy_set::{PyPolicySet, no_history};
 use crate::texts::{Argument, Texts, with_bytes};
 use crate::{Error, of_json, value_error};
@@ -121,10 +122,7 @@ impl Question {
         collect: &C,
         sink: &mut impl FnMut(C::Piece),
     ) -> PyResult<()> {
-        let threads = match threads {
-            0 => thread::available_parallelism().map_or(1, NonZero::get),
-            threads => threads,
-        };
+        let threads = thread_count(threads);
         match arrow::import(urls)? {
             None => {
                 let chunk = Chunk::new(py, Texts::of_strings(urls)?, &mut at)?;
@@ -171,7 +169,7 @@ impl Question {
         for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
             py.check_signals()?;
             let decided = py.detach(|| self.decide_stretch(stretch, threads, collect));
-            decided.map_err(Error::of)?.into_iter().for_each(&mut *sink);
+            decided?.into_iter().for_each(&mut *sink);
         }
         Ok(())
     }
@@ -182,32 +180,53 @@ impl Question {
         stretch: &[(&Chunk, Range<usize>)],
         threads: usize,
         collect: &C,
-    ) -> Result<Vec<C::Piece>, Damage> {
+    ) -> PyResult<Vec<C::Piece>> {
+        let mut interrupt = Interrupt::default();
+        let stop = &Arc::clone(interrupt.stop());
         let next = AtomicUsize::new(0);
-        let work = || {
+        let work = &|| {
             let mut session = self.session();
             let mut decided = Vec::new();
             while let place = next.fetch_add(1, Ordering::Relaxed)
                 && let Some((chunk, rows)) = stretch.get(place)
             {
-                let piece = decide_rows(chunk, rows.clone(), &mut session, collect);
+                let piece = decide_rows(chunk, rows.clone(), &mut session, collect, stop);
                 decided.push((place, piece));
             }
             self.keep(session);
             decided
         };
-        let mut decided = match threads.min(stretch.len()) {
-            0 | 1 => work(),
-            threads => thread::scope(|scope| {
-                let started: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let rows: usize = stretch.iter().map(|(_, rows)| rows.len()).sum();
+        let mut decided = match rows.saturating_mul(self.classifier.agents().len()) {
+            // Some milliseconds, for which no thread is worth its start.
+            0..=ARROW_PIECE_ROWS => work(),
+            _ => thread::scope(|scope| {
+                let (running, ended) = mpsc::channel::<()>();
+                let start = |_| {
+                    let running = running.clone();
+                    thread::Builder::new().spawn_scoped(scope, move || {
+                        let _running = running;
+                        work()
+                    })
+                };
+                let threads = threads.min(stretch.len());
+                let started: Result<Vec<_>, _> = (0..threads).map(start).collect();
+                drop(running);
+                let started = started.map_err(|error| {
+                    // Those that did start need not go on.
+                    stop.store(true, Ordering::Relaxed);
+                    Error::of(ThreadsError::new(threads, error))
+                })?;
+                interrupt.wait(&ended);
                 let joined = started.into_iter().map(|thread| {
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 });
-                joined.flatten().collect()
-            }),
+                PyResult::Ok(joined.flatten().collect())
+            })?,
         };
         decided.sort_unstable_by_key(|&(place, _)| place);
-        decided.into_iter().map(|(_, piece)| piece).collect()
+        let pieces: Result<Vec<_>, Damage> = decided.into_iter().map(|(_, piece)| piece).collect();
+        interrupt.or(pieces.map_err(Error::of))
     }
 }
 
@@ -283,15 +302,20 @@ impl PyClassifier {
     }
 }
 
+/// Decides rows, or as many as are decided before `stop` becomes true.
 fn decide_rows<C: Collect>(
     Chunk { urls, times }: &Chunk,
     rows: Range<usize>,
     session: &mut Session,
     collect: &C,
+    stop: &AtomicBool,
 ) -> Result<C::Piece, Damage> {
     let mut collected = collect.begin(rows.len());
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
     for start in rows.clone().step_by(RECORDS_AT_ONCE) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let rows = start..rows.end.min(start + RECORDS_AT_ONCE);
         urls.read(rows.clone(), &mut block);
         session.classify_at(&block, times.of(rows))?;

@@ -11,6 +11,7 @@
 //! | `texts` | the bytes of each row |
 //! | `at` | the time of each row |
 //! | `columns` | decisions and surveys as Arrow columns |
+//! | `fault` | signals: long calls that Ctrl-C ends, truncated sets |
 //! | `classifier` | bulk decisions: threads, memory from call to call |
 //! | `policy_set` | open, compile, verify |
 //! | `robots_txt` | one file |
@@ -28,6 +29,7 @@ mod arrow;
 mod at;
 mod classifier;
 mod columns;
+mod fault;
 mod policy_set;
 mod robots_txt;
 mod survey;

@@ -4,7 +4,8 @@
 //! `threads` threads, which end with the call.
 //!
 //! A mapped file must not be truncated or rewritten while the set is alive. Replace it by renaming
-//! another file over it, as `compile` does. Reading a truncated part ends the process.
+//! another file over it, as `compile` does. Reading a truncated part is an error. Ctrl-C ends a long
+//! call, which then writes nothing.
 
 #![allow(unsafe_code, reason = "maps the sets that the caller names")]
 
@@ -12,9 +13,11 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_io::runner::thread_pool;
 use portcullis_report::{AgentList, Run};
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
@@ -29,6 +32,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::agents;
 use crate::classifier::PyClassifier;
+use crate::fault::{guard_mapped_sets, in_pool};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
 use crate::{Error, of_json, value_error};
@@ -65,9 +69,12 @@ fn set_error(error: SetError) -> PyErr {
 
 fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
     let set = match mapped {
-        // SAFETY: the documentation of the package requires callers not to change the file in
-        // place.
-        true => unsafe { PolicySet::map(&path) },
+        true => {
+            guard_mapped_sets();
+            // SAFETY: the documentation of the package requires callers not to change the file in
+            // place.
+            unsafe { PolicySet::map(&path) }
+        }
         false => PolicySet::open(&path),
     };
     let file = Some((std::path::absolute(&path)?, mapped));
@@ -203,17 +210,19 @@ impl PyPolicySet {
         let compiling =
             Compiling { dialect, robots_bytes_max, strictness, history, output, scratch };
         if let Ok(files) = inputs.cast::<PyDict>() {
-            return of_files(files, &compiling);
+            return of_files(py, files, threads, &compiling);
         }
         let inputs = match inputs.extract::<PathBuf>() {
             Ok(input) => vec![input],
             Err(_) => inputs.extract::<Vec<PathBuf>>()?,
         };
         let inputs: Vec<Input> = inputs.into_iter().map(Input::new).collect();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(value_error)?;
+        let pool = thread_pool(threads).map_err(Error::of)?;
         let mut warnings = Vec::new();
-        let compiled = py.detach(|| pool.install(|| compiling.captures(&inputs, &mut warnings)))?;
+        let compiled = in_pool(py, &pool, |stop| {
+            let scratch = compiling.scratch.clone().until(Arc::clone(stop));
+            Compiling { scratch, ..compiling }.captures(&inputs, &mut warnings)
+        })?;
         for warning in warnings {
             let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
@@ -234,9 +243,8 @@ impl PyPolicySet {
         memory: Option<usize>,
     ) -> PyResult<PyPolicySet> {
         let sets = paths.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(value_error)?;
-        py.detach(|| pool.install(|| merge(&sets, output, memory)))
+        let pool = thread_pool(threads).map_err(Error::of)?;
+        in_pool(py, &pool, |stop| merge(&sets, output, memory, stop))
     }
 
     /// Returns a classifier for crawlers: a product token, `A+B` for a crawler that follows the groups
@@ -292,10 +300,11 @@ impl PyPolicySet {
 
     /// Verifies the set: checksums, structure, and that the compiled rules match the stored text.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
-        let pool = rayon::ThreadPoolBuilder::new().build().map_err(value_error)?;
-        py.detach(|| pool.install(|| self.set.verify(&scratch(None, None))))
-            .map(|_| ())
-            .map_err(set_error)
+        let pool = thread_pool(0).map_err(Error::of)?;
+        in_pool(py, &pool, |stop| {
+            let scratch = scratch(None, None).until(Arc::clone(stop));
+            self.set.verify(&scratch).map(|_| ()).map_err(set_error)
+        })
     }
 
     /// Returns the name of the set in messages: its path, if it is a file.
@@ -374,20 +383,30 @@ impl PyPolicySet {
     }
 }
 
-fn merge(sets: &[PyPolicySet], output: PathBuf, memory: Option<usize>) -> PyResult<PyPolicySet> {
+fn merge(
+    sets: &[PyPolicySet],
+    output: PathBuf,
+    memory: Option<usize>,
+    stop: &Arc<AtomicBool>,
+) -> PyResult<PyPolicySet> {
     let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
     let settings = MergeSettings::of(&sets, None, None).map_err(|error| match error {
         MergeError::Damaged(_) => Error::of(error),
         _ => value_error(error),
     })?;
-    let scratch = scratch(Some(&output), memory);
+    let scratch = scratch(Some(&output), memory).until(Arc::clone(stop));
     let (merged, config) = settings.merge(&sets, &scratch, |_| ()).map_err(Error::of)?;
     compile::write(&merged.standings, &config, &output).map_err(Error::of)?;
     open(output, true)
 }
 
 /// Compiles a set from texts by the URL of their robots.txt.
-fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPolicySet> {
+fn of_files(
+    py: Python<'_>,
+    files: &Bound<'_, PyDict>,
+    threads: usize,
+    compiling: &Compiling,
+) -> PyResult<PyPolicySet> {
     let mut texts = BTreeMap::new();
     for (url, text) in files {
         let origin = with_bytes(&url, Origin::of_robots_txt)?.map_err(|error| {
@@ -406,6 +425,9 @@ fn of_files(files: &Bound<'_, PyDict>, compiling: &Compiling) -> PyResult<PyPoli
         robots_bytes_max: compiling.robots_bytes_max,
         ..LoadConfig::new(compiling.dialect)
     };
-    let files = texts.iter().map(|(origin, text)| (origin, &**text));
-    Ok(PyPolicySet { set: PolicySet::of_files(files, &config).into(), file: None })
+    let pool = thread_pool(threads).map_err(Error::of)?;
+    in_pool(py, &pool, |_| {
+        let files = texts.iter().map(|(origin, text)| (origin, &**text));
+        Ok(PyPolicySet { set: PolicySet::of_files(files, &config).into(), file: None })
+    })
 }

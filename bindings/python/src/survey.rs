@@ -4,7 +4,8 @@
 //! [`SURVEY_BATCH_ROWS`] rows, and what [`RowWorker`] keeps. The importer reads one batch at a time, on
 //! its thread and without Python's lock.
 //!
-//! Errors: a damaged set ends the stream with an error, which importers raise as their own.
+//! Errors: a damaged set ends the stream with an error, which importers raise as their own, and so does
+//! a handler of a signal that raises an exception.
 
 use std::sync::Arc;
 use std::vec;
@@ -18,6 +19,7 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_survey::{RowConfig, RowWorker, SurveyRows};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use self_cell::self_cell;
@@ -25,6 +27,7 @@ use self_cell::self_cell;
 use crate::Error;
 use crate::arrow::{export_schema, export_stream};
 use crate::columns::RowArrays;
+use crate::fault::interrupt_again;
 
 /// The rows of a policy set for some agents. Each export begins with the first row.
 #[pyclass(frozen, name = "Survey", module = "portcullis_robots")]
@@ -101,6 +104,16 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let Batches { cursor, arrays } = self;
+        if cursor.is_some()
+            && let Err(raised) = Python::attach(|py| py.check_signals())
+        {
+            *cursor = None;
+            // The importer raises an exception of its own, for the text of this one.
+            if Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py)) {
+                interrupt_again();
+            }
+            return Some(Err(ArrowError::ExternalError(raised.into())));
+        }
         let batch = cursor.as_mut()?.with_dependent_mut(|_, unread| {
             let added = unread.next()?;
             Ok(added.map(|added| RecordBatch::from(arrays.rows(added))))

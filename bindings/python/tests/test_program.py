@@ -64,7 +64,9 @@ def test_names_of_files_are_bytes(program, set_path, tmp_path):
 def test_signals_end_it_without_output(number, set_path, tmp_path):
     output = tmp_path / "out.tsv"
     command = [*MODULE, "classify", "-p", set_path, "-a", "GPTBot", "-o", output, "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    # A signal that is ignored here stays ignored in the program, as SIGINT does in a background job.
+    options = {"preexec_fn": lambda: signal.signal(number, signal.SIG_DFL)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, **options) as running:
         running.stdin.write(b"https://shop.example/\n" * 400_000)
         running.stdin.flush()
         running.send_signal(number)

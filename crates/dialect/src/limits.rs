@@ -476,16 +476,26 @@ pub const SEARCHED_BYTES_MAX: usize = 4 * 1024;
 /// 8 KiB). Real ones have 100 to 300 bytes.
 pub const AGENT_HEADER_BYTES_MAX: usize = 8 * 1024;
 
+/// Mapped sets of a process whose addresses are known: 256.
+///
+/// Source: our choice; a process maps a few. The Python package reports the truncation of a set whose
+/// addresses are known. That of another one ends the process.
+pub const MAPPED_SETS_KNOWN_MAX: usize = 256;
+
 /// Rows of an Arrow array that one thread decides at a time: 65,536.
 ///
 /// Source: our choice, some milliseconds of work. A longer array is decided in pieces of this size,
 /// and the result has as many pieces.
 pub const ARROW_PIECE_ROWS: usize = 65_536;
 
-/// Pieces of an Arrow array that are decided before Python's signals are handled: 64, about 4 million
-/// rows or half a second.
+/// The time between two looks at Python's signals during a long call.
 ///
-/// Source: our choice. An interrupt waits for no longer.
+/// Source: our choice, what a person who types Ctrl-C does not notice.
+pub const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
+
+/// Pieces of an Arrow array whose results are collected at a time: 64, about 4 million rows.
+///
+/// Source: our choice. It bounds the results that wait for a slower piece before them.
 pub const ARROW_STRETCH_PIECES: usize = 64;
 
 /// Agents whose rules are kept for one parsed file: 64. One more clears them, and they are compiled

@@ -37,7 +37,7 @@ mod strings;
 pub use difference::{
     Change, ChangeCounts, Changes, Difference, OriginChange, OriginState, UsageChange,
 };
-pub use file::{Damage, SetError, WriteError};
+pub use file::{Damage, SetError, WriteError, lose_set_mapped_at};
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, OutageConfig, Part,
     Progress, StandingCounts, ingest, merge,

@@ -18,7 +18,7 @@ use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -38,12 +38,19 @@ pub struct Scratch {
     name: Arc<str>,
     memory: usize,
     spilled: Arc<AtomicU64>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Scratch {
     /// Keeps everything in memory.
     pub fn in_memory() -> Scratch {
-        Scratch { folder: None, name: "memory".into(), memory: usize::MAX, spilled: Arc::default() }
+        Scratch {
+            folder: None,
+            name: "memory".into(),
+            memory: usize::MAX,
+            spilled: Arc::default(),
+            stop: None,
+        }
     }
 
     /// Uses at most about `memory` bytes, and temporary files in `folder` for the rest. Less than
@@ -51,7 +58,25 @@ impl Scratch {
     pub fn in_folder(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
         let (folder, memory): (PathBuf, usize) = (folder.into(), memory.max(COMPILE_MEMORY_MIN));
         let name = format!("a temporary file in {}", folder.display()).into();
-        Scratch { folder: Some(folder.into()), name, memory, spilled: Arc::default() }
+        Scratch { folder: Some(folder.into()), name, memory, ..Scratch::in_memory() }
+    }
+
+    /// Ends the work that uses this scratch when `stop` becomes true: soon afterwards, and before it
+    /// writes a set, it fails with [`WriteError`].
+    #[must_use]
+    pub fn until(self, stop: Arc<AtomicBool>) -> Scratch {
+        Scratch { stop: Some(stop), ..self }
+    }
+
+    /// Fails if the work is to end.
+    #[inline]
+    pub(crate) fn go_on(&self) -> Result<(), WriteError> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                Err(self.failed(ErrorKind::Interrupted.into()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Like [`Scratch::in_folder`], with buffers and runs as small as `memory` makes them.
@@ -188,6 +213,7 @@ impl Spool {
 
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.scratch.go_on()?;
         if self.tail.len() + bytes.len() > self.scratch.buffer_bytes() {
             self.spill().map_err(|error| self.scratch.failed(error))?;
         }
@@ -270,6 +296,7 @@ pub struct SpoolReader<'s> {
 impl SpoolReader<'_> {
     /// Fills `bytes`.
     pub fn read(&mut self, bytes: &mut [u8]) -> Result<(), WriteError> {
+        self.source.get_ref().spool.scratch.go_on()?;
         self.position += bytes.len() as u64;
         self.source
             .read_exact(bytes)

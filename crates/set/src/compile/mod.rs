@@ -171,6 +171,7 @@ pub fn write(
     let mut writer = SetFileWriter::create(path)?;
     compiled.write(&mut writer)?;
     let fields = compiled.fields();
+    config.scratch.go_on()?;
     Ok(summary(&writer.finish(&fields)?, &fields))
 }
 

@@ -229,6 +229,7 @@ impl fmt::Display for Fault {
     ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
         format!("{} was changed while it was in use; check the disk, and run again", path.display())
     }
+    ErrorKind::Interrupted => "interrupted; no set was written".to_owned(),
     ErrorKind::OutOfMemory => {
         "too little memory (--memory) for the tables of distinct files and rules".to_owned()
     }
@@ -250,7 +251,13 @@ impl WriteError {
     }
 }
 
+/// The numbers of ENFILE and EMFILE, for which there is no [`ErrorKind`], on Unix systems.
+const TOO_MANY_OPEN: [i32; 2] = [23, 24];
+
 fn fix(error: &io::Error) -> &'static str {
+    if cfg!(unix) && error.raw_os_error().is_some_and(|it| TOO_MANY_OPEN.contains(&it)) {
+        return "raise the limit on open files (ulimit -n)";
+    }
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make room, or choose another place for it"

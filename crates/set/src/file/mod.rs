@@ -20,6 +20,7 @@
 mod blocks;
 mod error;
 mod header;
+mod ranges;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub use self::error::{Damage, SetError, WriteError};
 #[cfg(test)]
 pub use self::header::Stored as StoredHeader;
 pub use self::header::{COUNTS, HeaderFields, Section, SectionKind};
+pub use self::ranges::lose_set_mapped_at;
 pub use self::storage::Storage;
 pub use self::writer::{SectionSink, SetFileWriter, Written};
 

@@ -9,8 +9,9 @@
 //! mappings keep the old file. If the contract is broken:
 //!
 //! - After truncation, touching a page past the new end raises SIGBUS, which ends the process. The
-//!   program says why and exits with status 2; a process that links the library is killed. No
-//!   answer becomes wrong.
+//!   program says why and exits with status 2; a process that links the library is killed, unless
+//!   it handles the signal with [`lose_set_mapped_at`](super::lose_set_mapped_at), as the Python
+//!   package does. No answer becomes wrong.
 //! - After truncation, the rest of the page that contains the new end reads as zeros, even in
 //!   blocks whose checksum was compared before. [`Mapping::has_length`] detects this. It is called
 //!   after a block of URLs is decided and before the decisions are returned.
@@ -32,6 +33,7 @@ use std::time::SystemTime;
 use memmap2::Mmap;
 
 use super::error::SetError;
+use super::ranges::MappedRange;
 use crate::large_pages::ZeroedMemory;
 use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
 
@@ -222,6 +224,8 @@ impl fmt::Debug for Storage {
 /// A file that is mapped as a whole for reading.
 #[derive(Debug)]
 struct Mapping {
+    // Dropped before the bytes are unmapped and their addresses may be another mapping's.
+    range: MappedRange,
     bytes: Mmap,
     /// Kept to query the length and the times again.
     file: File,
@@ -240,7 +244,10 @@ impl Mapping {
         // SAFETY: the map is read-only and private to this type, which returns shared slices that
         // do not outlive it. The caller upholds the rest.
         match unsafe { Mmap::map(&file) } {
-            Ok(bytes) => Ok(Mapping { bytes, file, stamp: stamp.into() }),
+            Ok(bytes) => {
+                let range = MappedRange::of(&bytes);
+                Ok(Mapping { range, bytes, file, stamp: stamp.into() })
+            }
             Err(_) => Err(file),
         }
     }
@@ -253,12 +260,13 @@ impl Mapping {
         let _ = unsafe { self.bytes.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 
-    /// Returns whether the file is still at least as long as its mapping.
+    /// Returns whether the file is still at least as long as its mapping, and no page of it was lost.
     ///
     /// Called for every block of URLs. Nothing uses the file's position, so the length comes from
     /// seeking to the end, which takes a third of the time of querying the metadata.
     fn has_length(&self) -> bool {
         (&self.file).seek(SeekFrom::End(0)).is_ok_and(|bytes| bytes >= self.bytes.len() as u64)
+            && !self.range.is_lost()
     }
 
     /// Compares length and times with those when the file was opened. If the system does not say
@@ -266,7 +274,7 @@ impl Mapping {
     fn compare(&self) -> Compared {
         let Ok(now) = Stamp::of(&self.file) else { return Compared::Written };
         let then = *self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.bytes < self.bytes.len() as u64 {
+        if now.bytes < self.bytes.len() as u64 || self.range.is_lost() {
             Compared::Shorter
         } else if now == then {
             Compared::Same

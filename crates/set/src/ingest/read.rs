@@ -138,7 +138,8 @@ impl Reading<'_> {
         let mut ingested = self.ingested();
         ingested.reports[input as usize].add(progress.bytes, &mut digest);
         if ingested.failure.is_none() {
-            ingested.failure = ingested.take(&digest).err();
+            let go_on = self.config.scratch.go_on();
+            ingested.failure = go_on.and_then(|()| ingested.take(&digest)).err();
         }
         drop(ingested);
         self.observer.progressed(&progress);
