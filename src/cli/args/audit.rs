@@ -10,10 +10,9 @@ use super::groups::{
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
 /// One pass over the list reports verdicts by agent, the hosts that disallow most, the rules that
-/// decide most URLs, unused rules, what each robot may fetch, what pages may be used for, origins
-/// without a policy that are worth fetching, and oddities in the files. The report is the same for
-/// any number of threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a
-/// AGENT FILE`.
+/// decide most URLs, what each robot may fetch, what pages may be used for, origins without a policy
+/// that are worth fetching, and oddities in the files. The report is the same for any number of
+/// threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 ///
 /// With --at TIME, the report is as of that time. If each record has its own time, its URL is
 /// decided by the policies of that time, and what describes the files alone, such as what each robot

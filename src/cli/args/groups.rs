@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
@@ -177,13 +177,14 @@ pub struct LenientArgs {
 /// The policies, and how they are read.
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]
+#[command(group = ArgGroup::new("source").args(["robots", "set"]).required(true))]
 pub struct PolicyArgs {
     /// A robots.txt file that applies to every URL, or a folder of files named by host
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`) and applies to http and https on their default ports. If two files
     /// have the same host, the first by name is used. gzip and zstd files are decompressed.
-    #[arg(long, value_name = "PATH", required_unless_present = "set")]
+    #[arg(long, value_name = "PATH")]
     pub robots: Option<PathBuf>,
 
     /// A compiled policy set (see `portcullis compile`)
@@ -281,7 +282,9 @@ pub struct NowArgs {
     /// Also decide by the newest policies: `filter` keeps what was allowed then and is allowed now,
     /// `classify` adds the verdict as of now
     ///
-    /// The column follows the verdict of each agent, and has its name with `_now`.
+    /// The column follows the verdict of each agent, and has its name with `_now`; so does one for each
+    /// use of --usage. In `filter`, an agent must be allowed at both times, and have the use for
+    /// --purpose at both. It is disallowed if it is at either time, whatever is unknown about the other.
     #[arg(long)]
     pub and_now: bool,
 }
