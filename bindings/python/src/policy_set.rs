@@ -288,9 +288,9 @@ impl PyPolicySet {
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.
     pub fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let provenance = self.set.provenance().map_err(Error::of)?;
-        let found = of_json(py, provenance)?;
+        let provenance = self.set.provenance().map_err(Error::of)?.to_vec();
         self.set.is_whole().map_err(Error::of)?;
+        let found = of_json(py, &provenance)?;
         found.set_item("set_hash", self.hash())?;
         found.set_item("dialect", self.dialect())?;
         found.set_item("hosts", self.hosts())?;
