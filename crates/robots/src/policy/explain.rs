@@ -5,6 +5,8 @@
 
 use std::cmp::Reverse;
 
+use hashbrown::HashSet;
+
 use crate::syntax::{RobotsTxt, Rule, Span, Statement};
 use crate::url::ComparedPath;
 use portcullis_dialect::usage::UsageSource;
@@ -340,8 +342,9 @@ fn matching_rules(
     let ordered = OrderedRules::new(file, groups, &dialect.paths);
     let patterns = ordered.patterns.iter().zip(&ordered.rules);
     let mut matching: Vec<ExplainedRule> = Vec::new();
+    let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
     for (pattern, &id) in patterns.filter(|(pattern, _)| pattern_matches(pattern, path)) {
-        if matching.iter().any(|other| other.rule == id) {
+        if !known.insert(id) {
             continue;
         }
         let rule = &file.rules()[id.index()];
