@@ -1,6 +1,5 @@
 //! `portcullis diff`: the changes between two policy sets, or between two robots.txt files.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -10,9 +9,7 @@ use anyhow::{bail, ensure};
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::input::Terminator;
-use portcullis_lint::analysis::{
-    AgentRules, AnalysisLimits, Equivalence, equivalence, robots_named,
-};
+use portcullis_lint::analysis::{AnalysisLimits, FileComparison, robots_named};
 use portcullis_report::difference::files::{self, Answer, Compared};
 use portcullis_report::difference::urls::{self, UrlCounts, UrlForm};
 use portcullis_report::difference::{self, Form, origins};
@@ -341,19 +338,16 @@ impl Diff<'_> {
         let mut answers = [0; Answer::ALL.len()];
         // The first agent with an unknown answer.
         let mut limited = None;
-        // Robots with the same groups have the same answer.
-        let mut known: HashMap<[Vec<usize>; 2], Equivalence> = HashMap::new();
+        let files = [&old, &new];
+        let mut comparison = FileComparison::new(files, dialect, &AnalysisLimits::default());
         for robot in agents.iter().map(Some).chain(unnamed) {
-            let [old, new] = [&old, &new].map(|file| AgentRules::new(file, robot, dialect));
-            let groups = [&old, &new].map(|side| side.selection().groups.clone());
-            let compare = || equivalence(old.rules(), new.rules(), &AnalysisLimits::default());
-            let equivalence = known.entry(groups).or_insert_with(compare);
+            let found = comparison.robot(robot);
             let agent = robot.map_or(UNNAMED, AgentChain::name);
-            let compared = Compared { agent, old: &old, new: &new, equivalence };
+            let compared = Compared { agent, files, comparison: &found };
             let mut bytes = Vec::new();
             files::write(&compared, self.lines(), &mut bytes);
             output.write(&bytes)?;
-            let answer = Answer::of(equivalence);
+            let answer = Answer::of(&found.equivalence);
             answers[answer as usize] += 1;
             if answer == Answer::Unknown {
                 limited.get_or_insert_with(|| agent.to_owned());

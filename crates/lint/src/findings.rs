@@ -116,19 +116,23 @@ impl<'e, 't> Finding<'_, 'e, 't> {
 
     /// Replaces the effects by those that `describe` computes.
     pub(super) fn effects(self, describe: impl Fn(&Reading<'t>) -> String) -> Self {
-        match self.is_past_max {
-            true => self,
-            false => {
-                let effects = self.examination.effects(describe);
-                self.with_effects(effects)
-            }
-        }
+        let examination = self.examination;
+        self.effects_by_position(|position| describe(&examination.readings[position]))
     }
 
-    /// Replaces the effects.
-    pub(super) fn with_effects(self, effects: Vec<Effect>) -> Self {
+    /// Replaces the effects by those that `describe` computes for the reading at each position.
+    pub(super) fn effects_by_position(self, mut describe: impl FnMut(usize) -> String) -> Self {
+        self.change_effects(|effects| {
+            for (position, effect) in effects.iter_mut().enumerate() {
+                effect.text = describe(position);
+            }
+        })
+    }
+
+    /// Changes the effects, one for each reading.
+    pub(super) fn change_effects(self, change: impl FnOnce(&mut [Effect])) -> Self {
         if !self.is_past_max {
-            self.diagnostic.effects = effects;
+            change(&mut self.diagnostic.effects);
         }
         self
     }

@@ -5,20 +5,23 @@
 //! limits of the analysis, there is no proof and the edit is not applied. Many edits are proved
 //! together; if that fails, each half is tried.
 
+use std::array;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use bstr::ByteSlice as _;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
-use crate::analysis::{AnalysisLimits, Bound, Budget, Example, Rules, difference};
+use crate::analysis::{
+    AnalysisLimits, Bound, Budget, Contents, Example, Rules, difference, ordering_cost,
+};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_engine::bytes::seeded_hash;
-use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
+use portcullis_robots::policy::{OrderedRules, Selector, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
 
 /// Settings for fixing files.
@@ -232,43 +235,22 @@ struct Prover<'t> {
     readings: Vec<(&'static Dialect, Side<'t>)>,
 }
 
-/// The robots that a file names, with their groups.
-struct Robots {
-    audience: Audience,
-    /// Positions in the audience's robots.
-    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
-}
-
-impl Robots {
-    fn new(audience: Audience) -> Robots {
-        let robots = audience.robots.iter().enumerate();
-        let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
-        Robots { audience, by_name }
-    }
-
-    /// Returns the names, in the order of the file.
-    fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.audience.robots.iter().map(|robot| &robot.name[..])
-    }
-
-    /// Returns the groups of the robot with this name, otherwise the default groups.
-    fn groups(&self, robot: Option<&[u8]>) -> &[usize] {
-        let named = robot.and_then(|name| self.by_name.get(name));
-        named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
-    }
-}
-
 /// A file as a dialect reads it.
 struct Side<'t> {
     file: RobotsTxt<'t>,
-    robots: Robots,
+    selector: Selector,
 }
 
 impl<'t> Side<'t> {
     fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
         let file = RobotsTxt::parse(text, dialect, bytes_max);
-        let robots = Robots::new(Audience::of(&file, dialect));
-        Side { file, robots }
+        let selector = Selector::new(&file, dialect);
+        Side { file, selector }
+    }
+
+    /// Returns the names of robots, in the order of the file.
+    fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.selector.audience().robots.iter().map(|robot| &robot.name[..])
     }
 
     /// Returns the records without effect on access, and where they are.
@@ -346,28 +328,35 @@ impl<'t> Prover<'t> {
     /// Proves that `edited` gives the same verdicts.
     fn prove(&mut self, edited: &[u8]) -> Result<(), Unproved> {
         for (dialect, old) in &self.readings {
+            let unknown = |bound| Unproved::Unknown { dialect, bound };
+            self.budget.take(edited.len() as u64 / READ_BYTES).map_err(unknown)?;
             let (new, known) = (Side::new(edited, dialect, self.bytes_max), HashSet::default());
-            Comparison { dialect, budget: &mut self.budget, old, new: &new, known }.run()?;
+            let mut contents = Contents::default();
+            let numbers = [contents.number(&old.file), contents.number(&new.file)];
+            let budget = &mut self.budget;
+            Comparison { dialect, budget, old, new: &new, numbers, known }.run()?;
         }
         Ok(())
     }
 }
 
-/// The groups of a robot in one file and in the other.
-type Groups = (Vec<usize>, Vec<usize>);
+/// Bytes of a text that are parsed for the cost of one position.
+const READ_BYTES: u64 = 4;
 
 struct Comparison<'c, 't> {
     dialect: &'static Dialect,
     budget: &'c mut Budget,
     old: &'c Side<'t>,
     new: &'c Side<'c>,
-    /// Groups that are known to be equivalent.
-    known: HashSet<Groups, foldhash::fast::RandomState>,
+    /// The numbers of groups on each side, by their rules.
+    numbers: [Vec<u32>; 2],
+    /// Combinations of groups, by their numbers, that are known to be equivalent.
+    known: HashSet<[Vec<u32>; 2], foldhash::fast::RandomState>,
 }
 
 impl Comparison<'_, '_> {
     fn run(&mut self) -> Result<(), Unproved> {
-        let (old, new) = (&self.old.robots, &self.new.robots);
+        let (old, new) = (self.old, self.new);
         let names_same = old.names().eq(new.names());
         if self.dialect.groups.names_agent == NamesAgent::OccursInName && !names_same {
             // An agent follows the first name that its own contains. The same names in the same order
@@ -386,20 +375,28 @@ impl Comparison<'_, '_> {
 
     /// Compares the rules of a robot in both files.
     fn compare(&mut self, robot: Option<&[u8]>) -> Result<(), Unproved> {
-        let groups =
-            (self.old.robots.groups(robot).to_vec(), self.new.robots.groups(robot).to_vec());
-        if self.known.contains(&groups) {
+        let groups = [self.old.selector.groups_of(robot), self.new.selector.groups_of(robot)];
+        let numbers = |side: usize| {
+            groups[side].iter().map(|&group| self.numbers[side][group]).collect::<Vec<u32>>()
+        };
+        let pair = [numbers(0), numbers(1)];
+        if pair[0] == pair[1] || self.known.contains(&pair) {
             return Ok(());
         }
+        let dialect = self.dialect;
+        let unknown = |bound| Unproved::Unknown { dialect, bound };
+        self.budget.check().map_err(unknown)?;
+        let files = [&self.old.file, &self.new.file];
+        let cost = files.iter().zip(groups).map(|(file, groups)| ordering_cost(file, groups)).sum();
+        self.budget.take(cost).map_err(unknown)?;
         let paths = &self.dialect.paths;
-        let old = OrderedRules::new(&self.old.file, &groups.0, paths);
-        let new = OrderedRules::new(&self.new.file, &groups.1, paths);
+        let [old, new] = array::from_fn(|side| OrderedRules::new(files[side], groups[side], paths));
         if old.patterns != new.patterns || old.verdicts != new.verdicts {
             let (old, new) = (Rules { ordered: &old, paths }, Rules { ordered: &new, paths });
             let difference = difference(old, new, self.budget);
             self.judge(robot, difference)?;
         }
-        self.known.insert(groups);
+        self.known.insert(pair);
         Ok(())
     }
 

@@ -78,9 +78,18 @@ impl Search {
 /// assert_eq!(second_allows.example().unwrap().path(), b"/a/b");
 /// ```
 pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &AnalysisLimits) -> Equivalence {
-    let (found, bound) = differences(first, second, &mut Budget::new(limits, 1), |found| {
-        found.iter().all(Option::is_some)
-    });
+    equivalence_within(first, second, &mut Budget::new(limits, 1))
+}
+
+/// Like [`equivalence`], within the budget's share.
+pub(super) fn equivalence_within(
+    first: Rules<'_>,
+    second: Rules<'_>,
+    budget: &mut Budget,
+) -> Equivalence {
+    let all = |found: &[Option<Example>; 2]| found.iter().all(Option::is_some);
+    let (found, bound) = differences(first, second, budget, all);
+    let bound = bound.map(|bound| budget.bound(bound));
     let search = |found: Option<Example>| match (found, bound) {
         (Some(example), _) => Search::Found(example),
         (None, None) => Search::Nothing,
@@ -129,6 +138,9 @@ fn differences(
 ) -> ([Option<Example>; 2], Option<Bound>) {
     let escapes = first.paths.escapes;
     assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
+    if first.is_same(second) {
+        return ([None, None], None);
+    }
     let counts = Counts::new(first, second);
     let sides = [(first, &counts.first), (second, &counts.second)];
     let machines =
@@ -156,7 +168,8 @@ fn differences(
         let may_change = !first.is_settled(one) || !second.is_settled(two);
         if may_differ && may_change { Visit::Follow } else { Visit::Skip }
     });
-    product.charge(budget);
+    let bytes = |rules: Rules<'_>| rules.ordered.patterns.byte_len();
+    product.charge(bytes(first) + bytes(second), budget);
     (found, bound)
 }
 

@@ -13,6 +13,7 @@ use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::url::ROBOTS_TXT_PATH;
 
 use super::Example;
+use super::contents::place_of;
 
 /// The rules that apply to one agent, and the dialect that reads them.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,13 @@ static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
 });
 
 impl<'r> Rules<'r> {
+    /// Returns whether both have the same patterns with the same verdicts, and so decide alike.
+    pub(super) fn is_same(self, other: Rules<'_>) -> bool {
+        self.paths.robots_txt == other.paths.robots_txt
+            && self.ordered.patterns == other.ordered.patterns
+            && self.ordered.verdicts == other.ordered.verdicts
+    }
+
     /// Returns all patterns in order of precedence, with their rules. A dialect that always allows
     /// the URL of robots.txt has a pattern for it before all others.
     pub(super) fn patterns(self) -> impl Iterator<Item = (PathPattern<'r>, Owner)> {
@@ -86,9 +94,23 @@ impl<'f> AgentRules<'f> {
         agent: Option<&AgentChain>,
         dialect: &'static Dialect,
     ) -> AgentRules<'f> {
-        let selection = Selection::of(file, agent, dialect);
+        AgentRules::of(file, Selection::of(file, agent, dialect), dialect)
+    }
+
+    /// Orders the rules of the selected groups of `file`, which was parsed by `dialect`.
+    pub(super) fn of(
+        file: &'f RobotsTxt<'f>,
+        selection: Selection,
+        dialect: &'static Dialect,
+    ) -> AgentRules<'f> {
         let ordered = OrderedRules::new(file, &selection.groups, &dialect.paths);
         AgentRules { file, dialect, selection, ordered }
+    }
+
+    /// Returns a decision whose rule is the number of its place among these rules.
+    pub(super) fn by_place(&self, decision: Decision) -> Decision {
+        let place = |rule| RuleID(place_of(self.file, &self.selection.groups, rule));
+        Decision { rule: decision.rule.map(place), line: None, ..decision }
     }
 
     /// Returns the rules, for comparison.

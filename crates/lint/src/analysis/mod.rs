@@ -42,21 +42,28 @@
 //! assert_eq!(answer, Equivalence::Equal);
 //! ```
 
+mod comparison;
+mod contents;
 mod equivalence;
 mod example;
 mod file;
 mod search;
 mod status;
+mod winners;
 
 use std::fmt;
 
 use portcullis_dialect::limits;
 
+pub use comparison::{FileComparison, RobotComparison};
+pub(crate) use contents::{Contents, ordering_cost, rule_at, rules_of};
 pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
 pub use example::Example;
 pub use file::{AgentRules, Rules, robots_named};
 pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
+pub(crate) use status::{SEARCHES, statuses_within};
+pub(crate) use winners::Winners;
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +122,8 @@ impl fmt::Display for Bound {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     limits: AnalysisLimits,
+    /// What was there at first, and what is left.
+    granted: AnalysisLimits,
     left: AnalysisLimits,
     /// One search may spend the remaining budget divided by this, so that a hard search leaves
     /// something for the others.
@@ -124,7 +133,27 @@ pub(crate) struct Budget {
 impl Budget {
     /// Creates a budget of `limits`. A search may spend one part in `searches` of the rest.
     pub(crate) fn new(limits: &AnalysisLimits, searches: u32) -> Budget {
-        Budget { limits: *limits, left: *limits, searches }
+        Budget { limits: *limits, granted: *limits, left: *limits, searches }
+    }
+
+    /// Returns the budget of one of several analyses that share this one: as [`Budget::new`], and no
+    /// more than is left. [`Budget::charge`] charges what it spent.
+    pub(crate) fn part(&self, limits: &AnalysisLimits, searches: u32) -> Budget {
+        let granted = AnalysisLimits {
+            positions_max: limits.positions_max.min(self.left.positions_max),
+            states_max: limits.states_max.min(self.left.states_max),
+        };
+        Budget { limits: *limits, granted, left: granted, searches }
+    }
+
+    /// Charges what `part` spent.
+    pub(crate) fn charge(&mut self, part: &Budget) {
+        self.spend(part.spent(), part.granted.states_max - part.left.states_max);
+    }
+
+    /// Returns the number of positions spent.
+    pub(crate) fn spent(&self) -> u64 {
+        self.granted.positions_max - self.left.positions_max
     }
 
     /// Returns the limits of one search.

@@ -10,6 +10,9 @@ use super::{AnalysisLimits, Bound, Budget};
 use portcullis_engine::automaton::{FREE, Language, Machine, Mark, Owner, State};
 use portcullis_engine::pattern::PathPattern;
 
+/// Bytes of patterns that are made into a machine for the cost of one position.
+const BUILT_BYTES: u64 = 4;
+
 /// A search through `N` machines.
 pub(super) struct Product<'l, const N: usize> {
     pub(super) machines: [Machine; N],
@@ -52,9 +55,10 @@ impl<'l, const N: usize> Product<'l, N> {
         self.machines.iter().map(Machine::work).sum()
     }
 
-    /// Charges the positions read and the places visited to the budget.
-    pub(super) fn charge(&self, budget: &mut Budget) {
-        budget.spend(self.work(), self.met.len());
+    /// Charges the positions read, the places visited, and building machines of so many bytes to the
+    /// budget.
+    pub(super) fn charge(&self, built_bytes: usize, budget: &mut Budget) {
+        budget.spend(self.work() + built_bytes as u64 / BUILT_BYTES, self.met.len());
     }
 
     /// Visits the places of all paths, the shortest first. Returns the limit that ended the search
@@ -172,7 +176,8 @@ pub(super) fn find(
             false => Visit::Follow,
         }
     });
-    product.charge(budget);
+    let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes.len()).sum();
+    product.charge(built, budget);
     match (found, bound) {
         (None, Some(bound)) => Err(budget.bound(bound)),
         (found, _) => Ok(found),

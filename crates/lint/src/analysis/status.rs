@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::automaton::Language;
 use portcullis_engine::pattern::PathPattern;
-use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use super::file::{Owner, ROBOTS_TXT_RULE};
 use super::search::{Wanted, find};
+use super::winners::Winners;
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The effect of a rule.
@@ -79,7 +79,12 @@ pub struct RuleAndStatus {
 /// assert_eq!(example.path(), b"/b/c");
 /// ```
 pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
-    let mut analysis = Analysis::new(rules, limits);
+    statuses_within(rules, &mut Budget::new(limits, SEARCHES))
+}
+
+/// Like [`statuses`], within `budget`, of which one search may spend one part in [`SEARCHES`].
+pub(crate) fn statuses_within(rules: Rules<'_>, budget: &mut Budget) -> Vec<RuleAndStatus> {
+    let mut analysis = Analysis::new(rules, budget);
     let rules: Vec<RuleID> = analysis.units.iter().map(|unit| RuleID(unit.rule)).collect();
     let status = |(rule, unit)| RuleAndStatus { rule, status: analysis.status(unit) };
     rules.into_iter().zip(0..).map(status).collect()
@@ -106,9 +111,9 @@ enum Outcome {
 }
 
 /// A search for an example may spend one part in this many of the remaining budget.
-const SEARCHES: u32 = 16;
+pub(crate) const SEARCHES: u32 = 16;
 
-struct Analysis<'r> {
+struct Analysis<'r, 'b> {
     patterns: Vec<Owned<'r>>,
     units: Vec<Unit>,
     /// The unit of each rule.
@@ -118,12 +123,12 @@ struct Analysis<'r> {
     language: &'static Language,
     rules: Rules<'r>,
     /// The rules without that of the dialect, to find winners.
-    compiled: SharedRuleSet,
-    budget: Budget,
+    winners: Winners,
+    budget: &'b mut Budget,
 }
 
-impl<'r> Analysis<'r> {
-    fn new(rules: Rules<'r>, limits: &AnalysisLimits) -> Analysis<'r> {
+impl<'r, 'b> Analysis<'r, 'b> {
+    fn new(rules: Rules<'r>, budget: &'b mut Budget) -> Analysis<'r, 'b> {
         let patterns: Vec<Owned<'r>> = rules.patterns().collect();
         let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut first_equal = HashMap::new();
@@ -139,7 +144,6 @@ impl<'r> Analysis<'r> {
         };
         let mut units: Vec<Unit> = by_rule.into_iter().map(unit).collect();
         units.sort_unstable_by_key(|unit| unit.rule);
-        let compiled = RuleSetBuf::new(&rules.ordered.patterns, &rules.ordered.verdicts);
         Analysis {
             unit_of: units.iter().zip(0..).map(|(unit, index)| (unit.rule, index)).collect(),
             units,
@@ -147,8 +151,8 @@ impl<'r> Analysis<'r> {
             first_equal,
             language: Language::of(rules.paths.escapes),
             rules,
-            compiled: SharedRuleSet::new(compiled, Settings::default()),
-            budget: Budget::new(limits, SEARCHES),
+            winners: Winners::new(rules.ordered),
+            budget,
         }
     }
 
@@ -197,7 +201,7 @@ impl<'r> Analysis<'r> {
     fn can_match(&mut self, patterns: &[usize]) -> bool {
         patterns.iter().any(|&index| {
             let wanted = Wanted { one: self.patterns[index].0, avoided: &[] };
-            find(wanted, self.language, &mut self.budget) != Ok(None)
+            find(wanted, self.language, self.budget) != Ok(None)
         })
     }
 
@@ -207,7 +211,7 @@ impl<'r> Analysis<'r> {
         let (mut avoided, mut winners) = (Vec::new(), Vec::new());
         loop {
             let wanted = Wanted { one, avoided: &avoided };
-            let Some(path) = find(wanted, self.language, &mut self.budget)? else {
+            let Some(path) = find(wanted, self.language, self.budget)? else {
                 return Ok(Outcome::Loses(winners));
             };
             let winner = self.winner(&path)?;
@@ -221,11 +225,10 @@ impl<'r> Analysis<'r> {
 
     /// Returns the pattern that decides `path`, which at least one pattern matches.
     fn winner(&mut self, path: &[u8]) -> Result<usize, Bound> {
-        self.budget.take(path.len() as u64)?;
         if self.rules.paths.always_allows(path) {
             return Ok(0);
         }
-        let own = self.compiled.decide(path).number() as usize - 1;
+        let own = self.winners.winner(path, self.budget)?.expect("a pattern matches the path");
         Ok(own + (self.patterns.len() - self.rules.ordered.patterns.len()))
     }
 
@@ -266,7 +269,7 @@ impl<'r> Analysis<'r> {
     fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
         let avoided = [self.patterns[covering].0];
         let wanted = Wanted { one: self.patterns[own].0, avoided: &avoided };
-        find(wanted, self.language, &mut self.budget) == Ok(None)
+        find(wanted, self.language, self.budget) == Ok(None)
     }
 }
 

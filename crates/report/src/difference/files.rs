@@ -17,21 +17,20 @@ use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::{Form, push_column, push_deciding, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
-use portcullis_lint::analysis::{AgentRules, Equivalence, Example, Search};
+use portcullis_lint::analysis::{Equivalence, RobotComparison, Search};
+use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::visible::cut_to_show;
 use portcullis_set::batch::FullDecision;
 
-/// The rules of a robot on both sides, and their comparison.
+/// The comparison of a robot's rules in two files.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
     /// The robot's name.
     pub agent: &'a str,
-    /// The rules in the old file.
-    pub old: &'a AgentRules<'a>,
-    /// The rules in the new file.
-    pub new: &'a AgentRules<'a>,
-    /// The comparison of both rules.
-    pub equivalence: &'a Equivalence,
+    /// The old and the new file.
+    pub files: [&'a RobotsTxt<'a>; 2],
+    /// The comparison.
+    pub comparison: &'a RobotComparison,
 }
 
 words! {
@@ -57,26 +56,41 @@ impl Answer {
     }
 }
 
-/// Returns the two ways in which a verdict may change (old verdict, new verdict), each with the
-/// result of the search for a path.
-fn turns(equivalence: &Equivalence) -> [(Verdict, Verdict, Search); 2] {
-    let (first_allows, second_allows) = match equivalence {
-        Equivalence::Equal => (Search::Nothing, Search::Nothing),
-        Equivalence::Different { first_allows, second_allows } => {
-            (first_allows.clone(), second_allows.clone())
-        }
-        Equivalence::Unknown(bound) => (Search::Unknown(*bound), Search::Unknown(*bound)),
-    };
-    [
-        (Verdict::Allow, Verdict::Disallow, first_allows),
-        (Verdict::Disallow, Verdict::Allow, second_allows),
-    ]
+/// A way in which a verdict may change.
+struct Turn<'a> {
+    old: Verdict,
+    new: Verdict,
+    /// The search for a path.
+    found: Search,
+    /// Each side's decision on the path, and the deciding rule.
+    deciding: Option<[(Decision, Option<&'a [u8]>); 2]>,
 }
 
-/// Returns a side's decision on a path, and the deciding rule.
-fn decide<'a>(side: &'a AgentRules<'_>, example: &Example) -> (Decision, Option<&'a [u8]>) {
-    let decision = side.decide(example);
-    (decision, decision.rule.map(|rule| side.rule(rule).value))
+/// Returns the two ways in which a verdict may change.
+fn turns<'a>(compared: &Compared<'a>) -> [Turn<'a>; 2] {
+    let RobotComparison { equivalence, deciding } = compared.comparison;
+    let [first_allows, second_allows] = match &**equivalence {
+        Equivalence::Equal => [Search::Nothing, Search::Nothing],
+        Equivalence::Different { first_allows, second_allows } => {
+            [first_allows.clone(), second_allows.clone()]
+        }
+        Equivalence::Unknown(bound) => [Search::Unknown(*bound), Search::Unknown(*bound)],
+    };
+    let with_rules = |decisions: [Decision; 2]| {
+        let rule = |side: usize| {
+            let rule = decisions[side].rule?;
+            Some(compared.files[side].rules()[rule.index()].value)
+        };
+        [(decisions[0], rule(0)), (decisions[1], rule(1))]
+    };
+    let turn = |(old, new), found, decisions: Option<_>| {
+        let deciding = decisions.map(with_rules);
+        Turn { old, new, found, deciding }
+    };
+    [
+        turn((Verdict::Allow, Verdict::Disallow), first_allows, deciding[0]),
+        turn((Verdict::Disallow, Verdict::Allow), second_allows, deciding[1]),
+    ]
 }
 
 /// Appends the lines or the object for a robot.
@@ -88,12 +102,12 @@ pub fn write(compared: &Compared<'_>, form: Form, out: &mut Vec<u8>) {
 }
 
 fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
-    if *compared.equivalence == Equivalence::Equal {
+    if *compared.comparison.equivalence == Equivalence::Equal {
         push_column(compared.agent.as_bytes(), out);
         out.extend_from_slice(b"equal\n");
         return;
     }
-    for (old, new, found) in turns(compared.equivalence) {
+    for Turn { old, new, found, deciding } in turns(compared) {
         let answer = match found {
             Search::Nothing => continue,
             Search::Found(_) => Answer::Different,
@@ -104,9 +118,8 @@ fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
         push_column(old.as_str().as_bytes(), out);
         out.extend_from_slice(new.as_str().as_bytes());
         if let Search::Found(example) = &found {
-            for side in [compared.old, compared.new] {
+            for (decision, rule) in deciding.into_iter().flatten() {
                 out.push(b'\t');
-                let (decision, rule) = decide(side, example);
                 push_deciding(FullDecision { rule, ..decision.into() }, out);
             }
             out.push(b'\t');
@@ -140,14 +153,14 @@ struct UnknownObject {
 }
 
 fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
-    let turns = turns(compared.equivalence);
+    let turns = turns(compared);
     let mut object = Object {
         agent: compared.agent,
-        answer: Answer::of(compared.equivalence).as_str(),
+        answer: Answer::of(&compared.comparison.equivalence).as_str(),
         changes: Vec::new(),
         unknown: Vec::new(),
     };
-    for (old, new, found) in &turns {
+    for Turn { old, new, found, deciding } in &turns {
         match found {
             Search::Nothing => {}
             Search::Unknown(bound) => object.unknown.push(UnknownObject {
@@ -156,10 +169,10 @@ fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
                 bound: bound.to_string(),
             }),
             Search::Found(example) => {
-                let [old, new] = [compared.old, compared.new].map(|side| {
-                    let (decision, rule) = decide(side, example);
-                    DecisionObject::new(&decision, rule)
-                });
+                let Some(deciding) = deciding else { continue };
+                let [old, new] = deciding
+                    .each_ref()
+                    .map(|(decision, rule)| DecisionObject::new(decision, *rule));
                 let path = Text::cut("path", Some(example.path()));
                 object.changes.push(ChangeObject { path, old, new });
             }
@@ -172,8 +185,7 @@ fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_lint::analysis::{AnalysisLimits, equivalence};
-    use portcullis_robots::syntax::RobotsTxt;
+    use portcullis_lint::analysis::{AnalysisLimits, FileComparison};
 
     fn written(limits: &AnalysisLimits) -> String {
         let texts = [
@@ -181,11 +193,10 @@ mod tests {
             b"User-agent: *\nDisallow: /a\nDisallow: /x\nAllow: /x/y\n",
         ];
         let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
-        let sides = [0, 1].map(|side| AgentRules::new(&files[side], None, &RFC_9309));
-        let equivalence = equivalence(sides[0].rules(), sides[1].rules(), limits);
-        let [old, new] = &sides;
+        let files = [&files[0], &files[1]];
+        let comparison = FileComparison::new(files, &RFC_9309, limits).robot(None);
         let mut out = Vec::new();
-        write_tsv(&Compared { agent: "*", old, new, equivalence: &equivalence }, &mut out);
+        write_tsv(&Compared { agent: "*", files, comparison: &comparison }, &mut out);
         String::from_utf8(out).expect("it is text")
     }
 

@@ -38,13 +38,19 @@ impl Selection {
         dialect: &Dialect,
     ) -> Selection {
         let Some(agent) = agent.into() else {
-            let Audience { default_groups, .. } = Audience::among(file, dialect, |_| false);
-            return Selection { groups: default_groups, token: None };
+            let audience = Audience::among(file, dialect, |_| false);
+            return Selection::of_named(None, &audience);
         };
         let audience = Audience::of_agents(file, std::slice::from_ref(agent), dialect);
-        match audience.named(agent, dialect) {
+        Selection::of_named(audience.named(agent, dialect), &audience)
+    }
+
+    /// Returns the groups of the robot that the token at a position of an agent's chain names, otherwise
+    /// the default groups.
+    fn of_named(named: Option<(usize, &NamedRobot)>, audience: &Audience) -> Selection {
+        match named {
             Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
-            None => Selection { groups: audience.default_groups, token: None },
+            None => Selection { groups: audience.default_groups.clone(), token: None },
         }
     }
 
@@ -218,6 +224,68 @@ impl Audience {
     }
 }
 
+/// Selects the groups of one file for many agents: the file is read once.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    dialect: &'static Dialect,
+    has_rules: bool,
+    audience: Audience,
+    /// Positions in the audience's robots.
+    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+}
+
+impl Selector {
+    /// Returns the selector of `file`, which `dialect` parsed.
+    pub fn new(file: &RobotsTxt<'_>, dialect: &'static Dialect) -> Selector {
+        let audience = Audience::of(file, dialect);
+        let robots = audience.robots.iter().enumerate();
+        let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
+        Selector { dialect, has_rules: !file.rules().is_empty(), audience, by_name }
+    }
+
+    /// Returns the robots that the file names.
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// Returns the groups of the robot with this name, in lower case, otherwise the default groups.
+    pub fn groups_of(&self, robot: Option<&[u8]>) -> &[usize] {
+        let named = robot.and_then(|name| self.by_name.get(name));
+        named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
+    }
+
+    /// Returns the groups that apply to `agent`, as [`Selection::of`].
+    pub fn select(&self, agent: Option<&AgentChain>) -> Selection {
+        let robots = &self.audience.robots;
+        let robot_of = |token: &str| match self.dialect.groups.names_agent {
+            NamesAgent::Equal => {
+                let name = token.to_ascii_lowercase();
+                self.by_name.get(name.as_bytes()).map(|&robot| &robots[robot])
+            }
+            NamesAgent::OccursInName => {
+                robots.iter().find(|robot| is_name_of(&robot.name, token, self.dialect))
+            }
+        };
+        if !self.has_rules {
+            return Selection::default();
+        }
+        let mut tokens = agent.into_iter().flat_map(AgentChain::tokens).enumerate();
+        let named = tokens.find_map(|(position, token)| Some((position, robot_of(token)?)));
+        Selection::of_named(named, &self.audience)
+    }
+
+    /// Returns the number of bytes that [`Selector::select`] compares for `agent`, at most: 0 where it
+    /// looks up names, and each token with every name where names may occur in it.
+    pub fn cost(&self, agent: Option<&AgentChain>) -> u64 {
+        let tokens = agent.into_iter().flat_map(AgentChain::tokens);
+        let bytes: usize = tokens.map(str::len).sum();
+        match self.dialect.groups.names_agent {
+            NamesAgent::Equal => 0,
+            NamesAgent::OccursInName => bytes as u64 * self.audience.robots.len() as u64,
+        }
+    }
+}
+
 /// Adds a group that does not precede the ones already there.
 fn add_group(groups: &mut Vec<usize>, group: usize, several: SeveralGroups) {
     let counts = groups.is_empty() || several == SeveralGroups::Merge;
@@ -259,7 +327,9 @@ mod tests {
             let audience = Audience::of(&file, dialect);
             for token in ["Bot", "OTHER", "ExampleBot", "exampleb", "Nobody", "x"] {
                 let agent = AgentChain::parse(token, dialect).unwrap();
-                let Selection { groups, token: named } = Selection::of(&file, &agent, dialect);
+                let selection = Selection::of(&file, &agent, dialect);
+                assert_eq!(Selector::new(&file, dialect).select(Some(&agent)), selection);
+                let Selection { groups, token: named } = selection;
                 assert_eq!(by_audience(&audience, token, dialect), groups, "{}", dialect.name);
                 let line = naming_line(&file, groups[0], named.map(|_| token), dialect);
                 let robot = audience
