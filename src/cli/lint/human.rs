@@ -23,6 +23,9 @@ const BYTES_AFTER_MAX: usize = 1024;
 /// shown.
 const BYTES_BEFORE_MAX: usize = 32 * 1024;
 
+/// The most bytes of a problem to lay out.
+const BYTES_MARKED_MAX: usize = 32 * 1024;
+
 /// The format for people.
 pub(super) struct Human {
     renderer: Renderer,
@@ -158,7 +161,10 @@ impl Shown {
         let fault_end = (place.span.end.min(line.end) - line.start) as usize;
         let wanted = match before > BYTES_BEFORE_MAX {
             true => 0,
-            false => bytes.len().min(fault_end.max(before) + BYTES_AFTER_MAX),
+            false => {
+                let marked_end = fault_end.clamp(before, before + BYTES_MARKED_MAX);
+                bytes.len().min(marked_end + BYTES_AFTER_MAX)
+            }
         };
         let mut text = String::new();
         let mut places = Vec::with_capacity(wanted + 1);
