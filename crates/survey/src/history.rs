@@ -6,7 +6,8 @@
 //!
 //! A period is a time in which the policy stays the same. For each robot that a file of the origin
 //! names, and for all others, a period has how much of the site the policy allows: exact, over all
-//! paths. Cost: each rule set is searched once.
+//! paths. Cost: each rule set is searched once; of those that the set does not store, only as many as
+//! fit [`HISTORY_PATTERNS_MAX`].
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -26,6 +27,7 @@
 use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::limits::HISTORY_PATTERNS_MAX;
 use portcullis_engine::Reach;
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::AgentChain;
@@ -92,7 +94,8 @@ pub struct HostPeriod {
 pub struct AccessChange {
     /// The robots.
     pub robots: Vec<Robot>,
-    /// How much the policy before allows; `None` in the first period.
+    /// How much the policy before allows; `None` in the first period, and if a limit ended the
+    /// search.
     pub from: Option<Reach>,
     /// How much this policy allows; `None` if a limit ended the search.
     pub to: Option<Reach>,
@@ -183,16 +186,17 @@ fn periods(
         agents => agents.iter().map(|agent| asked(set, agent)).collect::<Result<_, _>>()?,
     };
     let mut periods: Vec<HostPeriod> = Vec::new();
+    let mut patterns_left = HISTORY_PATTERNS_MAX;
     let mut before: Option<(Vec<Access>, Vec<HostUsage>)> = None;
     for moments in periods_found {
         let newest = &moments[moments.len() - 1];
         let policy = set.policy(newest.policy)?;
         let outcome = policy.access()?;
-        let access = |asked: &Asked| {
-            let applied = reaches.applied(&policy, &asked.tokens)?;
+        let mut access = |asked: &Asked| {
+            let applied = reaches.applied_within(&policy, &asked.tokens, &mut patterns_left)?;
             Ok((applied.reach, applied.groups.map(|it| it.rule_set().index() as u32)))
         };
-        let access: Vec<Access> = asked.iter().map(access).collect::<Result<_, Damage>>()?;
+        let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;
         let extract = policy.extract()?;
         let file = RobotsTxt::read_extract(&extract);
         let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
@@ -240,8 +244,11 @@ fn changes(
     for (index, (Asked { robot, .. }, &(to, rules))) in asked.iter().zip(after).enumerate() {
         let was = before.map(|before| before[index]);
         let from = was.and_then(|(from, _)| from);
-        if was.is_some_and(|(from, _)| from == to) {
-            if was.is_some_and(|(_, before)| before != rules) && to == Some(Reach::Part) {
+        let has_other_rules = was.is_some_and(|(_, before)| before != rules);
+        // If a limit ended both searches, other rules may allow another part.
+        let may_differ = to.is_none() && has_other_rules;
+        if was.is_some_and(|(from, _)| from == to) && !may_differ {
+            if has_other_rules && to == Some(Reach::Part) {
                 other_rules.push(robot.clone());
             }
             continue;

@@ -53,7 +53,7 @@ impl<'s> Reaches<'s> {
     ///
     /// If the rule set is damaged.
     pub fn of(&self, number: RuleSetNumber) -> Result<Option<Reach>, Damage> {
-        self.find(number, None)
+        self.find(number, None, &mut 0)
     }
 
     /// Returns what `policy` says to `agent`. A rule set that is too large to be stored is built.
@@ -66,9 +66,27 @@ impl<'s> Reaches<'s> {
         policy: &StoredPolicy<'s>,
         agent: &AgentTokens,
     ) -> Result<Applied<'s>, Damage> {
+        let mut patterns_left = usize::MAX;
+        self.applied_within(policy, agent, &mut patterns_left)
+    }
+
+    /// Like [`Reaches::applied`], while `patterns_left` is not 0. It counts down by the patterns of
+    /// each rule set that is not stored and has to be built.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn applied_within(
+        &self,
+        policy: &StoredPolicy<'s>,
+        agent: &AgentTokens,
+        patterns_left: &mut usize,
+    ) -> Result<Applied<'s>, Damage> {
         let groups = policy.applied_groups(agent)?;
         let reach = match &groups {
-            Some(AppliedGroups { rules, .. }) => self.find(rules.rule_set, Some(rules))?,
+            Some(AppliedGroups { rules, .. }) => {
+                self.find(rules.rule_set, Some(rules), patterns_left)?
+            }
             None => match policy.access()? {
                 AccessOutcome { state, verdict: Verdict::Disallow }
                     if state != PolicyState::Rules =>
@@ -86,6 +104,7 @@ impl<'s> Reaches<'s> {
         &self,
         number: RuleSetNumber,
         rules: Option<&SelectedRules>,
+        patterns_left: &mut usize,
     ) -> Result<Option<Reach>, Damage> {
         let known = self.known.get(number.index());
         let known = known.ok_or_else(|| self.set.malformed_host("a rule set is missing"))?;
@@ -96,8 +115,10 @@ impl<'s> Reaches<'s> {
         let reach = match (self.set.rule_set(number)?, rules) {
             (StoredRuleSet::Compiled(stored), _) => stored.reach(escapes),
             (StoredRuleSet::OfGroups, None) => return Ok(None),
+            (StoredRuleSet::OfGroups, Some(_)) if *patterns_left == 0 => return Ok(None),
             (StoredRuleSet::OfGroups, Some(rules)) => {
                 let (rules, _) = ordered(self.set, rules)?;
+                *patterns_left = patterns_left.saturating_sub(rules.patterns.len());
                 RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().reach(escapes)
             }
         };
