@@ -22,6 +22,8 @@ mod examples;
 #[cfg(unix)]
 mod fault;
 mod golden;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod json;
 #[cfg(unix)]
 mod kill;
