@@ -8,8 +8,8 @@
 //! A [`Diagnostic`] is for one dialect, the one that the file is written for. It also shows how
 //! each other dialect reads the line, which is computed by parsing the file in each dialect.
 //!
-//! Cost: one parse per dialect, and an [`analysis`] of the rules. AnalysisLimits that are reached are
-//! reported in [`Report::unknown`]; of each code, findings beyond a
+//! Cost: one parse per dialect, and an [`analysis`] of each distinct combination of rules, all within
+//! one limit. What it left out is named in [`Report::unknown`]; of each code, findings beyond a
 //! [limit](portcullis_dialect::limits::LINT_FINDINGS_PER_CODE_MAX) are counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!
 //! ```
@@ -62,7 +62,7 @@ pub struct LintConfig {
     /// Whether rules are compared in each dialect, so that the effects show whether they decide
     /// there. Otherwise the effects show each rule alone.
     pub compares_dialects: bool,
-    /// The limits of comparing the rules of one robot.
+    /// The limits of comparing the rules of a file: of all robots, in all dialects.
     pub limits: AnalysisLimits,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
     pub keeps_fixes: bool,

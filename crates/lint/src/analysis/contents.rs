@@ -84,10 +84,13 @@ pub(crate) fn rule_at(file: &RobotsTxt<'_>, groups: &[usize], place: u32) -> Rul
     unreachable!("the combination has so many rules")
 }
 
-/// Returns what it costs to order the rules of a combination, in positions of a budget: their bytes,
-/// with a charge for each rule.
+/// Bytes of rules that are ordered for the cost of one position.
+const ORDERED_BYTES: u64 = 4;
+
+/// Returns what it costs to order the rules of a combination, in positions of a budget: a part of
+/// their bytes, with a charge for each rule.
 pub(crate) fn ordering_cost(file: &RobotsTxt<'_>, groups: &[usize]) -> u64 {
     const RULE: usize = 8;
     let rules = groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
-    rules.map(|rule| (RULE + rule.value.len()) as u64).sum()
+    rules.map(|rule| (RULE + rule.value.len()) as u64).sum::<u64>() / ORDERED_BYTES
 }

@@ -3,7 +3,8 @@
 //!
 //! Owns [`equivalence`] of two rule sets and the [`statuses`] of the rules of one. A status
 //! says, for example, that a rule never decides because another rule wins wherever it matches.
-//! [`AgentRules`] finds the rules of a robots.txt that apply to one robot. To decide given URLs,
+//! [`FileComparison`] compares two files for many robots. [`AgentRules`] finds the rules of a robots.txt
+//! that apply to one robot. To decide given URLs,
 //! use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
 //!
 //! # How
@@ -27,7 +28,8 @@
 //!
 //! Rules without stars form a trie, which costs their bytes. With stars, states can be exponential in the
 //! rules. [`AnalysisLimits`] bound the search, and the answer is then `Unknown` with the [`Bound`] that was reached,
-//! never "equal" or "never". Nothing else can fail.
+//! never "equal" or "never". Nothing else can fail. Analyses of many robots share the limits, and those with
+//! the same rules share an analysis.
 //!
 //! ```
 //! use portcullis_lint::analysis::{AgentRules, AnalysisLimits, Equivalence, equivalence};
