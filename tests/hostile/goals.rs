@@ -9,8 +9,9 @@ use portcullis_testkit::{Configuration, Engine, agents, set_everywhere};
 use crate::shapes::{self, Shape};
 use crate::{AGENT, SCAN_STEPS_PER_BYTE};
 
-/// Steps of a scan per byte of a path: a binary search, and what the bit set of literals takes.
-const SEARCH_STEPS_PER_BYTE: u64 = 32;
+/// Steps of a scan per byte of a path: a binary search, comparisons of 64 bytes of the longest literal
+/// that is searched together with others, and the words of the bit set of literals.
+const SEARCH_STEPS_PER_BYTE: u64 = 128;
 
 /// Times that the first URL may read a rule set to prepare matching it.
 const READS_OF_RULES: u64 = 2;
