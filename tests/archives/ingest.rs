@@ -253,6 +253,8 @@ fn many_names_fit_in_little_memory() {
     assert!(set.counts().tokens > FILES as u64 * NAMES as u64 * 99 / 100);
     for host in 0..FILES {
         let policy = set.policy_of(b"https", format!("h{host}.example").as_bytes()).unwrap();
-        assert_eq!(set.policy(policy.unwrap()).unwrap().robots().unwrap().len(), NAMES);
+        let robots = set.policy(policy.unwrap()).unwrap().robots().unwrap();
+        // A few of the random names are equal.
+        assert!(robots.len() > NAMES * 99 / 100 && robots.is_sorted_by(|one, next| one.0 < next.0));
     }
 }
