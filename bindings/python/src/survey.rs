@@ -18,7 +18,7 @@ use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
-use portcullis_survey::{RowConfig, RowWorker, SurveyRows};
+use portcullis_survey::{HostBlock, RowConfig, RowWorker, SurveyRows};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -56,7 +56,7 @@ self_cell!(
     }
 );
 
-type Blocks<'s> = Box<dyn Iterator<Item = Result<Vec<StoredHost<'s>>, Damage>> + Send + 's>;
+type Blocks<'s> = Box<dyn Iterator<Item = Result<HostBlock<'s>, Damage>> + Send + 's>;
 
 /// The rows that were not read yet.
 struct Unread<'s> {
