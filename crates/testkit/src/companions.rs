@@ -196,7 +196,7 @@ pub fn set_to_compare(
         let set = compiled_at(files, (dialect, bytes_max), agents);
         set.standings(&Scratch::in_memory()).expect("it was just made")
     };
-    // The limit does not apply to companions. Compiled for nobody, their files are read and no more.
+    // The limit does not cut companions. Compiled for nobody, their files are read and no more.
     let damaged = damaged();
     let companions = [(origin_of(CROWDED), &crowded[..]), (origin_of(DAMAGED), &damaged)];
     let others = standings(&companions, None, Some(&[]));
@@ -222,7 +222,8 @@ pub fn set_to_compare(
     }));
     hosts.sort_by(|one, other| one.key.cmp(&other.key));
     let standings = Standings::in_memory(hosts, pool);
-    let config = CompileConfig::new(dialect, robots_bytes_max);
+    // No file of a set is longer than its limit.
+    let config = CompileConfig::new(dialect, robots_bytes_max.map(|max| max.max(crowded.len())));
     let mut bytes = compile::to_vec(&standings, &config).expect("memory takes it");
     damage(&mut bytes);
     opened(form, &bytes)

@@ -135,7 +135,7 @@ fn folders_missing_and_empty_files_are_errors() {
 }
 
 #[test]
-fn a_file_that_became_shorter_is_noticed() {
+fn a_file_that_changed_its_length_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.set");
     fs::write(&path, small().0).unwrap();
@@ -145,7 +145,8 @@ fn a_file_that_became_shorter_is_noticed() {
     set.verify().unwrap();
     let file = OpenOptions::new().append(true).open(&path).unwrap();
     file.set_len(20_481).unwrap();
-    set.is_whole().unwrap();
+    let error = set.is_whole().unwrap_err().to_string();
+    assert!(error.contains("a.set was written to while it was in use; run again"), "{error}");
     file.set_len(20_479).unwrap();
     let error = set.is_whole().unwrap_err().to_string();
     assert!(error.contains("a.set became shorter while it was in use; run again"), "{error}");
