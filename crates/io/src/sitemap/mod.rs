@@ -6,8 +6,9 @@
 //! an invalid record in its place.
 //!
 //! The entries of an index are sitemaps, not pages. Each is read from the folder of the index, under
-//! the last segment of its URL. Nothing is fetched: if any is missing, the index is an error that
-//! names them, before the first page is read. An index in an index is an error, as in the protocol.
+//! the last segment of the path of its URL. Nothing is fetched: if any is missing, the index is an
+//! error that names them, before the first page is read. An index in an index is an error, as in the
+//! protocol.
 //!
 //! Memory: a document holds one value; an index holds the names of its sitemaps, up to
 //! [`SITEMAPS_PER_INDEX_MAX`]. The numbers of the protocol (50,000 URLs, 50 MiB, 2,048 characters)

@@ -267,6 +267,10 @@ fn indexes() {
     assert_eq!(beside("index.xml"), ["b.xml", "a.xml"].map(|name| folder.path().join(name)));
     assert!(beside("a.xml").is_empty() && beside("none.xml").is_empty());
     assert_eq!(read(&[urls[1], urls[1]]), ("a\n".to_owned(), None));
+    // The path has the name, and not the query.
+    for url in ["https://s.example/a.xml?x=/b.xml", "https://s.example/x/a.xml#/b.xml"] {
+        assert_eq!(read(&[url]), ("a\n".to_owned(), None));
+    }
 
     let failures = [
         (vec![urls[0], "https://s.example/a.xml", urls[1]], "", "same file name"),
@@ -279,7 +283,12 @@ fn indexes() {
         (vec!["https://s.example/.."], "", "not beside it"),
         (vec!["https://s.example/..%2fa.xml"], "", "not beside it"),
         (vec!["https://s.example/x\\a.xml"], "", "not beside it"),
-        (vec!["https://s.example/a.xml?page=1"], "", "not beside it"),
+        (vec!["https://s.example?x=/a.xml"], "", "not beside it"),
+        (
+            vec!["https://s.example/a.xml?page=1", "https://s.example/a.xml?page=2"],
+            "",
+            "same file name",
+        ),
         (vec!["a.xml"], "", "not beside it"),
         (vec![""], "", "not beside it"),
         (vec![urls[1], "https://s.example/inner.xml"], "a\n", "inner.xml: an index of sitemaps in"),
