@@ -145,6 +145,7 @@ fn a_file_that_changed_its_length_is_noticed() {
     set.verify().unwrap();
     let file = OpenOptions::new().append(true).open(&path).unwrap();
     file.set_len(20_481).unwrap();
+    set.has_length().unwrap();
     let error = set.is_whole().unwrap_err().to_string();
     assert!(error.contains("a.set was written to while it was in use; run again"), "{error}");
     file.set_len(20_479).unwrap();
