@@ -36,7 +36,7 @@ fn a_file_that_is_fixed_in_place_keeps_its_owner() {
     if is_root {
         let text = "User-agent: *\nDisallow: /b\nDisallow: /b\n";
         folder.write("robots.txt", text);
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
         fs::set_permissions(folder.path("."), Permissions::from_mode(0o777)).unwrap();
         let program = folder.path("portcullis");
         fs::copy(env!("CARGO_BIN_EXE_portcullis"), &program).unwrap();
@@ -46,6 +46,6 @@ fn a_file_that_is_fixed_in_place_keeps_its_owner() {
         assert_status(&output, 2);
         assert_says(&output, &["robots.txt: its owner and group cannot be kept"]);
         assert_eq!(folder.read("robots.txt"), text.as_bytes());
-        assert_eq!(facts(), (OWNER.0, OWNER.1, 0o644));
+        assert_eq!(facts(), (OWNER.0, OWNER.1, 0o666));
     }
 }
