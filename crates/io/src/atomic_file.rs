@@ -8,8 +8,9 @@
 //! An error, a panic, or a signal whose handler calls [`abandon`] removes the unfinished file. Only
 //! a process that is killed (SIGKILL, a loss of power) leaves one, named `.NAME.RANDOM.unfinished`
 //! (a long NAME is cut). The next process that writes NAME removes it: a process holds a lock on
-//! what it writes (up to [`HELD_MAX`] files), so what nobody holds is left over. Systems other than
-//! Unix keep it.
+//! what it writes (up to 32 files), so what nobody holds is left over. Systems other than Unix keep
+//! it.
+//!
 //! [`publish_all`] names the outputs of a run without letting such a handler in between, so a signal
 //! leaves all of them or none.
 //!
