@@ -144,7 +144,7 @@ pub fn sections(file: &[u8]) -> Vec<(u32, Range<usize>)> {
 pub fn reseal(file: &mut [u8]) {
     let end = sections(file).last().map_or(SET_BLOCK_BYTES, |(_, bytes)| bytes.end);
     let mut level = SET_BLOCK_BYTES..end.next_multiple_of(SET_BLOCK_BYTES);
-    while level.len() > 0 && level.end < file.len() {
+    while !level.is_empty() && level.end < file.len() {
         let (start, blocks) = (level.end, level.clone().step_by(SET_BLOCK_BYTES));
         for (number, block) in blocks.enumerate() {
             let checksum = xxh3_64(&file[block..block + SET_BLOCK_BYTES]);

@@ -68,10 +68,9 @@ fn diff(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
         let start = first.start.saturating_sub(CONTEXT_LINES);
         let end = old.len().min(last.end + CONTEXT_LINES);
         let more: isize = hunk.iter().map(Change::growth).sum();
-        let [from, to] = [
-            range(start, end - start),
-            range(start.strict_add_signed(added), (end - start).strict_add_signed(more)),
-        ];
+        let moved = |lines: usize, by| lines.checked_add_signed(by).expect("a part of a file");
+        let from = range(start, end - start);
+        let to = range(moved(start, added), moved(end - start, more));
         out.extend(format!("@@ -{from} +{to} @@\n").into_bytes());
         let mut at = start;
         for change in hunk {

@@ -56,14 +56,17 @@ impl Answer {
     }
 }
 
+/// A decision, and the value of the deciding rule.
+type DecisionWithRule<'a> = (Decision, Option<&'a [u8]>);
+
 /// A way in which a verdict may change.
 struct Turn<'a> {
     old: Verdict,
     new: Verdict,
     /// The search for a path.
     found: Search,
-    /// Each side's decision on the path, and the deciding rule.
-    deciding: Option<[(Decision, Option<&'a [u8]>); 2]>,
+    /// Each side's decision on the path.
+    deciding: Option<[DecisionWithRule<'a>; 2]>,
 }
 
 /// Returns the two ways in which a verdict may change.

@@ -85,6 +85,15 @@ struct NamedChain {
     otherwise: u32,
 }
 
+/// What the tokens of a header match.
+struct HeaderMatches {
+    tokens: AgentTokens,
+    /// As in [`NamedChain`].
+    agents: Vec<(u32, u32)>,
+    /// The first agent that is asked about.
+    asked: Option<u32>,
+}
+
 /// The agents of the records of a block, and those that were found before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordAgents {
@@ -152,10 +161,11 @@ impl Classifier {
                 let Ok(chain) = AgentChain::from_header(text, self.dialect()) else {
                     return Ok(Named::Agent(NONE));
                 };
-                let (tokens, agents, asked) = match self.dialect().groups.names_agent {
-                    NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
-                    NamesAgent::OccursInName => self.by_name(crawlers, &chain)?,
-                };
+                let HeaderMatches { tokens, agents, asked } =
+                    match self.dialect().groups.names_agent {
+                        NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
+                        NamesAgent::OccursInName => self.by_name(crawlers, &chain)?,
+                    };
                 if asked.is_none() && !chain.is_browser() {
                     return unasked(&chain);
                 }
@@ -168,13 +178,8 @@ impl Classifier {
         }
     }
 
-    /// Returns the names that the tokens of a header match, the agent of each, and the first agent
-    /// that is asked about. An agent with fallback tokens has them behind its own.
-    fn by_tokens(
-        &self,
-        crawlers: &Crawlers,
-        header: &AgentChain,
-    ) -> Result<(AgentTokens, Vec<(u32, u32)>, Option<u32>), Damage> {
+    /// Returns what the tokens of a header match. An agent with fallback tokens has them behind its own.
+    fn by_tokens(&self, crawlers: &Crawlers, header: &AgentChain) -> Result<HeaderMatches, Damage> {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
         let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), None);
         for token in header.tokens() {
@@ -192,16 +197,12 @@ impl Classifier {
             }
         }
         agents.sort_unstable();
-        Ok((tokens, agents, asked))
+        Ok(HeaderMatches { tokens, agents, asked })
     }
 
     /// Like [`Classifier::by_tokens`], where names are compared by occurrence: the chain is the header
     /// as a whole, and its words are the names of agents.
-    fn by_name(
-        &self,
-        crawlers: &Crawlers,
-        header: &AgentChain,
-    ) -> Result<(AgentTokens, Vec<(u32, u32)>, Option<u32>), Damage> {
+    fn by_name(&self, crawlers: &Crawlers, header: &AgentChain) -> Result<HeaderMatches, Damage> {
         let tokens = self.set.tokens_of(header)?;
         let words = AgentChain::from_header(header.name(), &RFC_9309);
         let asked: Vec<u32> =
@@ -215,7 +216,7 @@ impl Classifier {
             (number, asked.iter().copied().find(|&it| names(it, number)).unwrap_or(NONE))
         };
         let agents = tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
-        Ok((tokens, agents, asked.first().copied()))
+        Ok(HeaderMatches { tokens, agents, asked: asked.first().copied() })
     }
 
     /// Returns the agent of a header that names several in the file of a policy.
