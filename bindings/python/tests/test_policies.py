@@ -331,8 +331,10 @@ def test_a_block_leaves_nothing_for_the_next(tmp_path):
 def test_a_set_that_is_overwritten_is_an_error(tmp_path):
     path, other = tmp_path / "a.pcs", tmp_path / "other.pcs"
     for rule, output in (("/yyy", path), ("/xxx", other)):
-        text = f"User-agent: *\nDisallow: {rule}\n"
-        PolicySet.compile({"https://a.example/robots.txt": text}, output=output)
+        folder = tmp_path / rule.strip("/")
+        folder.mkdir()
+        (folder / "a.example").write_text(f"User-agent: *\nDisallow: {rule}\n")
+        PolicySet.compile(folder, output=output)
     # Longer than a tick of the clock that dates files.
     time.sleep(0.05)
     policies = PolicySet.open(path)
