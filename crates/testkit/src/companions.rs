@@ -54,10 +54,9 @@ const ROBOTS: usize = POLICY_PATTERNS_MAX / LARGE_GROUP_RULES;
 const DAMAGED_RULE_BYTES: usize = 2 * SET_BLOCK_BYTES + 64;
 const DAMAGED_RULE: u8 = b'Q';
 
-/// The sets of a process that have companions: the first ones, and then one in so many. Some tests make
-/// thousands of small sets, and to compile companions takes longer than all of these.
+/// The sets of a process that have companions: so many, and then those whose number is a power of two.
+/// Some tests make thousands of small sets, and to compile companions takes longer than all of these.
 const FIRST_SETS: usize = 6;
-const ONE_SET_IN: usize = 32;
 static SETS: AtomicUsize = AtomicUsize::new(0);
 
 /// Blocks about companions: large ones, so that what survives is beyond the next block, and small
@@ -183,7 +182,7 @@ pub fn set_to_compare(
 ) -> Arc<PolicySet> {
     let mut files = files_at_origins(files);
     let number = SETS.fetch_add(1, Ordering::Relaxed);
-    if number >= FIRST_SETS && !number.is_multiple_of(ONE_SET_IN) {
+    if number >= FIRST_SETS && !number.is_power_of_two() {
         return set_at(form, &files, (dialect, robots_bytes_max), agents);
     }
     let crowded = crowded(agents);
