@@ -158,7 +158,7 @@ fn a_set_that_is_overwritten_while_it_is_mapped() {
             overwrite(&path, bytes);
             let rest = run.fails(&["a.set was written to while it was in use"]);
             assert!(!rest.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"disallow")));
-            assert!(rest.len() < LIST_BYTES, "what was decided afterwards is told");
+            assert!(rest.len() < LIST_BYTES, "what was decided afterwards is reported");
         }
     }
 }

@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(shape(b"$"), (vec![], vec![], true));
     }
 
-    /// A table of patterns is not searched from end to end, whoever chose them.
+    /// A table of patterns is not searched from end to end, even if a stranger chose them.
     #[test]
     fn patterns_that_differ_in_their_stars_have_other_hashes() {
         let mut list = PatternList::new();

@@ -104,7 +104,7 @@ impl AppliedUsage<'_> {
             return Ok(Some(constant.into()));
         }
         let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
-        // No page is at `/robots.txt`, whoever may fetch it.
+        // No page is at `/robots.txt`, so it is left out.
         let access = match groups {
             None => RuleSetBuf::new(&PatternList::new(), &[]).as_rule_set().machine(false),
             Some(groups) => match self.policy.set.rule_set(groups.rule_set())? {
