@@ -3,11 +3,10 @@
 use portcullis_dialect::Verdict;
 use portcullis_dialect::dialect::{Dialect, Escapes, UnrootedPattern};
 use portcullis_engine::bytes::percent_triplet;
-use portcullis_engine::escape;
-use portcullis_engine::pattern::{PatternList, normal_text};
+use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{Cache, Limits, Outcome, RuleSetBuf, Settings, pattern_matches};
 use portcullis_oracle as oracle;
-use portcullis_robots::url::{compared_path, split};
+use portcullis_robots::url::{compared_path, normal_text, normalise as normal_form, split};
 
 use crate::head;
 use portcullis_testkit::configurations;
@@ -42,8 +41,8 @@ pub fn normalise(data: &[u8]) {
 /// harmless, because both sides of a comparison are normalised exactly once.
 fn check_stays(text: &[u8], escapes: Escapes) {
     let (mut first, mut second) = (Vec::new(), b"left over".to_vec());
-    let once = escape::normalise(text, escapes, &mut first);
-    let twice = escape::normalise(once, escapes, &mut second);
+    let once = normal_form(text, escapes, &mut first);
+    let twice = normal_form(once, escapes, &mut second);
     match escapes {
         Escapes::Decoded => assert!(once.len() <= text.len()),
         Escapes::AsWritten => assert_eq!(once, text),

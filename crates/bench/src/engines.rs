@@ -31,23 +31,12 @@ use super::questions::{HostTable, Question, QuestionList};
 /// The engine that others are compared with by default.
 pub const BASELINE: &str = "portcullis";
 
-/// The most bytes of a dense table of regex-automata, or of its construction: 128 KiB. A larger
-/// rule set uses the lazy variant. With a limit of a megabyte, building 9,000 real rule sets takes
-/// more than a minute and a gigabyte, and decisions are no faster.
-const DENSE_BYTES_MAX: usize = 128 << 10;
-
 /// Returns all built-in engines for a corpus, the baseline first.
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let usual = Limits::default();
     let lazy = Limits { candidates_tried_max: None, ..usual };
     let scan = Limits { dfa_pattern_bytes_max: 0, ..lazy };
     let (agent, dialect) = (&corpus.agent, corpus.dialect());
-    let regex = |name: &str, dense: bool| Engine {
-        version: "0.4".to_owned(), // as the manifest has it
-        ..Engine::built_in(name, move |files| {
-            Built::timed(|| Regex::new(RuleSets::of(files, agent, dialect), dense))
-        })
-    };
     vec![
         one_set(corpus, BASELINE, usual),
         Engine::built_in("portcullis-alone", move |files| {
@@ -65,8 +54,12 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
                 Built::timed(|| Literals::new(RuleSets::of(files, agent, dialect)))
             })
         },
-        regex("regex-automata-lazy", false),
-        regex("regex-automata-dense", true),
+        Engine {
+            version: "0.4".to_owned(), // as the manifest has it
+            ..Engine::built_in("regex-automata", move |files| {
+                Built::timed(|| Regex::new(RuleSets::of(files, agent, dialect)))
+            })
+        },
         Engine {
             reads_each_time: true,
             ..Engine::built_in("oracle", move |files| {
@@ -370,29 +363,18 @@ impl Matcher for Literals {
 struct Regex {
     rule_sets: RuleSets,
     engines: Vec<(RegexEngine, RegexCache)>,
-    /// The number of rule sets without a dense table, if dense tables were requested.
-    too_large: Option<usize>,
 }
 
 impl Regex {
-    fn new(rule_sets: RuleSets, dense: bool) -> Result<Regex, EngineError> {
-        let mut too_large = 0;
-        let mut build = |rules: &OrderedRules| {
-            let outcomes = outcomes(&rules.verdicts);
-            let built = dense
-                .then(|| RegexEngine::dense(&rules.patterns, &outcomes, DENSE_BYTES_MAX).ok())
-                .flatten();
-            too_large += usize::from(built.is_none());
-            let engine = match built {
-                Some(engine) => engine,
-                None => RegexEngine::lazy(&rules.patterns, &outcomes)
-                    .map_err(|error| EngineError(error.to_string()))?,
-            };
+    fn new(rule_sets: RuleSets) -> Result<Regex, EngineError> {
+        let build = |rules: &OrderedRules| {
+            let engine = RegexEngine::new(&rules.patterns, &outcomes(&rules.verdicts))
+                .map_err(|error| EngineError(error.to_string()))?;
             let cache = engine.cache();
             Ok((engine, cache))
         };
-        let engines = rule_sets.sets.iter().map(&mut build).collect::<Result<_, EngineError>>()?;
-        Ok(Regex { rule_sets, engines, too_large: dense.then_some(too_large) })
+        let engines = rule_sets.sets.iter().map(build).collect::<Result<_, EngineError>>()?;
+        Ok(Regex { rule_sets, engines })
     }
 }
 
@@ -414,13 +396,6 @@ impl Matcher for Regex {
             (engine.memory_bytes() + cache.memory_bytes()) as u64
         };
         Some(self.engines.iter().map(bytes).sum())
-    }
-
-    fn note(&self) -> Option<String> {
-        let (too_large, all, kib) = (self.too_large?, self.engines.len(), DENSE_BYTES_MAX >> 10);
-        Some(format!(
-            "{too_large} of {all} rule sets exceed {kib} KiB as a dense table and are lazy"
-        ))
     }
 }
 

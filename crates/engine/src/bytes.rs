@@ -126,7 +126,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<u32> {
 }
 
 /// Bytes of a chunk, the unit of 16-byte vectors.
-pub(crate) const CHUNK_BYTES: usize = 16;
+pub const CHUNK_BYTES: usize = 16;
 
 /// Returns the first [`CHUNK_BYTES`] of `text` as a little-endian number, padded with zeros.
 #[inline]
@@ -139,7 +139,7 @@ pub(crate) fn first_bytes(text: &[u8]) -> u128 {
 
 /// Returns a text shorter than a chunk, padded with zeros.
 #[inline]
-pub(crate) fn short_chunk(text: &[u8]) -> [u8; CHUNK_BYTES] {
+pub fn short_chunk(text: &[u8]) -> [u8; CHUNK_BYTES] {
     let halves = |low: u64, high: u64| (u128::from(low) | u128::from(high) << 64).to_le_bytes();
     // Two overlapping loads are faster than a copy of unknown length.
     if let (Some(start), Some(end)) = (text.first_chunk(), text.last_chunk()) {

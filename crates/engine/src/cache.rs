@@ -8,10 +8,10 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use crate::automaton::{Automaton, Work};
+use crate::config::Settings;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::ruleset::{RuleSet, RuleSetBuf};
-use crate::strategy::Settings;
 
 /// The memory of one thread for one rule set; see [`RuleSet::decide`].
 #[derive(Clone, Debug, Default)]

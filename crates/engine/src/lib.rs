@@ -25,16 +25,14 @@
 //! | [`ruleset`] | a rule set as bytes: built, checked, viewed in place |
 //! | [`strategy`] | the steps that decide a path, in their order, with their reasons |
 //! | `filter` | steps 1 to 3: the prefilter and its candidates |
-//! | [`automaton`] | step 4: regex-automata's lazy DFA; and an automaton for questions about all paths |
-//! | `reach` | how much of a site a rule set allows |
+//! | [`automaton`] | step 4: regex-automata's lazy DFA |
 //! | [`scan`] | step 5: all patterns in one pass; and one pattern alone |
 //! | [`cache`] | what a thread keeps between paths |
 //! | [`block`] | many questions at once, about many rule sets |
-//! | [`pattern`] | the normal text of a rule's value, and lists of parsed patterns |
-//! | [`escape`] | the percent-encoding in which patterns and URLs are compared |
-//! | [`plain`] | a shortcut for URLs that already are in normal form |
-//! | [`bytes`] | helpers on bytes |
-//! | [`vectors`], `simd` | runtime detection of AVX2 and AVX-512; all their instructions |
+//! | [`pattern`] | lists of parsed patterns |
+//! | `config`, `limits` | what deciding may do |
+//! | [`bytes`], `line`, `outcome` | helpers on bytes; the unit of a rule set; an answer |
+//! | [`vectors`] | the kernels of a prefilter, a file for each kind of vectors, and which a processor has |
 //!
 //! **Cost.** On real lists of URLs the prefilter answers about nine paths in ten from two or three
 //! cache lines. A hostile file of 500 KiB costs at most a constant times one pass over the rules and
@@ -52,28 +50,25 @@ pub mod automaton;
 pub mod block;
 pub mod bytes;
 pub mod cache;
-pub mod escape;
+mod config;
 mod filter;
 mod limits;
+mod line;
 mod outcome;
 pub mod pattern;
-pub mod plain;
-mod reach;
 pub mod ruleset;
 pub mod scan;
 mod shared;
-#[cfg(target_arch = "x86_64")]
-mod simd;
 pub mod strategy;
 #[cfg(test)]
 mod tests;
 pub mod vectors;
 
 pub use cache::{Cache, Caches};
+pub use config::Settings;
 pub use limits::Limits;
+pub use line::Line;
 pub use outcome::{Outcome, outcomes};
-pub use reach::Reach;
-pub use ruleset::{Line, MalformedRuleSet, RuleSet, RuleSetBuf};
+pub use ruleset::{MalformedRuleSet, RuleSet, RuleSetBuf};
 pub use scan::matches as pattern_matches;
 pub use shared::SharedRuleSet;
-pub use strategy::Settings;

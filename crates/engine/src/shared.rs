@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use portcullis_dialect::Escapes;
-
 use crate::cache::Cache;
+use crate::config::Settings;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSetBuf;
-use crate::strategy::{Settings, decide_at_once, decide_if_plain};
+use crate::strategy::{decide_at_once, decide_if};
+use crate::vectors::Work;
 
 /// A rule set that threads share.
 ///
@@ -33,11 +33,11 @@ impl SharedRuleSet {
         decided.unwrap_or_else(|| self.ask_automaton(path))
     }
 
-    /// Like [`SharedRuleSet::decide`], for a path as written. `None` if the path may have another
-    /// normal form, or needs an automaton.
+    /// Like [`SharedRuleSet::decide`], if `condition` holds, in one function for the kind of vectors.
+    /// `None` if it does not, or if the path needs an automaton.
     #[inline]
-    pub fn decide_if_plain(&self, path: &[u8], escapes: Escapes) -> Option<Outcome> {
-        decide_if_plain(self.rules.as_lines(), path, escapes, &self.settings)
+    pub fn decide_if(&self, condition: impl Work<Output = bool>, path: &[u8]) -> Option<Outcome> {
+        decide_if(condition, self.rules.as_lines(), path, &self.settings)
     }
 
     #[inline(never)]

@@ -16,35 +16,18 @@
 //! many questions through the same functions, each step over the whole block before the next one
 //! starts, so that memory accesses overlap.
 
-use portcullis_dialect::Escapes;
-
 use crate::cache::Cache;
+use crate::config::Settings;
 use crate::filter::{FirstProbe, Found};
-use crate::limits::Limits;
+use crate::line::Line;
 use crate::outcome::Outcome;
-use crate::plain::is_plain_by;
-use crate::ruleset::{Line, RuleSet};
-use crate::vectors::{Kind, Vectors, Work};
+use crate::ruleset::RuleSet;
+use crate::vectors::{Kind, Work};
 
 /// Steps 2 and 3, by their names in the table; step 1 is [`FirstProbe::of`].
 pub(crate) use crate::filter::{
     probe_literals as literals, probe_prefixes as prefixes, try_candidates as candidates,
 };
-
-/// What deciding may do, and with which vectors.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The limits.
-    pub limits: Limits,
-    /// The vectors; the widest of the processor by default.
-    pub vectors: Vectors,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { limits: Limits::default(), vectors: Vectors::detect() }
-    }
-}
 
 impl RuleSet<'_> {
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form. `cache`
@@ -73,37 +56,36 @@ impl RuleSet<'_> {
 /// [`RuleSet::decide_at_once`] for the rule set at the start of `lines`, which is viewed only if
 /// there are candidates.
 ///
-/// Not inlined, like [`decide_if_plain`]: the steps are compiled here, once and as a whole.
+/// Not inlined, like [`decide_if`]: the steps are compiled here, once and as a whole.
 #[inline(never)]
 pub(crate) fn decide_at_once(lines: &[Line], path: &[u8], settings: &Settings) -> Option<Outcome> {
     let entries_max = settings.limits.candidates_tried_max?;
     settings.vectors.run(Decide { lines, path, entries_max })
 }
 
-/// Like [`decide_at_once`], for a path as written. `None` also if it is not [plain](crate::plain).
+/// [`decide_at_once`] if `condition` holds, in one function for the kind of vectors; otherwise `None`.
 #[inline(never)]
-pub(crate) fn decide_if_plain(
+pub(crate) fn decide_if(
+    condition: impl Work<Output = bool>,
     lines: &[Line],
     path: &[u8],
-    escapes: Escapes,
     settings: &Settings,
 ) -> Option<Outcome> {
     let entries_max = settings.limits.candidates_tried_max?;
-    let question = Decide { lines, path, entries_max };
-    settings.vectors.run(DecideIfPlain { question, escapes })
+    settings.vectors.run(DecideIf { condition, question: Decide { lines, path, entries_max } })
 }
 
-struct DecideIfPlain<'d> {
+struct DecideIf<'d, C> {
+    condition: C,
     question: Decide<'d>,
-    escapes: Escapes,
 }
 
-impl Work for DecideIfPlain<'_> {
+impl<C: Work<Output = bool>> Work for DecideIf<'_, C> {
     type Output = Option<Outcome>;
 
     #[inline(always)]
     fn with(self, kind: impl Kind) -> Option<Outcome> {
-        match is_plain_by(self.question.path, self.escapes, kind) {
+        match self.condition.with(kind) {
             true => self.question.with(kind),
             false => None,
         }

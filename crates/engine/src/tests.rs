@@ -4,7 +4,7 @@
 use portcullis_dialect::Verdict;
 use portcullis_testkit::{Random, words};
 
-use crate::automaton::{RegexCache, RegexEngine};
+use crate::automaton::RegexEngine;
 use crate::block::{BlockMemory, Questions, Start, Starts, Table};
 use crate::filter::{FirstProbe, Found, probe_literals, probe_prefixes, try_candidates};
 use crate::pattern::PatternList;
@@ -83,14 +83,6 @@ impl VectorWork for Filter<'_> {
     }
 }
 
-/// Returns both engines of regex-automata.
-fn regex_engines(patterns: &PatternList, outcomes: &[Outcome]) -> [RegexEngine; 2] {
-    [
-        RegexEngine::dense(patterns, outcomes, 64 * 1024 * 1024).expect("a small table"),
-        RegexEngine::lazy(patterns, outcomes).expect("few positions"),
-    ]
-}
-
 fn bstr(bytes: &[u8]) -> &bstr::BStr {
     bstr::BStr::new(bytes)
 }
@@ -102,10 +94,8 @@ fn check(texts: &[&[u8]], first_allows: bool, paths: &[Vec<u8>]) -> usize {
     let (patterns, outcomes) = rules.to_list();
     assert_eq!(patterns.iter().len(), texts.len());
     let mut caches = all_settings().map(Cache::new);
-    // Dense tables of more patterns get too large.
-    let regex =
-        if texts.len() > 50 { Vec::new() } else { regex_engines(&patterns, &outcomes).into() };
-    let mut regex_caches: Vec<RegexCache> = regex.iter().map(|engine| engine.cache()).collect();
+    let regex = RegexEngine::new(&patterns, &outcomes).expect("few positions");
+    let mut regex_cache = regex.cache();
     let mut decided = 0;
     for path in paths {
         let first = texts.iter().position(|text| defined(text, path));
@@ -116,8 +106,8 @@ fn check(texts: &[&[u8]], first_allows: bool, paths: &[Vec<u8>]) -> usize {
         for cache in &mut caches {
             assert_eq!(rules.decide(path, cache), expected, "{:?}: {}", cache.settings(), what());
         }
-        for (engine, cache) in regex.iter().zip(&mut regex_caches) {
-            assert_eq!(engine.decide(path, cache), Some(expected), "{engine:?}: {}", what());
+        if let Some(found) = regex.decide(path, &mut regex_cache) {
+            assert_eq!(found, expected, "regex-automata: {}", what());
         }
         let filtered = [0, 1, usize::MAX].map(|entries_max| filter(rules, path, entries_max));
         for found in filtered.into_iter().flatten() {
@@ -244,16 +234,6 @@ fn seeded_random_sets() {
         check(&texts, true, &paths);
         check(&texts, false, &paths);
     }
-}
-
-#[test]
-fn a_dense_table_has_a_limit() {
-    let mut patterns = PatternList::new();
-    patterns.push(b"/*a/*b/*c/*d", true);
-    let outcomes = [Outcome::new(1, false)];
-    let error = RegexEngine::dense(&patterns, &outcomes, 64).expect_err("64 bytes are too few");
-    assert!(error.to_string().contains("raise the size limit"), "{error}");
-    assert!(RegexEngine::dense(&patterns, &outcomes, 1 << 20).is_ok());
 }
 
 #[test]

@@ -10,11 +10,11 @@ use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::trim;
-use portcullis_engine::pattern::normal_text;
 use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{
     Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,
 };
+use portcullis_robots::url::normal_text;
 use portcullis_robots::visible::visible;
 
 /// A file and its readings.

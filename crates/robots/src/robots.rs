@@ -45,7 +45,6 @@ use portcullis_dialect::{
 };
 use portcullis_engine::block::Fixed;
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::plain::{has_tab_or_line_end, plain_head};
 use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
@@ -53,7 +52,10 @@ use crate::policy::{
     Selection, UsageGroups, UsageRules, combined, delay_seconds, explain, stated,
 };
 use crate::syntax::RobotsTxt;
-use crate::url::{BadUrl, ComparedPath, compared_path, host_key, split_assuming};
+use crate::url::{
+    BadUrl, ComparedPath, IsPlain, compared_path, has_tab_or_line_end, host_key, plain_head,
+    split_assuming,
+};
 
 /// The robots.txt file of a site, or what holds without one; it borrows the text.
 #[derive(Clone, Debug)]
@@ -447,8 +449,10 @@ impl AgentRules {
     #[inline]
     fn decide_bytes(&self, url: &[u8]) -> Decision {
         let escapes = self.dialect.paths.escapes;
-        let decided = path_as_written(url)
-            .and_then(|path| Some(self.decision(path, self.rules.decide_if_plain(path, escapes)?)));
+        let decided = path_as_written(url).and_then(|path| {
+            let outcome = self.rules.decide_if(IsPlain { path, escapes }, path)?;
+            Some(self.decision(path, outcome))
+        });
         decided.unwrap_or_else(|| self.decide_other(url))
     }
 

@@ -13,9 +13,10 @@ use std::ops::Range;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::id::RuleID;
 use portcullis_set::Damage;
-use portcullis_set::stored::{Applied, AppliedGroups, PolicyNumber};
+use portcullis_set::stored::{AppliedGroups, PolicyNumber};
 
 use crate::origins::Map;
+use crate::reaches::Applied;
 
 /// All policies of a set, by number.
 #[derive(Debug, Default)]

@@ -6,10 +6,13 @@
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
-use portcullis_engine::Reach;
+use portcullis_lint::analysis::Reach;
 use portcullis_robots::policy::{AgentChain, Audience};
-use portcullis_set::stored::{AgentTokens, Applied, AppliedUsage, Reaches, StoredPolicy};
+use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
+
+use crate::reaches::{Applied, Reaches};
+use crate::stances::stances;
 
 /// How a policy addresses an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +127,7 @@ impl<'s> FactReader<'s> {
                         None if outcome.state == PolicyState::Rules => Verdict::Allow,
                         None => outcome.verdict,
                     };
-                    facts.of_entries(&applied, usage.as_ref(), root)?
+                    facts.of_entries(self.set, &applied, usage.as_ref(), root)?
                 }
             };
             let (addressed, line) = match &applied.groups {
@@ -181,6 +184,7 @@ impl PolicyReading {
     /// Returns the facts for all agents to which these groups and usage records apply.
     fn of_entries(
         &mut self,
+        set: &PolicySet,
         applied: &Applied<'_>,
         usage: Option<&AppliedUsage<'_>>,
         root: Verdict,
@@ -194,7 +198,7 @@ impl PolicyReading {
             Some(Reach::Part | Reach::Everything) => Some(Stance::Unstated),
         };
         let (stances, licenses) = match usage {
-            Some(usage) => (usage.stances(applied)?, usage.licenses()?),
+            Some(usage) => (stances(set, usage, applied)?, usage.licenses()?),
             None => ([unstated; Label::ALL.len()], Vec::new()),
         };
         let has_licenses = !licenses.is_empty();

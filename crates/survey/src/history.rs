@@ -28,16 +28,17 @@ use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::limits::HISTORY_PATTERNS_MAX;
-use portcullis_engine::Reach;
 use portcullis_io::access::UnixSeconds;
+use portcullis_lint::analysis::Reach;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
-use portcullis_set::stored::{AgentTokens, PolicyNumber, Reaches, StoredMoment, StoredTimeline};
+use portcullis_set::stored::{AgentTokens, PolicyNumber, StoredMoment, StoredTimeline};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::host::{HostQuery, HostRecord, as_text, records};
+use crate::reaches::Reaches;
 use crate::text::Text;
 use crate::usage::HostUsage;
 

@@ -7,16 +7,17 @@ use base64::prelude::BASE64_STANDARD;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
-use portcullis_engine::Reach;
 use portcullis_io::access::UnixSeconds;
+use portcullis_lint::analysis::Reach;
 use portcullis_robots::policy::Audience;
 use portcullis_robots::syntax::{RecordKind, RobotsTxt, UsageKind};
 use portcullis_robots::url::{BadUrl, Origin};
-use portcullis_set::stored::{DocumentRecord, Reaches, StoredCapture, StoredPolicy, StoredRuleSet};
+use portcullis_set::stored::{DocumentRecord, StoredCapture, StoredPolicy, StoredRuleSet};
 use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use crate::reaches::Reaches;
 use crate::text::Text;
 use crate::usage::HostUsage;
 

@@ -17,7 +17,7 @@
 //!
 //! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel, reads
 //! what each says about every agent and robot from the stored rule sets; see
-//! [`Reaches`](portcullis_set::stored::Reaches). No text is parsed, except for usage preferences.
+//! [`Reaches`]. No text is parsed, except for usage preferences.
 //!
 //! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and returns findings
 //! that depend on the order of the input as [`ChunkFindings`]. [`Findings`] merges them in input
@@ -74,8 +74,10 @@ mod host;
 mod origins;
 pub mod page;
 mod policies;
+mod reaches;
 mod report;
 mod rows;
+mod stances;
 mod survey;
 pub mod tables;
 #[cfg(test)]
@@ -98,6 +100,7 @@ pub use policies::{
     AddressCounts, AgentFigures, Preferences, ReachCounts, ReachFigures, RobotFigures, RobotRow,
     StanceCounts,
 };
+pub use reaches::{Applied, Reaches};
 pub use report::{
     AgentVerdicts, AsOf, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
     RecordFigures, Report, RuleFigures, Unknown, UsageRow,

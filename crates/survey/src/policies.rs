@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Stance};
-use portcullis_engine::Reach;
+use portcullis_lint::analysis::Reach;
 use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::stored::PolicyNumber;

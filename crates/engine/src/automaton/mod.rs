@@ -13,12 +13,8 @@
 //! - A new transition may visit each position of the patterns. So a path is scanned too if its bytes,
 //!   times the positions, exceed [`DFA_PATH_POSITIONS_MAX`].
 //!
-//! [`Machine`] answers for all paths at once, and a [`Product`] for several machines together.
 //! `DESIGN.md` has the measurements.
 
-mod language;
-mod machine;
-mod product;
 mod regex;
 
 use portcullis_dialect::limits::{DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR};
@@ -29,9 +25,6 @@ use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
 
-pub use language::{FREE, Language, Mark};
-pub use machine::{Machine, Owner, State};
-pub use product::{Next, Product};
 pub use regex::{RegexCache, RegexEngine, RegexError};
 
 /// The automaton of one rule set, as far as one thread has built it.
@@ -136,7 +129,7 @@ impl Automaton {
     #[cold]
     fn build(&mut self, limits: &Limits) {
         let is_small = self.positions() <= limits.dfa_pattern_bytes_max;
-        let engine = is_small.then(|| RegexEngine::lazy(&self.patterns, &self.outcomes));
+        let engine = is_small.then(|| RegexEngine::new(&self.patterns, &self.outcomes));
         self.dfa = match engine {
             Some(Ok(engine)) => {
                 self.work.dfas += 1;

@@ -42,11 +42,13 @@ mod starts;
 use portcullis_dialect::{Decision, Reason, Verdict};
 use zerocopy::IntoBytes;
 
-use crate::filter::{FirstProbe, FirstProbes, Found, Probe};
+use crate::config::Settings;
+use crate::filter::{FirstProbe, FirstProbes, Found};
+use crate::line::Line;
 use crate::outcome::Outcome;
-use crate::ruleset::{Line, RuleSet, RuleSetBuf};
-use crate::strategy::{self, Settings};
-use crate::vectors::{Kind, Work, prefetch};
+use crate::ruleset::{RuleSet, RuleSetBuf};
+use crate::strategy;
+use crate::vectors::{Kernels, Kind, Work, prefetch};
 
 use memory::{EIGHT, Repeat, WorkItem};
 
@@ -205,7 +207,7 @@ impl Block<'_> {
     /// Answers each question by the first probe of its prefilter or by the decision that always
     /// holds, and lists the answers that need more.
     #[inline(always)]
-    fn probe(&mut self, probe: impl Probe) {
+    fn probe(&mut self, probe: impl Kernels) {
         let Block { table, policies, paths, memory } = self;
         let first = FirstStage { table: *table, policies, paths };
         first.find_starts(memory);
@@ -217,7 +219,7 @@ impl Block<'_> {
 
     /// Runs the further probes, and lists the answers that they leave open.
     #[inline(always)]
-    fn probe_further(&mut self, probe: impl Probe) {
+    fn probe_further(&mut self, probe: impl Kernels) {
         let Block { table, paths, memory, .. } = self;
         let lines = table.lines;
         let BlockMemory {
@@ -245,7 +247,7 @@ impl Block<'_> {
 
     /// Answers what is still open, by trying the few candidates of a prefilter or by an automaton.
     #[inline(always)]
-    fn answer_open(&mut self, probe: impl Probe) {
+    fn answer_open(&mut self, probe: impl Kernels) {
         for index in 0..self.memory.literal_hits.items().len() {
             let item = self.memory.literal_hits.items()[index];
             let outcome = self.try_or_walk(item, true, probe);
@@ -290,7 +292,7 @@ impl Block<'_> {
         &mut self,
         item: WorkItem,
         literals: bool,
-        probe: impl Probe,
+        probe: impl Kernels,
     ) -> Option<Outcome> {
         let Block { table, paths, memory, .. } = self;
         let (path, answer) = (paths[item.question as usize], item.answer as usize);
@@ -384,7 +386,7 @@ impl<'b> FirstStage<'b> {
 
     /// Answers all questions for one agent, eight by eight.
     #[inline(always)]
-    fn answer_by_eights(self, memory: &mut BlockMemory, probe: impl Probe) {
+    fn answer_by_eights(self, memory: &mut BlockMemory, probe: impl Kernels) {
         let mut start = 0;
         while let Some(paths) = self.paths[start..].first_chunk() {
             self.answer_eight(start, paths, memory, probe);
@@ -399,7 +401,7 @@ impl<'b> FirstStage<'b> {
         first: usize,
         paths: &[&[u8]; EIGHT],
         memory: &mut BlockMemory,
-        probe: impl Probe,
+        probe: impl Kernels,
     ) {
         let FirstStage { table, policies, .. } = self;
         let starts = Start::words(&memory.starts[first..]).first_chunk().expect("one for each");

@@ -65,17 +65,6 @@ pub(crate) fn has(words: &[U64], string: u64) -> Option<bool> {
     Some(words.get(word)?.get() & bits == bits)
 }
 
-/// Returns those of `levels` at which a filter may have the start of `bytes`; `None` if it has no
-/// words.
-#[inline]
-pub(crate) fn levels_of(words: &[U64], bytes: u128, levels: u8) -> Option<u8> {
-    let mut found = 0;
-    for level in bits(levels.into()) {
-        found |= u8::from(has(words, cut(bytes, level))?) << level;
-    }
-    Some(found)
-}
-
 /// Returns the numbers of the first bytes at each of `levels`.
 #[inline]
 pub(crate) fn cuts(bytes: u128, levels: u8) -> impl Iterator<Item = u64> {

@@ -5,10 +5,11 @@ use portcullis_dialect::limits::CANDIDATE_BYTES;
 use crate::bytes::{bits, first_bytes};
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
+use crate::vectors::Kernels;
 
 use super::bloom::{self, LEVELS};
 use super::required::string_of;
-use super::{Probe, index, teddy};
+use super::{index, teddy};
 
 /// What the probes found in a path.
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ pub(crate) fn try_candidates(
     path: &[u8],
     found: Found,
     left: &mut usize,
-    probe: impl Probe,
+    probe: impl Kernels,
 ) -> Option<Outcome> {
     let head = rules.filter.head;
     let has_no_index = head.entries() == 0 && head.has_probes();
@@ -57,7 +58,7 @@ struct Candidates<'l, P> {
     best: Option<(usize, Outcome)>,
 }
 
-impl<P: Probe> Candidates<'_, P> {
+impl<P: Kernels> Candidates<'_, P> {
     /// Tries the patterns that require a prefix of this level, alone or with a literal.
     #[inline]
     fn try_prefix(&mut self, level: usize, prefix: u64) -> Option<()> {

@@ -28,100 +28,28 @@
 
 pub(crate) mod bloom;
 mod candidates;
+pub(crate) mod head;
 mod index;
-pub(crate) mod probe;
+mod probe;
 mod required;
-pub(crate) mod teddy;
+mod teddy;
 #[cfg(test)]
 mod tests;
 
 use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromBytes, IntoBytes};
 
 use portcullis_dialect::Verdict;
 
+use crate::line::{LINE_WORDS, Line};
 use crate::outcome::{Outcome, outcomes};
 use crate::pattern::PatternList;
-use crate::ruleset::{LINE_WORDS, Line};
+use head::{HEAD_WORDS, Head, SEED_SHIFT};
 use required::Required;
 
 pub(crate) use candidates::{Found, try_candidates};
-pub(crate) use probe::{FirstProbe, FirstProbes, Probe, probe_literals, probe_prefixes};
-
-/// The start of a prefilter.
-#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-struct Head {
-    /// The outcome of a path in which no probe finds anything.
-    otherwise: U32,
-    /// The mask of the bytes that the first probe tests.
-    first_mask: U32,
-    /// The levels of prefixes, one bit each; see [`bloom::LEVELS`].
-    prefix_levels: u8,
-    /// The levels of literals; 0 if no pattern requires a literal alone.
-    literal_levels: u8,
-    /// The levels of prefixes that are required alone.
-    alone_levels: u8,
-    /// The levels of prefixes that are required together with a literal.
-    both_levels: u8,
-    /// The lines of the head and the first probe's filter.
-    first_lines: U32,
-    /// The words of the filter of prefixes and literals.
-    filter_words: U32,
-    /// The number of entries of the index and, in the highest bits, its seed.
-    entries: U32,
-}
-
-/// The position of the seed in [`Head::entries`].
-const SEED_SHIFT: u32 = 24;
-const _: () =
-    assert!(index::PLACES_MAX < 1 << SEED_SHIFT && index::SEEDS_MAX <= 1 << (32 - SEED_SHIFT));
-
-pub(crate) const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
-
-impl Head {
-    /// Returns the lines from `at` on and the head there; `None` if `at` is out of bounds.
-    #[inline]
-    fn at(lines: &[Line], at: usize) -> Option<(&[Line], &Head)> {
-        let lines = lines.get(at..)?;
-        let (head, _) = Head::ref_from_prefix(lines.as_bytes()).ok()?;
-        Some((lines, head))
-    }
-
-    fn has_probes(&self) -> bool {
-        self.prefix_levels | self.literal_levels != 0
-    }
-
-    /// Returns the byte pairs of literals that are required alone.
-    #[inline]
-    fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
-        lines.get(self.first_lines.get() as usize)
-    }
-
-    /// Returns the byte pairs of literals that are required together with a prefix.
-    #[inline]
-    fn pairs_of_both<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
-        lines.get(self.first_lines.get() as usize + usize::from(self.literal_levels != 0))
-    }
-
-    #[inline]
-    fn entries(&self) -> usize {
-        (self.entries.get() & ((1 << SEED_SHIFT) - 1)) as usize
-    }
-
-    #[inline]
-    fn seed(&self) -> u32 {
-        self.entries.get() >> SEED_SHIFT
-    }
-
-    /// Returns the filter of prefixes and literals, and the words behind it.
-    #[inline]
-    fn filter<'l>(&self, lines: &'l [Line]) -> Option<(&'l [U64], &'l [U64])> {
-        let pair_lines = usize::from(self.literal_levels != 0) + usize::from(self.both_levels != 0);
-        let words = lines.get(self.first_lines.get() as usize + pair_lines..)?.as_flattened();
-        words.split_at_checked(self.filter_words.get() as usize)
-    }
-}
+pub(crate) use head::{FirstProbe, FirstProbes};
+pub(crate) use probe::{probe_literals, probe_prefixes};
 
 /// The prefilter of a rule set.
 #[derive(Clone, Copy)]

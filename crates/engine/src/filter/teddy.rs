@@ -5,14 +5,11 @@
 //! buckets; a bucket that is in the masks of both nibbles of a byte and of both nibbles of the next
 //! byte has a pair that may occur there.
 
-use wide::u8x16;
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, bits, short_chunk};
-
-use super::Probe;
-use crate::ruleset::{LINE_WORDS, Line};
+use crate::bytes::{CHUNK_BYTES, bits};
+use crate::line::{LINE_WORDS, Line};
+use crate::vectors::{Kernels, WINDOW};
 
 const BUCKETS: usize = 8;
 
@@ -149,24 +146,12 @@ pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
     })
 }
 
-/// Positions of a chunk whose next byte is in the chunk too.
-pub(crate) const POSITIONS: usize = CHUNK_BYTES - 1;
-
-/// Positions that are searched at once.
-pub(crate) const WINDOW: usize = 4 * POSITIONS;
-
-/// Returns the mask of a chunk's valid positions: the last byte counts only if the path ends there.
-#[inline]
-pub(crate) fn valid_positions(is_last: bool) -> u64 {
-    (1 << (POSITIONS + usize::from(is_last))) - 1
-}
-
 /// Returns whether `path` may have a pair at any position for which `holds` returns true.
 #[inline(always)]
 pub(crate) fn any(
     line: &Line,
     path: &[u8],
-    probe: impl Probe,
+    probe: impl Kernels,
     mut holds: impl FnMut(usize) -> bool,
 ) -> bool {
     let mut start = 0;
@@ -181,35 +166,4 @@ pub(crate) fn any(
         start += WINDOW;
     }
     false
-}
-
-/// Returns a mask of the first [`WINDOW`] positions of `rest` where a pair may occur.
-pub(crate) fn positions(line: &Line, rest: &[u8]) -> u64 {
-    let row = |index: usize| {
-        let bytes = line.as_bytes()[index * CHUNK_BYTES..].first_chunk();
-        u8x16::new(*bytes.expect("a line has four rows"))
-    };
-    let rows = [row(0), row(1), row(2), row(3)];
-    let positions_of = |chunk: [u8; CHUNK_BYTES]| {
-        let first = u8x16::new(chunk);
-        let second = u8x16::new((u128::from_le_bytes(chunk) >> 8).to_le_bytes());
-        let nibbles = |bytes: u8x16| (bytes & u8x16::splat(15), bytes >> 4_u32);
-        let ((first_low, first_high), (second_low, second_high)) =
-            (nibbles(first), nibbles(second));
-        let buckets = rows[0].shuffle_zeroing(first_low)
-            & rows[1].shuffle_zeroing(first_high)
-            & rows[2].shuffle_zeroing(second_low)
-            & rows[3].shuffle_zeroing(second_high);
-        u64::from(!buckets.simd_eq(u8x16::ZERO).to_bitmask() & 0xffff)
-    };
-    let Some(last) = rest.len().checked_sub(CHUNK_BYTES) else {
-        return positions_of(short_chunk(rest));
-    };
-    let starts = (0..WINDOW).step_by(POSITIONS).take_while(|&start| start < last + POSITIONS);
-    starts.fold(0, |positions, start| {
-        let start = start.min(last);
-        let chunk = rest[start..].first_chunk();
-        let found = positions_of(*chunk.expect("a chunk within the path"));
-        positions | (found & valid_positions(start == last)) << start
-    })
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use crate::tests::{Filter, PATTERNS, filter, odd_paths, rule_set};
-use crate::vectors::{Kind, Vectors, Work};
+use crate::vectors::{Kernels, Kind, Vectors, Work};
 use portcullis_dialect::limits::CANDIDATES_TRIED_MAX;
 
 use super::required::Required;

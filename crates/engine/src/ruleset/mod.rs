@@ -36,21 +36,17 @@
 
 pub mod texts;
 
-use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromBytes, IntoBytes};
 
 use portcullis_dialect::Verdict;
 
 use crate::filter::{self, Filter};
+use crate::line::Line;
 use crate::outcome::Outcome;
 use crate::pattern::PatternList;
 
 use texts::{PatternText, push_text};
-
-/// A line of a rule set.
-pub type Line = [U64; LINE_WORDS];
-
-pub(crate) const LINE_WORDS: usize = 8;
 
 /// The most 16-bit units of the texts of a rule set: a word of the table has 31 bits for them.
 const TEXT_UNITS_MAX: usize = 1 << 31;

@@ -21,8 +21,7 @@ const COUNT_SHIFT: u32 = 2;
 /// The number of bytes that says that a larger one follows.
 const LONG: usize = 0x3fff;
 
-/// Appends the units of a pattern. One that has stars has no other `*` (see
-/// [`normal_text`](crate::pattern::normal_text)).
+/// Appends the units of a pattern. One that has stars has no other `*`.
 pub(super) fn push_text(pattern: &PathPattern<'_>, units: &mut Vec<U16>) {
     let stars = pattern.stars().len();
     let bytes = pattern.bytes.len() + stars;
@@ -52,7 +51,7 @@ pub struct PatternText<'w> {
     /// The bytes with their stars, as in a rule in normal form.
     pub bytes: &'w [u8],
     /// Whether each `*` is a star.
-    pub(crate) has_stars: bool,
+    pub has_stars: bool,
     /// Whether the pattern has to match to the end of the path (`$`).
     pub is_anchored: bool,
 }

@@ -9,9 +9,10 @@ use std::collections::hash_map::Entry;
 
 use portcullis_engine::pattern::PathPattern;
 
+use super::language::Language;
+use super::machine::{Machine, Owner};
 use super::search::{Product, Visit};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
-use portcullis_engine::automaton::{Language, Machine, Owner};
 
 /// The result of comparing the verdicts of two rule sets on every URL.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Paths as written in URLs: the examples of an analysis.
 //!
-//! The paths that URLs can have are a [`Language`](portcullis_engine::automaton::Language); this
+//! The paths that URLs can have are a [`Language`](super::Language); this
 //! module writes them.
 
 use portcullis_dialect::dialect::Escapes;
@@ -52,8 +52,8 @@ impl Example {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Language;
     use portcullis_dialect::dialect::Dialect;
-    use portcullis_engine::automaton::Language;
     use portcullis_robots::url::split;
     use portcullis_testkit::words;
     use std::collections::HashSet;

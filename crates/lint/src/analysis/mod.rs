@@ -9,7 +9,7 @@
 //!
 //! # How
 //!
-//! The rules become one deterministic automaton, as in [`automaton`](portcullis_engine::automaton). A breadth-first search
+//! The rules become one deterministic automaton, a [`Machine`]. A breadth-first search
 //! follows all paths at once, so that the first path it finds is a shortest one. Four things keep it small:
 //!
 //! - all bytes that no rule asks for at a place are one symbol;
@@ -49,6 +49,10 @@ mod contents;
 mod equivalence;
 mod example;
 mod file;
+mod language;
+mod machine;
+mod product;
+mod reach;
 mod search;
 mod status;
 mod winners;
@@ -63,6 +67,10 @@ pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
 pub use example::Example;
 pub use file::{AgentRules, Rules, robots_named};
+pub use language::Language;
+pub use machine::{Machine, Owner, State};
+pub use product::{Next, Product};
+pub use reach::{Reach, machine, reach};
 pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
 pub(crate) use status::{SEARCHES, statuses_within};
 pub(crate) use winners::Winners;

@@ -6,8 +6,9 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use super::example::PATH_BYTES_MAX;
+use super::language::{FREE, Language, Mark};
+use super::machine::{Machine, Owner, State};
 use super::{AnalysisLimits, Bound, Budget};
-use portcullis_engine::automaton::{FREE, Language, Machine, Mark, Owner, State};
 use portcullis_engine::pattern::PathPattern;
 
 /// Bytes of patterns that are made into a machine for the cost of one position.

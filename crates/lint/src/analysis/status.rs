@@ -9,10 +9,10 @@
 use std::collections::HashMap;
 
 use portcullis_dialect::id::RuleID;
-use portcullis_engine::automaton::Language;
 use portcullis_engine::pattern::PathPattern;
 
 use super::file::{Owner, ROBOTS_TXT_RULE};
+use super::language::Language;
 use super::search::{Wanted, find};
 use super::winners::Winners;
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};

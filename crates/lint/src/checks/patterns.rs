@@ -9,9 +9,8 @@ use super::super::findings::{Findings, insert, remove_record, replace, value_spa
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::bytes::push_percent_triplet;
-use portcullis_engine::escape::normalise;
-use portcullis_engine::pattern::normal_text;
 use portcullis_robots::syntax::{Rule, Span};
+use portcullis_robots::url::{normal_text, normalise};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let examination = findings.examination;

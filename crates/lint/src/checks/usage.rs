@@ -15,9 +15,9 @@ use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
-use portcullis_engine::pattern::normal_text;
 use portcullis_robots::policy::{Audience, UsageGroups, refusal_of_every_path, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
+use portcullis_robots::url::normal_text;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let file = &findings.examination.chosen().file;

@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 use hashbrown::HashSet;
 
 use crate::syntax::{RobotsTxt, Rule, Span, Statement};
-use crate::url::ComparedPath;
+use crate::url::{ComparedPath, index_page_text, normal_text};
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
     Dialect, Label, LineNumber, Precedence, Preference, RuleID, Verdict, words,
 };
-use portcullis_engine::pattern::{PatternList, index_page_text, normal_text};
+use portcullis_engine::pattern::PatternList;
 use portcullis_engine::pattern_matches;
 
 use super::select::naming_line;

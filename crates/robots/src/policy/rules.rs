@@ -5,8 +5,9 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use crate::syntax::{RobotsTxt, Rule};
+use crate::url::{index_page_text, normal_text};
 use portcullis_dialect::{PathRules, Precedence, RuleID, Verdict};
-use portcullis_engine::pattern::{PatternList, index_page_text, normal_text};
+use portcullis_engine::pattern::PatternList;
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///

@@ -1,7 +1,7 @@
 //! Usage preferences: which statements hold for an agent, and which of them decides.
 //!
 //! Owns how usage records are grouped ([`UsageGroups`]) and ordered ([`UsageRules`]). The
-//! [`automaton`](portcullis_engine::automaton) does the matching, as for access: the statements
+//! [engine](portcullis_engine) does the matching, as for access: the statements
 //! about one label are patterns in order of precedence, and the first one that matches decides. A
 //! statement without a path is the last pattern and matches every path, so an agent without
 //! statements for paths has a constant.
@@ -25,9 +25,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::divided;
 use crate::syntax::{RobotsTxt, Statement};
+use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{Field, Label, LineNumber, PathRules, Preference, Stated};
-use portcullis_engine::pattern::{PatternList, normal_text};
+use portcullis_engine::pattern::PatternList;
 
 /// The usage records of a file, by group.
 #[derive(Clone, Debug, Default)]

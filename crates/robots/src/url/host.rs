@@ -7,10 +7,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use idna::AsciiDenyList;
 
+use super::plain::ends_in_number;
 use super::split::{BadUrl, HostForm, SplitUrl, split};
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::percent_triplet;
-use portcullis_engine::plain::ends_in_number;
 
 /// ASCII that no name may contain after mapping. `_` is allowed: real hosts have it, and it is not
 /// ambiguous.

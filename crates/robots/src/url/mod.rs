@@ -2,7 +2,7 @@
 //!
 //! Three steps, each usable alone: [`split`] finds the parts, [`host_key`] brings the host into the
 //! canonical form under which policies are stored, and [`compared_path`] brings the path into the
-//! normal form of patterns. [`plain`](portcullis_engine::plain) shortcuts all three for most URLs.
+//! normal form of patterns. [`plain_head`] and [`plain_urls`] shortcut all three for most URLs.
 //! [`Origin`] owns scheme, host and port.
 //!
 //! This is not a general URL parser: it resolves no references, removes no dot segments and changes
@@ -23,17 +23,21 @@
 //! # Ok::<(), portcullis_robots::url::BadUrl>(())
 //! ```
 
+mod escape;
 mod host;
-#[cfg(test)]
-mod plain_tests;
+mod normal;
+mod plain;
 mod split;
 #[cfg(test)]
 mod tests;
 
 use portcullis_dialect::Escapes;
-use portcullis_engine::escape::normalise;
 
+pub use escape::normalise;
 pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key, robots_txt_url};
+pub use normal::{index_page_text, normal_text};
+pub(crate) use plain::IsPlain;
+pub use plain::{PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
 
 /// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.

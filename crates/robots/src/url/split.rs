@@ -7,7 +7,8 @@ use memchr::{memchr, memrchr};
 
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::trim;
-use portcullis_engine::plain::{ends_in_number, has_tab_or_line_end};
+
+use super::plain::{ends_in_number, has_tab_or_line_end};
 
 /// Bytes trimmed from both ends of a record.
 const AROUND: &[u8] = b" \t\r";

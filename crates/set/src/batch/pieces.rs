@@ -9,11 +9,11 @@
 use std::ops::Range;
 
 use portcullis_dialect::dialect::PathRules;
-use portcullis_engine::plain::{
-    PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
-};
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
+use portcullis_robots::url::{
+    BadUrl, ComparedPaths, PlainUrl, UrlHead, compared_path, has_tab_or_line_end, host_key,
+    is_plain, plain_head, plain_urls, split_assuming,
+};
 
 /// A range of a record, or of the buffer.
 #[derive(Clone, Copy, Debug, Default)]

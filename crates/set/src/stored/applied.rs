@@ -1,129 +1,20 @@
-//! What a policy says to an agent as a whole: how much of a site, by which groups and rules.
-//!
-//! Everything is read from the stored rule sets; no text is parsed. A rule set is searched once,
-//! for all policies and agents that share it, when it is first asked for.
+//! The groups of a policy that apply to an agent.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
-use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_engine::{Reach, RuleSetBuf};
+use portcullis_engine::{Cache, RuleSetBuf};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
 use super::policy::{Selected, SelectedRules};
 use super::tokens::AgentTokens;
-use super::{PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet, ordered};
-
-/// How much each rule set of a set allows. Threads share it.
-#[derive(Debug)]
-pub struct Reaches<'s> {
-    set: &'s PolicySet,
-    /// By the number of the rule set.
-    known: Vec<OnceLock<Option<Reach>>>,
-}
-
-/// What a policy says to an agent as a whole.
-#[derive(Clone, Copy, Debug)]
-pub struct Applied<'s> {
-    /// How much of the site the agent may fetch; `None` if a limit ended the search.
-    pub reach: Option<Reach>,
-    /// The groups that apply; `None` if none does, or if there is no file with rules.
-    pub groups: Option<AppliedGroups<'s>>,
-}
+use super::{RuleSetNumber, StoredPolicy, StoredRuleSet, ordered};
 
 /// The groups of a policy that apply to an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct AppliedGroups<'s> {
     policy: StoredPolicy<'s>,
     rules: SelectedRules,
-}
-
-impl<'s> Reaches<'s> {
-    /// Returns the rule sets of `set`, none of them searched.
-    pub fn new(set: &'s PolicySet) -> Reaches<'s> {
-        Reaches { set, known: vec![OnceLock::new(); set.rule_set_count() as usize] }
-    }
-
-    /// Returns how much a rule set allows; `None` if a limit ended the search, or the rule set is
-    /// too large to be stored.
-    ///
-    /// # Errors
-    ///
-    /// If the rule set is damaged.
-    pub fn of(&self, number: RuleSetNumber) -> Result<Option<Reach>, Damage> {
-        self.find(number, None, &mut 0)
-    }
-
-    /// Returns what `policy` says to `agent`. A rule set that is too large to be stored is built.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    pub fn applied(
-        &self,
-        policy: &StoredPolicy<'s>,
-        agent: &AgentTokens,
-    ) -> Result<Applied<'s>, Damage> {
-        let mut patterns_left = usize::MAX;
-        self.applied_within(policy, agent, &mut patterns_left)
-    }
-
-    /// Like [`Reaches::applied`], while `patterns_left` is not 0. It counts down by the patterns of
-    /// each rule set that is not stored and has to be built.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    pub fn applied_within(
-        &self,
-        policy: &StoredPolicy<'s>,
-        agent: &AgentTokens,
-        patterns_left: &mut usize,
-    ) -> Result<Applied<'s>, Damage> {
-        let groups = policy.applied_groups(agent)?;
-        let reach = match &groups {
-            Some(AppliedGroups { rules, .. }) => {
-                self.find(rules.rule_set, Some(rules), patterns_left)?
-            }
-            None => match policy.access()? {
-                AccessOutcome { state, verdict: Verdict::Disallow }
-                    if state != PolicyState::Rules =>
-                {
-                    Some(Reach::Nothing)
-                }
-                _ => Some(Reach::Everything),
-            },
-        };
-        Ok(Applied { reach, groups })
-    }
-
-    /// Like [`Reaches::of`]. Builds a rule set that is not stored if its `rules` are given.
-    fn find(
-        &self,
-        number: RuleSetNumber,
-        rules: Option<&SelectedRules>,
-        patterns_left: &mut usize,
-    ) -> Result<Option<Reach>, Damage> {
-        let known = self.known.get(number.index());
-        let known = known.ok_or_else(|| self.set.malformed_host("a rule set is missing"))?;
-        if let Some(reach) = known.get() {
-            return Ok(*reach);
-        }
-        let escapes = self.set.dialect.paths.escapes;
-        let reach = match (self.set.rule_set(number)?, rules) {
-            (StoredRuleSet::Compiled(stored), _) => stored.reach(escapes),
-            (StoredRuleSet::OfGroups, None) => return Ok(None),
-            (StoredRuleSet::OfGroups, Some(_)) if *patterns_left == 0 => return Ok(None),
-            (StoredRuleSet::OfGroups, Some(rules)) => {
-                let (rules, _) = ordered(self.set, rules)?;
-                *patterns_left = patterns_left.saturating_sub(rules.patterns.len());
-                RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().reach(escapes)
-            }
-        };
-        Ok(*known.get_or_init(|| reach))
-    }
 }
 
 impl<'s> StoredPolicy<'s> {
@@ -154,20 +45,32 @@ impl AppliedGroups<'_> {
         self.rules.token != NONE
     }
 
+    /// Builds their rule set, which may be too large to be stored.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn build(&self) -> Result<RuleSetBuf, Damage> {
+        let (rules, _) = ordered(self.policy.set, &self.rules)?;
+        Ok(RuleSetBuf::new(&rules.patterns, &rules.verdicts))
+    }
+
     /// Returns whether the rules allow `path`, a path in normal form.
     ///
     /// # Errors
     ///
     /// If the rule set is damaged.
     pub fn allows(&self, path: &[u8]) -> Result<bool, Damage> {
-        let set = self.policy.set;
-        Ok(match set.rule_set(self.rules.rule_set)? {
-            StoredRuleSet::Compiled(stored) => stored.allows(path),
+        let built;
+        let rules = match self.policy.set.rule_set(self.rules.rule_set)? {
+            StoredRuleSet::Compiled(stored) => stored,
             StoredRuleSet::OfGroups => {
-                let (rules, _) = ordered(set, &self.rules)?;
-                RuleSetBuf::new(&rules.patterns, &rules.verdicts).as_rule_set().allows(path)
+                built = self.build()?;
+                built.as_rule_set()
             }
-        })
+        };
+        let outcome = rules.decide(path, &mut Cache::default());
+        Ok(outcome.pattern().is_none() || outcome.allows())
     }
 
     /// Returns the record of the user-agent line that selects the first group.

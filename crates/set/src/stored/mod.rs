@@ -15,13 +15,13 @@
 #![allow(unsafe_code, reason = "maps set files")]
 
 mod applied;
+mod applied_usage;
 mod delay;
 mod document;
 mod hosts;
 mod merging;
 mod policy;
 mod rule_set;
-mod stances;
 mod standings;
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,8 @@ use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SlotLine, count};
 use super::strings::Strings;
 
-pub use applied::{Applied, AppliedGroups, Reaches};
+pub use applied::AppliedGroups;
+pub use applied_usage::AppliedUsage;
 pub(crate) use document::RecordList;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
 pub use hosts::{HostPosition, StoredCapture, StoredHost};
@@ -57,7 +58,6 @@ pub use policy::{PolicyNumber, StoredPolicy};
 pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use rule_set::ordered;
 pub use rule_set::{RuleSetNumber, StoredRuleSet};
-pub use stances::AppliedUsage;
 pub use standings::ReadBackError;
 pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub use tokens::AgentTokens;

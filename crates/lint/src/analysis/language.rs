@@ -13,8 +13,8 @@ use std::sync::OnceLock;
 
 use portcullis_dialect::dialect::Escapes;
 
-use crate::bytes::push_percent_triplet;
-use crate::escape::normalise;
+use portcullis_engine::bytes::push_percent_triplet;
+use portcullis_robots::url::normalise;
 
 /// The bytes that must not follow the last bytes of a path.
 pub type Mark = u8;

@@ -2,7 +2,7 @@
 //! ASCII.
 //!
 //! This module owns the one normaliser, a pure function of [`Escapes`]; patterns and URLs pass
-//! through the same code. [`pattern`](crate::pattern) cuts wildcards out of a value first, so a `*`
+//! through the same code. [`normal_text`](super::normal_text) cuts wildcards out of a value first, so a `*`
 //! or `$` that reaches this code is a literal.
 //!
 //! Cost: one pass over the text. A text that already has its normal form, as nearly all real URLs
@@ -10,17 +10,18 @@
 //!
 //! ```
 //! use portcullis_dialect::dialect::Escapes;
-//! use portcullis_engine::escape::normalise;
+//! use portcullis_robots::url::normalise;
 //!
 //! let mut scratch = Vec::new();
 //! let path = normalise(b"/%7Ejoe/a b", Escapes::Uri, &mut scratch);
 //! assert_eq!(path, b"/~joe/a%20b");
 //! ```
 
-use crate::bytes::{percent_triplet, push_percent_triplet};
-use crate::plain::is_plain_by;
-use crate::vectors::Portable;
 use portcullis_dialect::dialect::Escapes;
+use portcullis_engine::bytes::{percent_triplet, push_percent_triplet};
+use portcullis_engine::vectors::{Portable, Work};
+
+use super::plain::IsPlain;
 
 /// The treatment of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ type Treatments = [Treatment; 256];
 /// `scratch`.
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    if is_plain_by(text, escapes, Portable) {
+    if (IsPlain { path: text, escapes }).with(Portable) {
         return text;
     }
     let treatments = treatments(escapes);

@@ -3,14 +3,13 @@
 //! A *plain* URL is `https://` or `http://`, a name in lower case, and a path in normal form or none:
 //! no port, address or fragment, and nothing to escape. [`plain_urls`] recognises the URLs of a block,
 //! [`plain_head`] and [`is_plain`] the two parts of one. URLs that are not plain, and some that are,
-//! go through the URL parser of `portcullis-robots` and [`normalise`](crate::escape::normalise), with
-//! the same result.
+//! go through [`split`](super::split()) and [`normalise`](super::normalise), with the same result.
 //!
 //! Cost: a few nanoseconds a URL with AVX-512; else one pass over the bytes, 16 at a time.
 //!
 //! ```
 //! use portcullis_dialect::Escapes;
-//! use portcullis_engine::plain::{is_plain, plain_head};
+//! use portcullis_robots::url::{is_plain, plain_head};
 //! use portcullis_engine::vectors::Vectors;
 //!
 //! let url = b"https://example.com/a?b";
@@ -20,15 +19,17 @@
 //! assert!(!is_plain(b"/a#b", Escapes::Uri, Vectors::detect()));
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(test)]
+mod tests;
+
 use memchr::memchr3;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
+use portcullis_engine::bytes::{CHUNK_BYTES, are_same, short_chunk};
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 use wide::u8x16;
-
-use crate::bytes::{CHUNK_BYTES, are_same, short_chunk};
-#[cfg(target_arch = "x86_64")]
-use crate::simd;
-use crate::vectors::{Kind, Vectors, Work};
 
 /// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
 /// does not start with one.
@@ -86,7 +87,7 @@ impl UrlHead {
 
 /// Returns whether `record` ends in visible ASCII and is not too long for a URL.
 #[inline]
-pub(crate) fn may_be_plain(record: &[u8]) -> bool {
+fn may_be_plain(record: &[u8]) -> bool {
     matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_BYTES_MAX
 }
 
@@ -114,16 +115,18 @@ fn is_within(chunk: u8x16, first: u8, last: u8) -> u8x16 {
     chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
 }
 
-/// Returns whether `path` is in normal form (see [`normalise`](crate::escape::normalise)), and no byte
+/// Returns whether `path` is in normal form (see [`normalise`](super::normalise)), and no byte
 /// of it ends a path or is a control character. False negatives are possible.
 #[inline]
 pub fn is_plain(path: &[u8], escapes: Escapes, vectors: Vectors) -> bool {
     vectors.run(IsPlain { path, escapes })
 }
 
-struct IsPlain<'p> {
-    path: &'p [u8],
-    escapes: Escapes,
+/// [`is_plain`], as part of a larger [`Work`].
+#[derive(Clone, Copy)]
+pub(crate) struct IsPlain<'p> {
+    pub(crate) path: &'p [u8],
+    pub(crate) escapes: Escapes,
 }
 
 impl Work for IsPlain<'_> {
@@ -131,25 +134,20 @@ impl Work for IsPlain<'_> {
 
     #[inline(always)]
     fn with(self, kind: impl Kind) -> bool {
-        is_plain_by(self.path, self.escapes, kind)
+        let IsPlain { path, escapes } = self;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = kind.avx512() {
+            return avx512::is_plain(avx512, path, escapes);
+        }
+        let _ = kind;
+        is_plain_by_16(path, |chunk| changed(chunk, escapes))
     }
-}
-
-/// [`is_plain`], as part of a larger [`Work`] or with the vectors that all processors have.
-#[inline(always)]
-pub(crate) fn is_plain_by(path: &[u8], escapes: Escapes, kind: impl Kind) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(avx512) = kind.avx512() {
-        return simd::is_plain(avx512, path, escapes);
-    }
-    let _ = kind;
-    is_plain_by_16(path, |chunk| changed(chunk, escapes))
 }
 
 /// Returns whether the bytes of a pattern between its stars are in normal form. False negatives are
 /// possible.
 #[inline]
-pub(crate) fn is_plain_between_stars(pattern: &[u8], escapes: Escapes) -> bool {
+pub(super) fn is_plain_between_stars(pattern: &[u8], escapes: Escapes) -> bool {
     let star = u8x16::splat(b'*');
     is_plain_by_16(pattern, |chunk| changed(chunk, escapes) & !chunk.simd_eq(star))
 }
@@ -168,7 +166,7 @@ fn is_plain_by_16(path: &[u8], changed: impl Fn(u8x16) -> u8x16) -> bool {
 }
 
 /// Marks the bytes of `chunk` that end the path or might change, see
-/// [`normalise`](portcullis_engine::escape::normalise), and those that no URL has.
+/// [`normalise`](super::normalise), and those that no URL has.
 #[inline]
 fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
     let is = |byte: u8| chunk.simd_eq(u8x16::splat(byte));
@@ -212,7 +210,7 @@ pub fn plain_urls<'r, R: AsRef<[u8]>>(
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx512) = vectors.avx512() {
-        simd::plain_urls(avx512, records, escapes, each);
+        avx512::plain_urls(avx512, records, escapes, each);
         return true;
     }
     let _ = (records, escapes, vectors, each);

@@ -1,13 +1,10 @@
 //! The shortcut for plain URLs, compared with the parser: every byte in every place, and every length.
 
-use portcullis_dialect::{Dialect, Escapes};
-use portcullis_engine::escape::normalise;
-use portcullis_engine::plain::{
-    PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
-};
+use portcullis_dialect::Dialect;
 use portcullis_engine::vectors::Vectors;
 
-use super::{compared_path, host_key, split};
+use super::*;
+use crate::url::{compared_path, host_key, normalise, split};
 
 /// Bytes of the vector that a plain_url reads.
 const VECTOR_BYTES: usize = 64;

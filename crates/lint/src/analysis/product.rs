@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::{FREE, Language, Machine, Mark, State};
+use super::language::{FREE, Language, Mark};
+use super::machine::{Machine, State};
 
 /// How a search continues from the states after a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,28 @@
 //! as a whole, so steps on single bytes are inlined into loops over many texts, and dispatch
 //! happens once per loop.
 //!
-//! The instructions themselves are in `simd.rs`. Nothing can fail: [`Portable`] is always available.
+//! There is one file for each kind. `portable` has every kernel and is the definition; the files of
+//! the others have functions of the same names, with the same results, and all `unsafe` code for
+//! instructions of the processor. Nothing can fail: [`Portable`] is always available.
 
 #[cfg(target_arch = "x86_64")]
-use crate::simd;
-pub use simd::{Avx2, Avx512};
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use zerocopy::little_endian::U64;
+
+use crate::filter::head::FirstProbes;
+use crate::line::Line;
+use crate::outcome::Outcome;
+
+#[cfg(not(target_arch = "x86_64"))]
+pub use absent::{Avx2, Avx512};
+#[cfg(target_arch = "x86_64")]
+pub use {avx2::Avx2, avx512::Avx512};
+
+pub(crate) use portable::WINDOW;
 
 /// A kind of vector instructions.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
@@ -60,6 +77,48 @@ pub trait Work {
     /// should be `inline(always)`.
     fn with(self, kind: impl Kind) -> Self::Output;
 }
+
+/// The kernels of a [prefilter](crate::filter), with the vectors of a kind.
+pub(crate) trait Kernels: Kind {
+    /// See [`portable::probe_eight`].
+    #[inline(always)]
+    fn probe_eight(
+        self,
+        lines: &[Line],
+        starts: &[[u32; 2]; 8],
+        paths: &[&[u8]; 8],
+    ) -> (FirstProbes, [Outcome; 8]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(kind) = self.avx512() {
+            return avx512::probe_eight(kind, lines, starts, paths);
+        }
+        portable::probe_eight(lines, starts, paths)
+    }
+
+    /// See [`portable::positions`].
+    #[inline(always)]
+    fn positions(self, line: &Line, rest: &[u8]) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(kind) = self.avx512() {
+            return avx512::positions(kind, line, rest);
+        } else if let Some(kind) = self.avx2() {
+            return avx2::positions(kind, line, rest);
+        }
+        portable::positions(line, rest)
+    }
+
+    /// See [`portable::levels_of`].
+    #[inline(always)]
+    fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(kind) = self.avx512() {
+            return avx512::levels_of(kind, filter, text, levels);
+        }
+        portable::levels_of(filter, text, levels)
+    }
+}
+
+impl<K: Kind> Kernels for K {}
 
 /// The vectors to work with: the widest of this processor, or narrower ones in tests.
 ///
@@ -116,14 +175,19 @@ impl Vectors {
 #[inline(always)]
 pub fn prefetch(byte: &u8) {
     #[cfg(target_arch = "x86_64")]
-    simd::prefetch(byte);
+    #[allow(unsafe_code, reason = "calls an instruction of the processor")]
+    // SAFETY: SSE is part of x86-64, and prefetching has no effect but on the caches.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast());
+    }
     #[cfg(not(target_arch = "x86_64"))]
     std::hint::black_box(*byte);
 }
 
 /// Other processors: no value of these types exists.
 #[cfg(not(target_arch = "x86_64"))]
-mod simd {
+mod absent {
     macro_rules! absent {
         ($($name:ident),*) => {$(
             /// A kind that this processor does not have.

@@ -7,13 +7,12 @@
 //! sets are one state, which closes the loops of stars.
 //!
 //! An automaton that decides paths names the best pattern. Here only the verdict counts, because it
-//! is what two rule sets have in common: [`RuleSet::reach`](crate::RuleSet::reach) asks for it, and
-//! `portcullis-lint` compares files and finds paths.
+//! is what two rule sets have in common.
 //!
 //! Cost: a search may visit exponentially many states, so callers bound [`Machine::work`].
 //!
 //! ```
-//! use portcullis_engine::automaton::{Machine, Owner};
+//! use portcullis_lint::analysis::{Machine, Owner};
 //! use portcullis_engine::pattern::PatternList;
 //!
 //! let mut patterns = PatternList::new();
@@ -28,7 +27,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use crate::pattern::PathPattern;
+use portcullis_engine::pattern::PathPattern;
 
 /// A position in a list of patterns.
 type Position = u32;

@@ -13,11 +13,13 @@ use portcullis_dialect::dialect::{Escapes, ROBOTS_TXT_PATH};
 use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::words;
 
-use crate::automaton::{Language, Machine, Next, Owner, Product};
-use crate::pattern::PatternList;
-use crate::ruleset::RuleSet;
-use crate::ruleset::texts::PatternText;
-use crate::strategy::Settings;
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::ruleset::texts::PatternText;
+use portcullis_engine::{Cache, RuleSet, Settings};
+
+use super::language::Language;
+use super::machine::{Machine, Owner};
+use super::product::{Next, Product};
 
 /// The pattern that matches `/robots.txt` alone.
 static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
@@ -41,89 +43,83 @@ words! {
     }
 }
 
-impl RuleSet<'_> {
-    /// Returns how much of a site the rule set, whose patterns have the normal form of `escapes`,
-    /// allows; `None` if the search takes more than [`REACH_POSITIONS_MAX`]. Only paths that URLs can
-    /// have count, and `/robots.txt` does not.
-    pub fn reach(&self, escapes: Escapes) -> Option<Reach> {
-        let language = Language::of(escapes);
-        let settings = Settings::default();
-        let allows = |path: &[u8]| self.allows_with(path, &settings);
-        let mut path = Vec::new();
-        let mut example = |verdict: bool| {
-            let entries = self.entries().filter(|(allows, _)| *allows == verdict);
-            entries.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
-                write_path(&pattern, &mut path);
-                let counts = path != ROBOTS_TXT_PATH && language.contains(&path);
-                counts && allows(&path) == verdict
-            })
-        };
-        // First a path that no pattern targets, then the paths of patterns.
-        let allows_others = allows(OTHER_PATH);
-        let disallows_some = !allows_others || example(false);
-        let allows_some = allows_others || example(true);
-        match (disallows_some, allows_some) {
-            (true, true) => Some(Reach::Part),
-            (true, false) if self.disallows_all() => Some(Reach::Nothing),
-            _ => self.search(language, REACH_POSITIONS_MAX),
-        }
-    }
-
-    /// Returns whether the rule set allows `path`, a path in normal form. To decide many paths, use
-    /// [`RuleSet::decide`].
-    pub fn allows(&self, path: &[u8]) -> bool {
-        self.allows_with(path, &Settings::default())
-    }
-
-    fn allows_with(&self, path: &[u8], settings: &Settings) -> bool {
-        match self.decide_at_once(path, settings) {
-            Some(outcome) => outcome.pattern().is_none() || outcome.allows(),
-            None => self.entries().find(|(_, text)| text.matches(path)).is_none_or(|it| it.0),
-        }
-    }
-
-    /// Returns whether each pattern allows, and its text, in order of precedence.
-    fn entries(&self) -> impl Iterator<Item = (bool, PatternText<'_>)> {
-        let entries = (0..self.len()).map_while(|index| self.get(index));
-        entries.map(|(outcome, text)| (outcome.allows(), text))
-    }
-
-    /// Returns whether a pattern that matches every path disallows, and no pattern before it allows.
-    fn disallows_all(&self) -> bool {
-        let mut disallowing = self.entries().take_while(|(allows, _)| !allows);
-        disallowing.any(|(_, text)| match text.bytes {
-            // A final star is not stored.
-            b"" | b"/" => !text.is_anchored,
-            b"*/" => !text.is_anchored && text.has_stars,
-            _ => false,
+/// Returns how much of a site a rule set, whose patterns have the normal form of `escapes`, allows;
+/// `None` if the search takes more than [`REACH_POSITIONS_MAX`]. Only paths that URLs can have
+/// count, and `/robots.txt` does not.
+pub fn reach(rules: RuleSet<'_>, escapes: Escapes) -> Option<Reach> {
+    let language = Language::of(escapes);
+    let mut cache = Cache::new(Settings::default());
+    let mut allows = |path: &[u8]| {
+        let outcome = rules.decide(path, &mut cache);
+        outcome.pattern().is_none() || outcome.allows()
+    };
+    // First a path that no pattern targets, then the paths of patterns.
+    let allows_others = allows(OTHER_PATH);
+    let mut path = Vec::new();
+    let mut example = |verdict: bool| {
+        let entries = entries(rules).filter(|(allows, _)| *allows == verdict);
+        entries.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
+            write_path(&pattern, &mut path);
+            let counts = path != ROBOTS_TXT_PATH && language.contains(&path);
+            counts && allows(&path) == verdict
         })
+    };
+    let disallows_some = !allows_others || example(false);
+    let allows_some = allows_others || example(true);
+    match (disallows_some, allows_some) {
+        (true, true) => Some(Reach::Part),
+        (true, false) if disallows_all(rules) => Some(Reach::Nothing),
+        _ => search(rules, allows_others, language, REACH_POSITIONS_MAX),
     }
+}
 
-    /// Explores the states of the automaton until both verdicts are found; `None` if that takes more
-    /// [work](Machine::work) than `work_max`.
-    fn search(&self, language: &'static Language, work_max: u64) -> Option<Reach> {
-        let mut found = [false; 2];
-        let machine = self.machine(self.allows(OTHER_PATH));
-        Product::new(vec![machine], language).explore(work_max, |product, states| {
-            found[usize::from(product.allows(0, states))] = true;
-            if found == [true; 2] { Next::Stop } else { Next::Follow }
-        })?;
-        Some(match found {
-            [true, true] => Reach::Part,
-            [true, false] => Reach::Nothing,
-            [false, _] => Reach::Everything,
-        })
-    }
+/// Returns whether each pattern allows, and its text, in order of precedence.
+fn entries(rules: RuleSet<'_>) -> impl Iterator<Item = (bool, PatternText<'_>)> {
+    let entries = (0..rules.len()).map_while(move |index| rules.get(index));
+    entries.map(|(outcome, text)| (outcome.allows(), text))
+}
 
-    /// Returns an automaton that allows what the rule set allows, but `/robots.txt` only if
-    /// `allows_robots_txt`.
-    pub fn machine(&self, allows_robots_txt: bool) -> Machine {
-        let (patterns, outcomes) = self.to_list();
-        let owner = |allows| Owner { allows, counts: false };
-        let own = outcomes.iter().map(|outcome| owner(outcome.allows()));
-        let robots_txt = std::iter::once((ROBOTS_TXT.get(0), owner(allows_robots_txt)));
-        Machine::new(robots_txt.chain(patterns.iter().zip(own)))
-    }
+/// Returns whether a pattern that matches every path disallows, and no pattern before it allows.
+fn disallows_all(rules: RuleSet<'_>) -> bool {
+    let mut disallowing = entries(rules).take_while(|(allows, _)| !allows);
+    disallowing.any(|(_, text)| match text.bytes {
+        // A final star is not stored.
+        b"" | b"/" => !text.is_anchored,
+        b"*/" => !text.is_anchored && text.has_stars,
+        _ => false,
+    })
+}
+
+/// Explores the states of the automaton until both verdicts are found; `None` if that takes more
+/// [work](Machine::work) than `work_max`. `allows_others` is the verdict on another path than
+/// `/robots.txt`.
+fn search(
+    rules: RuleSet<'_>,
+    allows_others: bool,
+    language: &'static Language,
+    work_max: u64,
+) -> Option<Reach> {
+    let mut found = [false; 2];
+    let machine = machine(rules, allows_others);
+    Product::new(vec![machine], language).explore(work_max, |product, states| {
+        found[usize::from(product.allows(0, states))] = true;
+        if found == [true; 2] { Next::Stop } else { Next::Follow }
+    })?;
+    Some(match found {
+        [true, true] => Reach::Part,
+        [true, false] => Reach::Nothing,
+        [false, _] => Reach::Everything,
+    })
+}
+
+/// Returns an automaton that allows what a rule set allows, but `/robots.txt` only if
+/// `allows_robots_txt`.
+pub fn machine(rules: RuleSet<'_>, allows_robots_txt: bool) -> Machine {
+    let (patterns, outcomes) = rules.to_list();
+    let owner = |allows| Owner { allows, counts: false };
+    let own = outcomes.iter().map(|outcome| owner(outcome.allows()));
+    let robots_txt = std::iter::once((ROBOTS_TXT.get(0), owner(allows_robots_txt)));
+    Machine::new(robots_txt.chain(patterns.iter().zip(own)))
 }
 
 /// Writes a path that `pattern` matches.
@@ -138,9 +134,8 @@ fn write_path(pattern: &PatternText<'_>, path: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::PatternList;
-    use crate::ruleset::RuleSetBuf;
     use portcullis_dialect::Verdict;
+    use portcullis_engine::RuleSetBuf;
 
     /// Returns the rule set of patterns in order of precedence, each with whether it allows.
     fn rules(patterns: &[(&str, bool)], wildcards: bool) -> RuleSetBuf {
@@ -186,10 +181,10 @@ mod tests {
         ];
         for (patterns, expected) in CASES {
             let rules = rules(patterns, true);
-            assert_eq!(rules.as_rule_set().reach(Escapes::Uri), Some(*expected), "{patterns:?}");
+            assert_eq!(reach(rules.as_rule_set(), Escapes::Uri), Some(*expected), "{patterns:?}");
         }
         assert_eq!(
-            rules(&[("*/", false)], false).as_rule_set().reach(Escapes::Uri),
+            reach(rules(&[("*/", false)], false).as_rule_set(), Escapes::Uri),
             Some(Reach::Everything)
         );
     }
@@ -208,7 +203,7 @@ mod tests {
         ];
         for (patterns, escapes, expected) in cases {
             let rules = rules(patterns, true);
-            let found = rules.as_rule_set().reach(escapes);
+            let found = reach(rules.as_rule_set(), escapes);
             assert_eq!(found, Some(expected), "{patterns:?}, {escapes:?}");
         }
     }
@@ -217,8 +212,8 @@ mod tests {
     fn the_search_is_bounded() {
         let rules = rules(&[("/a*b*c*d", true)], true);
         let language = Language::of(Escapes::Uri);
-        assert_eq!(rules.as_rule_set().search(language, 3), None);
-        assert_eq!(rules.as_rule_set().search(language, 1_000), Some(Reach::Everything));
+        assert_eq!(search(rules.as_rule_set(), true, language, 3), None);
+        assert_eq!(search(rules.as_rule_set(), true, language, 1_000), Some(Reach::Everything));
     }
 
     #[test]
@@ -229,12 +224,11 @@ mod tests {
         for one in &patterns {
             for other in &patterns {
                 let rules = rules(&[*one, *other], true);
-                let found = rules.as_rule_set().reach(Escapes::Uri);
-                assert_eq!(
-                    found,
-                    rules.as_rule_set().search(Language::of(Escapes::Uri), u64::MAX),
-                    "{one:?}, {other:?}"
-                );
+                let rules = rules.as_rule_set();
+                let decided = rules.decide(OTHER_PATH, &mut Cache::default());
+                let allows_others = decided.pattern().is_none() || decided.allows();
+                let searched = search(rules, allows_others, Language::of(Escapes::Uri), u64::MAX);
+                assert_eq!(reach(rules, Escapes::Uri), searched, "{one:?}, {other:?}");
             }
         }
     }

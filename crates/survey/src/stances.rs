@@ -1,0 +1,185 @@
+//! What a policy states about the use of all pages that an agent may fetch.
+//!
+//! Nearly every usage record is about all paths, or states what those about all paths do, so both
+//! fields have a constant for each label, and so has their combination. If a record has a path, the automata of the label's fields and that of
+//! access read the same paths until two allowed ones with different preferences are found, or none
+//! is left: example paths of the patterns first, then all. [`STANCE_POSITIONS_MAX`] bounds the
+//! search, and no list of patterns is read if the rule sets have more than [`STANCE_BYTES_MAX`].
+
+use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
+use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
+use portcullis_engine::RuleSetBuf;
+use portcullis_engine::pattern::{PathPattern, PatternList};
+use portcullis_lint::analysis::{Language, Machine, Next, Owner, Product, Reach, State, machine};
+use portcullis_set::Damage;
+use portcullis_set::stored::{AppliedUsage, PolicySet, StoredRuleSet};
+
+use crate::reaches::Applied;
+
+/// What one field states about a label.
+enum Statements {
+    /// The same for every path.
+    Constant(Preference),
+    /// The patterns in order of precedence, each with its preference.
+    Paths(PatternList, Vec<Preference>),
+}
+
+/// The preferences that a field can give a path, and that decide.
+const DECIDING: [Preference; 2] = [Preference::No, Preference::Yes];
+
+/// Returns what usage records state about each label on all paths that `applied`, which is of the
+/// same policy and agent, allows. `None` if it allows none, or if a limit ended the search.
+///
+/// # Errors
+///
+/// If a part of the set that is read is damaged.
+pub(crate) fn stances(
+    set: &PolicySet,
+    usage: &AppliedUsage<'_>,
+    applied: &Applied<'_>,
+) -> Result<[Option<Stance>; Label::ALL.len()], Damage> {
+    let mut stances = [None; Label::ALL.len()];
+    if !matches!(applied.reach, None | Some(Reach::Nothing)) {
+        for label in Label::ALL {
+            stances[label as usize] = stance(set, usage, label, applied)?;
+        }
+    }
+    Ok(stances)
+}
+
+fn stance(
+    set: &PolicySet,
+    usage: &AppliedUsage<'_>,
+    label: Label,
+    applied: &Applied<'_>,
+) -> Result<Option<Stance>, Damage> {
+    let mut constant = Preference::Unstated;
+    let mut fields = Vec::new();
+    let mut bytes_left = STANCE_BYTES_MAX;
+    for source in UsageSource::ALL {
+        match statements(usage, label, source, &mut bytes_left)? {
+            Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
+            Some(Statements::Paths(patterns, preferences)) => {
+                fields.push((patterns, preferences));
+            }
+            None => return Ok(None),
+        }
+    }
+    // `n` decides, whatever the other field states.
+    if fields.is_empty() || constant == Preference::No {
+        return Ok(Some(constant.into()));
+    }
+    let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
+    // No page is at `/robots.txt`, so it is left out.
+    let access = match groups {
+        None => machine(RuleSetBuf::new(&PatternList::new(), &[]).as_rule_set(), false),
+        Some(groups) => match set.rule_set(groups.rule_set())? {
+            StoredRuleSet::Compiled(rules) if rules.bytes() <= bytes_left => machine(rules, false),
+            _ => return Ok(None),
+        },
+    };
+    let language = Language::of(set.dialect().paths.escapes);
+    Ok(search(constant, &fields, access, language))
+}
+
+/// Returns what a field states about a label; `None` if its rule set is too large to be stored, or
+/// has more than `bytes_left`, which it takes its bytes from.
+fn statements(
+    usage: &AppliedUsage<'_>,
+    label: Label,
+    source: UsageSource,
+    bytes_left: &mut usize,
+) -> Result<Option<Statements>, Damage> {
+    let Some((rules, preferences)) = usage.statements(label, source)? else { return Ok(None) };
+    if preferences.iter().all(|it| *it == Preference::Unstated) {
+        return Ok(Some(Statements::Constant(Preference::Unstated)));
+    }
+    let Some(rest) = bytes_left.checked_sub(rules.bytes()) else { return Ok(None) };
+    *bytes_left = rest;
+    let (patterns, _) = rules.to_list();
+    // No pattern after one about all paths decides.
+    let is_about_all = |it: &PathPattern<'_>| it.bytes.is_empty() && !it.anchored;
+    let last = patterns.iter().position(|it| is_about_all(&it));
+    let deciding = &preferences[..last.map_or(preferences.len(), |last| last + 1)];
+    // A path that no pattern matches has no statement.
+    let rest = last.map_or(Preference::Unstated, |last| preferences[last]);
+    Ok(Some(match deciding.iter().all(|it| *it == rest) {
+        true => Statements::Constant(rest),
+        false => Statements::Paths(patterns, preferences),
+    }))
+}
+
+/// How the states of a search are read. The automata are two for each field, which *disallow* the
+/// paths to which it gives one of [`DECIDING`], then that of access.
+struct Reader {
+    fields: usize,
+    /// What the fields without paths state.
+    constant: Preference,
+}
+
+/// Returns the preference on all allowed paths; `None` if a limit ended the search.
+fn search(
+    constant: Preference,
+    fields: &[(PatternList, Vec<Preference>)],
+    access: Machine,
+    language: &'static Language,
+) -> Option<Stance> {
+    let of_field = |(patterns, preferences): &(PatternList, Vec<Preference>)| {
+        DECIDING.map(|wanted| {
+            let owner = |it: &Preference| Owner { allows: *it != wanted, counts: false };
+            Machine::new(patterns.iter().zip(preferences.iter().map(owner)))
+        })
+    };
+    let mut machines: Vec<Machine> = fields.iter().flat_map(of_field).collect();
+    let reader = Reader { fields: fields.len(), constant };
+    machines.push(access);
+    let mut product = Product::new(machines, language);
+    let mut found = None;
+    let patterns = fields.iter().flat_map(|(patterns, _)| patterns.iter());
+    let examples = patterns.take(REACH_EXAMPLES_MAX).map(|pattern| {
+        let slash: &[u8] = if pattern.bytes.starts_with(b"/") { b"" } else { b"/" };
+        [slash, pattern.bytes].concat()
+    });
+    let examples = examples.filter(|path| language.contains(path));
+    for path in std::iter::once(b"/-".to_vec()).chain(examples) {
+        let states = product.walk(&path, STANCE_POSITIONS_MAX)?;
+        if reader.see(&product, &states, &mut found) == Next::Stop {
+            return Some(Stance::Mixed);
+        }
+    }
+    let mut is_mixed = false;
+    product.explore(STANCE_POSITIONS_MAX, |product, states| {
+        let next = reader.see(product, states, &mut found);
+        is_mixed |= next == Next::Stop;
+        next
+    })?;
+    if is_mixed { Some(Stance::Mixed) } else { found.map(Stance::from) }
+}
+
+impl Reader {
+    /// Sees the preference on a path if it is allowed. Stops if it differs from the one that was
+    /// found first, and skips what follows if no path there is allowed.
+    fn see(&self, product: &Product, states: &[State], found: &mut Option<Preference>) -> Next {
+        let access = self.fields * DECIDING.len();
+        if !product.allows(access, states) {
+            return if product.is_settled(access, states) { Next::Skip } else { Next::Follow };
+        }
+        let is =
+            |field: usize, which: usize| !product.allows(field * DECIDING.len() + which, states);
+        let stated = (0..self.fields).map(|field| match (is(field, 0), is(field, 1)) {
+            (true, _) => Preference::No,
+            (false, true) => Preference::Yes,
+            (false, false) => Preference::Unstated,
+        });
+        let preference = stated.fold(self.constant, combined);
+        match *found.get_or_insert(preference) == preference {
+            true => Next::Follow,
+            false => Next::Stop,
+        }
+    }
+}
+
+/// Returns the preference for a path to which two fields give these.
+fn combined(one: Preference, other: Preference) -> Preference {
+    std::cmp::min_by_key(one, other, |it| it.rank())
+}
