@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_report::{explanation, explanation_json};
-use portcullis_robots::visible::visible;
 use portcullis_set::batch::Session;
+use portcullis_text::visible::visible;
 
 use super::args::{CheckArgs, Color};
 use super::engine::{Engine, THREADS};

@@ -11,7 +11,7 @@ use portcullis_io::output::parquet::AddedColumns;
 use portcullis_io::output::tsv::Tsv;
 use portcullis_report::json_lines::JsonLines;
 use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
-use portcullis_robots::figures;
+use portcullis_text::figures;
 
 use super::account::AccountFile;
 use super::args::{ClassifyArgs, ClassifyFormat};

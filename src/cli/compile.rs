@@ -12,14 +12,14 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::{CaptureConfig, CaptureFormat, CaptureNote, FieldMap};
 use portcullis_report::Figures;
-use portcullis_robots::figures::seconds;
 use portcullis_robots::syntax::NoteKind;
-use portcullis_robots::visible::visible;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
 use portcullis_set::{
     self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
     OutageConfig, PolicySet, StandingCounts, Strictness,
 };
+use portcullis_text::figures::seconds;
+use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::args::{CapturePath, CompileArgs, MergeArgs, OutageArgs};

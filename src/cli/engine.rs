@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{anyhow, ensure};
+use portcullis_io::kind::{FileKind, WrongKind};
 use portcullis_io::runner::thread_pool;
 use portcullis_report::{Counts, Figures};
-use portcullis_robots::kind::{FileKind, WrongKind};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::{Classifier, Freshness};
 use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, Loaded, PolicySet, SetError, Strictness};

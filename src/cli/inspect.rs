@@ -7,9 +7,9 @@
 use std::ffi::OsStr;
 
 use anyhow::{Context, ensure};
-use portcullis_robots::figures::counted;
 use portcullis_set::{PolicySet, Provenance, Scratch};
 use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
+use portcullis_text::figures::counted;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -16,13 +16,13 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use portcullis_dialect::limits::NAMES_FILE_BYTES_MAX;
 use portcullis_io::input::system_text;
 use portcullis_io::list::ListFormat;
 use portcullis_io::{CaptureFormat, folder};
-use portcullis_robots::figures::few;
+use portcullis_text::figures::few;
 use walkdir::WalkDir;
 
+use super::limits::NAMES_FILE_BYTES_MAX;
 use super::message::{Notes, counted};
 use super::output::{OutputFile, OutputFolder};
 

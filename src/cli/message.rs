@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
-pub use portcullis_robots::figures::counted;
-use portcullis_robots::visible::visible;
+pub use portcullis_text::figures::counted;
+use portcullis_text::visible::visible;
 
 /// Writes the program's name and a message.
 pub fn say(message: impl Display) {

@@ -7,7 +7,7 @@
 //! ([`files`]), runs over inputs ([`stream`]), records that are not URLs ([`rejects`]), Parquet
 //! outputs ([`parquet`]), loaded policies ([`engine`]), summaries ([`summary`], [`account`]), tables
 //! ([`table`]), messages ([`message`]), the exit status ([`exit`]), mapped files ([`mapped`]), and
-//! signals ([`fault`]).
+//! signals ([`fault`]), and its own bounds ([`limits`]).
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
 
@@ -27,6 +27,7 @@ mod files;
 mod filter;
 mod generate;
 mod inspect;
+mod limits;
 mod lint;
 mod lists;
 mod mapped;

@@ -20,7 +20,7 @@ use clap::builder::{
 };
 use flate2::write::GzEncoder;
 use portcullis_io::atomic_file::{self, AtomicFile, Complete};
-use portcullis_robots::visible::visible;
+use portcullis_text::visible::visible;
 
 /// The path of a file to write. Only such a path can be opened as an output.
 ///

@@ -12,13 +12,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
-use portcullis_dialect::limits::{
-    CHUNK_AGENTS, CHUNK_BYTES, CHUNK_BYTES_MIN, RECORD_BYTES_MAX, RECORD_OUTPUT_BYTES_MAX,
-    URL_BYTES_MAX,
-};
+use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::input::{ChunkConfig, Terminator};
+use portcullis_io::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_io::list::{
     AgentPlace, AtConfig, AtPlace, FieldPath, HostConfig, ListConfig, ListFormat,
 };
@@ -33,6 +31,7 @@ use super::args::{
     RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 use super::files::Files;
+use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
 use super::lists::{self, Input};
 use super::message::Notes;
 use super::output::{Destination, OutputFile, OutputFolder, is_standard_output};

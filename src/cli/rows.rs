@@ -10,15 +10,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
-use portcullis_dialect::limits::{PARQUET_TEXT_GROUP_BYTES, RECORD_BYTES_MAX};
 use portcullis_io::input::{ChunkConfig, InputError};
+use portcullis_io::kind::{FileKind, PARQUET};
+use portcullis_io::limits::RECORD_BYTES_MAX;
 use portcullis_io::list::{List, ListFormat};
 use portcullis_io::output::columns::{Field, no_collision};
 use portcullis_io::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
 use portcullis_io::output::{TextRows, csv};
 use portcullis_report::{Account, Counts, Encoded, Filtered, Run};
-use portcullis_robots::kind::{FileKind, PARQUET};
 
+use super::limits::PARQUET_TEXT_GROUP_BYTES;
 use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
 use super::outputs::Outputs;
 use super::plan::StreamPlan;

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use portcullis_report::Run;
-use portcullis_robots::figures::counted;
 use portcullis_robots::url::split;
 use portcullis_set::PolicySet;
 use portcullis_set::stored::StoredHost;
+use portcullis_text::figures::counted;
 use serde::Serialize;
 
 use super::args::{SitemapsArgs, SitemapsFormat};

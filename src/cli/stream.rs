@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
-use portcullis_dialect::limits::PAUSE;
 use portcullis_io::input::{ChunkConfig, Source};
 use portcullis_io::list::{List, Rows};
 pub use portcullis_io::runner::Part;
@@ -20,6 +19,7 @@ use portcullis_io::runner::{self, Config};
 use portcullis_report::{InvalidRecord, InvalidRecords, Piece, Rejects, Watch};
 use portcullis_set::batch::{Classifier, Session};
 
+use super::limits::PAUSE;
 use super::mapped;
 use super::message::Notes;
 use super::output::{Output, OutputFailed};

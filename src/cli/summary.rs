@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_io::access::DateSpan;
+use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{
     Account, Counts, Detail, Filtered, InvalidRecords, JudgedAge, Run, Summary,
 };
@@ -131,7 +131,7 @@ pub fn show(
 /// Serializes a value as one line of JSON.
 pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    portcullis_robots::json::write_json(value, &mut line)?;
+    portcullis_text::json::write_json(value, &mut line)?;
     line.push(b'\n');
     Ok(line)
 }

@@ -8,28 +8,28 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_dialect::limits::{
-    SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE,
-    SURVEY_TEXT_ROWS,
-};
 use portcullis_domain::LIST;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
 use portcullis_io::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
 use portcullis_io::output::rows::RowText;
 use portcullis_report::Run;
-use portcullis_robots::figures::{self, counted};
 use portcullis_set::Damage;
 use portcullis_set::stored::StoredHost;
+use portcullis_survey::limits::SURVEY_LIST_BYTES;
 use portcullis_survey::{
     AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows, tables,
 };
+use portcullis_text::figures::{self, counted};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::args::{ClassifyFormat, SurveyArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
+use super::limits::{
+    SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
+};
 use super::output::{self, CompleteOutput, Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
 use super::rows::{self, RowFile};

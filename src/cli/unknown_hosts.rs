@@ -8,10 +8,10 @@
 
 use std::io::{self, Write};
 
-use portcullis_dialect::limits::UNKNOWN_HOSTS_AT_ONCE;
 use portcullis_report::NameCounts;
 use portcullis_set::{Scratch, SortedRuns, Spool, WriteError};
 
+use super::limits::UNKNOWN_HOSTS_AT_ONCE;
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
 /// Bytes of lines that are handed to the output at once.

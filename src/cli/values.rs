@@ -5,16 +5,17 @@ use std::num::NonZero;
 use clap::ArgMatches;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
 use portcullis_dialect::{Label, LabelError};
 use portcullis_io::CaptureFormat;
 use portcullis_io::access::{LongOutage, TimeUnit, UnixSeconds};
 use portcullis_io::list::{FieldPath, ListFormat};
 use portcullis_io::output::columns::{Columns, ColumnsError};
 use portcullis_lint::Severity;
+use portcullis_set::limits::COMPILE_MEMORY_MIN;
 
 use super::agents::AgentValue;
 use super::args::AtValue;
+use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
 
 /// The most bytes of a file that are read; `None` means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

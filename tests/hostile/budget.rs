@@ -1,8 +1,9 @@
 //! Many hostile files in one set, in random order: the automata of a thread stay within their
 //! budget.
 
-use portcullis_dialect::limits::{CANDIDATES_TRIED_MAX, RECORDS_AT_ONCE};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::Limits;
+use portcullis_engine::limits::CANDIDATES_TRIED_MAX;
 use portcullis_testkit::{Configuration, Form, Question, Random, World, agree, origin, scattered};
 
 use crate::{AGENT, DIALECT};

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use arrow_array::Array;
-use portcullis_dialect::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, RECORDS_AT_ONCE};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::{Label, LabelError};
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::columns::Columns;
@@ -37,6 +37,7 @@ use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
 use crate::columns::{Allowed, Collect, CollectColumn, Table};
 use crate::fault::Interrupt;
+use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES};
 use crate::policy_set::{PyPolicySet, no_history};
 use crate::texts::{Argument, Texts, with_bytes};
 use crate::{Error, of_json, value_error};

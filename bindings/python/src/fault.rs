@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 
-use portcullis_dialect::limits::SIGNAL_PAUSE;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
+
+use crate::limits::SIGNAL_PAUSE;
 
 /// Whether the work of a call is to end, because a handler of Python raised an exception.
 #[derive(Default)]

@@ -30,6 +30,7 @@ mod at;
 mod classifier;
 mod columns;
 mod fault;
+mod limits;
 mod policy_set;
 mod robots_txt;
 mod survey;

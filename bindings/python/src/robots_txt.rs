@@ -9,18 +9,19 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use portcullis_dialect::limits::{AGENTS_KEPT_PER_FILE, ROBOTS_BYTES_MAX};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::{Label, Verdict};
 use portcullis_report::explanation_json;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::visible::cut_to_show;
 use portcullis_robots::{AgentRules, AgentUsage, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
+use portcullis_text::visible::cut_to_show;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
 
+use crate::limits::AGENTS_KEPT_PER_FILE;
 use crate::policy_set::dialect;
 use crate::texts::with_bytes;
 use crate::{of_json, value_error};

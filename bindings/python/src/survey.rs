@@ -12,12 +12,12 @@ use std::vec;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use portcullis_dialect::limits::SURVEY_BATCH_ROWS;
 use portcullis_io::output::Added;
 use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
+use portcullis_survey::limits::SURVEY_BATCH_ROWS;
 use portcullis_survey::{HostBlock, RowConfig, RowWorker, SurveyRows};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;

@@ -4,8 +4,8 @@
 
 use maud::{Markup, html};
 use portcullis_report::page::{Bar, Page, Part, Section, bars, table, text};
-use portcullis_robots::figures::{grouped, plural};
-use portcullis_robots::visible::visible;
+use portcullis_text::figures::{grouped, plural};
+use portcullis_text::visible::visible;
 
 use super::engine::EngineKind;
 use super::judge::{Status, Verification};

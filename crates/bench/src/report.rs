@@ -216,7 +216,7 @@ impl Report {
 
     /// Returns the report as one indented JSON object.
     pub fn to_json(&self) -> String {
-        portcullis_robots::json::to_json_pretty(self) + "\n"
+        portcullis_text::json::to_json_pretty(self) + "\n"
     }
 }
 

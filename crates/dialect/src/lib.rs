@@ -2,7 +2,7 @@
 //!
 //! Owns the behaviour of each standard or crawler at each decision point ([`Dialect`]), the
 //! vocabulary of an answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]), the vocabulary
-//! of usage preferences ([`usage`]) and every bound of the project ([`limits`]). Nothing here
+//! of usage preferences ([`usage`]) and the bounds of the protocol ([`limits`]). Nothing here
 //! parses or matches: the engine is `portcullis-robots`, and `portcullis-oracle` is a second,
 //! independent implementation that checks it.
 //!

@@ -52,7 +52,7 @@ pub mod bytes;
 pub mod cache;
 mod config;
 mod filter;
-mod limits;
+pub mod limits;
 mod line;
 mod outcome;
 pub mod pattern;

@@ -28,9 +28,8 @@
 use memchr::memmem;
 use wide::u8x16;
 
-use portcullis_dialect::limits::SEARCHED_BYTES_MAX;
-
 use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
+use crate::limits::SEARCHED_BYTES_MAX;
 use crate::pattern::{PathPattern, PatternList};
 
 /// No literal, step or pattern.

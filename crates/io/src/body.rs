@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use portcullis_dialect::Answer;
-use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::trim;
 
 use super::{CaptureNote, CaptureNotes, ReadConfig};
 use crate::compression::Coding;
+use crate::limits::BODY_BYTES_MAX;
 
 /// An answer with its body, if it keeps one.
 #[derive(Debug, PartialEq, Eq)]

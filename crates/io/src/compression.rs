@@ -17,10 +17,10 @@ use brotli_decompressor::Decompressor;
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
-use portcullis_dialect::limits::{
+use crate::kind::{self, FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
+use crate::limits::{
     COMPRESSED_READ_BYTES, HTTP_ZSTD_WINDOW_LOG_MAX, ZSTD_DICTIONARY_BYTES_MAX, ZSTD_WINDOW_LOG_MAX,
 };
-use portcullis_robots::kind::{self, FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use crate::input::{InputError, fill_robots_txt};
+use crate::limits::FOLDER_BATCH_FILES;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_dialect::limits::FOLDER_BATCH_FILES;
 use portcullis_robots::url::{host_key, split};
 
 use super::body::settle;
@@ -261,10 +261,10 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::FILE_READ_BYTES;
     use crate::tests::{Keeper, read_all};
     use crate::{BrokenKind, CaptureNote, CaptureNotes};
     use portcullis_dialect::Answer;
-    use portcullis_dialect::limits::FILE_READ_BYTES;
 
     fn read_folder(path: &Path) -> Keeper {
         read_all(&mut open(path).unwrap(), Some(10))

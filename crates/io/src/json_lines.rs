@@ -32,7 +32,7 @@
 //!
 //! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is
 //! decoded up to the size limit. A line longer than
-//! [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX) ends the reading with an
+//! [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX) ends the reading with an
 //! error.
 
 use std::borrow::Cow;

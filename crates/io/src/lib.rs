@@ -10,6 +10,7 @@
 //! | [`runner`] | chunks in, outputs out, in order, on any number of threads |
 //! | [`atomic_file`] | files that appear under their names complete, or not at all |
 //! | [`sitemap`] | sitemaps as lines: a stage between decompression and lists |
+//! | [`kind`] | file kinds by first bytes |
 //! | the others | archives: WARC, JSON Lines, Parquet, folders |
 //!
 //! # Archives
@@ -63,6 +64,8 @@ mod http;
 pub mod input;
 pub mod json_lines;
 mod json_path;
+pub mod kind;
+pub mod limits;
 pub mod list;
 pub mod location;
 mod note;
@@ -197,7 +200,7 @@ impl ReadConfig {
         let asked = self
             .robots_bytes_max
             .map_or(usize::MAX, |max| max.saturating_add(ReadConfig::SEEN_PAST_MAX));
-        asked.min(portcullis_dialect::limits::BODY_BYTES_MAX)
+        asked.min(crate::limits::BODY_BYTES_MAX)
     }
 }
 

@@ -17,7 +17,7 @@
 //! Cost: other columns are not read. Decompression (Snappy, gzip, zstd) and decoding happen in
 //! order, in [`BatchReader::next_batch`]; memory holds [`PARQUET_BATCH_ROWS`] rows and their pages, or
 //! fewer rows if they are long. A page of more than
-//! [`PARQUET_PAGE_BYTES_MAX`](portcullis_dialect::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
+//! [`PARQUET_PAGE_BYTES_MAX`](crate::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
 //! before it is decompressed.
 //!
 //! A file that is encrypted, compressed in another way or damaged is an error. The batches before
@@ -43,8 +43,6 @@ use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
-
 use super::parquet_columns::Places;
 use super::parquet_file::{
     OpenFailure, ParquetSource, guarded, no_parquet, supported_compression, text_of,
@@ -53,6 +51,7 @@ use super::parquet_group::GroupColumns;
 use super::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, FieldMap, ReadConfig,
 };
+use crate::limits::PARQUET_BATCH_ROWS;
 
 /// A reader that cuts a Parquet file into batches of rows. Made by [`open`].
 pub struct ParquetFile {

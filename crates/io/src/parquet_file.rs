@@ -23,8 +23,8 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 
-use portcullis_dialect::limits::PARQUET_READ_BYTES;
-use portcullis_robots::kind::{PARQUET, PARQUET_ENCRYPTED};
+use crate::kind::{PARQUET, PARQUET_ENCRYPTED};
+use crate::limits::PARQUET_READ_BYTES;
 
 /// An opened Parquet file.
 #[derive(Debug)]

@@ -17,10 +17,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use portcullis_dialect::limits::PARQUET_PAGE_BYTES_MAX;
-
 use super::parquet_file::{ParquetSource, StoredFile, guarded, supported_compression};
 use super::parquet_pages::{PageHeader, PageHeaders};
+use crate::limits::PARQUET_PAGE_BYTES_MAX;
 
 /// The sizes of the pages of a column in a row group, in bytes.
 #[derive(Clone, Copy, Debug, Default)]

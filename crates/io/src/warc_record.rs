@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use crate::access::{CachingHeaders, UnixSeconds};
+use crate::kind;
 use portcullis_engine::bytes::trim;
-use portcullis_robots::kind;
 
 use super::body::{Settled, is_html, settle};
 use super::fields::{WHITE_SPACE, byte_count, fields, unfold};

@@ -15,7 +15,7 @@ use super::{Diagnostic, Effect, LintConfig, lint};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX};
 use portcullis_dialect::words;
-use portcullis_robots::visible::visible;
+use portcullis_text::visible::visible;
 
 words! {
     /// How serious a diagnostic is.

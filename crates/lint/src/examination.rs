@@ -15,7 +15,7 @@ use portcullis_robots::syntax::{
     Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,
 };
 use portcullis_robots::url::normal_text;
-use portcullis_robots::visible::visible;
+use portcullis_text::visible::visible;
 
 /// A file and its readings.
 pub(super) struct Examination<'t> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
 use super::{Code, LintConfig, Place, Report};
-use portcullis_dialect::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
+use crate::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
 use portcullis_robots::syntax::Span;
 
 /// The findings in one file.

@@ -18,8 +18,8 @@ use super::examination::quoted;
 use crate::analysis::{
     AnalysisLimits, Bound, Budget, Contents, Example, Rules, difference, ordering_cost,
 };
+use crate::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
-use portcullis_dialect::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_engine::bytes::seeded_hash;
 use portcullis_robots::policy::{OrderedRules, Selector, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
@@ -32,7 +32,7 @@ pub struct FixConfig {
     /// The number of bytes of a file that are read; `None` for all.
     pub bytes_max: Option<usize>,
     /// The limits of one comparison. All comparisons of a file together may spend
-    /// [`FIX_ANALYSES`](portcullis_dialect::limits::FIX_ANALYSES) times as much.
+    /// [`FIX_ANALYSES`](crate::limits::FIX_ANALYSES) times as much.
     pub limits: AnalysisLimits,
 }
 

@@ -12,8 +12,8 @@ use serde::{Serialize, Serializer};
 
 use super::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::json::to_json;
-use portcullis_robots::visible::visible;
+use portcullis_text::json::to_json;
+use portcullis_text::visible::visible;
 
 /// A file and its report.
 #[derive(Clone, Copy, Debug)]

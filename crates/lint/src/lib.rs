@@ -10,7 +10,7 @@
 //!
 //! Cost: one parse per dialect, and an [`analysis`] of each distinct combination of rules, all within
 //! one limit. What it left out is named in [`Report::unknown`]; of each code, findings beyond a
-//! [limit](portcullis_dialect::limits::LINT_FINDINGS_PER_CODE_MAX) are counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
+//! [limit](crate::limits::LINT_FINDINGS_PER_CODE_MAX) are counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -33,6 +33,7 @@ mod examination;
 mod findings;
 mod fix;
 pub mod format;
+pub mod limits;
 mod statuses;
 
 pub use catalogue::{Code, Entry, Severity};

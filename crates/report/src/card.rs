@@ -8,9 +8,9 @@ use std::io::{self, Write};
 
 use super::summary::{Account, AgentList, AgentObject, HostsObject};
 use super::{Cause, Drops, Selection};
-use portcullis_dialect::limits::ACCOUNT_DROPPED_HOSTS_SHOWN;
-use portcullis_robots::figures::grouped;
-use portcullis_robots::visible::visible;
+use crate::limits::ACCOUNT_DROPPED_HOSTS_SHOWN;
+use portcullis_text::figures::grouped;
+use portcullis_text::visible::visible;
 
 impl Account {
     /// Writes the account as Markdown.

@@ -6,9 +6,9 @@
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::{Column, Columns, FieldKind};
-use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::{InForce, Session};
+use portcullis_text::visible::cut_to_show;
 
 /// Appends the values of the last block of `session` to `added`.
 ///

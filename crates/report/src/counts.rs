@@ -9,13 +9,13 @@ use std::fmt::{self, Display, Formatter};
 use serde::ser::{Serialize, Serializer};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
-use portcullis_dialect::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_dialect::usage::Preference;
 use portcullis_io::input::Record;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Session};
 
 use super::{NameCounts, RecordAgentCounts};
+use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The counts of decisions for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,12 +5,12 @@
 
 use serde::Serialize;
 
-use portcullis_dialect::limits::ACCOUNT_DROPPED_HOSTS_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_set::batch::Session;
 
 use super::filter::{Fate, Plan, Quantifier};
 use super::{Figures, NameCounts};
+use crate::limits::ACCOUNT_DROPPED_HOSTS_MAX;
 
 /// Why a record is not kept, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Writes one decision in full, as a block of plain text for people.
 //!
 //! This is the layout that `portcullis check --explain` prints below a verdict. Hidden characters
-//! are [escaped](portcullis_robots::visible), and long text is cut. For programs use
+//! are [escaped](portcullis_text::visible), and long text is cut. For programs use
 //! [`explanation_json`](super::explanation_json).
 
 use std::io::{self, Write};
@@ -12,8 +12,8 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
 use portcullis_robots::policy::{ExplainedGroup, Explanation, Loss, UsageExplanation};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Explained;
+use portcullis_text::visible::{cut_to_show, visible};
 
 /// Returns the clause of the dialect's specification on which a decision for `reason` is based.
 ///

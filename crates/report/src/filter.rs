@@ -6,9 +6,9 @@
 //! record is invalid.
 
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::limits::PARQUET_PART_ROWS_MAX;
 use portcullis_dialect::usage::Preference;
 use portcullis_io::input::Record;
+use portcullis_io::limits::PARQUET_PART_ROWS_MAX;
 use portcullis_io::list::List;
 use portcullis_io::output::parquet::keep;
 use portcullis_set::batch::Session;

@@ -35,15 +35,16 @@ use super::columns::times;
 use super::{ChunkError, Counts, Encoded, Format, Piece, decide_block};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, SHOWN_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::input::Record;
+use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::list::{List, ListFormat};
-use portcullis_robots::json::write_json;
-use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session};
+use portcullis_text::json::write_json;
+use portcullis_text::visible::SHOWN_BYTES_MAX;
+use portcullis_text::visible::cut_to_show;
 
 /// The JSON Lines format for agents with these names, or for the agent of each record, which is
 /// `null` if it is not known.
@@ -473,7 +474,8 @@ mod tests {
 
     #[test]
     fn a_chunk_ends_early_when_its_output_is_full() {
-        use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, URL_BYTES_MAX};
+        use portcullis_dialect::limits::{RECORDS_AT_ONCE, URL_BYTES_MAX};
+        use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
 
         let record = [b"d/", &[b'x'; URL_BYTES_MAX - 2][..], b"\n"].concat();
         let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
@@ -488,7 +490,7 @@ mod tests {
     /// The budget is the chunk's: more agents answer about fewer records.
     #[test]
     fn the_output_of_a_chunk_is_bounded_for_any_number_of_agents() {
-        use portcullis_dialect::limits::{CHUNK_BYTES, CHUNK_OUTPUT_BYTES_MAX};
+        use portcullis_io::limits::{CHUNK_BYTES, CHUNK_OUTPUT_BYTES_MAX};
 
         let record = [b"d/", &[b'x'; 4096][..], b"\n"].concat();
         let chunk = record.repeat(CHUNK_BYTES / record.len());

@@ -46,6 +46,7 @@ pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
 pub mod json_lines;
+pub mod limits;
 mod name_counts;
 pub mod page;
 mod record_agents;
@@ -66,9 +67,9 @@ pub use record_agents::RecordAgentCounts;
 pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
 pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
-use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::input::{At, InputError, Record};
+use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::list::Rows;
 use portcullis_io::output::columns::Columns;
 use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetError};

@@ -11,7 +11,7 @@ use std::hash::BuildHasher;
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
-use portcullis_robots::figures::largest;
+use portcullis_text::figures::largest;
 
 /// Hosts or origins, and their URLs.
 #[derive(Clone, Debug, Default)]

@@ -28,9 +28,10 @@ mod lines;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use portcullis_dialect::limits::PAGE_TEXT_CHARACTERS_MAX;
-use portcullis_robots::figures::{grouped, percent};
-use portcullis_robots::visible::{cut_characters, visible};
+use portcullis_text::figures::{grouped, percent};
+use portcullis_text::visible::{cut_characters, visible};
+
+use crate::limits::PAGE_TEXT_CHARACTERS_MAX;
 
 pub use lines::{LINES_MAX, Line, lines};
 

@@ -5,14 +5,13 @@
 //! not recognised. The tables are bounded as those of unknown hosts are.
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::limits::{
-    RECORD_AGENT_BYTES_CACHED_MAX, SUMMARY_UNKNOWN_HOSTS_MAX, SUMMARY_UNKNOWN_HOSTS_SHOWN,
-};
 use portcullis_io::input::Record;
 use portcullis_set::batch::Session;
+use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;
 
 use super::{Figures, NameCounts};
+use crate::limits::{SUMMARY_UNKNOWN_HOSTS_MAX, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 
 /// The records by the agent of each.
 #[derive(Clone, Debug, Default)]

@@ -9,16 +9,16 @@ use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
-use portcullis_dialect::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 use portcullis_io::input::{InputError, Record};
 use portcullis_io::list::{List, ListFormat, Problem};
-use portcullis_robots::figures::counted;
-use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::Session;
+use portcullis_text::figures::counted;
+use portcullis_text::visible::{cut_to_show, visible};
 use serde::Serialize;
 
 use super::json_lines::write_object;
 use super::{Figures, wrong_list};
+use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
 /// Whether a record has no byte but its end.
 fn is_blank(record: &Record<'_>) -> bool {

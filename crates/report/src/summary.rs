@@ -11,13 +11,13 @@ use serde::{Serialize, Serializer};
 
 use super::record_agents::{DisallowedHosts, OtherAgents, RecordAgentCounts, RecordAgentObject};
 use super::{AgentCounts, Counts, Drops, Figures, InvalidRecords, NameCounts, Selection};
+use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
-use portcullis_dialect::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::DateSpan;
-use portcullis_robots::figures::{counted, seconds};
-use portcullis_robots::json::write_json;
-use portcullis_robots::visible::visible;
+use portcullis_text::figures::{counted, seconds};
+use portcullis_text::json::write_json;
+use portcullis_text::visible::visible;
 
 /// The task of a run, and its policies.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,7 +1,7 @@
 //! What a list without URLs looks like, and which flag to pass.
 
+use portcullis_io::kind::FileKind;
 use portcullis_io::list::{List, ListFormat};
-use portcullis_robots::kind::FileKind;
 
 use super::InvalidRecord;
 

@@ -7,9 +7,6 @@
 //! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
 //! | [`policy`] | agents, the groups that apply, rules in order of precedence | once per file and agent |
 //! | [`url`] | a URL to its origin and the compared path | one pass |
-//! | [`kind`] | file kinds by first bytes | one pass |
-//! | [`visible`] | untrusted text made safe to show | one pass |
-//! | `json` | the same in JSON, with the feature `serde` | one pass |
 //!
 //! `portcullis-engine` matches patterns; `portcullis`' policy sets hold the files of many hosts.
 //! The feature `serde` adds `Serialize` for decisions and explanations.
@@ -23,14 +20,9 @@
 //! assert!(agent.is_allowed("https://example.com/search/about"));
 //! ```
 
-pub mod figures;
-#[cfg(feature = "serde")]
-pub mod json;
-pub mod kind;
 pub mod policy;
 mod robots;
 pub mod syntax;
 pub mod url;
-pub mod visible;
 
 pub use robots::{Agent, AgentRules, AgentUsage, Robots};

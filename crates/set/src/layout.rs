@@ -1,9 +1,10 @@
 //! The layout of the sections of a set, as defined by `FORMAT.md`: constants shared by writing and
 //! reading.
 
-use portcullis_dialect::limits::{TIMELINE_INPUTS_MAX, TIMELINE_SECONDS_END};
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::limits::{TIMELINE_INPUTS_MAX, TIMELINE_SECONDS_END};
 
 /// Represents an absent position or number.
 pub(super) const NONE: u32 = u32::MAX;

@@ -25,6 +25,7 @@ mod format_tests;
 mod ingest;
 mod large_pages;
 mod layout;
+pub mod limits;
 mod load;
 mod pool;
 mod provenance;

@@ -216,7 +216,7 @@ impl PolicySet {
     /// # Panics
     ///
     /// If a line is longer than a set can hold
-    /// ([`SET_STRING_BYTES_MAX`](portcullis_dialect::limits::SET_STRING_BYTES_MAX)).
+    /// ([`SET_STRING_BYTES_MAX`](crate::limits::SET_STRING_BYTES_MAX)).
     pub fn of_text(text: &[u8], config: &LoadConfig) -> PolicySet {
         of_text("the file in memory", text, config).expect("one file fits a set")
     }

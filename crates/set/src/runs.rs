@@ -11,10 +11,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use portcullis_dialect::limits::SORTED_RUNS_MAX;
-
 use super::file::WriteError;
 use super::scratch::{Scratch, Spool, SpoolReader};
+use crate::limits::SORTED_RUNS_MAX;
 
 /// Sorted runs.
 #[derive(Debug)]

@@ -20,11 +20,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use portcullis_dialect::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::file::WriteError;
+use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 
 /// The size of a reader's buffer, in bytes.
 const READ_BYTES: usize = 64 * 1024;

@@ -1,7 +1,6 @@
 //! Standings of origins, before they are stored in a set.
 
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_dialect::limits::CAPTURES_AT_ONCE;
 use portcullis_io::CaptureNotes;
 use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
@@ -11,6 +10,7 @@ use super::file::WriteError;
 use super::layout::NONE;
 use super::pool::{BlobID, BlobPool};
 use super::scratch::{Scratch, Spool, SpoolReader};
+use crate::limits::CAPTURES_AT_ONCE;
 
 /// What is known about each origin: what a set is compiled from.
 #[derive(Debug, Default)]

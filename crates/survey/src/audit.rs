@@ -12,10 +12,10 @@ use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_report::{AgentCounts, Counts, Figures, NameCounts};
-use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::{Damage, PolicySet};
+use portcullis_text::figures::largest;
 
 use crate::classes::{Classified, Policies};
 use crate::counting::{Findings, PolicyCounts, Tally, Worker};

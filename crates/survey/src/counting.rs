@@ -16,16 +16,16 @@ use std::sync::Arc;
 
 use crate::audit::Audit;
 use crate::classes::Classified;
+use crate::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use crate::origins::Map;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::block::{NO_POLICY, NO_URL};
 use portcullis_io::input::Record;
 use portcullis_report::{ChunkError, Counts, NameCounts, Piece, decide_block};
-use portcullis_robots::visible::cut_to_show;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
+use portcullis_text::visible::cut_to_show;
 
 /// A stored text.
 pub(super) type Text = Vec<u8>;

@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_dialect::limits::SURVEY_DELAYS_KEPT;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
+
+use crate::limits::SURVEY_DELAYS_KEPT;
 
 /// The crawl delays of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -5,7 +5,6 @@
 //!
 //! Memory: 4 bytes for each policy and time.
 
-use portcullis_dialect::limits::EXCLUSION_TIMES;
 use portcullis_io::access::UnixSeconds;
 use portcullis_lint::analysis::Reach;
 use portcullis_set::stored::{PolicyNumber, StoredHost};
@@ -13,6 +12,7 @@ use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::facts::AgentFacts;
+use crate::limits::EXCLUSION_TIMES;
 
 /// The number of hosts that exclude each agent, at some times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -27,7 +27,6 @@
 use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::limits::HISTORY_PATTERNS_MAX;
 use portcullis_io::access::UnixSeconds;
 use portcullis_lint::analysis::Reach;
 use portcullis_robots::policy::AgentChain;
@@ -38,6 +37,7 @@ use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::host::{HostQuery, HostRecord, as_text, records};
+use crate::limits::HISTORY_PATTERNS_MAX;
 use crate::reaches::Reaches;
 use crate::text::Text;
 use crate::usage::HostUsage;

@@ -71,6 +71,7 @@ mod exclusions;
 mod facts;
 mod history;
 mod host;
+pub mod limits;
 mod origins;
 pub mod page;
 mod policies;

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::limits::AUDIT_SAMPLES;
 use portcullis_io::CaptureNote;
 use portcullis_io::access::DateSpan;
 use portcullis_report::Figures;
@@ -20,6 +19,7 @@ use serde::Serialize;
 
 use crate::delays::{self, DelayCounts};
 use crate::exclusions::PolicyTimes;
+use crate::limits::AUDIT_SAMPLES;
 use crate::text::Text;
 
 /// A map with a random seed.

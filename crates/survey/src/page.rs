@@ -12,7 +12,7 @@
 //! let report = Report { agents: vec!["ExampleBot".into()], ..Report::default() };
 //! let html = page::audit(&report);
 //! assert!(html.starts_with("<!DOCTYPE html>"));
-//! assert!(html.len() < portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX);
+//! assert!(html.len() < portcullis_survey::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
 mod brief;
@@ -21,17 +21,17 @@ use std::cmp::Reverse;
 
 use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason};
-use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_io::access::UnixSeconds;
 use portcullis_report::page::{
     Bar, LINES_MAX, Line, Page, Part, Section, bars, code, count, facts, folded, lines, table, text,
 };
-use portcullis_robots::figures::{bytes, grouped, plural, share};
-use portcullis_robots::visible::cut_characters;
+use portcullis_text::figures::{bytes, grouped, plural, share};
+use portcullis_text::visible::cut_characters;
 
 use crate::delays::DelayFigures;
 use crate::exclusions::Exclusions;
+use crate::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::policies::{AddressCounts, AgentFigures, ReachCounts, StanceCounts};
 use crate::report::{AgentVerdicts, AsOf, List, Report, UsageRow};
 use crate::tables::delay_seconds;

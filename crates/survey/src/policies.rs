@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_lint::analysis::Reach;
-use portcullis_robots::figures::largest;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet};
+use portcullis_text::figures::largest;
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -48,7 +48,7 @@ pub struct Report {
 impl Report {
     /// Returns the report as one JSON object, with a line feed.
     pub fn to_json(&self) -> String {
-        portcullis_robots::json::to_json_pretty(self) + "\n"
+        portcullis_text::json::to_json_pretty(self) + "\n"
     }
 }
 
@@ -193,7 +193,7 @@ pub struct UsageRow {
 /// Origins of URLs without a known policy, as candidates to fetch next. An origin that was first
 /// captured after the time of a URL is not one of them.
 ///
-/// The first [`AUDIT_UNKNOWN_ORIGINS_MAX`](portcullis_dialect::limits::AUDIT_UNKNOWN_ORIGINS_MAX)
+/// The first [`AUDIT_UNKNOWN_ORIGINS_MAX`](crate::limits::AUDIT_UNKNOWN_ORIGINS_MAX)
 /// origins in the input are counted individually and exactly. The URLs of later origins are counted
 /// in `urls` only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

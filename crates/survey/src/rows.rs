@@ -12,19 +12,19 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use portcullis_dialect::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use portcullis_domain::domain;
 use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
 use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
-use portcullis_robots::visible::cut_to_show;
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
+use portcullis_text::visible::cut_to_show;
 
 use crate::delays::{self, DelayCounts};
 use crate::facts::{Addressed, FactReader, PolicyReading};
+use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use crate::origins::Map;
 use crate::policies::{AddressCounts, AgentFigures};
 

@@ -6,14 +6,15 @@
 //! is left: example paths of the patterns first, then all. [`STANCE_POSITIONS_MAX`] bounds the
 //! search, and no list of patterns is read if the rule sets have more than [`STANCE_BYTES_MAX`].
 
-use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
 use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::{PathPattern, PatternList};
 use portcullis_lint::analysis::{Language, Machine, Next, Owner, Product, Reach, State, machine};
+use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_set::Damage;
 use portcullis_set::stored::{AppliedUsage, PolicySet, StoredRuleSet};
 
+use crate::limits::{STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 use crate::reaches::Applied;
 
 /// What one field states about a label.

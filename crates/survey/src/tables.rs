@@ -6,19 +6,19 @@
 use std::fmt::{Display, Write as _};
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_lint::analysis::Reach;
 use portcullis_report::Figures;
-use portcullis_robots::figures::{self, counted, share};
 use portcullis_robots::syntax::{NoteKind, RecordKind};
-use portcullis_robots::visible::{cut_characters, visible};
 use portcullis_set::{InputReport, PolicySet, Provenance};
+use portcullis_text::figures::{self, counted, share};
+use portcullis_text::visible::{cut_characters, visible};
 
 use crate::delays::DelayFigures;
 use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 use crate::host::{HostDetail, HostGroup, HostPolicy};
+use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
 use crate::origins::OriginFigures;
 use crate::policies::{AgentFigures, ReachCounts, ReachFigures, RobotFigures, StanceCounts};
 use crate::survey::Survey;

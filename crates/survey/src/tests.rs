@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis_dialect::limits::{ROBOTS_BYTES_MAX, SET_BLOCK_BYTES};
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_io::CaptureNote;
 use portcullis_io::input::{Chunk, Terminator};
 use portcullis_io::list::{Arena, List, Rows};
@@ -19,6 +19,7 @@ use portcullis_robots::policy::{AgentChain, Audience, Selection};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use portcullis_robots::visible::{cut_to_show, visible};
+use portcullis_text::visible::{cut_to_show, visible};
 use serde::{Serialize, Serializer};
 
 /// Bytes from a file or a URL. JSON replaces bytes that are not UTF-8; tables and pages escape them

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::limits::INSPECT_USAGE_LINES_MAX;
 use portcullis_dialect::usage::{Label, Preference, USAGE_FIELDS};
 use portcullis_report::Figures;
-use portcullis_robots::figures::largest;
 use portcullis_robots::policy::{Audience, UsageGroups};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
+use portcullis_text::figures::largest;
 use serde::Serialize;
 
+use crate::limits::INSPECT_USAGE_LINES_MAX;
 use crate::origins::{Map, PolicyUse};
 use crate::text::Text;
 

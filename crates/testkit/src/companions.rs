@@ -11,11 +11,12 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
-use portcullis_dialect::limits::{POLICY_PATTERNS_MAX, SET_BLOCK_BYTES};
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::{
     CaptureFacts, Content, Fingerprint, HostStanding, PolicySet, Scratch, Standing, Standings,
 };

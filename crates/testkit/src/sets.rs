@@ -7,10 +7,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::{SET_BLOCK_BYTES, URL_BYTES_MAX};
+use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::{LoadConfig, PolicySet, Scratch};
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;

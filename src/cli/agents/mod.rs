@@ -12,10 +12,10 @@ use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::Path;
 
+use crate::cli::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
-use portcullis_dialect::limits::AGENT_FILE_BYTES_MAX;
 use portcullis_io::input::system_text;
-use portcullis_robots::visible::cut_characters;
+use portcullis_text::visible::cut_characters;
 
 use super::message::counted;
 

@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use portcullis_dialect::limits::LINT_FINDINGS_PER_CODE_MAX;
+use portcullis_io::kind::FileKind;
 use portcullis_lint as lint;
+use portcullis_lint::limits::LINT_FINDINGS_PER_CODE_MAX;
 use portcullis_lint::{Edit, FixConfig, Report};
-use portcullis_robots::kind::FileKind;
-use portcullis_robots::visible::is_hidden;
+use portcullis_text::visible::is_hidden;
 
 use super::super::output::Output;
 

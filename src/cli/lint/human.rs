@@ -9,7 +9,7 @@ use annotate_snippets::{
 };
 use portcullis_lint::format::{Linted, Omitted, ReportFormat};
 use portcullis_lint::{Diagnostic, Edit, Place, Safety, Severity};
-use portcullis_robots::visible::{is_hidden, visible};
+use portcullis_text::visible::{is_hidden, visible};
 
 /// The width of a line in columns. It does not depend on the terminal, so that output is
 /// reproducible.

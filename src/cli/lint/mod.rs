@@ -12,9 +12,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::cli::limits::LINT_FILES_PER_THREAD_MAX;
 use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::LINT_FILES_PER_THREAD_MAX;
 use portcullis_io::input::{read_robots_txt, read_robots_txt_from, system_text};
 use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat};
 use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};

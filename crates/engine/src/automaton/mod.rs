@@ -17,9 +17,8 @@
 
 mod regex;
 
-use portcullis_dialect::limits::{DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR};
-
 use crate::limits::Limits;
+use crate::limits::{DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR};
 use crate::outcome::Outcome;
 use crate::pattern::PatternList;
 use crate::ruleset::RuleSet;

@@ -12,8 +12,7 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_automata::{Anchored, Input, MatchKind};
 
-use portcullis_dialect::limits::{DFA_CACHE_BYTES_MAX, DFA_CLEARINGS_MAX, DFA_STATE_BYTES_MIN};
-
+use crate::limits::{DFA_CACHE_BYTES_MAX, DFA_CLEARINGS_MAX, DFA_STATE_BYTES_MIN};
 use crate::outcome::Outcome;
 use crate::pattern::{PathPattern, PatternList};
 

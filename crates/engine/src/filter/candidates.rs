@@ -1,8 +1,7 @@
 //! The patterns that probes leave, matched one by one.
 
-use portcullis_dialect::limits::CANDIDATE_BYTES;
-
 use crate::bytes::{bits, first_bytes};
+use crate::limits::CANDIDATE_BYTES;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
 use crate::vectors::Kernels;

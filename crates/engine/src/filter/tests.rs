@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
+use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::tests::{Filter, PATTERNS, filter, odd_paths, rule_set};
 use crate::vectors::{Kernels, Kind, Vectors, Work};
-use portcullis_dialect::limits::CANDIDATES_TRIED_MAX;
 
 use super::required::Required;
 use super::*;

@@ -18,11 +18,10 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_dialect::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
-
 use super::InputError;
 use super::source::{Content, Mapping};
 use super::stream::{Filled, Stream};
+use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{Detected, Framing, List, ListConfig, detect};
 use crate::sitemap::Sitemap;

@@ -10,7 +10,7 @@
 //!
 //! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk
 //! for a stream, one `memchr` pass for the records. Memory: a stream holds one chunk, or one record
-//! up to [`RECORD_BYTES_MAX`](portcullis_dialect::limits::RECORD_BYTES_MAX).
+//! up to [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX).
 //!
 //! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
 //! damaged is an error after the whole records before the damage, never a shorter list.
@@ -42,7 +42,7 @@ mod tests;
 
 use std::io;
 
-use portcullis_robots::kind::WrongKind;
+use crate::kind::WrongKind;
 
 pub use crate::compression::Coding;
 pub use chunks::{Chunk, ChunkConfig, Chunks};

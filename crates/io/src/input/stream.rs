@@ -12,10 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use portcullis_dialect::limits::CHUNK_BYTES;
-
 use super::InputError;
 use crate::compression::Coding;
+use crate::limits::CHUNK_BYTES;
 
 /// The size of the buffer unless a record is longer: a chunk and one byte, which shows that more
 /// follows.

@@ -164,7 +164,7 @@ fn every_length_of_record_at_every_place() {
 
 #[test]
 fn the_limits_themselves() {
-    use portcullis_dialect::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
+    use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
     let mut list = b"short\n".to_vec();
     list.resize(list.len() + RECORD_BYTES_MAX, b'a');
@@ -475,7 +475,7 @@ fn damage_is_an_error() {
 #[test]
 fn a_window_that_takes_too_much_memory_is_an_error() {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
-    encoder.window_log(portcullis_dialect::limits::ZSTD_WINDOW_LOG_MAX + 1).unwrap();
+    encoder.window_log(crate::limits::ZSTD_WINDOW_LOG_MAX + 1).unwrap();
     encoder.write_all(b"a\n").unwrap();
     let stored = encoder.finish().unwrap();
     let (chunks, failure) = cut(from_bytes(&stored), ChunkConfig::default());

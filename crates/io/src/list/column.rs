@@ -1,8 +1,7 @@
 //! Finds the column with the URLs or the times of a table by the names of its columns.
 
-use portcullis_dialect::limits::LIST_FIELDS_SHOWN;
-
 use super::ListFormat;
+use crate::limits::LIST_FIELDS_SHOWN;
 
 /// Names of columns and members that hold a URL, in any case, in every format. The first that exists
 /// counts.

@@ -14,7 +14,7 @@ use super::framing::{Framing, quoted_end};
 use super::values::Values;
 use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::Terminator;
-use portcullis_dialect::limits::LIST_COLUMNS_MAX;
+use crate::limits::LIST_COLUMNS_MAX;
 
 /// How the fields of a row are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,9 +19,10 @@ use super::{
     crawl,
 };
 use crate::input::{InputError, Terminator};
+use crate::kind::{FileKind, Wanted, WrongKind};
+use crate::limits::LIST_COLUMNS_MAX;
 use crate::sitemap::is_sitemap;
-use portcullis_dialect::limits::LIST_COLUMNS_MAX;
-use portcullis_robots::kind::{BYTE_ORDER_MARK, FileKind, Wanted, WrongKind};
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];

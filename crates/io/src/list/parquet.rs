@@ -10,7 +10,7 @@
 //!
 //! Cost: only the columns with the URLs and the times are read. Cutting reads the headers of its pages. Memory: a
 //! part has at most [`PARQUET_PART_ROWS_MAX`] rows, and about [`CHUNK_BYTES`] of URLs unless one
-//! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`](portcullis_dialect::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
+//! page has more. A page or dictionary with more than [`PARQUET_PAGE_BYTES_MAX`](crate::limits::PARQUET_PAGE_BYTES_MAX) bytes is an error
 //! before anything is decompressed. Decoding holds the pages of one batch, and
 //! [`Part::memory_bytes`] counts them. A part that is a row group is decoded in batches of
 //! [`PARQUET_BATCH_URLS`] rows, or fewer if they are long.
@@ -37,12 +37,11 @@ use parquet::file::metadata::{
 };
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use portcullis_dialect::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
-
 use super::values::time_of;
 use super::{Arena, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
 use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{InputError, Record};
+use crate::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 use crate::parquet_columns::{self, can_be_times, can_be_urls, holds_bytes, list_column};
 use crate::parquet_file::{
     OpenFailure, guarded, no_parquet, plain_text, supported_compression, text_of,

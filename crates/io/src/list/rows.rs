@@ -5,11 +5,13 @@
 //! batch. A reader may stop early, for example because its output is full; [`Rows::rest`] is the
 //! record to go on with.
 
-use portcullis_dialect::limits::{CHUNK_OUTPUT_BYTES_MAX, RECORDS_AT_ONCE, SHOWN_BYTES_MAX};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::parquet::Part;
 use super::{Arena, List, TextRecords};
 use crate::input::{Chunk, InputError, Record};
+use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
 
 /// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
 /// about usage and the licences, all of which are cut.

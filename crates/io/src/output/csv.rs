@@ -18,12 +18,10 @@ use super::added::Added;
 use super::columns::Field;
 use crate::input::Record;
 use crate::list::{Arena, List, ListFormat, Problem};
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 /// The end of a line.
 const END: &[u8] = b"\r\n";
-
-/// The byte order mark of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The only column of lists that are not tables, and the URL column of a table without a header.
 const URL: &[u8] = b"url";

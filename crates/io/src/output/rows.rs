@@ -4,7 +4,7 @@
 //! CSV is RFC 4180, and TSV has the escapes of [`tsv`](super::tsv). JSON Lines has an object for each
 //! row, in which a missing value is null.
 
-use portcullis_robots::json::write_json;
+use portcullis_text::json::write_json;
 
 use super::added::{Added, Values};
 use super::columns::Field;

@@ -15,7 +15,7 @@ use super::jobs::{Done, Job, Order};
 use super::reader::{Next, StreamReader};
 use super::{Config, Part, RunError, RunTotals, ThreadsError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
-use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 
 /// A report from another thread.
 pub(super) enum Event<O, E> {

@@ -16,7 +16,7 @@
 //!
 //! Cost: one message and one boxed job per chunk. Memory: at most [`IN_FLIGHT_CHUNKS_PER_THREAD`]
 //! chunks per thread with their outputs,
-//! [`READ_AHEAD_CHUNKS`](portcullis_dialect::limits::READ_AHEAD_CHUNKS) more per open stream, and
+//! [`READ_AHEAD_CHUNKS`](crate::limits::READ_AHEAD_CHUNKS) more per open stream, and
 //! one scratch per thread. A record that is longer than a chunk counts as several, and so do rows of a
 //! Parquet file whose pages are longer: the sum of their pages has the same bound, or is one chunk.
 //!
@@ -62,11 +62,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-use portcullis_dialect::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-use portcullis_robots::figures::counted;
+use portcullis_text::figures::counted;
 use rayon::ThreadPool;
 
 use crate::input::{ChunkConfig, InputError, Source};
+use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 use crate::list::{List, ListConfig, Rows};
 use events::EventLoop;
 use jobs::Workers;

@@ -8,7 +8,7 @@ use std::thread;
 
 use super::events::Event;
 use crate::input::{Chunk, Chunks, InputError};
-use portcullis_dialect::limits::READ_AHEAD_CHUNKS;
+use crate::limits::READ_AHEAD_CHUNKS;
 
 /// Permission to read one more chunk, with a used chunk whose memory can be reused.
 type Credit = Option<Chunk>;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::input::OpenConfig;
-use portcullis_dialect::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
+use crate::limits::{CHUNK_BYTES, READ_AHEAD_CHUNKS};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 

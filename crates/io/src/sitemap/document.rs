@@ -19,13 +19,13 @@
 use std::io::{self, BufRead, Read};
 
 use memchr::memchr;
-use portcullis_dialect::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::{Error, NsReader};
 
 use crate::input::{InputError, Stream};
+use crate::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX};
 
 /// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

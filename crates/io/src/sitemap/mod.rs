@@ -22,9 +22,8 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use portcullis_dialect::limits::{SITEMAP_READ_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX};
-
 use crate::input::{InputError, OpenConfig, STANDARD_INPUT, Source, Stream};
+use crate::limits::{SITEMAP_READ_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX};
 pub(crate) use document::is_sitemap;
 use document::{Document, Found, Root};
 

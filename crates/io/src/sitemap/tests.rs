@@ -2,13 +2,10 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use portcullis_dialect::limits::{
-    CHUNK_BYTES, SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX, SITEMAPS_NAMED_MAX,
-};
-
 use super::document::is_sitemap;
 use super::files_of_index;
 use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
+use crate::limits::{CHUNK_BYTES, SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX, SITEMAPS_NAMED_MAX};
 use crate::list::{ListConfig, ListFormat};
 
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";

@@ -7,12 +7,12 @@ use std::io::Write;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 
 use portcullis_dialect::Answer;
-use portcullis_dialect::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
 
 use super::{gzip, notes, zstd};
 use crate::body::Settled;
 use crate::compression::{Coding, Decoded};
 use crate::http::{HeadProblem, Message, unchunk};
+use crate::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
 use crate::{CaptureNote, ReadConfig};
 
 const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";

@@ -19,8 +19,8 @@ use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
 use crate::access::UnixSeconds;
+use crate::limits::PARQUET_BATCH_ROWS;
 use portcullis_dialect::Answer;
-use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
 use super::{Keeper, fields, flipped, read_all};
 use crate::parquet::open;

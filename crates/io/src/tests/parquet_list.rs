@@ -23,9 +23,9 @@ use super::flipped;
 use super::parquet::{Columns, column, overwrite, written as write_parquet};
 use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{At, InputError};
+use crate::limits::{PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 use crate::list::parquet::{ParquetList, Part};
 use crate::list::{Arena, AtConfig, AtPlace, ListConfig};
-use portcullis_dialect::limits::{PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
     write_parquet(columns, WriterProperties::default())

@@ -3,12 +3,12 @@
 use std::io::{self, Read};
 
 use portcullis_dialect::Answer;
-use portcullis_dialect::limits::{
-    CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
-};
 
 use super::{Keeper, gzip, read_all, zstd};
 use crate::input::{OpenConfig, Source};
+use crate::limits::{
+    CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
+};
 use crate::warc::{End, WarcReader, end_of_record, open};
 use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, ReadConfig};
 

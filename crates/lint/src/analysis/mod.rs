@@ -59,7 +59,9 @@ mod winners;
 
 use std::fmt;
 
-use portcullis_dialect::limits;
+use portcullis_dialect::limits::URL_BYTES_MAX;
+
+use crate::limits::{ANALYSIS_POSITIONS_MAX, ANALYSIS_STATES_MAX};
 
 pub use comparison::{FileComparison, RobotComparison};
 pub(crate) use contents::{Contents, ordering_cost, rule_at, rules_of};
@@ -86,10 +88,7 @@ pub struct AnalysisLimits {
 
 impl Default for AnalysisLimits {
     fn default() -> AnalysisLimits {
-        AnalysisLimits {
-            positions_max: limits::ANALYSIS_POSITIONS_MAX,
-            states_max: limits::ANALYSIS_STATES_MAX,
-        }
+        AnalysisLimits { positions_max: ANALYSIS_POSITIONS_MAX, states_max: ANALYSIS_STATES_MAX }
     }
 }
 
@@ -122,7 +121,7 @@ impl fmt::Display for Bound {
             }
             Bound::States(states) => write!(f, "the limit of {states} states was reached"),
             Bound::PathBytes => {
-                write!(f, "the limit of {} bytes of a URL was reached", limits::URL_BYTES_MAX)
+                write!(f, "the limit of {} bytes of a URL was reached", URL_BYTES_MAX)
             }
         }
     }

@@ -10,7 +10,6 @@
 use std::sync::LazyLock;
 
 use portcullis_dialect::dialect::{Escapes, ROBOTS_TXT_PATH};
-use portcullis_dialect::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 use portcullis_dialect::words;
 
 use portcullis_engine::pattern::PatternList;
@@ -20,6 +19,7 @@ use portcullis_engine::{Cache, RuleSet, Settings};
 use super::language::Language;
 use super::machine::{Machine, Owner};
 use super::product::{Next, Product};
+use crate::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 
 /// The pattern that matches `/robots.txt` alone.
 static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {

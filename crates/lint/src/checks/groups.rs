@@ -7,9 +7,9 @@ use super::super::examination::{Examination, Reading, quoted};
 use super::super::findings::{Findings, insert, remove_line, remove_record, replace};
 use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
 use portcullis_dialect::id::LineNumber;
-use portcullis_robots::figures::counted;
 use portcullis_robots::policy::{Audience, robot_name, robot_named};
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
+use portcullis_text::figures::counted;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     outside_group(findings);

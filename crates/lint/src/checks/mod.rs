@@ -10,12 +10,12 @@ mod usage;
 use super::examination::{Examination, Reading, quoted};
 use super::findings::{Findings, replace, value_span};
 use super::{Code, LintConfig};
+use crate::limits::CRAWL_DELAY_SECONDS_MAX;
 use portcullis_dialect::dialect::Field;
-use portcullis_dialect::limits::CRAWL_DELAY_SECONDS_MAX;
-use portcullis_robots::figures::counted;
 use portcullis_robots::policy::delay_seconds;
 use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span};
 use portcullis_robots::url::split;
+use portcullis_text::figures::counted;
 
 /// Runs all checks.
 pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {

@@ -19,8 +19,8 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
 use portcullis_lint::analysis::{Equivalence, RobotComparison, Search};
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_robots::visible::cut_to_show;
 use portcullis_set::batch::FullDecision;
+use portcullis_text::visible::cut_to_show;
 
 /// The comparison of a robot's rules in two files.
 #[derive(Clone, Copy, Debug)]

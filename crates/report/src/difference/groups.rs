@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use portcullis_dialect::decision::Reason;
-use portcullis_dialect::limits::CHANGE_GROUPS_MAX;
+
+use crate::limits::CHANGE_GROUPS_MAX;
 
 /// The URLs that a group keeps.
 const EXAMPLES: usize = 2;

@@ -2,11 +2,11 @@
 //! preferences on a list of [`urls`]. For two robots.txt [`files`], compares the verdicts on all
 //! possible URLs.
 //!
-//! Each report has a TSV and a JSON Lines form, and changes of URLs also CSV and a [`page()`]. In the text columns of TSV, control and
-//! bidirectional characters and bytes that are not UTF-8 are `%XX`, so that lines and columns stay
-//! intact. The URL in the last column is exact, except for line ends in it. JSON Lines preserves
-//! every byte. Both cut rules longer than
-//! [`SHOWN_BYTES_MAX`](portcullis_dialect::limits::SHOWN_BYTES_MAX).
+//! Each report has a TSV and a JSON Lines form, and changes of URLs also CSV and a [`page()`]. In
+//! the text columns of TSV, control and bidirectional characters and bytes that are not UTF-8 are
+//! `%XX`, so that lines and columns stay intact. The URL in the last column is exact, except for
+//! line ends in it. JSON Lines preserves every byte. Both cut rules longer than
+//! [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX).
 
 pub mod files;
 mod groups;
@@ -19,8 +19,8 @@ pub use page::page;
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_io::input::Terminator;
-use portcullis_robots::visible::{cut_to_show, is_hidden};
 use portcullis_set::batch::{FullDecision, StatedPlace};
+use portcullis_text::visible::{cut_to_show, is_hidden};
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use maud::{Markup, html};
 use portcullis_dialect::decision::{Reason, Verdict};
-use portcullis_robots::figures::{few, grouped, largest, plural};
+use portcullis_text::figures::{few, grouped, largest, plural};
 
 use super::groups::{Deciding, Group, LINES};
 use super::urls::{AgentChanges, UrlCounts};

@@ -29,13 +29,13 @@ use super::super::{ChunkError, Piece, bytes};
 use super::groups::{ChangeGroups, Deciding, Kind, Place};
 use super::{Form, push_column, push_deciding, push_stated, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::push_percent_triplet;
+use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::output::csv::Quoting;
-use portcullis_robots::figures::counted;
-use portcullis_robots::visible::{cut_to_show, visible};
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
+use portcullis_text::figures::counted;
+use portcullis_text::visible::{cut_to_show, visible};
 
 /// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();

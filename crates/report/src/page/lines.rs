@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use portcullis_robots::figures::{grouped, percent};
+use portcullis_text::figures::{grouped, percent};
 
 use super::text;
 

@@ -9,8 +9,10 @@ use memchr::{memchr2, memrchr2};
 
 use super::record::{Content, Line, LineReader};
 use super::{NoteKind, NoteSet};
-use crate::kind::BYTE_ORDER_MARK;
 use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber, LineRules};
+
+/// A UTF-8 byte order mark.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A byte range of a robots.txt file, counted from its first byte, including any byte order mark.
 ///

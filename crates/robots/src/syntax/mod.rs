@@ -32,9 +32,9 @@ mod tests;
 
 use std::ops::Range;
 
-pub use lines::{Lexer, RawLine, Records, Span, records};
+pub use lines::{BYTE_ORDER_MARK, Lexer, RawLine, Records, Span, records};
 pub use lists::{ListReader, ListWriter, ListedRecord, RecordKind, Role, UsageKind, decide_alike};
-pub use note::{Note, NoteKind, NoteSet, appearance};
+pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
 pub use statement::{Statement, UsageMember, is_absolute_uri, signals, usage_members};
 

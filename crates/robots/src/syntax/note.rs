@@ -4,7 +4,6 @@
 //! lost silently. The same file gets different notes in different dialects.
 
 use super::Span;
-use crate::kind::FileKind;
 use portcullis_dialect::{LineNumber, words};
 
 /// A note on one line or, for some kinds, on the whole file.
@@ -128,14 +127,31 @@ pub fn appearance(text: &[u8]) -> Option<NoteKind> {
     /// stray one, such as the DOS end-of-file mark, is not enough; compressed data has about one in
     /// nine.
     const TEXT_BYTES_PER_CONTROL: usize = 32;
-    match FileKind::of(text) {
-        FileKind::Html => return Some(NoteKind::LooksLikeHtml),
-        FileKind::Json | FileKind::Captures => return Some(NoteKind::LooksLikeJson),
-        _ => {}
+    if let Some(kind) = markup(behind_space(text)) {
+        return Some(kind);
     }
     let controls = text.iter().filter(|&&byte| is_no_text(byte)).count();
     let binary = text.contains(&0) || controls * TEXT_BYTES_PER_CONTROL > text.len();
     binary.then_some(NoteKind::LooksBinary)
+}
+
+/// Returns the note on text that begins like HTML, XML or JSON; `None` if it begins otherwise.
+pub fn markup(text: &[u8]) -> Option<NoteKind> {
+    let (first, rest) = text.split_first()?;
+    match (first, rest.trim_ascii_start().first()) {
+        (b'<', _) => Some(NoteKind::LooksLikeHtml),
+        (b'{', None | Some(b'"' | b'}'))
+        | (b'[', Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')) => {
+            Some(NoteKind::LooksLikeJson)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the text after white space and byte order marks.
+pub fn behind_space(first: &[u8]) -> &[u8] {
+    let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
+    &first[first.iter().take_while(|byte| is_before(byte)).count()..]
 }
 
 fn is_no_text(byte: u8) -> bool {

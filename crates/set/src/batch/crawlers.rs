@@ -25,7 +25,6 @@ use hashbrown::{HashMap, HashSet};
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309, RobotsTxtUrl};
-use portcullis_dialect::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
 use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Source, Start};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::ComparedPaths;
@@ -35,6 +34,7 @@ use super::times::Times;
 use super::{Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
+use crate::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
 use crate::stored::{AgentTokens, PolicyNumber, Selected};
 
 /// How the agent of a record is written.

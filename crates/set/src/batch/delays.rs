@@ -7,12 +7,12 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::limits::CRAWL_DELAYS_KEPT_MAX;
 use portcullis_robots::policy::CrawlDelay;
 
 use super::{Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
+use crate::limits::CRAWL_DELAYS_KEPT_MAX;
 use crate::stored::{Place, PolicyNumber, StoredCapture};
 
 /// The delays that a thread has read.

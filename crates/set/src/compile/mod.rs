@@ -33,11 +33,11 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use crate::large_pages::ZeroedMemory;
-use portcullis_dialect::dialect::{AccessOutcome, Dialect};
-use portcullis_dialect::limits::{
+use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
     SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE, TIMELINE_INPUTS_MAX,
 };
+use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 
 use super::file::{
     COUNTS, HeaderFields, SectionKind, SectionSink, SetFileWriter, WriteError, Written,

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
 use portcullis_dialect::id::RuleID;
-use portcullis_dialect::limits::{POLICY_PATTERN_BYTES_MAX, POLICY_PATTERNS_MAX};
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{
     Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
@@ -16,6 +16,7 @@ use super::super::layout::usage;
 use super::super::pool::Fingerprint;
 use super::super::stored::CompiledFor;
 use super::Scope;
+use crate::limits::POLICY_PATTERN_BYTES_MAX;
 
 /// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {

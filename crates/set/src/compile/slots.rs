@@ -15,7 +15,7 @@ use zerocopy::little_endian::U32;
 use super::super::file::WriteError;
 use super::super::layout::{LINE_SLOTS, SlotLine, host, line_of, lines_for};
 use super::super::scratch::Spool;
-use portcullis_dialect::limits::{SET_HOST_RUN_LINES_MAX, SET_HOST_SEEDS_MAX};
+use crate::limits::{SET_HOST_RUN_LINES_MAX, SET_HOST_SEEDS_MAX};
 
 /// The section `slots`, and the seed used to fill it.
 #[derive(Debug, PartialEq, Eq)]

@@ -54,7 +54,6 @@ use std::iter::Peekable;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::pattern::{PathPattern, PatternList};
 use portcullis_io::access::UnixSeconds;
@@ -63,6 +62,7 @@ use portcullis_robots::policy::{AgentChain, OrderedRules};
 use super::batch::{AskError, Classifier};
 use super::file::Damage;
 use super::stored::{PolicyNumber, PolicySet, StoredHost};
+use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 
 pub use usage::UsageChange;
 

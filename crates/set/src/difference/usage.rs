@@ -5,11 +5,11 @@
 //! statements with one preference do not count, nor do statements at the end that say nothing about the
 //! label, nor which of the two fields has which statements.
 
-use portcullis_dialect::limits::SHOWN_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::pattern::PatternList;
 use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
+use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::{Run, runs};
 use crate::Damage;

@@ -13,11 +13,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use portcullis_dialect::limits::SET_BLOCK_BYTES;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::error::{Damage, Fault, Place};
 use super::header::{Header, Section, at};
+use crate::limits::SET_BLOCK_BYTES;
 
 /// The size of a block, in bytes.
 pub(super) const BLOCK: u64 = SET_BLOCK_BYTES as u64;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::header::SectionKind;
 use portcullis_io::input::system_text;
-use portcullis_robots::kind::WrongKind;
+use portcullis_io::kind::WrongKind;
 
 /// An error that prevents the use of a policy set.
 #[derive(Debug, thiserror::Error)]

@@ -13,11 +13,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use portcullis_dialect::limits::{FILE_READ_BYTES, SET_BLOCK_BYTES, SET_SECTIONS_MAX};
-use portcullis_robots::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
+use portcullis_io::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
+use portcullis_io::limits::FILE_READ_BYTES;
 
 use super::blocks::{BLOCK, Layout, align_section};
 use super::error::{Damage, Fault, Place, SetError};
+use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 

@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use portcullis_dialect::limits::MAPPED_SETS_KNOWN_MAX;
+use crate::limits::MAPPED_SETS_KNOWN_MAX;
 
 /// The addresses of a mapped set.
 struct Slot {

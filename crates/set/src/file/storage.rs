@@ -35,7 +35,7 @@ use memmap2::Mmap;
 use super::error::SetError;
 use super::ranges::MappedRange;
 use crate::large_pages::ZeroedMemory;
-use portcullis_robots::kind::{FileKind, Wanted, WrongKind};
+use portcullis_io::kind::{FileKind, Wanted, WrongKind};
 
 /// The bytes of a set, and its name in messages.
 pub struct Storage {

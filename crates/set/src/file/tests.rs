@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zerocopy::little_endian::{U32, U64};
 
 use super::*;
-use portcullis_dialect::limits::SET_BLOCK_BYTES;
+use crate::limits::SET_BLOCK_BYTES;
 
 const WORDS: SectionKind = SectionKind(901);
 const EMPTY: SectionKind = SectionKind(902);

@@ -13,8 +13,8 @@ use super::blocks::{BLOCK, Layout, SECTION_ALIGNMENT, content_hash};
 use super::error::WriteError;
 use super::header::{Header, HeaderFields, Section, SectionKind};
 use crate::large_pages::ZeroedMemory;
+use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 use crate::scratch::Spool;
-use portcullis_dialect::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 use portcullis_io::atomic_file::AtomicFile;
 
 /// What the sections of a set are written to, one after another.

@@ -134,7 +134,7 @@ pub struct InputReport {
     /// Why the input could not be read to its end; `None` if it was.
     pub failure: Option<String>,
     /// The first broken records, at most
-    /// [`BROKEN_RECORDS_NAMED`](portcullis_dialect::limits::BROKEN_RECORDS_NAMED).
+    /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
     #[serde(rename = "broken_records", with = "provenance::broken")]
     pub broken_named: Vec<BrokenRecord>,
 }

@@ -15,7 +15,6 @@ use hashbrown::HashMap;
 use rayon::Scope;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 use portcullis_dialect::{Access, Answer};
 use portcullis_io::access::{CachingHeaders, DateSpan, expiry};
 use portcullis_io::{
@@ -31,6 +30,7 @@ use super::captured::Newest;
 use super::newest::{Failures, Held, Known, Position};
 use super::place::{Place, Places};
 use super::{IngestConfig, IngestObserver, InputReport, Progress};
+use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 
 /// Opens the input with a number.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;

@@ -32,9 +32,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::limits::{
-    CAPTURES_AT_ONCE, LONG_UNREACHABLE_SECONDS, REDIRECTS_KNOWN_MAX, TIMELINE_SECONDS_END,
-};
+use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
 use portcullis_io::access::{
     DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
@@ -53,6 +51,7 @@ use super::newest::{Held, Known, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
 use super::{Ingested, InputReport, OutageConfig};
+use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX, TIMELINE_SECONDS_END};
 
 /// Settles the standing of each captured origin, and its history if all captures were kept.
 pub(super) fn settle(

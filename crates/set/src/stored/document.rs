@@ -4,9 +4,9 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::ruleset::texts::PatternText;
+use portcullis_io::limits::BODY_BYTES_MAX;
 use portcullis_robots::syntax::{
     Content, ListWriter, Record, RobotsTxt, Role, decide_alike, records,
 };

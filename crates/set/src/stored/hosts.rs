@@ -3,7 +3,7 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
-use portcullis_dialect::limits::{HOST_BYTES_MAX, SET_HOST_RUN_LINES_MAX};
+use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::{are_same, places_of};
 use portcullis_io::access::{KnownOutage, LongOutage, UnixSeconds};
 use portcullis_io::{CaptureNote, CaptureNotes};
@@ -15,6 +15,7 @@ use super::super::file::Damage;
 use super::super::layout::{CaptureRow, LINE_SLOTS, NONE, OutageRow, SlotLine, host, line_of};
 use super::super::load::EVERY_HOST;
 use super::{PolicyNumber, PolicySet, StoredTimeline};
+use crate::limits::SET_HOST_RUN_LINES_MAX;
 
 /// The position of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

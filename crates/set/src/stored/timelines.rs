@@ -9,7 +9,7 @@
 use portcullis_engine::vectors::prefetch;
 use zerocopy::IntoBytes;
 
-use portcullis_dialect::limits::{LONG_UNREACHABLE_SECONDS, TIMELINE_SECONDS_END};
+use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_io::access::{KnownOutage, UnixSeconds};
 
 use super::super::file::Damage;
@@ -17,6 +17,7 @@ use super::super::layout::{MomentRow, NONE};
 use super::super::{CaptureFacts, standing};
 use super::{PolicyNumber, PolicySet, Sections, StoredCapture, StoredHost};
 use crate::file::Section;
+use crate::limits::TIMELINE_SECONDS_END;
 
 /// The longest timeline whose moments are counted, not searched.
 const COUNTED_MAX: usize = 16;

@@ -13,9 +13,9 @@ use zerocopy::little_endian::U64;
 
 use super::{BUCKET_STRINGS, StringID};
 use crate::file::{SectionKind, SectionSink, WriteError};
+use crate::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use crate::runs::SortedRuns;
 use crate::scratch::{Items, Scratch, Spool};
-use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use portcullis_engine::bytes::push_varint;
 
 /// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the

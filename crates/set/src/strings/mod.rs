@@ -23,7 +23,7 @@ pub use builder::StringError;
 pub use builder::{ProvisionalString, StringTable, StringTableBuilder};
 
 use crate::file::{Damage, Section, SectionKind, SetFile};
-use portcullis_dialect::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
+use crate::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use portcullis_engine::bytes::take_varint;
 use zerocopy::little_endian::U64;
 

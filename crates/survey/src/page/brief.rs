@@ -6,8 +6,8 @@ use portcullis_dialect::usage::Label;
 use portcullis_report::page::{
     Bar, Page, Section, alike, bars, code, count, folded, prose, short_code, table, text,
 };
-use portcullis_robots::figures::{few, grouped, largest, share};
-use portcullis_robots::visible::cut_characters;
+use portcullis_text::figures::{few, grouped, largest, share};
+use portcullis_text::visible::cut_characters;
 
 use super::{AGENT_CHARACTERS, VERDICTS, View, agent_name, field, many, others};
 use crate::NoteFigures;

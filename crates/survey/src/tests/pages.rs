@@ -4,8 +4,8 @@ use portcullis_report::Figures;
 use roxmltree::Document;
 
 use portcullis_dialect::decision::Reason;
-use portcullis_dialect::limits::AUDIT_PAGE_BYTES_MAX;
 
+use crate::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::report::{
     AgentVerdicts, DecidingRule, HostRow, List, RecordFigures, Report, UnknownOrigin, UsageRow,
 };
@@ -121,7 +121,7 @@ fn texts_become_no_markup() {
     let html = page::audit(&report(20, 9, hostile));
     assert!(!html.contains("<script"));
     let is_hidden =
-        |character: char| portcullis_robots::visible::is_hidden(character) && character != '\n';
+        |character: char| portcullis_text::visible::is_hidden(character) && character != '\n';
     assert_eq!(html.chars().find(|it| is_hidden(*it)), None);
     assert!(html.contains("\\u{202e}"), "they are shown");
     with_parsed(&html, |document| {

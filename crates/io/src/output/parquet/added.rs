@@ -11,11 +11,12 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
-use portcullis_dialect::limits::{PARQUET_BATCH_URLS, RECORDS_AT_ONCE};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
 
 use super::schema::{row_schema, url_schema};
 use super::{EncodedColumn, EncodedGroup, TEXT_COMPRESSION, properties, version_of};
 use crate::input::{InputError, Record};
+use crate::limits::PARQUET_BATCH_URLS;
 use crate::list::parquet::Part;
 use crate::output::added::{Added, Lists, Values};
 use crate::output::columns::{Columns, Field};

@@ -19,8 +19,8 @@ use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::input::InputError;
+use crate::limits::PARQUET_BATCH_ROWS;
 use crate::list::parquet::Part;
-use portcullis_dialect::limits::PARQUET_BATCH_ROWS;
 
 use super::added::{Sink, encoded, sinks, writer};
 use super::{EncodedGroup, properties, version_of};

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
+use crate::limits::BROKEN_RECORDS_NAMED;
 use crate::{
     IngestObserver, MergeSettings, OutageConfig, Part, PolicySet, Progress, Scratch, merge,
 };
-use portcullis_dialect::limits::BROKEN_RECORDS_NAMED;
 
 /// Shuffles the items, in the same way for the same seed.
 fn shuffle<T>(items: &mut [T], seed: u64) {

@@ -1,8 +1,8 @@
 //! The damage that verifying finds and reports.
 
 use crate::layout::{CaptureRow, LINE_SLOTS, MomentRow, SlotLine, host, policy, record, usage};
+use crate::limits::SET_TEXT_BYTES_FREE;
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
-use portcullis_dialect::limits::SET_TEXT_BYTES_FREE;
 
 use portcullis_engine::{Line, RuleSet};
 use portcullis_testkit::Captures;

@@ -5,7 +5,7 @@
 //! [`visible`](crate::visible).
 //!
 //! ```
-//! use portcullis_robots::figures::{bytes, counted, grouped, share};
+//! use portcullis_text::figures::{bytes, counted, grouped, share};
 //!
 //! assert_eq!([counted(1, "policy"), counted(2, "policy")], ["1 policy", "2 policies"]);
 //! assert_eq!((grouped(370_387), share(1, 3), bytes(17_700)), (

@@ -5,7 +5,7 @@
 //! files or fails.
 //!
 //! ```
-//! use portcullis_robots::kind::FileKind;
+//! use crate::kind::FileKind;
 //!
 //! assert_eq!(FileKind::of(b"WARC/1.0\r\n"), FileKind::Warc);
 //! assert_eq!(FileKind::of(b"https://a.example/\n"), FileKind::UrlList);
@@ -16,6 +16,7 @@ use std::fmt;
 
 use memchr::{memmem, memrchr};
 use portcullis_dialect::words;
+use portcullis_robots::syntax::{NoteKind, behind_space, markup};
 
 /// A gzip member (RFC 1952, section 2.3.1).
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -38,8 +39,6 @@ const TAR: &[u8] = b"ustar";
 const TAR_AT: usize = 257;
 /// A Parquet file whose metadata is encrypted.
 pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
-/// A UTF-8 byte order mark.
-pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Kinds with a magic number.
 const MAGICS: [(&[u8], FileKind); 9] = [
@@ -122,13 +121,11 @@ impl FileKind {
             return FileKind::Zstd;
         }
         let text = behind_space(first);
-        let second = text.get(1..).unwrap_or_default().trim_ascii_start().first();
-        match (text.first(), second) {
-            (Some(b'<'), _) => FileKind::Html,
-            (Some(b'{'), _) if is_capture(text) => FileKind::Captures,
-            (Some(b'{'), None | Some(b'"' | b'}')) => FileKind::Json,
-            (Some(b'['), Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')) => FileKind::Json,
-            _ => FileKind::Text,
+        match markup(text) {
+            _ if text.starts_with(b"{") && is_capture(text) => FileKind::Captures,
+            Some(NoteKind::LooksLikeHtml) => FileKind::Html,
+            Some(_) => FileKind::Json,
+            None => FileKind::Text,
         }
     }
 
@@ -143,12 +140,6 @@ impl FileKind {
     pub fn is_no_url_list(self) -> bool {
         self.is_no_robots_txt() && self != FileKind::UrlList
     }
-}
-
-/// Returns the text after white space and byte order marks.
-fn behind_space(first: &[u8]) -> &[u8] {
-    let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
-    &first[first.iter().take_while(|byte| is_before(byte)).count()..]
 }
 
 /// Returns whether the first line of `text`, which may be truncated, is a capture: an object with

@@ -1,0 +1,84 @@
+//! Bounds of surveys, audits and explanations.
+
+/// Robots that `history` names for one change.
+///
+/// Source: our choice. A line of them fits a terminal; one site names 900 robots that it shuts out.
+pub const ROBOTS_NAMED_MAX: usize = 8;
+
+/// Pairs of a policy and an agent whose facts a thread keeps in a survey: 65,536, some megabytes.
+///
+/// Source: our choice. Policies that many hosts share are mostly kept.
+pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
+
+/// Times at which hosts that exclude an agent are counted: 60, from the first capture to the last.
+///
+/// Source: our choice, one or two for each point of a small chart.
+pub const EXCLUSION_TIMES: usize = 60;
+
+/// Distinct crawl delays of an agent that a survey counts: 4,096. With more, the median is not known.
+///
+/// Source: our choice. Files of the web have some hundred.
+pub const SURVEY_DELAYS_KEPT: usize = 4 * 1024;
+
+/// Rows of a survey that a thread holds before they are written: 8,192, plus one for each agent.
+///
+/// Source: our choice, as for [`PARQUET_BATCH_URLS`](portcullis_io::limits::PARQUET_BATCH_URLS).
+pub const SURVEY_BATCH_ROWS: usize = 8 * 1024;
+
+/// Bytes of lists of values that a thread holds or writes as text at once: 16 MiB, plus those of one
+/// host. The lists of a file are written for each agent. Before they are read, they are counted as if
+/// they were the whole file.
+///
+/// Source: our choice. The values of a file of 500 KiB for 130 agents are 64 MB.
+pub const SURVEY_LIST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Positions read to find two pages with different usage preferences, with a charge of eight a state
+/// and of one for each combination of states: 65,536.
+///
+/// Source: our choice, some milliseconds. Few files state preferences for paths.
+pub const STANCE_POSITIONS_MAX: u64 = 64 * 1024;
+
+/// Bytes of the rule sets that are searched for two pages with different usage preferences: 128 KiB.
+/// With more, the preference is not known.
+///
+/// Source: our choice, some milliseconds. Files of the web that state preferences for paths have a
+/// few hundred.
+pub const STANCE_BYTES_MAX: usize = 128 * 1024;
+
+/// Rules that are ordered to show the history of one origin, of combinations of groups that the set
+/// does not store: 262,144.
+///
+/// Source: as for [`POLICY_PATTERNS_MAX`](portcullis_dialect::limits::POLICY_PATTERNS_MAX), whose
+/// rest this is. Beyond it, how much a period allows is unknown for the robots with further
+/// combinations; two captures of a made-up file of 6,000 robots took a minute.
+pub const HISTORY_PATTERNS_MAX: usize = 256 * 1024;
+
+/// Line numbers of usage records that `inspect` lists for the robots of one file: 100,000. Further
+/// ones are counted.
+///
+/// Source: our choice. A file of 500 KiB can name 10,000 robots and let 10,000 records hold for each
+/// of them; the largest real file has a few dozen.
+pub const INSPECT_USAGE_LINES_MAX: usize = 100_000;
+
+/// Characters of a table cell that `inspect` prints. A longer cell ends with `…`; `inspect --json`
+/// has the whole value.
+///
+/// Source: our choice. A column is as wide as its longest cell, and a format width has 16 bits.
+pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
+
+/// Sample URLs in an audit per rule, change and oddity.
+///
+/// Source: our choice. Three distinguish a pattern from a coincidence.
+pub const AUDIT_SAMPLES: usize = 3;
+
+/// Origins without a policy that an audit counts individually: 262,144, about 40 MB.
+///
+/// Source: our choice. The first that occur are counted exactly. The URLs of later ones are counted
+/// together, and the report says so.
+pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
+
+/// Bytes of an audit's page: 2 MB.
+///
+/// Source: our choice; such a page fits into an e-mail and opens at once. Longer lists are cut, and
+/// the page says so; only very many agents exceed the limit.
+pub const AUDIT_PAGE_BYTES_MAX: usize = 2_000_000;

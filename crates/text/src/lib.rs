@@ -1,0 +1,10 @@
+//! Text for people: untrusted text made safe to show, counts and sizes in words, and JSON that
+//! hides nothing.
+//!
+//! Names, rules and URLs come from untrusted sources. All output for people goes through
+//! [`visible`](mod@visible), numbers go through [`figures`], and [`json`] escapes what `visible`
+//! escapes. Exact records (TSV, the output of `filter`) do not come here. Nothing fails.
+
+pub mod figures;
+pub mod json;
+pub mod visible;
