@@ -1,4 +1,4 @@
-//! Measures the time of each part: lex, parse, order, build, split, normalise, look up, walk,
+//! Measures the time of each part: lines, parse, order, build, split, normalise, look up, walk,
 //! classify.
 //!
 //! ```text
@@ -22,7 +22,7 @@ use portcullis_bench::Originals;
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_engine::{Cache, Outcome, RuleSetBuf};
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
-use portcullis_robots::syntax::{Lexer, RobotsTxt};
+use portcullis_robots::syntax::{RobotsTxt, records};
 use portcullis_robots::url::{SplitUrl, compared_path, host_key, split};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
@@ -44,8 +44,8 @@ fn built(rules: &OrderedRules) -> RuleSetBuf {
     RuleSetBuf::new(&rules.patterns, &rules.verdicts)
 }
 
-fn lex(text: &[u8]) -> usize {
-    Lexer::new(text, &DIALECT.lines, None).count()
+fn lines(text: &[u8]) -> usize {
+    records(text, DIALECT, None).count()
 }
 
 fn parse(text: &[u8]) -> usize {
@@ -115,7 +115,7 @@ fn files(criterion: &mut Criterion, originals: &Originals) {
     let rules: Vec<OrderedRules> = ordered_all().collect();
     let mut group = criterion.benchmark_group("files");
     group.sample_size(10).throughput(Throughput::Elements(texts.len() as u64));
-    for (name, part) in [("lex", lex as fn(&[u8]) -> usize), ("parse", parse)] {
+    for (name, part) in [("lines", lines as fn(&[u8]) -> usize), ("parse", parse)] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| texts.iter().map(|text| part(black_box(text))).sum::<usize>());
         });

@@ -2,9 +2,7 @@
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{BlankLine, Dialect, Field};
-use portcullis_robots::syntax::{
-    Content, Lexer, NoteKind, Record, RobotsTxt, Span, Statement, records,
-};
+use portcullis_robots::syntax::{Content, NoteKind, Record, RobotsTxt, Span, Statement, records};
 
 use crate::head;
 
@@ -17,7 +15,7 @@ pub fn parse(data: &[u8]) {
     let Some((dialect, [choice, text @ ..])) = head::dialect(data) else { return };
     let bytes_max = head::bytes_max(*choice, text.len());
     let file = RobotsTxt::parse(text, dialect, bytes_max);
-    check_raw_lines(text, dialect, bytes_max);
+    check_whole(text, dialect, bytes_max);
     check_values(text, &file);
     check_order(&file);
     check_partition(&file);
@@ -26,33 +24,30 @@ pub fn parse(data: &[u8]) {
 
 /// Checks that lines, their ends, the byte order mark and ignored bytes cover the whole text
 /// without overlap.
-fn check_raw_lines(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) {
-    let mut lexer = Lexer::new(text, &dialect.lines, bytes_max);
-    let mut end = lexer.byte_order_mark().map_or(0, |mark| mark.range().end);
-    for (index, line) in (&mut lexer).enumerate() {
-        assert_eq!(line.number.get() as usize, index + 1);
+fn check_whole(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) {
+    let mut lines = records(text, dialect, bytes_max);
+    let (read, mut end) = (lines.text(), lines.position());
+    assert!(read.len() <= bytes_max.unwrap_or(usize::MAX));
+    assert!(text.starts_with(read) && end <= 3);
+    let mut number = 1;
+    while let Some(line) = lines.next() {
+        assert_eq!(line.number.get(), number);
         let range = line.span.range();
         assert_eq!(range.start, end, "a line starts where the one before it ended");
-        assert!(text[range.clone()].starts_with(line.bytes));
-        assert!(!text[range.clone()].iter().any(|byte| b"\r\n".contains(byte)));
-        end = match &text[range.end..] {
-            [b'\r', b'\n', ..] if range.end + 1 < lexer_end(text, dialect, bytes_max) => {
-                range.end + 2
-            }
-            [b'\r' | b'\n', ..] if range.end < lexer_end(text, dialect, bytes_max) => range.end + 1,
-            _ => range.end,
+        if range.start == read.len() {
+            assert_eq!((line.content, range.end), (Content::Ignored, text.len()));
+            return assert!(lines.next().is_none());
+        }
+        assert!(!read[range.clone()].iter().any(|byte| b"\r\n".contains(byte)));
+        let end_bytes = match &read[range.end..] {
+            [b'\r', b'\n', ..] => 2,
+            rest => rest.len().min(1),
         };
+        end = range.end + end_bytes;
+        assert_eq!(lines.position(), end);
+        number += 1;
     }
-    assert_eq!(end, lexer.text().len(), "the lines are all that is read");
-    let ignored = lexer.ignored().map_or(text.len()..text.len(), Span::range);
-    assert_eq!(ignored, lexer.text().len()..text.len());
-    if let Some(max) = bytes_max {
-        assert!(lexer.text().len() <= max);
-    }
-}
-
-fn lexer_end(text: &[u8], dialect: &Dialect, bytes_max: Option<usize>) -> usize {
-    Lexer::new(text, &dialect.lines, bytes_max).text().len()
+    assert_eq!((end, end), (read.len(), text.len()), "the lines are all that is read");
 }
 
 /// Checks that every value is the end of its span, byte for byte and in the same place.

@@ -130,7 +130,7 @@ pub const CHUNK_BYTES: usize = 16;
 
 /// Returns the first [`CHUNK_BYTES`] of `text` as a little-endian number, padded with zeros.
 #[inline]
-pub(crate) fn first_bytes(text: &[u8]) -> u128 {
+pub fn first_bytes(text: &[u8]) -> u128 {
     u128::from_le_bytes(match text.first_chunk() {
         Some(chunk) => *chunk,
         None => short_chunk(text),

@@ -1,15 +1,17 @@
 //! Splits bytes into lines: byte order mark, line ends, the size limits, and spans.
 //!
-//! Owns positions only and copies nothing; the cost is one vectorised search per line end.
-//! [`record`](super::record) reads the content of a line.
+//! Owns positions only and copies nothing; one vectorised pass finds the end of each line, its first
+//! `#` and its first `:`. [`record`](super::record) reads the content of a line.
 
 use std::ops::Range;
 
-use memchr::{memchr2, memrchr2};
+use memchr::{memchr, memchr2, memrchr2};
+use portcullis_engine::bytes::{CHUNK_BYTES, first_bytes};
+use wide::u8x16;
 
-use super::record::{Content, Line, LineReader};
+use super::record::{Content, EachLine, Line, LineReader};
 use super::{NoteKind, NoteSet};
-use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber, LineRules};
+use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber};
 
 /// A UTF-8 byte order mark.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -48,99 +50,78 @@ impl Span {
     }
 }
 
-/// One line as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawLine<'t> {
-    /// The line number.
-    pub number: LineNumber,
-    /// The whole line without its end.
-    pub span: Span,
-    /// The bytes that the dialect reads: all of them, or the first of a long line.
-    pub bytes: &'t [u8],
+/// The bytes that divide a line.
+#[derive(Clone, Copy)]
+pub(super) struct Marks {
+    /// The first `:`; before the end of the text if there is one.
+    pub(super) colon: usize,
+    /// The first `#`, or the end of the line.
+    pub(super) text: usize,
+    /// The end of the line.
+    pub(super) end: usize,
+    /// The start of the next line.
+    next: usize,
+    /// Whether the line has a control byte other than TAB.
+    pub(super) has_control: bool,
 }
 
-impl RawLine<'_> {
-    /// Returns whether the line is longer than the dialect reads.
-    pub fn is_cut(&self) -> bool {
-        self.bytes.len() < self.span.bytes()
-    }
-}
-
-/// An iterator over the lines of a file. Text after the last line end is a line if it is not empty.
-#[derive(Clone, Debug)]
-pub struct Lexer<'t> {
-    /// The file up to its last whole line within the limit.
-    text: &'t [u8],
-    /// The next byte to read.
-    position: usize,
-    /// The number of the line that starts there.
-    number: LineNumber,
-    line_bytes_max: usize,
-    byte_order_mark: Option<Span>,
-    ignored: Option<Span>,
-}
-
-impl<'t> Lexer<'t> {
-    /// Returns the lines in the first `bytes_max` bytes of `text`.
-    ///
-    /// A line that the limit cuts is left out; a line that ends exactly at the limit is kept. The
-    /// byte order mark counts towards the limit on the file, but not towards the limit on a line.
-    pub fn new(text: &'t [u8], rules: &LineRules, bytes_max: Option<usize>) -> Lexer<'t> {
-        let bytes_max = bytes_max.unwrap_or(Span::POSITION_MAX).min(Span::POSITION_MAX);
-        let kept = &text[..whole_lines_end(text, bytes_max)];
-        let mark_bytes = mark_bytes(kept, rules.byte_order_mark);
-        Lexer {
-            text: kept,
-            position: mark_bytes,
-            number: LineNumber::FIRST,
-            line_bytes_max: rules.line_bytes_max.unwrap_or(usize::MAX),
-            byte_order_mark: (mark_bytes > 0).then(|| Span::new(0, mark_bytes)),
-            ignored: (kept.len() < text.len()).then(|| Span::new(kept.len(), text.len())),
+impl Marks {
+    /// Returns the marks of the first line of `text`.
+    #[inline(always)]
+    fn of_line(text: &[u8]) -> Marks {
+        let (mut colon, mut start) = (usize::MAX, 0);
+        while start < text.len() {
+            let rest = &text[start..];
+            let chunk = u8x16::new(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)));
+            let is = |byte| chunk.simd_eq(u8x16::splat(byte));
+            let colons = is(b':').to_bitmask();
+            if colons != 0 && colon == usize::MAX {
+                colon = start + colons.trailing_zeros() as usize;
+            }
+            let controls = chunk.min(u8x16::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
+            let stops = (controls | is(b'#')).to_bitmask();
+            if stops != 0 {
+                let stop = start + stops.trailing_zeros() as usize;
+                let next = match text.get(stop..) {
+                    Some([b'\n', ..]) => stop + 1,
+                    Some([b'\r', b'\n', ..]) => stop + 2,
+                    Some([b'\r', ..]) => stop + 1,
+                    _ => return Marks::behind(text, stop, colon),
+                };
+                return Marks { colon, text: stop, end: stop, next, has_control: false };
+            }
+            start += CHUNK_BYTES;
         }
+        Marks::behind(text, text.len(), colon)
     }
 
-    /// Returns the skipped byte order mark, or `None` if there is none.
-    pub fn byte_order_mark(&self) -> Option<Span> {
-        self.byte_order_mark
-    }
-
-    /// Returns the text that the size limit leaves unread, including the line that it cuts; `None`
-    /// if everything is read.
-    pub fn ignored(&self) -> Option<Span> {
-        self.ignored
-    }
-
-    /// Returns the bytes that are read.
-    pub fn text(&self) -> &'t [u8] {
-        self.text
-    }
-
-    /// Returns the number of the next line.
-    pub fn number(&self) -> LineNumber {
-        self.number
-    }
-}
-
-impl<'t> Iterator for Lexer<'t> {
-    type Item = RawLine<'t>;
-
-    #[inline]
-    fn next(&mut self) -> Option<RawLine<'t>> {
-        let start = self.position;
-        let rest = &self.text[start..];
-        if rest.is_empty() {
-            return None;
-        }
-        let bytes = memchr2(b'\r', b'\n', rest).unwrap_or(rest.len());
-        let line = RawLine {
-            number: self.number,
-            span: Span::new(start, start + bytes),
-            bytes: &rest[..bytes.min(self.line_bytes_max)],
+    /// Returns the marks of the first line of `text`, of which `stop` is the first `#` or control, unless
+    /// that is its end.
+    #[inline(never)]
+    fn behind(text: &[u8], stop: usize, mut colon: usize) -> Marks {
+        let stop = stop.min(text.len());
+        let end = memchr2(b'\r', b'\n', &text[stop..]).map_or(text.len(), |end| stop + end);
+        let rest = &text[stop..end];
+        // Of the controls in a comment, only NUL has a meaning.
+        let has_control = match rest.first() {
+            None => false,
+            Some(b'#') => memchr(0, rest).is_some(),
+            Some(_) => true,
         };
-        self.position = start + bytes + line_end_bytes(&rest[bytes..]);
-        self.number = self.number.next();
-        Some(line)
+        let hash = memchr(b'#', rest).map_or(end, |hash| stop + hash);
+        if colon == usize::MAX {
+            colon = memchr(b':', rest).map_or(colon, |colon| stop + colon);
+        }
+        let next = end + line_end_bytes(&text[end..]);
+        Marks { colon, text: hash, end, next, has_control }
     }
+}
+
+/// Returns a text shorter than a chunk, padded with zeros: controls, where there is no byte.
+#[cold]
+#[inline(never)]
+fn padded(text: &[u8]) -> [u8; CHUNK_BYTES] {
+    first_bytes(text).to_le_bytes()
 }
 
 /// Returns the length of the line end at the start of `rest`: LF, CR or CRLF.
@@ -189,48 +170,73 @@ fn mark_bytes(text: &[u8], rule: ByteOrderMark) -> usize {
 /// assert_eq!(sitemaps, 1);
 /// ```
 pub fn records<'t>(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> Records<'t> {
-    let lexer = Lexer::new(text, &dialect.lines, bytes_max);
+    let bytes_max = bytes_max.unwrap_or(Span::POSITION_MAX).min(Span::POSITION_MAX);
+    let kept = &text[..whole_lines_end(text, bytes_max)];
     Records {
-        reader: LineReader::new(lexer.text(), &dialect.lines),
-        ignored: lexer.ignored(),
-        lexer,
+        text: kept,
+        position: mark_bytes(kept, dialect.lines.byte_order_mark),
+        number: LineNumber::FIRST,
+        reader: LineReader::new(&dialect.lines),
+        ignored: (kept.len() < text.len()).then(|| Span::new(kept.len(), text.len())),
     }
 }
 
 /// The iterator that [`records`] returns.
 #[derive(Clone, Debug)]
 pub struct Records<'t> {
-    lexer: Lexer<'t>,
-    reader: LineReader,
+    /// The file up to its last whole line within the limit.
+    text: &'t [u8],
+    /// The next byte to read.
+    position: usize,
+    /// The number of the line that starts there.
+    number: LineNumber,
+    reader: LineReader<'t>,
     /// The unread part, until it is reported.
     ignored: Option<Span>,
 }
 
 impl<'t> Records<'t> {
-    /// Returns the skipped byte order mark, or `None` if there is none.
-    pub fn byte_order_mark(&self) -> Option<Span> {
-        self.lexer.byte_order_mark()
+    /// Returns the position of the next line. That of the first is behind the byte order mark.
+    pub fn position(&self) -> usize {
+        self.position
     }
 
+    /// Returns the bytes that are read.
+    pub fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    #[cold]
     fn take_ignored(&mut self) -> Option<Line<'t>> {
         let span = self.ignored.take()?;
-        Some(Line {
-            number: self.lexer.number(),
-            span,
-            notes: NoteSet::EMPTY.with(NoteKind::FileCut),
-            content: Content::Ignored,
-        })
+        let notes = NoteSet::EMPTY.with(NoteKind::FileCut);
+        Some(Line { number: self.number, span, notes, content: Content::Ignored })
+    }
+}
+
+impl<'t> Records<'t> {
+    /// Calls `each` with the next line; returns false if there is none.
+    #[inline(always)]
+    pub(super) fn read_line(&mut self, each: &mut impl EachLine<'t>) -> bool {
+        let (start, rest) = (self.position, &self.text[self.position..]);
+        if rest.is_empty() {
+            return self.take_ignored().map(|line| each.line(line)).is_some();
+        }
+        let marks = Marks::of_line(rest);
+        self.position += marks.next;
+        let number = self.number;
+        self.number = number.next();
+        self.reader.read(&rest[..marks.end], marks, start as u32, number, each);
+        true
     }
 }
 
 impl<'t> Iterator for Records<'t> {
     type Item = Line<'t>;
 
-    #[inline]
     fn next(&mut self) -> Option<Line<'t>> {
-        match self.lexer.next() {
-            Some(raw) => Some(self.reader.read(raw)),
-            None => self.take_ignored(),
-        }
+        let mut line = None;
+        self.read_line(&mut line);
+        line
     }
 }

@@ -4,8 +4,7 @@
 //! agent. Parsing never fails and copies no value: any bytes are a valid file, unreadable lines
 //! become a [`Note`], and every value points into the text. The [`Dialect`] decides every detail.
 //!
-//! Use [`RobotsTxt::parse`] for groups and rules, [`records`] for lines and their content,
-//! [`Lexer`] for raw lines. Cost: linear in the bytes read; only the lists are allocated.
+//! Use [`RobotsTxt::parse`] for groups and rules, [`records`] for lines and their content. Cost: linear in the bytes read; only the lists are allocated.
 //!
 //! ```
 //! use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -32,7 +31,7 @@ mod tests;
 
 use std::ops::Range;
 
-pub use lines::{BYTE_ORDER_MARK, Lexer, RawLine, Records, Span, records};
+pub use lines::{BYTE_ORDER_MARK, Records, Span, records};
 pub use lists::{ListReader, ListWriter, ListedRecord, RecordKind, Role, UsageKind, decide_alike};
 pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};

@@ -95,6 +95,12 @@ impl NoteSet {
         NoteSet(self.0 | 1 << kind as u8)
     }
 
+    /// Returns the set with those of `other` added.
+    #[must_use]
+    pub const fn union(self, other: NoteSet) -> NoteSet {
+        NoteSet(self.0 | other.0)
+    }
+
     /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0

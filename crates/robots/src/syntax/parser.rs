@@ -1,9 +1,9 @@
 //! Builds groups from records.
 
 use super::note::appearance;
-use super::record::{Content, Line, Record};
+use super::record::{Content, EachLine, Line, Record};
 use super::{
-    Group, Note, NoteKind, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
+    Group, Note, NoteKind, NoteSet, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
     UserAgentLine, records,
 };
 use portcullis_dialect::{BlankLine, Dialect, Field, LineNumber, UnrootedPattern, Verdict};
@@ -34,19 +34,21 @@ pub(super) fn parse<'t>(
     dialect: &Dialect,
     bytes_max: Option<usize>,
 ) -> RobotsTxt<'t> {
+    // One list for most files.
+    let rules = (text.len() / 32).min(1024);
     let mut parser = Parser {
         blank_line: dialect.groups.blank_line,
         unrooted: dialect.paths.unrooted,
         state: State::Outside,
-        file: RobotsTxt::default(),
+        file: RobotsTxt { rules: Vec::with_capacity(rules), ..RobotsTxt::default() },
     };
-    let lines = records(text, dialect, bytes_max);
-    if let Some(span) = lines.byte_order_mark() {
-        parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, span);
+    let mut lines = records(text, dialect, bytes_max);
+    if lines.position() > 0 {
+        let mark = Span::new(0, lines.position());
+        parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, mark);
     }
-    for line in lines {
-        parser.line(&line);
-    }
+    while lines.read_line(&mut parser) {}
+    parser.end_group();
     // A page or binary data may be a single line, of which a size limit leaves nothing.
     let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
     if parser.file.rules.is_empty()
@@ -57,86 +59,83 @@ pub(super) fn parse<'t>(
     parser.file
 }
 
-impl<'t> Parser<'t> {
-    #[inline]
-    fn line(&mut self, line: &Line<'t>) {
-        if !line.notes.is_empty() {
-            for kind in line.notes.kinds() {
-                self.note(kind, line.number, line.span);
-            }
-        }
+impl<'t> EachLine<'t> for Parser<'t> {
+    fn line(&mut self, line: Line<'t>) {
         match line.content {
-            Content::Record(ref record) => self.record(record, line),
+            Content::Record(record) => self.record(line.number, line.span, line.notes, record),
             Content::Blank if self.blank_line == BlankLine::EndsRecord => {
                 self.state = State::Outside;
+                self.notes(line.number, line.span, line.notes);
             }
-            Content::Blank | Content::Comment | Content::Ignored => {}
+            _ => self.notes(line.number, line.span, line.notes),
         }
     }
 
-    #[inline]
-    fn record(&mut self, record: &Record<'t>, line: &Line<'t>) {
-        match record.field {
-            Some(Field::UserAgent) => self.user_agent(record, line.number),
-            Some(Field::Allow) => self.rule(Verdict::Allow, record, line),
-            Some(Field::Disallow) => self.rule(Verdict::Disallow, record, line),
+    #[inline(always)]
+    fn record(&mut self, line: LineNumber, whole: Span, notes: NoteSet, record: Record<'t>) {
+        self.notes(line, whole, notes);
+        let Record { field, name, value, span } = record;
+        match field {
+            Some(Field::UserAgent) => self.user_agent(UserAgentLine { value, line, span }),
+            Some(Field::Allow) => {
+                self.rule(Rule { verdict: Verdict::Allow, value, line, span }, whole)
+            }
+            Some(Field::Disallow) => {
+                self.rule(Rule { verdict: Verdict::Disallow, value, line, span }, whole)
+            }
             Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
-                self.usage(field, record, line);
+                self.usage(field, value, line, span);
             }
-            Some(Field::Sitemap) | None => self.file.other_records.push(OtherRecord {
-                field: record.field,
-                name: record.name,
-                value: record.value,
-                line: line.number,
-                span: record.span,
-            }),
+            Some(Field::Sitemap) | None => {
+                self.file.other_records.push(OtherRecord { field, name, value, line, span });
+            }
         }
     }
+}
 
-    fn user_agent(&mut self, record: &Record<'t>, line: LineNumber) {
+impl<'t> Parser<'t> {
+    fn user_agent(&mut self, line: UserAgentLine<'t>) {
         let position = count(self.file.user_agents.len());
-        self.file.user_agents.push(UserAgentLine { value: record.value, line, span: record.span });
+        self.file.user_agents.push(line);
         if self.state == State::UserAgents
             && let Some(group) = self.file.groups.last_mut()
         {
             group.user_agents.end = position + 1;
             return;
         }
+        self.end_group();
         let rules = count(self.file.rules.len());
         self.file.groups.push(Group { user_agents: position..position + 1, rules: rules..rules });
         self.state = State::UserAgents;
     }
 
-    #[inline]
-    fn rule(&mut self, verdict: Verdict, record: &Record<'t>, line: &Line<'t>) {
-        let open = self.state != State::Outside;
-        let Some(group) = self.file.groups.last_mut().filter(|_| open) else {
-            self.note(NoteKind::RuleOutsideGroup, line.number, line.span);
-            return;
-        };
-        self.file.rules.push(Rule {
-            verdict,
-            value: record.value,
-            line: line.number,
-            span: record.span,
-        });
-        group.rules.end = count(self.file.rules.len());
+    fn end_group(&mut self) {
+        if let Some(group) = self.file.groups.last_mut() {
+            group.rules.end = count(self.file.rules.len());
+        }
+    }
+
+    #[inline(always)]
+    fn rule(&mut self, rule: Rule<'t>, whole: Span) {
+        if self.state == State::Outside {
+            return self.note(NoteKind::RuleOutsideGroup, rule.line, whole);
+        }
+        self.file.rules.push(rule);
         self.state = State::Rules;
-        if self.never_matches(record.value) {
-            self.note(NoteKind::PatternNeverMatches, line.number, record.span);
+        if self.never_matches(rule.value) {
+            self.note(NoteKind::PatternNeverMatches, rule.line, rule.span);
         }
     }
 
     #[cold]
-    fn usage(&mut self, field: Field, record: &Record<'t>, line: &Line<'t>) {
+    fn usage(&mut self, field: Field, value: &'t [u8], line: LineNumber, span: Span) {
         let is_open = self.state != State::Outside;
         let user_agent = is_open.then(|| count(self.file.user_agents.len()).wrapping_sub(1));
-        let Record { value, span, .. } = *record;
-        let usage = UsageRecord { field, value, line: line.number, span, user_agent };
+        let usage = UsageRecord { field, value, line, span, user_agent };
         self.file.usage_records.push(usage);
         let is_outside = field == Field::ContentUsage && !is_open;
         if is_outside || Statement::of(&usage).is_some_and(|it| !it.is_readable) {
-            self.note(NoteKind::UsageIgnored, line.number, record.span);
+            self.note(NoteKind::UsageIgnored, line, span);
         }
     }
 
@@ -145,6 +144,13 @@ impl<'t> Parser<'t> {
     fn never_matches(&self, pattern: &[u8]) -> bool {
         self.unrooted == UnrootedPattern::NeverMatches
             && !matches!(pattern.first(), None | Some(b'/' | b'*'))
+    }
+
+    #[inline(always)]
+    fn notes(&mut self, line: LineNumber, span: Span, notes: NoteSet) {
+        if !notes.is_empty() {
+            notes.kinds().for_each(|kind| self.note(kind, line, span));
+        }
     }
 
     #[cold]

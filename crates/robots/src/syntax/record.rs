@@ -5,12 +5,13 @@
 
 use memchr::memchr;
 
-use super::lines::RawLine;
+use super::lines::Marks;
 use super::{NoteKind, NoteSet, Span};
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
     ControlByte, Field, FieldMatch, FieldSpelling, LineNumber, LineRules, MissingColon, NulByte,
 };
+use portcullis_engine::bytes::are_same;
 
 /// Fields, in lower case, that a published convention defines and that have no effect on access.
 /// They are not reported as unknown.
@@ -90,139 +91,182 @@ pub struct Record<'t> {
     pub span: Span,
 }
 
-/// Reads lines by the rules of one dialect.
-#[derive(Clone, Debug)]
-pub(super) struct LineReader {
-    rules: LineRules,
-    white_space: [bool; 256],
-    /// Whether the file holds a control byte other than TAB and line ends. Most files have none,
-    /// and one scan of the whole file is cheaper than one per line.
-    controls: bool,
+/// Takes the lines of a file.
+///
+/// A parser that is one is compiled into the reader, so that no line is ever written to memory.
+pub(super) trait EachLine<'t> {
+    /// Takes the next line.
+    fn line(&mut self, line: Line<'t>);
+
+    /// Takes the next line, a record.
+    #[inline(always)]
+    fn record(&mut self, number: LineNumber, span: Span, notes: NoteSet, record: Record<'t>) {
+        self.line(Line { number, span, notes, content: Content::Record(record) });
+    }
 }
 
-impl LineReader {
-    /// Returns a reader for the lines of `text`.
-    pub(super) fn new(text: &[u8], rules: &LineRules) -> LineReader {
-        let mut white_space = [false; 256];
-        for &byte in rules.white_space {
-            white_space[usize::from(byte)] = true;
-        }
-        LineReader { rules: *rules, white_space, controls: has_control(text) }
+impl<'t> EachLine<'t> for Option<Line<'t>> {
+    fn line(&mut self, line: Line<'t>) {
+        *self = Some(line);
     }
+}
 
-    /// Reads one line.
-    #[inline]
-    pub(super) fn read<'t>(&self, raw: RawLine<'t>) -> Line<'t> {
-        let mut line = Line {
-            number: raw.number,
-            span: raw.span,
-            notes: NoteSet::EMPTY,
-            content: Content::Ignored,
-        };
-        if raw.is_cut() {
-            line.notes = line.notes.with(NoteKind::LineCut);
-        }
-        let bytes = self.before_nul(raw.bytes, &mut line.notes);
-        let mut notes = line.notes;
-        let content = self.content(bytes, raw.span.start, &mut notes);
-        if !self.nul_drops(&content, notes) {
-            (line.content, line.notes) = (content, notes);
-        }
-        line
-    }
+/// Reads lines by the rules of one dialect.
+#[derive(Clone, Debug)]
+pub(super) struct LineReader<'t> {
+    rules: LineRules,
+    /// A bit for each byte that is white space; all are below 64.
+    white_space: u64,
+    line_bytes_max: usize,
+    /// The last field name of each length modulo their number. Most lines repeat a name.
+    known: [KnownName<'t>; 4],
+}
 
-    /// Returns the bytes of a line that the dialect reads: all, or those before a NUL.
-    #[inline]
-    fn before_nul<'t>(&self, bytes: &'t [u8], notes: &mut NoteSet) -> &'t [u8] {
-        if !self.controls || self.rules.nul == NulByte::Ordinary {
-            return bytes;
-        }
-        let Some(nul) = memchr(0, bytes) else {
-            return bytes;
-        };
-        *notes = notes.with(NoteKind::NulInLine);
-        match self.rules.nul {
-            NulByte::Ordinary | NulByte::DropsLine => bytes,
-            NulByte::CutsLine => &bytes[..nul],
+/// A field name, and what it means.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownName<'t> {
+    name: &'t [u8],
+    field: Option<Field>,
+    notes: NoteSet,
+}
+
+impl<'t> LineReader<'t> {
+    /// Returns a reader.
+    pub(super) fn new(rules: &LineRules) -> LineReader<'t> {
+        LineReader {
+            rules: *rules,
+            white_space: rules.white_space.iter().fold(0, |bits, &byte| bits | 1 << byte),
+            line_bytes_max: rules.line_bytes_max.unwrap_or(usize::MAX),
+            known: Default::default(),
         }
     }
 
-    /// Returns whether a NUL drops the line. User-agent lines are never dropped.
-    #[inline]
-    fn nul_drops(&self, content: &Content<'_>, notes: NoteSet) -> bool {
-        let is_user_agent = |record: &Record<'_>| record.field == Some(Field::UserAgent);
-        self.rules.nul == NulByte::DropsLine
-            && notes.contains(NoteKind::NulInLine)
-            && !matches!(content, Content::Record(record) if is_user_agent(record))
-    }
-
-    /// Returns the content of a line whose readable bytes start at `start` in the file.
-    #[inline]
-    fn content<'t>(&self, bytes: &'t [u8], start: u32, notes: &mut NoteSet) -> Content<'t> {
-        let comment = memchr(b'#', bytes);
-        let text = self.trim_end(&bytes[..comment.unwrap_or(bytes.len())]);
-        let indent = self.leading(text);
-        let text = &text[indent..];
-        if text.is_empty() {
-            return match comment {
-                None => Content::Blank,
-                Some(_) => Content::Comment,
+    /// Reads `line`, which starts at `start` in the file.
+    #[inline(always)]
+    pub(super) fn read(
+        &mut self,
+        line: &'t [u8],
+        marks: Marks,
+        start: u32,
+        number: LineNumber,
+        each: &mut impl EachLine<'t>,
+    ) {
+        let span = Span { start, end: start + line.len() as u32 };
+        let is_odd = marks.has_control || line.len() > self.line_bytes_max;
+        let text = self.trim_end(&line[..marks.text]);
+        if !is_odd && let Some(record) = self.split(text, marks.colon, start) {
+            let KnownName { field, notes, .. } = self.known_name(record.name);
+            each.record(number, span, notes, Record { field, ..record });
+        } else {
+            let (notes, content) = match text.is_empty() && !is_odd {
+                true => (NoteSet::EMPTY, without_text(line, marks)),
+                false => self.read_other(line, marks, start),
             };
+            each.line(Line { number, span, notes, content });
         }
-        let start = start as usize + indent;
-        self.record(text, Span::new(start, start + text.len()), notes)
-            .map_or(Content::Ignored, Content::Record)
     }
 
-    /// Reads a record from `text`, which is trimmed and has no comment.
-    #[inline]
-    fn record<'t>(&self, text: &'t [u8], span: Span, notes: &mut NoteSet) -> Option<Record<'t>> {
-        let colon = match text.iter().position(|&byte| byte == b':') {
-            Some(colon) => colon,
-            None => self.colon_substitute(text, notes)?,
-        };
-        let name = self.trim_end(&text[..colon]);
-        let value = &text[colon + 1..];
-        let value = &value[self.leading(value)..];
+    /// Returns the record of a line without its comment and the white space before it, or `None` if there
+    /// is nothing before the colon. The field is left out.
+    #[inline(always)]
+    fn split(&self, text: &'t [u8], colon: usize, start: u32) -> Option<Record<'t>> {
+        let (name, value) = (text.get(..colon)?, text.get(colon + 1..)?);
+        let name = self.trim_start(name);
+        let indent = (colon - name.len()) as u32;
+        let span = Span { start: start + indent, end: start + text.len() as u32 };
+        let (name, value) = (self.trim_end(name), self.trim_start(value));
         if name.is_empty() {
-            *notes = notes.with(NoteKind::NoField);
             return None;
         }
-        match self.dropping_control(value) {
-            None => Some(Record { field: self.field(name, notes), name, value, span }),
-            Some(position) => {
-                let unread = &value[position..];
-                let text = self.trim_end(&text[..text.len() - unread.len()]);
-                let value = self.trim_end(&value[..position]);
-                let span = Span { end: span.start + text.len() as u32, ..span };
-                self.user_agent_with_control(
-                    Record { field: None, name, value, span },
-                    unread,
-                    notes,
-                )
-            }
+        Some(Record { field: None, name, value, span })
+    }
+
+    /// Reads any line.
+    #[inline(never)]
+    fn read_other(&mut self, line: &'t [u8], marks: Marks, start: u32) -> (NoteSet, Content<'t>) {
+        let mut bytes = &line[..line.len().min(self.line_bytes_max)];
+        let mut notes = NoteSet::EMPTY;
+        if bytes.len() < line.len() {
+            notes = notes.with(NoteKind::LineCut);
+        }
+        let has_meaning = marks.has_control && self.rules.nul != NulByte::Ordinary;
+        let nul = if has_meaning { memchr(0, bytes) } else { None };
+        if let Some(nul) = nul {
+            notes = notes.with(NoteKind::NulInLine);
+            bytes = if self.rules.nul == NulByte::CutsLine { &bytes[..nul] } else { bytes };
+        }
+        let mut all = notes;
+        let content = self.content(bytes, marks, start, &mut all);
+        let is_user_agent = |it: &Record<'_>| it.field == Some(Field::UserAgent);
+        match nul.is_some()
+            && self.rules.nul == NulByte::DropsLine
+            && !matches!(&content, Content::Record(record) if is_user_agent(record))
+        {
+            true => (notes, Content::Ignored),
+            false => (all, content),
         }
     }
 
-    /// Returns `record`, which ends before a control byte that drops its line, if it is a
-    /// user-agent line: without that line, its rules would join the group before it.
-    #[cold]
-    fn user_agent_with_control<'t>(
-        &self,
-        record: Record<'t>,
-        unread: &[u8],
+    /// Returns the content of the bytes of a line that are read.
+    fn content(
+        &mut self,
+        bytes: &'t [u8],
+        marks: Marks,
+        start: u32,
         notes: &mut NoteSet,
-    ) -> Option<Record<'t>> {
+    ) -> Content<'t> {
+        let text = self.trim_end(&bytes[..marks.text.min(bytes.len())]);
+        let trimmed = self.trim_start(text);
+        if trimmed.is_empty() {
+            return without_text(bytes, marks);
+        }
+        let mut colon = marks.colon;
+        if colon >= text.len() {
+            let Some(space) = self.colon_substitute(trimmed, notes) else {
+                return Content::Ignored;
+            };
+            colon = space + text.len() - trimmed.len();
+        }
+        let Some(record) = self.split(text, colon, start) else {
+            *notes = notes.with(NoteKind::NoField);
+            return Content::Ignored;
+        };
+        if marks.has_control
+            && let Some(position) = self.dropping_control(record.value)
+        {
+            return self.before_control(record, text, position, notes);
+        }
+        let KnownName { field, notes: own, .. } = self.known_name(record.name);
+        *notes = notes.union(own);
+        Content::Record(Record { field, ..record })
+    }
+
+    /// Returns what is left of `record`, the end of `text`, whose value has at `position` a control byte
+    /// that drops its line: a user-agent line. Without that line, its rules would join the group before
+    /// it.
+    fn before_control(
+        &mut self,
+        record: Record<'t>,
+        text: &[u8],
+        position: usize,
+        notes: &mut NoteSet,
+    ) -> Content<'t> {
+        let (read, unread) = record.value.split_at(position);
         if unread.iter().any(|&byte| byte != 0 && is_control(byte)) {
             *notes = notes.with(NoteKind::ControlInLine);
         }
-        let field = self.field(record.name, &mut NoteSet::default());
-        (field == Some(Field::UserAgent)).then_some(Record { field, ..record })
+        let field = self.known_name(record.name).field;
+        if field != Some(Field::UserAgent) {
+            return Content::Ignored;
+        }
+        let kept = self.trim_end(&text[..text.len() - unread.len()]);
+        let cut = (text.len() - kept.len()) as u32;
+        let span = Span { end: record.span.end - cut, ..record.span };
+        Content::Record(Record { field, value: self.trim_end(read), span, ..record })
     }
 
     /// Returns the start of the white space that replaces the missing colon, or `None` if there is
     /// none.
-    #[cold]
     fn colon_substitute(&self, text: &[u8], notes: &mut NoteSet) -> Option<usize> {
         let found = match self.rules.missing_colon {
             MissingColon::Ignored => None,
@@ -237,11 +281,7 @@ impl LineReader {
 
     /// Returns the position of the first byte of `value` that drops its line, or `None` if there is
     /// none.
-    #[inline]
     fn dropping_control(&self, value: &[u8]) -> Option<usize> {
-        if !self.controls {
-            return None;
-        }
         let drops = |&byte: &u8| match byte {
             0 => self.rules.nul == NulByte::DropsLine,
             _ => self.rules.control == ControlByte::DropsLine && is_control(byte),
@@ -249,54 +289,67 @@ impl LineReader {
         value.iter().position(drops)
     }
 
-    /// Returns the field called `name`, or `None` if the dialect does not know it.
-    #[inline]
-    fn field(&self, name: &[u8], notes: &mut NoteSet) -> Option<Field> {
-        let rules = &self.rules;
-        let spelling = rules
-            .fields
-            .iter()
-            .find(|spelling| fits(name, spelling.text.as_bytes(), rules.field_match));
-        match spelling {
-            Some(spelling) => {
-                if rules.field_match == FieldMatch::Prefix
-                    && is_misspelt(name, spelling, rules.fields)
-                {
-                    *notes = notes.with(NoteKind::MisspeltField);
-                }
-                Some(spelling.field)
-            }
-            None => {
-                let usage = USAGE_FIELDS.iter();
-                let usage =
-                    usage.copied().find(|it| fits(name, it.text.as_bytes(), FieldMatch::Whole));
-                if let Some(usage) = usage {
-                    return Some(usage.field);
-                }
-                if !is_extension(name) {
-                    *notes = notes.with(NoteKind::UnknownField);
-                }
-                None
-            }
+    /// Returns what a field name means.
+    #[inline(always)]
+    fn known_name(&mut self, name: &'t [u8]) -> KnownName<'t> {
+        let known = &mut self.known[name.len() % 4];
+        if !are_same(name, known.name) {
+            *known = KnownName::of(name, &self.rules);
         }
+        *known
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_white(&self, byte: u8) -> bool {
-        self.white_space[usize::from(byte)]
+        byte <= b' ' && self.white_space >> byte & 1 == 1
     }
 
-    /// Returns the number of leading white space bytes.
-    #[inline]
-    fn leading(&self, text: &[u8]) -> usize {
-        text.iter().position(|&byte| !self.is_white(byte)).unwrap_or(text.len())
+    #[inline(always)]
+    fn trim_start<'a>(&self, mut text: &'a [u8]) -> &'a [u8] {
+        while let [first, rest @ ..] = text
+            && self.is_white(*first)
+        {
+            text = rest;
+        }
+        text
     }
 
-    #[inline]
-    fn trim_end<'t>(&self, text: &'t [u8]) -> &'t [u8] {
-        let bytes = text.iter().rposition(|&byte| !self.is_white(byte)).map_or(0, |last| last + 1);
-        &text[..bytes]
+    #[inline(always)]
+    fn trim_end<'a>(&self, mut text: &'a [u8]) -> &'a [u8] {
+        while let [rest @ .., last] = text
+            && self.is_white(*last)
+        {
+            text = rest;
+        }
+        text
     }
+}
+
+impl<'t> KnownName<'t> {
+    #[inline(never)]
+    fn of(name: &'t [u8], rules: &LineRules) -> KnownName<'t> {
+        let own = rules.fields.iter().find(|it| fits(name, it.text, rules.field_match));
+        let mut usage = USAGE_FIELDS.iter();
+        let usage = || usage.find(|it| fits(name, it.text, FieldMatch::Whole));
+        let is_misspelt = |it: &FieldSpelling| {
+            rules.field_match == FieldMatch::Prefix && is_misspelt(name, it, rules.fields)
+        };
+        let notes = match own {
+            Some(spelling) if is_misspelt(spelling) => NoteSet::EMPTY.with(NoteKind::MisspeltField),
+            _ => NoteSet::EMPTY,
+        };
+        let field = own.or_else(usage).map(|spelling| spelling.field);
+        let notes = match field.is_none() && !is_extension(name) {
+            true => notes.with(NoteKind::UnknownField),
+            false => notes,
+        };
+        KnownName { name, field, notes }
+    }
+}
+
+/// Returns the content of a line without text before any comment.
+fn without_text<'t>(bytes: &[u8], marks: Marks) -> Content<'t> {
+    if marks.text < bytes.len() { Content::Comment } else { Content::Blank }
 }
 
 /// Returns the start of the SP and TAB between the two words of `text`, which is trimmed, or `None`
@@ -311,13 +364,13 @@ fn space_between_two_words(text: &[u8]) -> Option<usize> {
 
 /// Returns whether a field name matches `spelling`, ignoring case.
 #[inline]
-fn fits(name: &[u8], spelling: &[u8], how: FieldMatch) -> bool {
+fn fits(name: &[u8], spelling: &str, how: FieldMatch) -> bool {
     let bytes = spelling.len();
     let long_enough = match how {
         FieldMatch::Whole => name.len() == bytes,
         FieldMatch::Prefix => name.len() >= bytes,
     };
-    long_enough && name[..bytes].eq_ignore_ascii_case(spelling)
+    long_enough && name[..bytes].eq_ignore_ascii_case(spelling.as_bytes())
 }
 
 /// Returns whether `name`, which matches `spelling`, differs from the field's first spelling.
@@ -326,14 +379,7 @@ fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) 
     name.len() != spelling.text.len() || first.is_some_and(|first| first.text != spelling.text)
 }
 
+/// Returns whether a byte of a line is a control other than TAB.
 fn is_control(byte: u8) -> bool {
     byte < b' ' && byte != b'\t'
-}
-
-/// Returns whether `text` has a control byte other than TAB and line ends. The loop never breaks
-/// early, so that it compiles to vector code.
-fn has_control(text: &[u8]) -> bool {
-    text.iter().fold(false, |found, &byte| {
-        found | (byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')
-    })
 }
