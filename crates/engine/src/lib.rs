@@ -70,5 +70,5 @@ pub use limits::Limits;
 pub use line::Line;
 pub use outcome::{Outcome, outcomes};
 pub use ruleset::{MalformedRuleSet, RuleSet, RuleSetBuf};
-pub use scan::matches as pattern_matches;
+pub use scan::{literals_match, matches as pattern_matches};
 pub use shared::SharedRuleSet;

@@ -731,7 +731,7 @@ pub fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
 
 /// Returns whether a pattern of these literals, separated by stars, matches `path`.
 #[inline]
-pub(crate) fn literals_match<'l>(
+pub fn literals_match<'l>(
     mut literals: impl Iterator<Item = &'l [u8]>,
     is_anchored: bool,
     path: &[u8],

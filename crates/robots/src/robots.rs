@@ -7,10 +7,11 @@
 //! A crawler starts with a response, because the status matters: by [`Robots::from_response`] a site
 //! without a file allows everything, and a site whose server fails allows nothing.
 //!
-//! Parsing is linear in the file. [`Robots::agent`] sorts the rules that apply and builds their
-//! [rule set](portcullis_engine::ruleset), and [`AgentRules`] asks it, without a lock, as a policy set
-//! asks the same bytes. Nothing fails: any text is a valid robots.txt file,
-//! and an invalid URL gets [`Verdict::Invalid`], which is not allowed.
+//! Parsing is linear in the file. [`Robots::agent`] copies the rules that apply. [`AgentRules`] tries
+//! them one by one for the first URLs, then compiles their [rule set](portcullis_engine::ruleset) and
+//! asks it, without a lock, as a policy set asks the same bytes. So one question costs little more than
+//! parsing, and each of many costs little. Nothing fails: any text is a valid robots.txt file, and an
+//! invalid URL gets [`Verdict::Invalid`], which is not allowed.
 //!
 //! ```
 //! use portcullis_robots::Robots;
@@ -36,25 +37,25 @@
 //! ```
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_dialect::limits::{AGENT_HEADER_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_dialect::{
-    Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, LineNumber, PolicyState,
-    RFC_9309, Reason, RuleID, Stated, Usage, UsageSource, Verdict,
+    Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, PolicyState, RFC_9309, Stated,
+    Usage, UsageSource, Verdict,
 };
 use portcullis_engine::block::Fixed;
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
+use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
-    AgentChain, CRAWL_DELAY, CrawlDelay, Explanation, LabelRules, OrderedRules, RecordGroups,
+    AgentChain, AskedRules, CRAWL_DELAY, CrawlDelay, Explanation, LabelRules, RecordGroups,
     Selection, UsageGroups, UsageRules, combined, delay_seconds, explain, stated,
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
-    BadUrl, ComparedPath, IsPlain, compared_path, has_tab_or_line_end, host_key, plain_head,
-    split_assuming,
+    BadUrl, ComparedPath, compared_path, has_tab_or_line_end, host_key, plain_head, split_assuming,
 };
 
 /// The robots.txt file of a site, or what holds without one; it borrows the text.
@@ -307,14 +308,11 @@ impl<'t> Robots<'t> {
         let selection = Selection::of(&self.file, agent, self.dialect);
         let reason = selection.reason_without_rule(&self.file);
         let unmatched = Decision::without_rule(Verdict::Allow, reason);
-        let ordered = OrderedRules::distinct(&self.file, &selection.groups, &self.dialect.paths);
-        let line = |rule: &RuleID| (*rule, self.file.rules()[rule.index()].line);
-        let lines = ordered.rules.iter().map(line).collect();
+        let rules = AskedRules::new(&self.file, &selection.groups, &self.dialect.paths);
         AgentRules {
             dialect: self.dialect,
             otherwise: self.outcome.map_or(unmatched, |outcome| Fixed::of(outcome).decision()),
-            lines,
-            rules: shared(&ordered.patterns, &ordered.verdicts),
+            rules: Arc::new(rules),
             crawl_delay: self.delay_for(agent).duration(),
         }
     }
@@ -422,9 +420,7 @@ pub struct AgentRules {
     dialect: &'static Dialect,
     /// The decision if no rule matches.
     otherwise: Decision,
-    /// The rule and line of each pattern.
-    lines: Vec<(RuleID, LineNumber)>,
-    rules: SharedRuleSet,
+    rules: Arc<AskedRules>,
     crawl_delay: Option<Duration>,
 }
 
@@ -448,11 +444,8 @@ impl AgentRules {
 
     #[inline]
     fn decide_bytes(&self, url: &[u8]) -> Decision {
-        let escapes = self.dialect.paths.escapes;
-        let decided = path_as_written(url).and_then(|path| {
-            let outcome = self.rules.decide_if(IsPlain { path, escapes }, path)?;
-            Some(self.decision(path, outcome))
-        });
+        let decided = path_as_written(url)
+            .and_then(|path| Some(self.decision(path, self.rules.decide_if_plain(path)?)));
         decided.unwrap_or_else(|| self.decide_other(url))
     }
 
@@ -470,14 +463,11 @@ impl AgentRules {
     }
 
     #[inline]
-    fn decision(&self, path: &[u8], outcome: Outcome) -> Decision {
-        if self.dialect.paths.always_allows(path) {
-            return Decision::ROBOTS_TXT;
+    fn decision(&self, path: &[u8], by_rule: Option<Decision>) -> Decision {
+        match self.dialect.paths.always_allows(path) {
+            true => Decision::ROBOTS_TXT,
+            false => by_rule.unwrap_or(self.otherwise),
         }
-        let Some(pattern) = outcome.pattern() else { return self.otherwise };
-        let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
-        let (rule, line) = self.lines[pattern];
-        Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) }
     }
 }
 
@@ -521,7 +511,7 @@ fn path_of<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::ORIGINAL_1994;
+    use portcullis_dialect::{LineNumber, ORIGINAL_1994, Reason};
 
     #[test]
     fn every_kind_of_answer() {

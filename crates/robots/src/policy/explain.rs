@@ -7,17 +7,16 @@ use std::cmp::Reverse;
 
 use hashbrown::HashSet;
 
-use crate::syntax::{RobotsTxt, Rule, Span, Statement};
-use crate::url::{ComparedPath, index_page_text, normal_text};
+use crate::syntax::{RobotsTxt, Span, Statement};
+use crate::url::{ComparedPath, normal_text};
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
-    Dialect, Label, LineNumber, Precedence, Preference, RuleID, Verdict, words,
+    Dialect, Label, LineNumber, PathRules, Precedence, Preference, RuleID, Verdict, words,
 };
-use portcullis_engine::pattern::PatternList;
-use portcullis_engine::pattern_matches;
 
+use super::rules::{RuleText, RuleTexts, sort, text_matches};
 use super::select::naming_line;
-use super::{AgentChain, OrderedRules, Selection, UsageGroups};
+use super::{AgentChain, Selection, UsageGroups};
 
 /// An explanation of a decision.
 ///
@@ -206,7 +205,7 @@ pub fn explain(
     explanation.groups = explained_groups(file, text, dialect, &groups, token);
     explanation.rules_in_groups =
         groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
-    explanation.rules = matching_rules(text, file, &groups, dialect, path);
+    explanation.rules = matching_rules(text, file, &groups, &dialect.paths, path);
     judge(&mut explanation, dialect);
     explanation
 }
@@ -307,9 +306,7 @@ fn matching_pattern(statement: &Statement<'_>, dialect: &Dialect, path: &[u8]) -
     if !normal_text(written, &dialect.paths, &mut text) {
         return None;
     }
-    let mut pattern = PatternList::new();
-    pattern.push(&text, dialect.paths.wildcards);
-    pattern_matches(&pattern.get(0), path).then_some(text)
+    text_matches(&text, dialect.paths.wildcards, path).then_some(text)
 }
 
 /// Returns a record as written.
@@ -336,38 +333,25 @@ fn matching_rules(
     text: &[u8],
     file: &RobotsTxt<'_>,
     groups: &[usize],
-    dialect: &Dialect,
+    paths: &PathRules,
     path: &[u8],
 ) -> Vec<ExplainedRule> {
-    let ordered = OrderedRules::new(file, groups, &dialect.paths);
-    let patterns = ordered.patterns.iter().zip(&ordered.rules);
-    let mut matching: Vec<ExplainedRule> = Vec::new();
+    let texts = RuleTexts::new(file, groups, paths);
     let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
-    for (pattern, &id) in patterns.filter(|(pattern, _)| pattern_matches(pattern, path)) {
-        if !known.insert(id) {
-            continue;
-        }
-        let rule = &file.rules()[id.index()];
-        matching.push(ExplainedRule {
+    let mut matching: Vec<RuleText> = texts.matching(path, paths.wildcards).copied().collect();
+    sort(&mut matching, paths);
+    matching.retain(|entry| known.insert(entry.rule));
+    let explained = |entry: &RuleText| {
+        let rule = &file.rules()[entry.rule.index()];
+        ExplainedRule {
             verdict: rule.verdict,
-            rule: id,
+            rule: entry.rule,
             line: rule.line,
             value: rule.value.to_vec(),
             text: written(text, rule.span),
-            pattern: pattern_text(rule, pattern.anchored, dialect),
+            pattern: texts.text(entry).to_vec(),
             loss: None,
-        });
-    }
-    matching
-}
-
-/// Returns the normal text of one pattern of `rule`. If a rule has two, the anchored one is that of
-/// its directory, unless the rule's own pattern is anchored too and so is longer.
-fn pattern_text(rule: &Rule<'_>, anchored: bool, dialect: &Dialect) -> Vec<u8> {
-    let mut text = Vec::new();
-    normal_text(rule.value, &dialect.paths, &mut text);
-    if anchored && rule.verdict == Verdict::Allow && !text.ends_with(b"$") {
-        return index_page_text(&text, &dialect.paths).unwrap_or(text);
-    }
-    text
+        }
+    };
+    matching.iter().map(explained).collect()
 }

@@ -34,6 +34,7 @@ pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,
 };
+pub(crate) use rules::AskedRules;
 pub use rules::OrderedRules;
 use select::divided;
 pub use select::{Audience, NamedRobot, Selection, Selector, is_name_of, robot_name, robot_named};

@@ -1,13 +1,24 @@
-//! Rules in order of precedence.
+//! The rules of an agent: tried one by one, in order of precedence, compiled.
+//!
+//! Most programs that fetch one robots.txt ask it once, or a few times. Trying a rule costs such a
+//! question a few nanoseconds, and compiling it some hundred times as much. So [`AskedRules`] try the
+//! rules until the paths have paid for compiling, then become a
+//! [rule set](portcullis_engine::ruleset), which decides all later paths. Both ways give the same
+//! answer: the first pattern in order of precedence that matches.
 
-use std::hash::BuildHasher;
+use std::cmp::Reverse;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashbrown::HashTable;
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
 
-use crate::syntax::{RobotsTxt, Rule};
-use crate::url::{index_page_text, normal_text};
-use portcullis_dialect::{PathRules, Precedence, RuleID, Verdict};
+use crate::syntax::{Group, RobotsTxt, Rule};
+use crate::url::{IsPlain, are_plain, index_page_text, is_plain, push_normal_text};
+use portcullis_dialect::{Decision, LineNumber, PathRules, Precedence, Reason, RuleID, Verdict};
+use portcullis_engine::bytes::first_bytes;
 use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet, literals_match};
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
@@ -25,143 +36,289 @@ pub struct OrderedRules {
     pub directories: Vec<bool>,
 }
 
-/// A pattern before sorting.
-struct Entry {
-    start: usize,
-    end: usize,
-    verdict: Verdict,
-    rule: RuleID,
-    directory: bool,
-}
-
 impl OrderedRules {
     /// Orders all rules of the groups at `groups` of `file`.
     pub fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        OrderedRules::of(file, groups, paths, false)
+        let mut texts = RuleTexts::new(file, groups, paths);
+        sort(&mut texts.entries, paths);
+        texts.ordered(&texts.entries, paths)
     }
 
     /// Like [`OrderedRules::new`], without patterns that equal an earlier one, which decide
     /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
     /// copies of a rule, each of which would cost time and memory.
     pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        OrderedRules::of(file, groups, paths, true)
+        RuleTexts::new(file, groups, paths).distinct(paths).1
+    }
+}
+
+/// The patterns of the groups that apply to an agent, as normal texts in the order of the file.
+#[derive(Debug)]
+pub(super) struct RuleTexts {
+    texts: Vec<u8>,
+    entries: Vec<RuleText>,
+}
+
+/// A pattern of [`RuleTexts`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RuleText {
+    start: usize,
+    end: usize,
+    /// The first bytes of each path that the pattern matches, and a mask of those that it determines.
+    head: u64,
+    mask: u64,
+    pub(super) rule: RuleID,
+    line: LineNumber,
+    verdict: Verdict,
+    directory: bool,
+}
+
+impl RuleText {
+    /// Returns the rank by [`Precedence::MostBytes`]: the greatest decides, of equals the first.
+    fn rank(&self) -> (usize, bool) {
+        (self.end - self.start, self.verdict == Verdict::Allow)
     }
 
-    fn of(
-        file: &RobotsTxt<'_>,
-        groups: &[usize],
-        paths: &PathRules,
-        are_distinct: bool,
-    ) -> OrderedRules {
-        let rules = groups.iter().map(|&group| file.rules_of(&file.groups()[group]));
-        let count = rules.clone().map(<[Rule<'_>]>::len).sum();
-        let bytes = rules.flatten().map(|rule| rule.value.len()).sum();
-        let (mut entries, mut texts) = (Vec::with_capacity(count), Vec::with_capacity(bytes));
-        let mut text = Vec::new();
-        for &group in groups {
-            let group = &file.groups()[group];
-            for (rule, id) in file.rules_of(group).iter().zip(group.rule_ids()) {
-                push_patterns(rule, paths, &mut text, |text, directory| {
-                    let start = texts.len();
-                    texts.extend_from_slice(text);
-                    entries.push(Entry {
-                        start,
-                        end: texts.len(),
-                        verdict: rule.verdict,
-                        rule: id,
-                        directory,
-                    });
-                });
-            }
+    fn decision(&self) -> Decision {
+        let RuleText { verdict, rule, line, .. } = *self;
+        Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) }
+    }
+}
+
+impl RuleTexts {
+    /// Returns the patterns of the groups at `groups` of `file`. Rules that match nothing have none.
+    pub(super) fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> RuleTexts {
+        let groups = || groups.iter().map(|&group| &file.groups()[group]);
+        let (texts, entries) = (
+            groups().flat_map(|group| file.rules_of(group)).map(|rule| rule.value.len()).sum(),
+            groups().map(|group| group.rules.len()).sum(),
+        );
+        let mut all =
+            RuleTexts { texts: Vec::with_capacity(texts), entries: Vec::with_capacity(entries) };
+        // Most files are in normal form, and one look at all texts is cheaper than one at each.
+        let anchors = all.extend(file, groups(), paths, true);
+        if !are_plain(&all.texts, anchors, paths) {
+            all.texts.clear();
+            all.entries.clear();
+            all.extend(file, groups(), paths, false);
         }
-        sort(&mut entries, paths.precedence);
-        let known = are_distinct.then(|| KnownPatterns::with_capacity(entries.len()));
-        OrderedRules::collect(&entries, &texts, paths, known)
+        for entry in &mut all.entries {
+            let bytes = entry.end - entry.start;
+            (entry.head, entry.mask) = head(&all.texts[entry.start..], bytes, paths.wildcards);
+        }
+        all
     }
 
-    /// Parses the patterns in order; leaves out those in `known`, if it is given.
-    fn collect(
-        entries: &[Entry],
-        texts: &[u8],
+    /// Appends the patterns of groups; returns the number of texts that end in `$`. If `are_plain`, the
+    /// values are in normal form.
+    fn extend<'g>(
+        &mut self,
+        file: &RobotsTxt<'_>,
+        groups: impl Iterator<Item = &'g Group>,
         paths: &PathRules,
-        mut known: Option<KnownPatterns>,
-    ) -> OrderedRules {
-        let mut ordered = OrderedRules {
-            patterns: PatternList::new(),
-            verdicts: Vec::with_capacity(entries.len()),
-            rules: Vec::with_capacity(entries.len()),
-            directories: Vec::with_capacity(entries.len()),
-        };
-        ordered.patterns.reserve(entries.len(), texts.len());
-        for entry in entries {
-            ordered.patterns.push(&texts[entry.start..entry.end], paths.wildcards);
-            if known.as_mut().is_some_and(|known| !known.add_last(&ordered.patterns)) {
-                ordered.patterns.pop();
+        are_plain: bool,
+    ) -> usize {
+        let mut anchors = 0;
+        for (rule, id) in groups.flat_map(|it| file.rules_of(it).iter().zip(it.rule_ids())) {
+            let start = self.texts.len();
+            if !push_normal_text(rule.value, paths, are_plain, &mut self.texts) {
                 continue;
             }
-            ordered.verdicts.push(entry.verdict);
-            ordered.rules.push(entry.rule);
-            ordered.directories.push(entry.directory);
+            anchors += usize::from(rule.value.ends_with(b"$"));
+            self.push_last(start, rule, id, false);
+            if rule.verdict == Verdict::Allow
+                && let Some(directory) = index_page_text(&self.texts[start..], paths)
+            {
+                let start = self.texts.len();
+                self.texts.extend_from_slice(&directory);
+                anchors += 1;
+                self.push_last(start, rule, id, true);
+            }
         }
-        ordered
-    }
-}
-
-/// The distinct patterns of a list, by position.
-#[derive(Default)]
-struct KnownPatterns {
-    positions: HashTable<u32>,
-    hasher: foldhash::fast::RandomState,
-}
-
-impl KnownPatterns {
-    fn with_capacity(patterns: usize) -> KnownPatterns {
-        let positions = HashTable::with_capacity(patterns);
-        KnownPatterns { positions, ..KnownPatterns::default() }
+        anchors
     }
 
-    /// Adds the last pattern of `patterns`; returns false if an equal one is known.
-    fn add_last(&mut self, patterns: &PatternList) -> bool {
-        let hash = |&position: &u32| self.hasher.hash_one(patterns.get(position as usize));
-        let last = patterns.len() as u32 - 1;
-        let pattern = patterns.get(last as usize);
-        let is_same = |&position: &u32| patterns.get(position as usize) == pattern;
-        let of_last = hash(&last);
-        let is_known = self.positions.find(of_last, is_same).is_some();
-        if !is_known {
-            self.positions.insert_unique(of_last, last, hash);
+    /// Appends the pattern of `rule` whose text is the last, from `start` on.
+    fn push_last(&mut self, start: usize, rule: &Rule<'_>, id: RuleID, directory: bool) {
+        let (end, Rule { verdict, line, .. }) = (self.texts.len(), *rule);
+        let (head, mask) = (0, 0);
+        self.entries.push(RuleText { start, end, head, mask, rule: id, line, verdict, directory });
+    }
+
+    pub(super) fn text(&self, entry: &RuleText) -> &[u8] {
+        &self.texts[entry.start..entry.end]
+    }
+
+    /// Returns the patterns that match `path`, a path in normal form, in the order of the file.
+    pub(super) fn matching(&self, path: &[u8], wildcards: bool) -> impl Iterator<Item = &RuleText> {
+        let head = first_bytes(path) as u64;
+        let may_match = move |entry: &&RuleText| (head ^ entry.head) & entry.mask == 0;
+        let matches = move |entry: &&RuleText| text_matches(self.text(entry), wildcards, path);
+        self.entries.iter().filter(may_match).filter(matches)
+    }
+
+    /// Returns the pattern that decides `path`, a path in normal form; `None` if none matches.
+    fn deciding(&self, path: &[u8], paths: &PathRules) -> Option<&RuleText> {
+        let mut matching = self.matching(path, paths.wildcards);
+        match paths.precedence {
+            Precedence::FirstInFile => matching.next(),
+            Precedence::MostBytes => {
+                matching.reduce(|best, it| if it.rank() > best.rank() { it } else { best })
+            }
         }
-        !is_known
+    }
+
+    /// Returns the patterns of `entries`.
+    fn ordered(&self, entries: &[RuleText], paths: &PathRules) -> OrderedRules {
+        let mut patterns = PatternList::new();
+        patterns.reserve(entries.len(), self.texts.len());
+        entries.iter().for_each(|entry| patterns.push(self.text(entry), paths.wildcards));
+        OrderedRules {
+            patterns,
+            verdicts: entries.iter().map(|entry| entry.verdict).collect(),
+            rules: entries.iter().map(|entry| entry.rule).collect(),
+            directories: entries.iter().map(|entry| entry.directory).collect(),
+        }
+    }
+
+    /// Returns the distinct patterns in order of precedence.
+    fn distinct(&self, paths: &PathRules) -> (Vec<RuleText>, OrderedRules) {
+        let mut entries = self.entries.clone();
+        sort(&mut entries, paths);
+        let all = self.ordered(&entries, paths);
+        let mut known = HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
+        let mut patterns = all.patterns.iter();
+        entries.retain(|_| patterns.next().is_some_and(|pattern| known.insert(pattern)));
+        drop((patterns, known));
+        let ordered = match entries.len() == all.rules.len() {
+            true => all,
+            false => self.ordered(&entries, paths),
+        };
+        (entries, ordered)
     }
 }
 
-/// Calls `push` with the normal text of each pattern of a rule: none, one, or two if it also allows
-/// a directory.
-fn push_patterns(
-    rule: &Rule<'_>,
-    paths: &PathRules,
-    text: &mut Vec<u8>,
-    mut push: impl FnMut(&[u8], bool),
-) {
-    if !normal_text(rule.value, paths, text) {
-        return;
-    }
-    push(text, false);
-    if rule.verdict == Verdict::Allow
-        && let Some(directory) = index_page_text(text, paths)
-    {
-        push(&directory, true);
+/// Sorts patterns from the order of the file into order of precedence.
+pub(super) fn sort(entries: &mut [RuleText], paths: &PathRules) {
+    if paths.precedence == Precedence::MostBytes {
+        entries.sort_by_key(|entry| Reverse(entry.rank()));
     }
 }
 
-/// Sorts entries from file order into order of precedence.
-fn sort(entries: &mut [Entry], precedence: Precedence) {
-    match precedence {
-        Precedence::FirstInFile => {}
-        Precedence::MostBytes => entries.sort_by_key(|entry| {
-            let disallows = entry.verdict != Verdict::Allow;
-            (std::cmp::Reverse(entry.end - entry.start), disallows)
-        }),
+/// Returns the first bytes of the pattern whose normal text is the first `bytes` of `text`, and a mask of
+/// those before its first star and its anchor.
+fn head(text: &[u8], bytes: usize, wildcards: bool) -> (u64, u64) {
+    let head = first_bytes(text) as u64;
+    let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    // The highest bit of each byte that is `byte`, and of some behind the first of them.
+    let places = |byte| {
+        let differs = head ^ each(byte);
+        differs.wrapping_sub(each(1)) & !differs & each(0x80)
+    };
+    let special = if wildcards { places(b'*') | places(b'$') } else { 0 };
+    let bits = (8 * bytes).min(special.trailing_zeros() as usize & !7);
+    (head, !u64::MAX.checked_shl(bits as u32).unwrap_or(0))
+}
+
+/// Returns whether the pattern with this normal text matches `path`.
+pub(super) fn text_matches(text: &[u8], wildcards: bool, path: &[u8]) -> bool {
+    if !wildcards {
+        return path.starts_with(text);
+    }
+    let body = text.strip_suffix(b"$");
+    let literals = body.unwrap_or(text).split(|&byte| byte == b'*');
+    literals_match(literals, body.is_some(), path)
+}
+
+/// Bytes of the paths that the rules are tried with: 2 KiB. Then the rules are compiled.
+///
+/// Source: measured on popular files. Compiling costs as much as trying some fifty paths.
+const TRIED_PATH_BYTES_MAX: usize = 2 * 1024;
+
+/// Bytes of the paths that the rules are tried with, times the bytes of the patterns: 16 Mi.
+///
+/// Source: our choice. It takes some milliseconds at most, whatever the patterns are.
+const TRIED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The rules of the groups that apply to an agent, which are compiled once the paths have paid for it.
+///
+/// Threads share them without a lock, but for those that arrive while they are compiled.
+#[derive(Debug)]
+pub(crate) struct AskedRules {
+    paths: &'static PathRules,
+    texts: RuleTexts,
+    /// Bytes of the paths that are still tried.
+    bytes_left: AtomicUsize,
+    compiled: OnceLock<CompiledRules>,
+}
+
+#[derive(Debug)]
+struct CompiledRules {
+    rules: SharedRuleSet,
+    /// What each pattern was made from.
+    entries: Vec<RuleText>,
+}
+
+impl AskedRules {
+    /// Returns the rules of the groups at `groups` of `file`.
+    pub(crate) fn new(
+        file: &RobotsTxt<'_>,
+        groups: &[usize],
+        paths: &'static PathRules,
+    ) -> AskedRules {
+        let texts = RuleTexts::new(file, groups, paths);
+        let bytes_max = TRIED_BYTES_MAX / texts.texts.len().max(1);
+        let bytes_left = AtomicUsize::new(bytes_max.min(TRIED_PATH_BYTES_MAX));
+        AskedRules { paths, texts, bytes_left, compiled: OnceLock::new() }
+    }
+
+    /// Returns the decision of the rule that decides `path`, a path in normal form; `None` if no rule
+    /// matches.
+    pub(crate) fn decide(&self, path: &[u8]) -> Option<Decision> {
+        match self.compiled.get() {
+            Some(compiled) => compiled.decision(compiled.rules.decide(path)),
+            None => self.try_or_compile(path),
+        }
+    }
+
+    /// Like [`AskedRules::decide`], for a path as written. The outer `None` if the path may have another
+    /// normal form, or needs an automaton.
+    #[inline]
+    pub(crate) fn decide_if_plain(&self, path: &[u8]) -> Option<Option<Decision>> {
+        let escapes = self.paths.escapes;
+        if let Some(compiled) = self.compiled.get() {
+            let outcome = compiled.rules.decide_if(IsPlain { path, escapes }, path)?;
+            return Some(compiled.decision(outcome));
+        }
+        is_plain(path, escapes, Settings::default().vectors).then(|| self.try_or_compile(path))
+    }
+
+    fn try_or_compile(&self, path: &[u8]) -> Option<Decision> {
+        // Threads that count at once may compile a little later.
+        match self.bytes_left.load(Ordering::Relaxed).checked_sub(path.len()) {
+            Some(left) => {
+                self.bytes_left.store(left, Ordering::Relaxed);
+                self.texts.deciding(path, self.paths).map(RuleText::decision)
+            }
+            None => {
+                let compile = || CompiledRules::new(&self.texts, self.paths);
+                let compiled = self.compiled.get_or_init(compile);
+                compiled.decision(compiled.rules.decide(path))
+            }
+        }
+    }
+}
+
+impl CompiledRules {
+    fn new(texts: &RuleTexts, paths: &PathRules) -> CompiledRules {
+        let (entries, OrderedRules { patterns, verdicts, .. }) = texts.distinct(paths);
+        let rules = RuleSetBuf::new(&patterns, &verdicts);
+        CompiledRules { rules: SharedRuleSet::new(rules, Settings::default()), entries }
+    }
+
+    #[inline]
+    fn decision(&self, outcome: Outcome) -> Option<Decision> {
+        Some(self.entries[outcome.pattern()?].decision())
     }
 }
 

@@ -37,12 +37,32 @@ impl Selection {
         agent: impl Into<Option<&'a AgentChain>>,
         dialect: &Dialect,
     ) -> Selection {
-        let Some(agent) = agent.into() else {
-            let audience = Audience::among(file, dialect, |_| false);
-            return Selection::of_named(None, &audience);
+        let tokens = agent.into().into_iter().flat_map(AgentChain::tokens).enumerate();
+        let line_of = |token| {
+            let mut lines = file.user_agents().iter();
+            lines.find(|line| robot_named(line.value, Some(token), dialect))
         };
-        let audience = Audience::of_agents(file, std::slice::from_ref(agent), dialect);
-        Selection::of_named(audience.named(agent, dialect), &audience)
+        // A name that occurs in a token may differ from those of other groups that occur in it.
+        let named = tokens.filter_map(|(position, token)| Some((position, line_of(token)?))).next();
+        let name = named.and_then(|(_, line)| robot_name(line.value, dialect));
+        let several = match name {
+            Some(_) => dialect.groups.several_named,
+            None => dialect.groups.several_default,
+        };
+        let mut groups = Vec::new();
+        for (position, group) in file.groups().iter().enumerate() {
+            let applies = |line: &UserAgentLine<'_>| match name {
+                Some(name) => {
+                    has_prefix(line.value, name)
+                        && robot_name(line.value, dialect).is_some_and(|it| it.len() == name.len())
+                }
+                None => is_default(line.value, dialect),
+            };
+            if file.user_agents_of(group).iter().any(applies) {
+                add_group(&mut groups, position, several);
+            }
+        }
+        Selection { groups, token: named.map(|(position, _)| position) }
     }
 
     /// Returns the groups of the robot that the token at a position of an agent's chain names, otherwise
@@ -92,9 +112,17 @@ pub(super) fn naming_line<'t>(
     *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
+/// Returns whether `value` begins with `name`, ignoring case.
+fn has_prefix(value: &[u8], name: &[u8]) -> bool {
+    value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+}
+
 /// Returns whether a user-agent line with `value` names the robot `token`.
 fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
-    robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
+    // A name begins its value, and most are of another robot.
+    let may_be =
+        dialect.groups.names_agent != NamesAgent::Equal || has_prefix(value, token.as_bytes());
+    may_be && robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
 }
 
 /// Returns whether a user-agent line with `value` names the robot `token`, or the default group if

@@ -19,7 +19,7 @@
 use portcullis_dialect::dialect::{IndexPage, PathRules, UnrootedPattern};
 
 use super::escape::normalise;
-use super::plain::is_plain_between_stars;
+use super::plain::is_plain_but;
 
 /// Writes the normal text of `value`, a rule's value without surrounding white space, to `text`.
 /// Returns false if the value matches no path: it is empty, or no path starts the way it does.
@@ -29,23 +29,47 @@ use super::plain::is_plain_between_stars;
 /// (RFC 9309, section 2.2.2).
 pub fn normal_text(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) -> bool {
     text.clear();
-    let Some(&first) = value.first() else {
-        return false;
-    };
-    if first != b'/' && first != b'*' {
-        match rules.unrooted {
-            UnrootedPattern::NeverMatches => return false,
-            UnrootedPattern::SlashPrepended => text.push(b'/'),
-        }
-    }
-    if rules.wildcards {
-        push_with_wildcards(value, rules, text);
-    } else {
-        push_literal(value, rules, text);
+    push_normal_text(value, rules, false, text)
+}
+
+/// Like [`normal_text`], but appends to `text`: nothing if the value matches no path. If `is_plain`, the
+/// bytes of the value are in normal form.
+#[inline]
+pub(crate) fn push_normal_text(
+    value: &[u8],
+    rules: &PathRules,
+    is_plain: bool,
+    text: &mut Vec<u8>,
+) -> bool {
+    match (value, rules.unrooted) {
+        ([], _) => return false,
         // Every path starts with a slash, so no path starts with a literal star.
-        return first != b'*';
+        ([b'*', ..], _) if !rules.wildcards => return false,
+        ([b'/' | b'*', ..], _) => {}
+        (_, UnrootedPattern::NeverMatches) => return false,
+        (_, UnrootedPattern::SlashPrepended) => text.push(b'/'),
+    }
+    match is_plain {
+        true => text.extend_from_slice(value),
+        false => push_normalised(value, rules, text),
     }
     true
+}
+
+#[inline(never)]
+fn push_normalised(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
+    match rules.wildcards {
+        true => push_with_wildcards(value, rules, text),
+        false => push_literal(value, rules, text),
+    }
+}
+
+/// Returns whether all of `texts`, one behind the other, are in normal form. False negatives are
+/// possible. The last byte of so many of them is `$`.
+pub(crate) fn are_plain(texts: &[u8], anchors: usize, rules: &PathRules) -> bool {
+    rules.wildcards
+        && is_plain_but(b"*$", texts, rules.escapes)
+        && memchr::memchr_iter(b'$', texts).count() == anchors
 }
 
 fn push_with_wildcards(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
@@ -53,7 +77,7 @@ fn push_with_wildcards(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
         Some(body) => (body, true),
         None => (value, false),
     };
-    match is_plain_between_stars(body, rules.escapes) {
+    match is_plain_but(b"*", body, rules.escapes) {
         true => text.extend_from_slice(body),
         false => push_between_stars(body, rules, text),
     }

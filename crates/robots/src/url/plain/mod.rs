@@ -144,12 +144,18 @@ impl Work for IsPlain<'_> {
     }
 }
 
-/// Returns whether the bytes of a pattern between its stars are in normal form. False negatives are
+/// Returns whether the bytes of a pattern are in normal form, but for `others`. False negatives are
 /// possible.
 #[inline]
-pub(super) fn is_plain_between_stars(pattern: &[u8], escapes: Escapes) -> bool {
-    let star = u8x16::splat(b'*');
-    is_plain_by_16(pattern, |chunk| changed(chunk, escapes) & !chunk.simd_eq(star))
+pub(super) fn is_plain_but<const N: usize>(
+    others: &[u8; N],
+    pattern: &[u8],
+    escapes: Escapes,
+) -> bool {
+    let is_other = |chunk: u8x16, byte: &u8| chunk.simd_eq(u8x16::splat(*byte));
+    is_plain_by_16(pattern, |chunk| {
+        others.iter().fold(changed(chunk, escapes), |all, byte| all & !is_other(chunk, byte))
+    })
 }
 
 /// Returns whether no byte of a text is among those that `changed` marks in a chunk.
