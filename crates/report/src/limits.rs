@@ -39,7 +39,7 @@ pub const ACCOUNT_DROPPED_HOSTS_MAX: usize = 64 * 1024;
 pub const ACCOUNT_DROPPED_HOSTS_SHOWN: usize = 20;
 
 /// Characters of a rule, host or URL on a page. A longer text ends with `…`; the JSON has up to
-/// [`SHOWN_BYTES_MAX`](portcullis_text::limits::SHOWN_BYTES_MAX) bytes.
+/// [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) bytes.
 ///
 /// Source: our choice, about four lines of a cell.
 pub const PAGE_TEXT_CHARACTERS_MAX: usize = 200;

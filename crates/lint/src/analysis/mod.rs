@@ -109,7 +109,7 @@ pub enum Bound {
     Positions(u64),
     /// [`AnalysisLimits::states_max`], with its value.
     States(usize),
-    /// A longer path would make a URL longer than [`URL_BYTES_MAX`](portcullis_dialect::limits::URL_BYTES_MAX).
+    /// A longer path would make a URL longer than [`URL_BYTES_MAX`].
     PathBytes,
 }
 
