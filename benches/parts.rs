@@ -20,7 +20,7 @@ use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use portcullis_bench::Originals;
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
-use portcullis_engine::{Cache, Outcome, RuleSetBuf};
+use portcullis_engine::{Cache, Outcome, RuleSetBuf, Settings};
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::{RobotsTxt, records};
 use portcullis_robots::url::{SplitUrl, compared_path, host_key, split};
@@ -84,9 +84,10 @@ impl Walk {
     /// Counts the paths that a rule decides.
     fn decide(&mut self) -> usize {
         let Walk { rule_sets, questions } = self;
+        let settings = Settings::default();
         let mut decides = |(number, path): &&(usize, Vec<u8>)| {
             let (rules, cache) = &mut rule_sets[*number];
-            rules.as_rule_set().decide(black_box(path), cache) != Outcome::NONE
+            rules.as_rule_set().decide(black_box(path), &settings, cache) != Outcome::NONE
         };
         questions.iter().filter(&mut decides).count()
     }

@@ -6,7 +6,7 @@ use std::sync::Once;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::StepCounts;
+use portcullis_engine::StepCounts;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{RobotsTxt, Statement};

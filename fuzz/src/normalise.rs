@@ -4,7 +4,7 @@ use portcullis_dialect::Verdict;
 use portcullis_dialect::dialect::{Dialect, Escapes, UnrootedPattern};
 use portcullis_engine::bytes::percent_triplet;
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{Cache, Limits, Outcome, RuleSetBuf, Settings, pattern_matches};
+use portcullis_engine::{Cache, Limits, Outcome, RuleSetBuf, Settings};
 use portcullis_oracle as oracle;
 use portcullis_robots::url::{compared_path, normal_text, normalise as normal_form, split};
 
@@ -94,7 +94,7 @@ fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
     assert!(dialect.paths.unrooted == UnrootedPattern::NeverMatches || text[0] == b'/');
     let mut patterns = PatternList::new();
     patterns.push(&text, dialect.paths.wildcards);
-    let matches = pattern_matches(&patterns.get(0), path);
+    let matches = patterns.get(0).matches(path);
     assert_eq!(matches, judged, "{} {pattern:?} {path:?}", dialect.name);
     for limits in configurations().map(|configuration| configuration.limits) {
         let matches = automaton_matches(patterns.clone(), path, &limits);
@@ -104,8 +104,9 @@ fn check_pattern(dialect: &Dialect, pattern: &[u8], path: &[u8]) {
 
 fn automaton_matches(patterns: PatternList, path: &[u8], limits: &Limits) -> bool {
     let rules = RuleSetBuf::new(&patterns, &[Verdict::Allow]);
-    let mut cache = Cache::new(Settings { limits: *limits, ..Settings::default() });
-    let mut decide = || rules.as_rule_set().decide(path, &mut cache);
+    let settings = Settings { limits: *limits, ..Settings::default() };
+    let mut cache = Cache::default();
+    let mut decide = || rules.as_rule_set().decide(path, &settings, &mut cache);
     let first = decide();
     assert_eq!(decide(), first, "an answer stays");
     first != Outcome::NONE

@@ -2,7 +2,7 @@
 //! blocks, in every kind of set.
 
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::StepCounts;
+use portcullis_engine::StepCounts;
 use portcullis_robots::syntax::RobotsTxt;
 
 use crate::decide::Question;

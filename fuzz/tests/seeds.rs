@@ -6,7 +6,7 @@ mod seeds;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use portcullis_engine::block::StepCounts;
+use portcullis_engine::StepCounts;
 use portcullis_fuzz::{decide_counted, sitemap_compared};
 use seeds::Seeds;
 

@@ -3,7 +3,7 @@
 
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::automaton::Work;
+use portcullis_engine::Work;
 use portcullis_testkit::{Configuration, Engine, agents, set_everywhere};
 
 use crate::shapes::{self, Shape};

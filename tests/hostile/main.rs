@@ -14,9 +14,8 @@ use bstr::ByteSlice;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_engine::automaton::Work;
 use portcullis_engine::limits::{DFA_CACHE_BYTES_MAX, DFA_PATTERN_BYTES_MAX};
-use portcullis_engine::{Cache, Limits, RuleSet, RuleSetBuf, Settings, pattern_matches};
+use portcullis_engine::{Cache, Limits, RuleSet, RuleSetBuf, Settings, Work};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -79,8 +78,13 @@ fn paths(shape: &Shape, rules: &OrderedRules) -> Vec<Vec<u8>> {
 }
 
 /// The verdict of the deciding rule, and its pattern; `None` if no rule matches.
-fn decide(rules: RuleSet<'_>, path: &[u8], cache: &mut Cache) -> Option<(Verdict, usize)> {
-    let outcome = rules.decide(path, cache);
+fn decide(
+    rules: RuleSet<'_>,
+    path: &[u8],
+    settings: &Settings,
+    cache: &mut Cache,
+) -> Option<(Verdict, usize)> {
+    let outcome = rules.decide(path, settings, cache);
     let verdict = if outcome.allows() { Verdict::Allow } else { Verdict::Disallow };
     outcome.pattern().map(|pattern| (verdict, pattern))
 }
@@ -104,20 +108,20 @@ fn check(shape: &Shape) {
         Limits { dfa_pattern_bytes_max: 0, ..automata },
     ];
     for limits in limits {
-        let mut cache = Cache::new(Settings { limits, ..Settings::default() });
+        let (settings, mut cache) = (Settings { limits, ..Settings::default() }, Cache::default());
         for (path, judged) in paths.iter().zip(&judged) {
-            compare(&ordered, decide(rules, path, &mut cache), path, *judged);
+            compare(&ordered, decide(rules, path, &settings, &mut cache), path, *judged);
         }
         for (path, scanned) in paths.iter().zip(&scanned) {
             let before = cache.work();
-            let verdict = decide(rules, path, &mut cache).map(|(verdict, _)| verdict);
+            let verdict = decide(rules, path, &settings, &mut cache).map(|(verdict, _)| verdict);
             assert_eq!(verdict, *scanned, "{}", path.as_bstr());
             check_memory(&cache, bytes);
             check_scan(before, cache.work(), path, bytes);
         }
         // By now states exist for these paths, or building has stopped.
         for (path, judged) in paths.iter().zip(&judged) {
-            compare(&ordered, decide(rules, path, &mut cache), path, *judged);
+            compare(&ordered, decide(rules, path, &settings, &mut cache), path, *judged);
         }
     }
     check_program();
@@ -137,7 +141,7 @@ fn compare(rules: &OrderedRules, answer: Option<(Verdict, usize)>, path: &[u8], 
 
 /// Scans the rules for the first that matches.
 fn scanned(rules: &OrderedRules, path: &[u8]) -> Option<Verdict> {
-    let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
+    let first = rules.patterns.iter().position(|pattern| pattern.matches(path));
     first.map(|index| rules.verdicts[index])
 }
 

@@ -14,9 +14,8 @@ use aho_corasick::AhoCorasick;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_engine::automaton::{RegexCache, RegexEngine};
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{Limits, Outcome, outcomes, pattern_matches};
+use portcullis_engine::{GaveUp, Limits, RegexCache, RegexEngine};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -264,7 +263,7 @@ impl RuleSets {
 
 /// Tries the patterns in order of precedence. The first match decides.
 fn first_match_allows(rules: &OrderedRules, path: &[u8]) -> bool {
-    let first = rules.patterns.iter().position(|pattern| pattern_matches(&pattern, path));
+    let first = rules.patterns.iter().position(|pattern| pattern.matches(path));
     first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow)
 }
 
@@ -279,7 +278,7 @@ impl Matcher for Scan {
     }
 
     fn bytes(&self) -> Option<u64> {
-        Some(self.0.sets.iter().map(|rules| rules.patterns.memory_bytes() as u64).sum())
+        Some(self.0.sets.iter().map(|rules| rules.patterns.byte_len() as u64).sum())
     }
 }
 
@@ -341,7 +340,7 @@ impl Matcher for Literals {
         }
         self.candidates.sort_unstable();
         self.candidates.dedup();
-        let matches = |&&place: &&usize| pattern_matches(&rules.patterns.get(place), path);
+        let matches = |&&place: &&usize| rules.patterns.get(place).matches(path);
         let first = self.candidates.iter().find(matches);
         first.is_none_or(|&first| rules.verdicts[first] == Verdict::Allow)
     }
@@ -368,7 +367,7 @@ struct Regex {
 impl Regex {
     fn new(rule_sets: RuleSets) -> Result<Regex, EngineError> {
         let build = |rules: &OrderedRules| {
-            let engine = RegexEngine::new(&rules.patterns, &outcomes(&rules.verdicts))
+            let engine = RegexEngine::new(rules.patterns.iter())
                 .map_err(|error| EngineError(error.to_string()))?;
             let cache = engine.cache();
             Ok((engine, cache))
@@ -384,10 +383,10 @@ impl Matcher for Regex {
         let Some(set) = self.rule_sets.rule_set(question) else { return true };
         let (engine, cache) = &mut self.engines[set];
         let path = question.path.as_bytes();
-        match engine.decide(path, cache) {
-            Some(outcome) => outcome == Outcome::NONE || outcome.allows(),
-            // It gave up.
-            None => first_match_allows(&self.rule_sets.sets[set], path),
+        let rules = &self.rule_sets.sets[set];
+        match engine.first_match(path, cache) {
+            Ok(first) => first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow),
+            Err(GaveUp) => first_match_allows(rules, path),
         }
     }
 

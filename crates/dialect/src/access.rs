@@ -17,6 +17,7 @@
 //! assert_eq!(outcome.verdict, Verdict::Disallow);
 //! ```
 
+use crate::decision::{Decision, PolicyState, Reason};
 use crate::dialect::{AccessOutcome, AccessRules};
 
 /// The result of one GET /robots.txt.
@@ -50,6 +51,20 @@ pub enum Access {
     NotModified,
     /// There is no file, with this outcome.
     Outcome(AccessOutcome),
+}
+
+impl AccessOutcome {
+    /// Returns the decision on every URL; unknown where rules would decide.
+    pub const fn decision(self) -> Decision {
+        let reason = match self.state {
+            PolicyState::NoRules => Reason::NoRules,
+            PolicyState::Unavailable => Reason::Unavailable,
+            PolicyState::Unreachable => Reason::Unreachable,
+            PolicyState::Deferred => Reason::Deferred,
+            PolicyState::Rules | PolicyState::Unknown => return Decision::UNKNOWN,
+        };
+        Decision::without_rule(self.verdict, reason)
+    }
 }
 
 impl AccessRules {

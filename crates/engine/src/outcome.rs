@@ -2,15 +2,23 @@
 
 use portcullis_dialect::Verdict;
 
-/// The first pattern that matches a path, by its number, and its verdict; or [`Outcome::NONE`].
+/// The first pattern that matches a path, by its number, and its verdict; or [`Outcome::NONE`]; or,
+/// where a [block](crate::block) asked no rule set, an opaque number of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Outcome(pub(crate) u32);
+
+/// The bit of an outcome that no rule set gave.
+pub(crate) const OPAQUE: u32 = 1 << 31;
 
 impl Outcome {
     /// No pattern matches.
     pub const NONE: Outcome = Outcome(0);
 
-    /// The largest number.
+    /// There is no answer, because the bytes of the rule set changed after they were checked.
+    pub const LOST: Outcome = Outcome::opaque(OPAQUE - 1);
+
+    /// The largest number of a pattern.
     pub const NUMBER_MAX: u32 = (1 << 30) - 1;
 
     /// Returns the outcome of a pattern with this number and verdict.
@@ -26,18 +34,23 @@ impl Outcome {
         Outcome(number << 1 | allows as u32)
     }
 
-    /// Returns the number of the pattern, counted from 1 in order of precedence; 0 if none matches.
-    #[inline]
-    pub const fn number(self) -> u32 {
-        self.0 >> 1
+    /// Returns an outcome of which the engine knows nothing.
+    pub const fn opaque(number: u32) -> Outcome {
+        Outcome(number | OPAQUE)
+    }
+
+    /// Returns the number of an opaque outcome; `None` if a rule set was asked.
+    #[inline(always)]
+    pub const fn as_opaque(self) -> Option<u32> {
+        if self.0 & OPAQUE != 0 { Some(self.0 & !OPAQUE) } else { None }
     }
 
     /// Returns the index of the pattern; `None` if none matches.
     #[inline]
     pub const fn pattern(self) -> Option<usize> {
-        match self.number() {
-            0 => None,
-            number => Some(number as usize - 1),
+        match self.0 >> 1 {
+            number @ 1..=Outcome::NUMBER_MAX => Some(number as usize - 1),
+            _ => None,
         }
     }
 
@@ -45,13 +58,19 @@ impl Outcome {
     /// invalid.
     #[inline]
     pub(crate) const fn is_valid(self) -> bool {
-        self.0 != 1
+        self.0 != 1 && self.0 & OPAQUE == 0
     }
 
     /// Returns whether the pattern allows; false if no pattern matches.
     #[inline]
     pub const fn allows(self) -> bool {
-        self.0 & 1 != 0
+        self.0 & (OPAQUE | 1) == 1
+    }
+
+    /// Returns whether the path is allowed: by the pattern, or because none matches.
+    #[inline]
+    pub const fn is_allowed(self) -> bool {
+        self.0 == 0 || self.allows()
     }
 }
 

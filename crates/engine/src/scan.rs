@@ -1,10 +1,7 @@
 //! A scan: all patterns of a rule set in one pass over a path, without states.
 //!
-//! The fallback for paths that need more states than the build budget allows, and home of
-//! [`matches()`], which matches one pattern. A pattern matches if its first literal is a prefix of
-//! the path, each later literal follows the one before, and an anchored last literal ends the path.
-//! Taking each literal at its first occurrence leaves the most room for the rest, so nothing
-//! backtracks.
+//! It stands in where an automaton would not pay. A pattern matches if its first literal is a prefix
+//! of the path, each later literal follows the one before, and an anchored last literal ends the path.
 //!
 //! Patterns that begin with the same literals are found together: the *steps* of all patterns are a
 //! tree. A step is found where its literal first occurs behind the step before it, and the steps
@@ -26,11 +23,10 @@
 //! search. Building sorts the literals and the patterns. Memory: about forty bytes per literal.
 
 use memchr::memmem;
-use wide::u8x16;
 
-use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
+use crate::bytes::first_bytes;
 use crate::limits::SEARCHED_BYTES_MAX;
-use crate::pattern::{PathPattern, PatternList};
+use crate::pattern::Pattern;
 
 /// No literal, step or pattern.
 const NONE: u32 = u32::MAX;
@@ -44,6 +40,8 @@ const WHOLE: u32 = NONE;
 /// The literals of a rule set, and the tree of its steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Scanner {
+    /// The literals of all patterns, one after another.
+    bytes: Vec<u8>,
     /// The distinct prefixes, ascending.
     prefixes: Vec<Prefix>,
     /// The distinct literals behind stars, ascending: `searched` of them, then the long ones.
@@ -152,18 +150,13 @@ fn head(text: &[u8]) -> u64 {
 }
 
 /// Texts of a rule set, numbered as they come; equal ones too.
-struct Texts<'p> {
-    /// The bytes of all patterns.
-    bytes: &'p [u8],
+#[derive(Default)]
+struct Texts {
     /// By number. Most texts differ in their heads, which are compared without a memory access.
     texts: Vec<(u64, Text)>,
 }
 
-impl<'p> Texts<'p> {
-    fn with_capacity(bytes: &'p [u8], capacity: usize) -> Texts<'p> {
-        Texts { bytes, texts: Vec::with_capacity(capacity) }
-    }
-
+impl Texts {
     /// Returns the number of the text at `start` of the bytes.
     #[inline]
     fn number(&mut self, text: &[u8], start: usize) -> u32 {
@@ -174,9 +167,10 @@ impl<'p> Texts<'p> {
         number
     }
 
-    /// Returns the distinct texts, ascending, and the place of each number among them.
-    fn sorted(mut self) -> (Vec<Text>, Vec<u32>) {
-        let of = |text: &Text| text.of(self.bytes);
+    /// Returns the distinct texts, ascending, and the place of each number among them. `bytes` are
+    /// those of all patterns.
+    fn sorted(mut self, bytes: &[u8]) -> (Vec<Text>, Vec<u32>) {
+        let of = |text: &Text| text.of(bytes);
         self.texts.sort_unstable_by(|(head, text), (other_head, other)| {
             head.cmp(other_head).then_with(|| match text.length.max(other.length) {
                 // All of both is in their heads, but for zeros at the end.
@@ -195,7 +189,7 @@ impl<'p> Texts<'p> {
             };
             if !sorted.last().is_some_and(is_same) {
                 last_head = head;
-                let parent = parent_of(of(&text), &sorted, self.bytes);
+                let parent = parent_of(of(&text), &sorted, bytes);
                 sorted.push(Text { parent, ..text });
             }
             ranks[text.parent as usize] = sorted.len() as u32 - 1;
@@ -299,35 +293,37 @@ struct Sequence {
     head: u128,
     /// The numbers of its literals, the prefix first.
     numbers: std::ops::Range<u32>,
+    is_anchored: bool,
     pattern: u32,
 }
 
 impl Scanner {
-    pub(crate) fn new(patterns: &PatternList) -> Scanner {
-        let bytes = patterns.bytes();
-        let mut prefixes = Texts::with_capacity(bytes, patterns.len());
-        let mut literals = Texts::with_capacity(bytes, patterns.stars());
-        let mut numbers = Vec::with_capacity(2 * patterns.len() + patterns.stars());
-        let mut sequences = Vec::with_capacity(patterns.len());
-        for (pattern, index) in patterns.iter().zip(0..) {
-            let (first, mut start) = (numbers.len(), pattern.start());
+    /// Prepares the scan of patterns in order of precedence.
+    pub(crate) fn new<'p>(patterns: impl Iterator<Item = Pattern<'p>>) -> Scanner {
+        let mut bytes = Vec::new();
+        let (mut prefixes, mut literals) = (Texts::default(), Texts::default());
+        let (mut numbers, mut sequences) = (Vec::new(), Vec::new());
+        for (pattern, index) in patterns.zip(0..) {
+            let first = numbers.len();
             for literal in pattern.literals() {
                 numbers.push(match numbers.len() == first {
-                    true => prefixes.number(literal, start),
-                    false => literals.number(literal, start),
+                    true => prefixes.number(literal, bytes.len()),
+                    false => literals.number(literal, bytes.len()),
                 });
-                start += literal.len();
+                bytes.extend_from_slice(literal);
             }
-            if pattern.anchored && numbers.len() == first + 1 {
+            let is_anchored = pattern.is_anchored();
+            if is_anchored && numbers.len() == first + 1 {
                 numbers.push(WHOLE);
             }
             let numbers = first as u32..numbers.len() as u32;
-            sequences.push(Sequence { head: 0, numbers, pattern: index });
+            sequences.push(Sequence { head: 0, numbers, is_anchored, pattern: index });
         }
-        let (prefixes, prefix_ranks) = prefixes.sorted();
-        let (literals, ranks) = literals.sorted();
+        bytes.shrink_to_fit();
+        let (prefixes, prefix_ranks) = prefixes.sorted(&bytes);
+        let (literals, ranks) = literals.sorted(&bytes);
         let places = long_last(&literals);
-        for (sequence, pattern) in sequences.iter_mut().zip(patterns.iter()) {
+        for sequence in &mut sequences {
             let numbers =
                 &mut numbers[sequence.numbers.start as usize..sequence.numbers.end as usize];
             let (prefix, rest) = numbers.split_first_mut().expect("a pattern has a prefix");
@@ -335,7 +331,7 @@ impl Scanner {
             for number in rest.iter_mut().filter(|number| **number != WHOLE) {
                 *number = places[ranks[*number as usize] as usize];
             }
-            if let Some(last) = rest.last_mut().filter(|_| pattern.anchored) {
+            if let Some(last) = rest.last_mut().filter(|_| sequence.is_anchored) {
                 *last |= ENDS_PATH;
             }
             // One more than a number, so that the end of a sequence is below all of them.
@@ -352,7 +348,7 @@ impl Scanner {
     }
 
     /// Returns a scanner without prefixes and steps.
-    fn of_literals(texts: &[Text], places: &[u32], bytes: &[u8]) -> Scanner {
+    fn of_literals(texts: &[Text], places: &[u32], bytes: Vec<u8>) -> Scanner {
         let literal = |text| Literal {
             text,
             slot: 0,
@@ -373,14 +369,15 @@ impl Scanner {
         let of_slots = set_slots(&mut literals[..searched]);
         let begins_before = |byte: usize| {
             let is_before = |literal: &Literal| {
-                literal.text.of(bytes).first().is_none_or(|&first| usize::from(first) < byte)
+                literal.text.of(&bytes).first().is_none_or(|&first| usize::from(first) < byte)
             };
             literals[..searched].partition_point(is_before) as u32
         };
         let starts: Vec<u32> = (0..=256).map(begins_before).collect();
-        set_common(&mut literals[..searched], &starts, bytes);
+        set_common(&mut literals[..searched], &starts, &bytes);
         let waiting = vec![0; searched.div_ceil(WORD_BITS)];
         Scanner {
+            bytes,
             prefixes: Vec::new(),
             literals,
             searched,
@@ -459,7 +456,8 @@ impl Scanner {
 
     /// Returns the memory held, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.prefixes)
+        self.bytes.capacity()
+            + size_of_val(&*self.prefixes)
             + size_of_val(&*self.literals)
             + size_of_val(&*self.starts)
             + 2 * size_of_val(&*self.waiting)
@@ -470,12 +468,8 @@ impl Scanner {
     }
 
     /// Returns the first pattern that matches `path`, and the work: pieces of 64 bytes compared, and
-    /// literals and steps visited. `patterns` is the list given to [`Scanner::new`].
-    pub(crate) fn first_match(
-        &mut self,
-        patterns: &PatternList,
-        path: &[u8],
-    ) -> (Option<usize>, u64) {
+    /// literals and steps visited.
+    pub(crate) fn first_match(&mut self, path: &[u8]) -> (Option<usize>, u64) {
         self.round = self.round.checked_add(1).unwrap_or_else(|| {
             self.literals.iter_mut().for_each(|literal| literal.round = 0);
             1
@@ -483,7 +477,9 @@ impl Scanner {
         self.waiting.copy_from_slice(&self.waiting_first);
         self.found_at.clear();
         self.found_at.resize(path.len() + 1, NONE);
-        let mut pass = Pass { bytes: patterns.bytes(), path, best: NONE, live: 0, work: 0 };
+        // Taken for the pass: its steps change the rest of the scanner.
+        let bytes = std::mem::take(&mut self.bytes);
+        let mut pass = Pass { bytes: &bytes, path, best: NONE, live: 0, work: 0 };
         self.begin(&mut pass);
         for place in 0..=path.len() {
             if pass.best == 0 || pass.live == 0 {
@@ -492,7 +488,9 @@ impl Scanner {
             self.wait_from(place, &mut pass);
             self.find_at(place, &mut pass);
         }
-        ((pass.best != NONE).then_some(pass.best as usize), pass.work)
+        let (best, work) = (pass.best, pass.work);
+        self.bytes = bytes;
+        ((best != NONE).then_some(best as usize), work)
     }
 
     /// Finds the prefixes that begin the path.
@@ -721,89 +719,4 @@ fn common_bytes(one: &[u8], other: &[u8]) -> usize {
     let start = same * PIECE_BYTES;
     let rest = one[start..].iter().zip(&other[start..]);
     start + rest.take_while(|(one, other)| one == other).count()
-}
-
-/// Returns whether `pattern` matches `path`.
-#[inline]
-pub fn matches(pattern: &PathPattern<'_>, path: &[u8]) -> bool {
-    literals_match(pattern.literals(), pattern.anchored, path)
-}
-
-/// Returns whether a pattern of these literals, separated by stars, matches `path`.
-#[inline]
-pub fn literals_match<'l>(
-    mut literals: impl Iterator<Item = &'l [u8]>,
-    is_anchored: bool,
-    path: &[u8],
-) -> bool {
-    let first = literals.next().unwrap_or_default();
-    let Some(mut rest) = path.strip_prefix(first) else {
-        return false;
-    };
-    let Some(mut literal) = literals.next() else {
-        return !is_anchored || rest.is_empty();
-    };
-    for following in literals {
-        let Some(position) = find(rest, literal) else {
-            return false;
-        };
-        rest = &rest[position + literal.len()..];
-        literal = following;
-    }
-    match is_anchored {
-        true => rest.ends_with(literal),
-        false => find(rest, literal).is_some(),
-    }
-}
-
-/// The longest text that is searched without preparation, which takes longer than searching so
-/// little.
-const SHORT_BYTES: usize = 128;
-
-/// Returns the position of the first occurrence of `literal` in `text`.
-#[inline]
-fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
-    let (Some(&first), Some(&last)) = (literal.first(), literal.last()) else { return Some(0) };
-    let last_start = text.len().checked_sub(literal.len())?;
-    if text.len() > SHORT_BYTES {
-        // Most literals are near, and nothing has to be prepared for them.
-        let found = find(&text[..SHORT_BYTES], literal);
-        let far = || {
-            let start = (SHORT_BYTES + 1).saturating_sub(literal.len());
-            memmem::find(&text[start..], literal).map(|position| start + position)
-        };
-        return found.or_else(far);
-    }
-    // Sixteen positions at once: the first and the last byte of the literal have to match.
-    let places = |from: usize, byte: u8| {
-        let bytes = u8x16::new(first_bytes(&text[from..]).to_le_bytes());
-        bytes.simd_eq(u8x16::splat(byte)).to_bitmask()
-    };
-    let occurs = |place: &usize| *place <= last_start && text[*place..].starts_with(literal);
-    (0..=last_start).step_by(CHUNK_BYTES).find_map(|start| {
-        let ends = places(start, first) & places(start + literal.len() - 1, last);
-        bits(ends & 0xffff).map(|place| start + place).find(occurs)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_occurrence_is_found() {
-        let text: Vec<u8> = (0..170_usize).map(|place| b"ab/\0"[place * place % 7 % 4]).collect();
-        for length in [0, 1, 2, 15, 16, 17, 33, 40, 128, 129, 150, 170] {
-            let text = &text[..length];
-            for start in 0..=length {
-                for end in start..=length.min(start + 20) {
-                    let literal = &text[start..end];
-                    let expected = (0..=length).find(|&place| text[place..].starts_with(literal));
-                    assert_eq!(find(text, literal), expected, "{length} {start} {end}");
-                    let absent = [literal, b"x"].concat();
-                    assert_eq!(find(text, &absent), None);
-                }
-            }
-        }
-    }
 }

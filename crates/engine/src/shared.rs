@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::cache::Cache;
 use crate::config::Settings;
 use crate::outcome::Outcome;
-use crate::ruleset::RuleSetBuf;
-use crate::strategy::{decide_at_once, decide_if};
+use crate::ruleset::{RuleSet, RuleSetBuf};
+use crate::strategy::{Always, Question, decide_if};
 use crate::vectors::Work;
 
 /// A rule set that threads share.
@@ -17,43 +17,39 @@ use crate::vectors::Work;
 pub struct SharedRuleSet {
     rules: RuleSetBuf,
     settings: Settings,
-    caches: Mutex<Vec<Cache>>,
+    pool: Mutex<Vec<Cache>>,
 }
 
 impl SharedRuleSet {
     /// Returns the rule set with an empty pool.
     pub fn new(rules: RuleSetBuf, settings: Settings) -> SharedRuleSet {
-        SharedRuleSet { rules, settings, caches: Mutex::default() }
+        SharedRuleSet { rules, settings, pool: Mutex::default() }
     }
 
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
     #[inline]
     pub fn decide(&self, path: &[u8]) -> Outcome {
-        let decided = decide_at_once(self.rules.as_lines(), path, &self.settings);
-        decided.unwrap_or_else(|| self.ask_automaton(path))
+        self.decide_if(Always, path).unwrap_or(Outcome::LOST)
     }
 
-    /// Like [`SharedRuleSet::decide`], if `condition` holds, in one function for the kind of vectors.
-    /// `None` if it does not, or if the path needs an automaton.
+    /// Like [`SharedRuleSet::decide`] if `condition` holds, otherwise `None`. Both are one function for
+    /// the kind of vectors.
     #[inline]
     pub fn decide_if(&self, condition: impl Work<Output = bool>, path: &[u8]) -> Option<Outcome> {
-        decide_if(condition, self.rules.as_lines(), path, &self.settings)
+        let question =
+            Question { lines: self.rules.as_lines(), path, limits: &self.settings.limits };
+        let automaton = |rules: RuleSet<'_>| self.ask_automaton(rules, path);
+        decide_if(condition, question, self.settings.vectors, automaton)
     }
 
     #[inline(never)]
-    fn ask_automaton(&self, path: &[u8]) -> Outcome {
+    fn ask_automaton(&self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
         // A thread that panicked took its cache with it.
-        let pool = || self.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut cache = pool().pop().unwrap_or_else(|| Cache::new(self.settings));
-        let outcome = cache.ask_automaton(self.rules.as_rule_set(), path);
+        let pool = || self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = pool().pop().unwrap_or_default();
+        let outcome = cache.decide(0, rules, path, &self.settings.limits);
         pool().push(cache);
         outcome
-    }
-
-    /// Returns the memory held, in bytes.
-    pub fn memory_bytes(&self) -> usize {
-        let pool = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        self.rules.as_bytes().len() + pool.iter().map(Cache::memory_bytes).sum::<usize>()
     }
 }
 

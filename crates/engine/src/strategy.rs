@@ -5,29 +5,26 @@
 //! | 1 first probe | it begins like no required prefix, and no literal is required; constant rule sets end here | 1 cache line |
 //! | 2 prefixes, literals | it has no required prefix and no required literal of any pattern | 1 or 2 more |
 //! | 3 candidates | the index names at most [`candidates_tried_max`](crate::Limits) patterns, which are matched one by one | a search each |
-//! | 4 automaton | the patterns are small and asked often: a lazy DFA | a table look-up per byte |
+//! | 4 patterns, lazy DFA | the patterns are small: they are tried one by one, and by a DFA if they are asked often | a search each, then a table look-up per byte |
 //! | 5 scan | always | one pass for all patterns |
 //!
-//! The automaton defines the answer. Each step before it is an accelerator that must agree with it;
-//! the scan stands in for it. Steps are ordered by cost, and each leaves few paths to the next: of real
-//! URLs, nine in ten end at step 1 or 2 and fewer than one in a hundred gets behind step 3.
+//! What defines the answer is the first pattern of the list that matches. Each step is an accelerator that
+//! must agree with it. Steps are ordered by cost, and each leaves few paths to the next: of real URLs,
+//! nine in ten end at step 1 or 2 and fewer than one in a hundred gets behind step 3.
 //!
-//! [`RuleSet::decide`] takes one path through the steps. A [block](crate::block) takes
-//! many questions through the same functions, each step over the whole block before the next one
-//! starts, so that memory accesses overlap.
+//! A [block](crate::block) takes step 1 for all its questions, because there vectors and prefetching
+//! pay. Every question that is left takes steps 2 to 5 in one function, whoever asked it.
 
+use crate::automaton;
 use crate::cache::Cache;
+use crate::candidates::{Found, try_candidates};
 use crate::config::Settings;
-use crate::filter::{FirstProbe, Found};
+use crate::filter::{FirstProbe, probe_literals, probe_prefixes};
+use crate::limits::Limits;
 use crate::line::Line;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
-use crate::vectors::{Kind, Work};
-
-/// Steps 2 and 3, by their names in the table; step 1 is [`FirstProbe::of`].
-pub(crate) use crate::filter::{
-    probe_literals as literals, probe_prefixes as prefixes, try_candidates as candidates,
-};
+use crate::vectors::{Kernels, Kind, Vectors, Work};
 
 impl RuleSet<'_> {
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form. `cache`
@@ -37,81 +34,153 @@ impl RuleSet<'_> {
     ///
     /// If `cache` was used with another rule set, this may panic or give a wrong answer.
     #[inline]
-    pub fn decide(&self, path: &[u8], cache: &mut Cache) -> Outcome {
-        match self.decide_at_once(path, cache.settings()) {
-            Some(outcome) => outcome,
-            // Steps 4 and 5.
-            None => cache.ask_automaton(*self, path),
+    pub fn decide(&self, path: &[u8], settings: &Settings, cache: &mut Cache) -> Outcome {
+        let limits = &settings.limits;
+        let question = Question { lines: self.lines(), path, limits };
+        let automaton = |rules: RuleSet<'_>| cache.decide(0, rules, path, limits);
+        decide_if(Always, question, settings.vectors, automaton).unwrap_or(Outcome::LOST)
+    }
+}
+
+/// A rule set and a path.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'q> {
+    /// The rule set begins at the first line. Others may follow it.
+    pub(crate) lines: &'q [Line],
+    /// In normal form.
+    pub(crate) path: &'q [u8],
+    pub(crate) limits: &'q Limits,
+}
+
+/// What step 1 left open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// Whether the path may begin with a prefix.
+    pub(crate) prefixes: bool,
+    /// Whether the path has to be searched for literals.
+    pub(crate) literals: bool,
+    /// Whether there was no probe: the prefilter is off, or cannot decide the path.
+    pub(crate) all: bool,
+}
+
+/// How often each step answered the questions of a thread. The prefilter answered the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepCounts {
+    /// Questions, one per path and rule set.
+    pub questions: u64,
+    /// Questions that asked no rule set.
+    pub constant: u64,
+    /// Questions answered by trying candidates of the prefilter.
+    pub candidates: u64,
+    /// Entries of the prefilter's index that were read.
+    pub entries: u64,
+    /// Questions answered by steps 4 and 5.
+    pub automata: u64,
+    /// The work of those.
+    pub work: automaton::Work,
+}
+
+impl std::ops::AddAssign for StepCounts {
+    fn add_assign(&mut self, other: StepCounts) {
+        self.questions += other.questions;
+        self.constant += other.constant;
+        self.candidates += other.candidates;
+        self.entries += other.entries;
+        self.automata += other.automata;
+        self.work += other.work;
+    }
+}
+
+impl Question<'_> {
+    /// Answers by all steps. `automaton` takes the last two.
+    #[inline(always)]
+    fn decide(self, kind: impl Kind, automaton: impl FnOnce(RuleSet<'_>) -> Outcome) -> Outcome {
+        let probed = self.limits.candidates_tried_max.and_then(|_| {
+            let first = FirstProbe::of(self.lines, 0)?;
+            Some((first.otherwise, first.probe_prefixes(self.path)?, first.has_literals))
+        });
+        let open = match probed {
+            Some((otherwise, false, false)) => return otherwise,
+            Some((_, prefixes, literals)) => Open { prefixes, literals, all: false },
+            None => Open { all: true, ..Open::default() },
+        };
+        self.rest(open, kind, &mut StepCounts::default(), automaton)
+    }
+
+    /// Answers what step 1 left open, by the other steps.
+    #[inline(always)]
+    pub(crate) fn rest(
+        self,
+        open: Open,
+        kind: impl Kernels,
+        counts: &mut StepCounts,
+        automaton: impl FnOnce(RuleSet<'_>) -> Outcome,
+    ) -> Outcome {
+        let Question { lines, path, limits } = self;
+        if !open.all {
+            let prefix_levels = if open.prefixes { probe_prefixes(lines, path, kind) } else { 0 };
+            let literals = open.literals && probe_literals(lines, path, kind);
+            if prefix_levels == 0 && !literals {
+                return FirstProbe::of(lines, 0).map_or(Outcome::LOST, |first| first.otherwise);
+            }
+            let Some(rules) = RuleSet::view(lines) else { return Outcome::LOST };
+            let entries_max = limits.candidates_tried_max.unwrap_or(0);
+            let (mut left, found) = (entries_max, Found { prefix_levels, literals });
+            let tried = try_candidates(rules, path, found, &mut left, kind);
+            counts.entries += (entries_max - left) as u64;
+            if let Some(outcome) = tried {
+                counts.candidates += 1;
+                return outcome;
+            }
         }
-    }
-
-    /// Like [`RuleSet::decide`], by the steps that need no cache: 1 to 3. `None` for the few paths
-    /// that need an automaton.
-    #[inline]
-    pub fn decide_at_once(&self, path: &[u8], settings: &Settings) -> Option<Outcome> {
-        decide_at_once(self.filter.lines(), path, settings)
+        counts.automata += 1;
+        RuleSet::view(lines).map_or(Outcome::LOST, automaton)
     }
 }
 
-/// [`RuleSet::decide_at_once`] for the rule set at the start of `lines`, which is viewed only if
-/// there are candidates.
+/// Returns the outcome of a question if `condition` holds, otherwise `None`.
 ///
-/// Not inlined, like [`decide_if`]: the steps are compiled here, once and as a whole.
-#[inline(never)]
-pub(crate) fn decide_at_once(lines: &[Line], path: &[u8], settings: &Settings) -> Option<Outcome> {
-    let entries_max = settings.limits.candidates_tried_max?;
-    settings.vectors.run(Decide { lines, path, entries_max })
-}
-
-/// [`decide_at_once`] if `condition` holds, in one function for the kind of vectors; otherwise `None`.
+/// Not inlined: the steps are compiled here as a whole, once for each kind of vectors.
 #[inline(never)]
 pub(crate) fn decide_if(
     condition: impl Work<Output = bool>,
-    lines: &[Line],
-    path: &[u8],
-    settings: &Settings,
+    question: Question<'_>,
+    vectors: Vectors,
+    automaton: impl FnOnce(RuleSet<'_>) -> Outcome,
 ) -> Option<Outcome> {
-    let entries_max = settings.limits.candidates_tried_max?;
-    settings.vectors.run(DecideIf { condition, question: Decide { lines, path, entries_max } })
+    vectors.run(DecideIf { condition, question, automaton })
 }
 
-struct DecideIf<'d, C> {
+struct DecideIf<'q, C, A> {
     condition: C,
-    question: Decide<'d>,
+    question: Question<'q>,
+    automaton: A,
 }
 
-impl<C: Work<Output = bool>> Work for DecideIf<'_, C> {
+impl<C, A> Work for DecideIf<'_, C, A>
+where
+    C: Work<Output = bool>,
+    A: FnOnce(RuleSet<'_>) -> Outcome,
+{
     type Output = Option<Outcome>;
 
     #[inline(always)]
     fn with(self, kind: impl Kind) -> Option<Outcome> {
         match self.condition.with(kind) {
-            true => self.question.with(kind),
+            true => Some(self.question.decide(kind, self.automaton)),
             false => None,
         }
     }
 }
 
-/// One question, compiled for each kind of vectors.
-struct Decide<'d> {
-    lines: &'d [Line],
-    path: &'d [u8],
-    entries_max: usize,
-}
+/// The condition that holds for every path.
+pub(crate) struct Always;
 
-impl Work for Decide<'_> {
-    type Output = Option<Outcome>;
+impl Work for Always {
+    type Output = bool;
 
     #[inline(always)]
-    fn with(self, probe: impl Kind) -> Option<Outcome> {
-        let Decide { lines, path, mut entries_max } = self;
-        let first = FirstProbe::of(lines, 0)?;
-        let may_have_prefix = first.probe_prefixes(path)?;
-        let prefix_levels = if may_have_prefix { prefixes(lines, 0, path, probe) } else { 0 };
-        let literals = first.has_literals && literals(lines, 0, path, probe);
-        match (Found { prefix_levels, literals }) {
-            Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
-            found => candidates(RuleSet::view(lines)?, path, found, &mut entries_max, probe),
-        }
+    fn with(self, _: impl Kind) -> bool {
+        true
     }
 }

@@ -4,12 +4,13 @@
 use portcullis_dialect::Verdict;
 use portcullis_testkit::{Random, words};
 
-use crate::automaton::RegexEngine;
-use crate::block::{BlockMemory, Questions, Start, Starts, Table};
-use crate::filter::{FirstProbe, Found, probe_literals, probe_prefixes, try_candidates};
+use crate::block::{Block, BlockMemory, Start};
+use crate::candidates::{Found, try_candidates};
+use crate::filter::{FirstProbe, probe_literals, probe_prefixes};
 use crate::pattern::PatternList;
+use crate::scan::Scanner;
 use crate::vectors::{Kind, Vectors, Work as VectorWork};
-use crate::{Cache, Caches, Limits, Outcome, RuleSet, RuleSetBuf, Settings};
+use crate::{Cache, Limits, Outcome, RegexEngine, RuleSet, RuleSetBuf, Settings};
 
 /// Matches a pattern's normal text by its definition.
 fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
@@ -24,8 +25,8 @@ fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
     }
 }
 
-/// Limits under which all steps answer, then only automata, then only scans; and those under which
-/// automata are built and dropped.
+/// Limits under which all steps answer, then only DFAs, then only scans; and those under which automata
+/// are built and dropped.
 fn all_settings() -> [Settings; 4] {
     let usual = Limits::default();
     let dfa = Limits { candidates_tried_max: None, dfa_bytes_asked_min: 0, ..usual };
@@ -71,11 +72,11 @@ impl VectorWork for Filter<'_> {
 
     fn with(self, probe: impl Kind) -> Option<Outcome> {
         let Filter { rules, path, mut entries_max } = self;
-        let lines = rules.filter.lines();
+        let lines = rules.lines();
         let first = FirstProbe::of(lines, 0)?;
         let prefix_levels =
-            if first.probe_prefixes(path)? { probe_prefixes(lines, 0, path, probe) } else { 0 };
-        let literals = first.has_literals && probe_literals(lines, 0, path, probe);
+            if first.probe_prefixes(path)? { probe_prefixes(lines, path, probe) } else { 0 };
+        let literals = first.has_literals && probe_literals(lines, path, probe);
         match (Found { prefix_levels, literals }) {
             Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
             found => try_candidates(rules, path, found, &mut entries_max, probe),
@@ -91,23 +92,26 @@ fn bstr(bytes: &[u8]) -> &bstr::BStr {
 fn check(texts: &[&[u8]], first_allows: bool, paths: &[Vec<u8>]) -> usize {
     let stored = rule_set(texts, first_allows);
     let rules = RuleSet::from_bytes(stored.as_bytes()).expect("what was built");
-    let (patterns, outcomes) = rules.to_list();
-    assert_eq!(patterns.iter().len(), texts.len());
-    let mut caches = all_settings().map(Cache::new);
-    let regex = RegexEngine::new(&patterns, &outcomes).expect("few positions");
-    let mut regex_cache = regex.cache();
+    assert_eq!(rules.iter().count(), texts.len());
+    let mut caches = all_settings().map(|settings| (settings, Cache::default()));
+    let patterns = || rules.iter().map(|(_, pattern)| pattern);
+    let regex = RegexEngine::new(patterns()).expect("few positions");
+    let (mut regex_cache, mut scanner) = (regex.cache(), Scanner::new(patterns()));
     let mut decided = 0;
     for path in paths {
         let first = texts.iter().position(|text| defined(text, path));
-        let expected = first.map_or(Outcome::NONE, |index| outcomes[index]);
+        let expected = rules.outcome(first);
         let what = || {
             format!("{:?} on {:?}", texts.iter().map(|it| bstr(it)).collect::<Vec<_>>(), bstr(path))
         };
-        for cache in &mut caches {
-            assert_eq!(rules.decide(path, cache), expected, "{:?}: {}", cache.settings(), what());
+        for (settings, cache) in &mut caches {
+            let decided = rules.decide(path, settings, cache);
+            assert_eq!(decided, expected, "{settings:?}: {}", what());
         }
-        if let Some(found) = regex.decide(path, &mut regex_cache) {
-            assert_eq!(found, expected, "regex-automata: {}", what());
+        assert_eq!(rules.first_match(path), first, "one by one: {}", what());
+        assert_eq!(scanner.first_match(path).0, first, "scan: {}", what());
+        if let Ok(found) = regex.first_match(path, &mut regex_cache) {
+            assert_eq!(found, first, "regex-automata: {}", what());
         }
         let filtered = [0, 1, usize::MAX].map(|entries_max| filter(rules, path, entries_max));
         for found in filtered.into_iter().flatten() {
@@ -248,15 +252,15 @@ fn a_dfa_gives_up() {
     let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
     let stored = rule_set(&texts, true);
     let rules = stored.as_rule_set();
-    let [_, dfa, scan, _] = all_settings();
-    let (mut cache, mut scan) = (Cache::new(dfa), Cache::new(scan));
+    let [_, dfa, scan, ..] = all_settings();
+    let (mut cache, mut scan_cache) = (Cache::default(), Cache::default());
     let mut random = Random::new(1);
     // Each path meets the literals in another order, and each order has states of its own.
     for _ in 0..400 {
         let mut path: String = (0..40).map(|_| format!("a{:02}b", random.below(40))).collect();
         path = format!("/{path}{}c", random.below(40));
-        let (found, scanned) =
-            (rules.decide(path.as_bytes(), &mut cache), rules.decide(path.as_bytes(), &mut scan));
+        let found = rules.decide(path.as_bytes(), &dfa, &mut cache);
+        let scanned = rules.decide(path.as_bytes(), &scan, &mut scan_cache);
         assert_eq!(found, scanned, "{path}");
     }
     let work = cache.work();
@@ -264,41 +268,83 @@ fn a_dfa_gives_up() {
     assert!(work.scans < 400, "{work:?}");
 }
 
-/// No changed byte makes checking or deciding panic.
+/// Blocks of every length, with opaque starts among the others and several starts for each path, give the
+/// answers of single questions.
+#[test]
+fn blocks_agree_with_single_questions() {
+    let sets = [&PATTERNS[7..], &PATTERNS[..1], &[b"/abbaabba"], &[b"/*ab", b"/aab/"], &[]];
+    let sets = sets.map(|texts| rule_set(texts, true));
+    let (mut lines, mut places) = (Vec::new(), Vec::new());
+    for set in &sets {
+        places.push(lines.len() as u32);
+        lines.extend(set.as_lines());
+    }
+    let mut random = Random::new(1);
+    let paths = odd_paths(6);
+    for settings in all_settings() {
+        for vectors in Vectors::all() {
+            let (settings, mut memory) = (Settings { vectors, ..settings }, BlockMemory::default());
+            for round in 0..60 {
+                let (columns, length) = (1 + round % 3, random.below(40));
+                let paths: Vec<&[u8]> = (0..length).map(|_| &random.pick(&paths)[..]).collect();
+                let asked: Vec<usize> =
+                    (0..length * columns).map(|_| random.below(sets.len() + 2)).collect();
+                let start = |&set: &usize| match places.get(set) {
+                    Some(&line) => Start::at(line).unwrap(),
+                    None => Start::opaque(set as u32),
+                };
+                let starts: Vec<Start> = asked.iter().map(start).collect();
+                memory.ask(Block {
+                    lines: &lines,
+                    starts: &starts,
+                    paths: &paths,
+                    settings: &settings,
+                });
+                let expected = |(number, &set): (usize, &usize)| match sets.get(set) {
+                    None => Outcome::opaque(set as u32),
+                    Some(set) => {
+                        let path = paths[number / columns];
+                        set.as_rule_set().decide(path, &settings, &mut Cache::default())
+                    }
+                };
+                let expected: Vec<Outcome> = asked.iter().enumerate().map(expected).collect();
+                assert_eq!(memory.outcomes(), expected, "{settings:?}");
+            }
+            let counts = memory.step_counts();
+            assert!(counts.constant > 0 && counts.constant < counts.questions, "{counts:?}");
+        }
+    }
+}
+
 #[test]
 fn lines_that_are_gone_are_no_answer() {
-    let starts = Starts::new(1).unwrap();
-    starts.set(0, &[Start { line: 0, number: 0 }]);
-    let settings = Settings::default();
+    let (settings, starts) = (Settings::default(), [Start::at(0).unwrap(); 9]);
     let whole = rule_set(&[b"/a"], false);
-    for (lines, verdict) in
-        [(whole.as_lines(), Verdict::Disallow), (&whole.as_lines()[..0], Verdict::Unknown)]
+    let is_there = Outcome::new(1, false);
+    for (lines, outcome) in [(whole.as_lines(), is_there), (&whole.as_lines()[..0], Outcome::LOST)]
     {
-        let table = Table { lines, starts: &starts, columns: 1, settings: &settings };
-        let questions = Questions { policies: &[0; 9], paths: &[&b"/a"[..]; 9] };
         let mut memory = BlockMemory::default();
-        memory.ask(table, questions, |_| Err("every rule set is stored")).unwrap();
-        assert!(memory.decisions().iter().all(|it| it.verdict == verdict), "{verdict}");
+        let paths = &[&b"/a"[..]; 9];
+        memory.ask(Block { lines, starts: &starts, paths, settings: &settings });
+        assert_eq!(memory.outcomes(), [outcome; 9]);
     }
+    assert!(!Outcome::LOST.is_allowed() && Outcome::LOST.pattern().is_none());
 }
 
 #[test]
 fn a_thread_keeps_no_more_rule_sets_than_its_memory_takes() {
     let rules = rule_set(&[b"/*a*b*c"], false);
     let limits = Limits { automata_bytes_max: 64 * 1024, ..Limits::default() };
-    let settings = Settings { limits, ..Settings::default() };
-    let mut caches = Caches::default();
-    for number in 0..20_000 {
-        caches.ask_automaton(number, rules.as_rule_set(), b"/abc", &limits);
-        let build = || Ok::<_, &str>(rules.clone());
-        caches.decide_on_demand(number as usize, b"/abc", &settings, build).unwrap();
-        let held = caches.memory_bytes();
-        assert!(held <= limits.automata_bytes_max && caches.rule_sets() <= held / 100, "{held}");
+    let mut cache = Cache::default();
+    for number in 0..40_000 {
+        cache.decide(number % 20_000, rules.as_rule_set(), b"/abc", &limits);
+        assert!(cache.memory_bytes() <= limits.automata_bytes_max, "{}", cache.memory_bytes());
     }
-    assert!(caches.work().bytes_asked >= 20_000 * 4);
-    assert!(caches.work().clearings > 100);
+    assert!(cache.work().bytes_asked >= 40_000 * 4);
+    assert!(cache.work().clearings > 20, "{:?}", cache.work());
 }
 
+/// No changed byte makes checking or deciding panic.
 #[test]
 fn damaged_bytes_do_no_harm() {
     let stored = rule_set(PATTERNS, true);
@@ -312,8 +358,7 @@ fn damaged_bytes_do_no_harm() {
             let Ok(rules) = RuleSet::from_bytes(&bytes) else { continue };
             accepted += 1;
             for path in &paths {
-                let mut cache = Cache::default();
-                rules.decide(path, &mut cache);
+                rules.decide(path, &Settings::default(), &mut Cache::default());
             }
         }
     }
@@ -366,7 +411,7 @@ fn a_long_path_is_scanned() {
     let mut random = Random::new(1);
     let mut ask = |bytes: usize| {
         let path = [b"/", &random.word(b"ab", bytes..=bytes)[..]].concat();
-        stored.as_rule_set().decide(&path, &mut cache);
+        stored.as_rule_set().decide(&path, &Settings::default(), &mut cache);
         cache.work()
     };
     for _ in 0..100 {

@@ -15,7 +15,6 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_engine::pattern_matches;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selector};
 use portcullis_robots::syntax::RobotsTxt;
 
@@ -178,7 +177,7 @@ impl<'e> Analyst<'e> {
         let dialect = self.examination.readings[position].dialect;
         let paths = &dialect.paths;
         let mut patterns = ordered.patterns.iter();
-        let Some(at_root) = patterns.position(|pattern| pattern_matches(&pattern, b"/")) else {
+        let Some(at_root) = patterns.position(|pattern| pattern.matches(b"/")) else {
             return Ok(None);
         };
         if ordered.verdicts[at_root] == Verdict::Allow {

@@ -45,7 +45,6 @@ use portcullis_dialect::{
     Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, PolicyState, RFC_9309, Stated,
     Usage, UsageSource, Verdict,
 };
-use portcullis_engine::block::Fixed;
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
@@ -311,7 +310,7 @@ impl<'t> Robots<'t> {
         let rules = AskedRules::new(&self.file, &selection.groups, &self.dialect.paths);
         AgentRules {
             dialect: self.dialect,
-            otherwise: self.outcome.map_or(unmatched, |outcome| Fixed::of(outcome).decision()),
+            otherwise: self.outcome.map_or(unmatched, AccessOutcome::decision),
             rules: Arc::new(rules),
             crawl_delay: self.delay_for(agent).duration(),
         }

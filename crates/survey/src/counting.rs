@@ -20,11 +20,10 @@ use crate::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use crate::origins::Map;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_engine::block::{NO_POLICY, NO_URL};
 use portcullis_io::input::Record;
 use portcullis_report::{ChunkError, Counts, NameCounts, Piece, decide_block};
 use portcullis_set::Damage;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{NO_POLICY, NO_URL, Session};
 use portcullis_text::visible::cut_to_show;
 
 /// A stored text.

@@ -7,9 +7,11 @@
 //! search, and no list of patterns is read if the rule sets have more than [`STANCE_BYTES_MAX`].
 
 use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
-use portcullis_engine::RuleSetBuf;
-use portcullis_engine::pattern::{PathPattern, PatternList};
-use portcullis_lint::analysis::{Language, Machine, Next, Owner, Product, Reach, State, machine};
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{RuleSet, RuleSetBuf};
+use portcullis_lint::analysis::{
+    Language, Machine, Next, Owner, Product, Reach, State, machine, plain_path,
+};
 use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_set::Damage;
 use portcullis_set::stored::{AppliedUsage, PolicySet, StoredRuleSet};
@@ -18,11 +20,11 @@ use crate::limits::{STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 use crate::reaches::Applied;
 
 /// What one field states about a label.
-enum Statements {
+enum Statements<'s> {
     /// The same for every path.
     Constant(Preference),
     /// The patterns in order of precedence, each with its preference.
-    Paths(PatternList, Vec<Preference>),
+    Paths(RuleSet<'s>, Vec<Preference>),
 }
 
 /// The preferences that a field can give a path, and that decide.
@@ -60,9 +62,7 @@ fn stance(
     for source in UsageSource::ALL {
         match statements(usage, label, source, &mut bytes_left)? {
             Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
-            Some(Statements::Paths(patterns, preferences)) => {
-                fields.push((patterns, preferences));
-            }
+            Some(Statements::Paths(rules, preferences)) => fields.push((rules, preferences)),
             None => return Ok(None),
         }
     }
@@ -85,28 +85,26 @@ fn stance(
 
 /// Returns what a field states about a label; `None` if its rule set is too large to be stored, or
 /// has more than `bytes_left`, which it takes its bytes from.
-fn statements(
-    usage: &AppliedUsage<'_>,
+fn statements<'s>(
+    usage: &AppliedUsage<'s>,
     label: Label,
     source: UsageSource,
     bytes_left: &mut usize,
-) -> Result<Option<Statements>, Damage> {
+) -> Result<Option<Statements<'s>>, Damage> {
     let Some((rules, preferences)) = usage.statements(label, source)? else { return Ok(None) };
     if preferences.iter().all(|it| *it == Preference::Unstated) {
         return Ok(Some(Statements::Constant(Preference::Unstated)));
     }
     let Some(rest) = bytes_left.checked_sub(rules.bytes()) else { return Ok(None) };
     *bytes_left = rest;
-    let (patterns, _) = rules.to_list();
     // No pattern after one about all paths decides.
-    let is_about_all = |it: &PathPattern<'_>| it.bytes.is_empty() && !it.anchored;
-    let last = patterns.iter().position(|it| is_about_all(&it));
+    let last = rules.iter().position(|(_, pattern)| pattern.matches_all());
     let deciding = &preferences[..last.map_or(preferences.len(), |last| last + 1)];
     // A path that no pattern matches has no statement.
     let rest = last.map_or(Preference::Unstated, |last| preferences[last]);
     Ok(Some(match deciding.iter().all(|it| *it == rest) {
         true => Statements::Constant(rest),
-        false => Statements::Paths(patterns, preferences),
+        false => Statements::Paths(rules, preferences),
     }))
 }
 
@@ -121,14 +119,15 @@ struct Reader {
 /// Returns the preference on all allowed paths; `None` if a limit ended the search.
 fn search(
     constant: Preference,
-    fields: &[(PatternList, Vec<Preference>)],
+    fields: &[(RuleSet<'_>, Vec<Preference>)],
     access: Machine,
     language: &'static Language,
 ) -> Option<Stance> {
-    let of_field = |(patterns, preferences): &(PatternList, Vec<Preference>)| {
+    let of_field = |(rules, preferences): &(RuleSet<'_>, Vec<Preference>)| {
         DECIDING.map(|wanted| {
             let owner = |it: &Preference| Owner { allows: *it != wanted, counts: false };
-            Machine::new(patterns.iter().zip(preferences.iter().map(owner)))
+            let patterns = rules.iter().map(|(_, pattern)| pattern);
+            Machine::new(patterns.zip(preferences.iter().map(owner)))
         })
     };
     let mut machines: Vec<Machine> = fields.iter().flat_map(of_field).collect();
@@ -136,11 +135,8 @@ fn search(
     machines.push(access);
     let mut product = Product::new(machines, language);
     let mut found = None;
-    let patterns = fields.iter().flat_map(|(patterns, _)| patterns.iter());
-    let examples = patterns.take(REACH_EXAMPLES_MAX).map(|pattern| {
-        let slash: &[u8] = if pattern.bytes.starts_with(b"/") { b"" } else { b"/" };
-        [slash, pattern.bytes].concat()
-    });
+    let patterns = fields.iter().flat_map(|(rules, _)| rules.iter());
+    let examples = patterns.take(REACH_EXAMPLES_MAX).map(|(_, pattern)| plain_path(&pattern));
     let examples = examples.filter(|path| language.contains(path));
     for path in std::iter::once(b"/-".to_vec()).chain(examples) {
         let states = product.walk(&path, STANCE_POSITIONS_MAX)?;

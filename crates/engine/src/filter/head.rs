@@ -12,72 +12,70 @@ use super::{bloom, index};
 /// The start of a prefilter.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// The outcome of a path in which no probe finds anything.
-    pub(super) otherwise: U32,
+    pub(crate) otherwise: U32,
     /// The mask of the bytes that the first probe tests.
-    pub(super) first_mask: U32,
+    pub(crate) first_mask: U32,
     /// The levels of prefixes, one bit each; see [`bloom::LEVELS`].
-    pub(super) prefix_levels: u8,
+    pub(crate) prefix_levels: u8,
     /// The levels of literals; 0 if no pattern requires a literal alone.
-    pub(super) literal_levels: u8,
+    pub(crate) literal_levels: u8,
     /// The levels of prefixes that are required alone.
-    pub(super) alone_levels: u8,
+    pub(crate) alone_levels: u8,
     /// The levels of prefixes that are required together with a literal.
-    pub(super) both_levels: u8,
+    pub(crate) both_levels: u8,
     /// The lines of the head and the first probe's filter.
-    pub(super) first_lines: U32,
+    pub(crate) first_lines: U32,
     /// The words of the filter of prefixes and literals.
-    pub(super) filter_words: U32,
+    pub(crate) filter_words: U32,
     /// The number of entries of the index and, in the highest bits, its seed.
-    pub(super) entries: U32,
+    pub(crate) entries: U32,
 }
 
 /// The position of the seed in [`Head::entries`].
-pub(super) const SEED_SHIFT: u32 = 24;
+pub(crate) const SEED_SHIFT: u32 = 24;
 const _: () =
     assert!(index::PLACES_MAX < 1 << SEED_SHIFT && index::SEEDS_MAX <= 1 << (32 - SEED_SHIFT));
 
 pub(crate) const HEAD_WORDS: usize = size_of::<Head>() / size_of::<U64>();
 
 impl Head {
-    /// Returns the lines from `at` on and the head there; `None` if `at` is out of bounds.
+    /// Returns the head at the first of `lines`; `None` if there is none.
     #[inline]
-    pub(super) fn at(lines: &[Line], at: usize) -> Option<(&[Line], &Head)> {
-        let lines = lines.get(at..)?;
-        let (head, _) = Head::ref_from_prefix(lines.as_bytes()).ok()?;
-        Some((lines, head))
+    pub(crate) fn of(lines: &[Line]) -> Option<&Head> {
+        Head::ref_from_prefix(lines.as_bytes()).ok().map(|(head, _)| head)
     }
 
-    pub(super) fn has_probes(&self) -> bool {
+    pub(crate) fn has_probes(&self) -> bool {
         self.prefix_levels | self.literal_levels != 0
     }
 
     /// Returns the byte pairs of literals that are required alone.
     #[inline]
-    pub(super) fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
+    pub(crate) fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
         lines.get(self.first_lines.get() as usize)
     }
 
     /// Returns the byte pairs of literals that are required together with a prefix.
     #[inline]
-    pub(super) fn pairs_of_both<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
+    pub(crate) fn pairs_of_both<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
         lines.get(self.first_lines.get() as usize + usize::from(self.literal_levels != 0))
     }
 
     #[inline]
-    pub(super) fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         (self.entries.get() & ((1 << SEED_SHIFT) - 1)) as usize
     }
 
     #[inline]
-    pub(super) fn seed(&self) -> u32 {
+    pub(crate) fn seed(&self) -> u32 {
         self.entries.get() >> SEED_SHIFT
     }
 
     /// Returns the filter of prefixes and literals, and the words behind it.
     #[inline]
-    pub(super) fn filter<'l>(&self, lines: &'l [Line]) -> Option<(&'l [U64], &'l [U64])> {
+    pub(crate) fn filter<'l>(&self, lines: &'l [Line]) -> Option<(&'l [U64], &'l [U64])> {
         let pair_lines = usize::from(self.literal_levels != 0) + usize::from(self.both_levels != 0);
         let words = lines.get(self.first_lines.get() as usize + pair_lines..)?.as_flattened();
         words.split_at_checked(self.filter_words.get() as usize)
@@ -144,17 +142,6 @@ pub(crate) fn beginning(path: &[u8]) -> u64 {
 }
 
 impl FirstProbes {
-    /// Returns the probes of these paths only.
-    #[inline(always)]
-    #[must_use]
-    pub fn among(self, paths: u8) -> FirstProbes {
-        FirstProbes {
-            undecided: self.undecided & paths,
-            probe_prefixes: self.probe_prefixes & paths,
-            has_literals: self.has_literals & paths,
-        }
-    }
-
     pub(crate) fn add(&mut self, place: usize, first: Option<&FirstProbe<'_>>, path: &[u8]) {
         match first.and_then(|first| Some((first.probe_prefixes(path)?, first.has_literals))) {
             Some((probe_prefixes, has_literals)) => {

@@ -13,24 +13,24 @@ use zerocopy::little_endian::U32;
 const PLACE_BITS: u32 = 20;
 
 /// The most patterns of an index.
-pub(super) const PLACES_MAX: usize = 1 << PLACE_BITS;
+pub(crate) const PLACES_MAX: usize = 1 << PLACE_BITS;
 
 /// The most distinct strings of a bucket under a good seed. The mean is two; a million random
 /// strings have a bucket of about ten.
 const STRINGS_PER_BUCKET_MAX: u32 = 12;
 
 /// Seeds that are tried. If none is good, buckets may be long; the work per path is bounded anyway.
-pub(super) const SEEDS_MAX: u32 = 16;
+pub(crate) const SEEDS_MAX: u32 = 16;
 
 /// A required string, cut to its level, and the position of the pattern.
-pub(super) type Entry = (u64, u32);
+pub(crate) type Entry = (u64, u32);
 
 fn buckets_for(entries: usize) -> usize {
     entries.div_ceil(2)
 }
 
 /// Returns the number of words of an index.
-pub(super) fn words_for(entries: usize) -> usize {
+pub(crate) fn words_for(entries: usize) -> usize {
     match entries {
         0 => 0,
         _ => buckets_for(entries) + 1 + entries,
@@ -38,7 +38,7 @@ pub(super) fn words_for(entries: usize) -> usize {
 }
 
 /// Fills an index and returns its seed. The index starts with the bounds of the buckets.
-pub(super) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
+pub(crate) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
     if entries.is_empty() {
         return 0;
     }
@@ -89,7 +89,7 @@ fn is_good(seed: u32, mut strings: impl Iterator<Item = u64>, counts: &mut [u32]
 
 /// Returns whether the bounds of the buckets ascend to the number of entries, and each entry names
 /// one of `patterns`.
-pub(super) fn is_within(words: &[U32], entries: usize, patterns: usize) -> bool {
+pub(crate) fn is_within(words: &[U32], entries: usize, patterns: usize) -> bool {
     if entries == 0 {
         return true;
     }
@@ -103,7 +103,7 @@ pub(super) fn is_within(words: &[U32], entries: usize, patterns: usize) -> bool 
 
 /// Returns the bucket of a string and the string's fingerprint; `None` if the index is damaged.
 #[inline]
-pub(super) fn bucket_of(
+pub(crate) fn bucket_of(
     words: &[U32],
     entries: usize,
     (string, seed): (u64, u32),
@@ -117,7 +117,7 @@ pub(super) fn bucket_of(
 
 /// Returns the position of the pattern of an entry; `None` if its fingerprint is another.
 #[inline]
-pub(super) fn place_of(word: U32, fingerprint: u32) -> Option<usize> {
+pub(crate) fn place_of(word: U32, fingerprint: u32) -> Option<usize> {
     let word = word.get();
     (word >> PLACE_BITS == fingerprint).then_some(word as usize & (PLACES_MAX - 1))
 }

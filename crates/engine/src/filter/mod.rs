@@ -8,7 +8,7 @@
 //! 2. [`probe_prefixes`] and [`probe_literals`] look up at most sixteen bytes in a [Bloom
 //!    filter](bloom). Candidate positions of literals are [byte pairs](teddy), found as by
 //!    Hyperscan's Teddy.
-//! 3. [`try_candidates`] looks up the patterns in an [index] and matches them one by one.
+//! 3. [`candidates`](crate::candidates) looks up the patterns in an [index] and matches them one by one.
 //!
 //! If nothing is found, the outcome is known. With too many candidates, the caller runs the
 //! automaton. Only paths that start with `/`, as those of URLs do, are decided.
@@ -21,18 +21,16 @@
 //! | up to 2 | byte pairs of literals required alone, and of those [required with a prefix](required) |
 //! | the rest | the Bloom filter of prefixes and literals; the index |
 //!
-//! Each stage is a function, so a caller can run it for a block of questions before the next;
-//! [`strategy`](crate::strategy) orders them. Memory: twelve bytes per pattern, at least one line.
+//! Each stage is a function; [`strategy`](crate::strategy) orders them. Memory: twelve bytes per pattern, at least one line.
 //! What a prefilter requires is a heuristic and no part of the format: any choice that rejects no
 //! matching path gives the same answers.
 
 pub(crate) mod bloom;
-mod candidates;
 pub(crate) mod head;
-mod index;
+pub(crate) mod index;
 mod probe;
-mod required;
-mod teddy;
+pub(crate) mod required;
+pub(crate) mod teddy;
 #[cfg(test)]
 mod tests;
 
@@ -47,18 +45,17 @@ use crate::pattern::PatternList;
 use head::{HEAD_WORDS, Head, SEED_SHIFT};
 use required::Required;
 
-pub(crate) use candidates::{Found, try_candidates};
-pub(crate) use head::{FirstProbe, FirstProbes};
+pub(crate) use head::FirstProbe;
 pub(crate) use probe::{probe_literals, probe_prefixes};
 
 /// The prefilter of a rule set.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'l> {
     lines: &'l [Line],
-    head: &'l Head,
+    pub(crate) head: &'l Head,
     /// The filter of prefixes and literals.
-    words: &'l [U64],
-    index: &'l [U32],
+    pub(crate) words: &'l [U64],
+    pub(crate) index: &'l [U32],
 }
 
 impl<'l> Filter<'l> {
@@ -66,7 +63,7 @@ impl<'l> Filter<'l> {
     /// than they are.
     #[inline]
     pub(crate) fn of(lines: &'l [Line]) -> Option<(Filter<'l>, &'l [U32])> {
-        let (lines, head) = Head::at(lines, 0)?;
+        let head = Head::of(lines)?;
         let (words, rest) = head.filter(lines)?;
         let rest = <[U32]>::ref_from_bytes(rest.as_bytes()).ok()?;
         let (index, rest) = rest.split_at_checked(index::words_for(head.entries()))?;
@@ -79,7 +76,7 @@ impl<'l> Filter<'l> {
         let has_room = patterns > index::PLACES_MAX
             || index::is_within(self.index, self.head.entries(), patterns);
         otherwise.is_valid()
-            && otherwise.number() as usize <= patterns
+            && otherwise.pattern().is_none_or(|pattern| pattern < patterns)
             && has_room
             && self.head.first_lines.get() > 0
     }

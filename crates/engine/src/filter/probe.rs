@@ -9,27 +9,27 @@ use super::teddy;
 /// Returns the levels at which `path` may start with a prefix; none if it starts with no prefix. A
 /// damaged prefilter returns all levels.
 #[inline(always)]
-pub fn probe_prefixes(lines: &[Line], at: usize, path: &[u8], probe: impl Kernels) -> u8 {
-    prefix_levels(lines, at, path, probe).unwrap_or(u8::MAX)
+pub fn probe_prefixes(lines: &[Line], path: &[u8], probe: impl Kernels) -> u8 {
+    prefix_levels(lines, path, probe).unwrap_or(u8::MAX)
 }
 
 // Not closures: those are inlined only while one block asks.
 #[inline(always)]
-fn prefix_levels(lines: &[Line], at: usize, path: &[u8], probe: impl Kernels) -> Option<u8> {
-    let (lines, head) = Head::at(lines, at)?;
+fn prefix_levels(lines: &[Line], path: &[u8], probe: impl Kernels) -> Option<u8> {
+    let head = Head::of(lines)?;
     probe.levels_of(head.filter(lines)?.0, path.get(1..)?, head.prefix_levels)
 }
 
 /// Returns whether `path` may contain a required literal: a byte pair at a position whose bytes the
 /// Bloom filter may have. A damaged prefilter returns true.
 #[inline(always)]
-pub fn probe_literals(lines: &[Line], at: usize, path: &[u8], probe: impl Kernels) -> bool {
-    may_have_literal(lines, at, path, probe) != Some(false)
+pub fn probe_literals(lines: &[Line], path: &[u8], probe: impl Kernels) -> bool {
+    may_have_literal(lines, path, probe) != Some(false)
 }
 
 #[inline(always)]
-fn may_have_literal(lines: &[Line], at: usize, path: &[u8], probe: impl Kernels) -> Option<bool> {
-    let (lines, head) = Head::at(lines, at)?;
+fn may_have_literal(lines: &[Line], path: &[u8], probe: impl Kernels) -> Option<bool> {
+    let head = Head::of(lines)?;
     let pairs = head.pairs(lines)?;
     let (filter, _) = head.filter(lines)?;
     if filter.is_empty() {

@@ -9,8 +9,7 @@
 
 use crate::bytes::first_bytes;
 use crate::outcome::Outcome;
-use crate::pattern::{PathPattern, PatternList};
-use crate::scan::matches;
+use crate::pattern::{Pattern, PatternList};
 
 use super::bloom::{Key, LEVELS, cut, hash};
 use super::teddy::Pair;
@@ -44,7 +43,7 @@ impl Required {
             || short * SHORT_PREFIXES_PART > patterns.len();
         let mut starred = Vec::new();
         for ((place, pattern), &outcome) in (0_u32..).zip(patterns.iter()).zip(outcomes) {
-            if !pattern.anchored && pattern.bytes.len() < 2 && matches(&pattern, b"/") {
+            if pattern.matches_all() {
                 required.all = Some(outcome);
                 break;
             }
@@ -53,14 +52,13 @@ impl Required {
                 required.add_literal(place, literal);
                 continue;
             }
-            let first = pattern.literals().next().unwrap_or_default();
-            let Some(prefix) = first.strip_prefix(b"/") else {
+            let Some(prefix) = pattern.prefix().strip_prefix(b"/") else {
                 // Matches no path that starts with `/`.
                 continue;
             };
             let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
-            if pattern.stars().len() == 0 {
-                required.prefixes.push((place, Key::new(prefix, pattern.anchored)));
+            if !pattern.has_stars() {
+                required.prefixes.push((place, Key::new(prefix, pattern.is_anchored())));
             } else if has_literals && let Some(literal) = better_literal(&pattern, is_short) {
                 required.add_literal(place, literal);
             } else {
@@ -87,17 +85,17 @@ const SHORT_PREFIX_BYTES: usize = 3;
 /// pay.
 const SHORT_PREFIXES_PART: usize = 32;
 
-fn has_short_prefix(pattern: &PathPattern<'_>) -> bool {
-    pattern.stars().next().is_some_and(|star| star <= 1 + SHORT_PREFIX_BYTES)
+fn has_short_prefix(pattern: &Pattern<'_>) -> bool {
+    pattern.has_stars() && pattern.prefix().len() <= 1 + SHORT_PREFIX_BYTES
 }
 
 /// Returns whether the pattern starts with `*` or `/*`.
-fn has_no_prefix(pattern: &PathPattern<'_>) -> bool {
-    pattern.stars().next().is_some_and(|star| star == 0 || star == 1 && pattern.bytes[0] == b'/')
+fn has_no_prefix(pattern: &Pattern<'_>) -> bool {
+    pattern.has_stars() && matches!(pattern.prefix(), b"" | b"/")
 }
 
 /// Returns a literal that rejects more paths than the prefix does; `None` if there is none.
-fn better_literal<'l>(pattern: &PathPattern<'l>, is_prefix_short: bool) -> Option<Literal<'l>> {
+fn better_literal<'l>(pattern: &Pattern<'l>, is_prefix_short: bool) -> Option<Literal<'l>> {
     let cost_max = if is_prefix_short { COST_MAX } else { COST_MAX / 8 };
     rarest(pattern).filter(|literal| literal.cost <= cost_max)
 }
@@ -147,12 +145,12 @@ impl<'l> Literal<'l> {
 
 /// Returns the literal behind a star with the lowest cost, the first among equals; `None` if there
 /// is no star.
-fn rarest<'l>(pattern: &PathPattern<'l>) -> Option<Literal<'l>> {
-    let last = pattern.stars().len().saturating_sub(1);
+fn rarest<'l>(pattern: &Pattern<'l>) -> Option<Literal<'l>> {
     let mut best: Option<Literal<'l>> = None;
     let mut left = SUFFIXES_MAX;
-    for (index, bytes) in pattern.literals().skip(1).enumerate() {
-        let is_whole = pattern.anchored && index == last;
+    let mut literals = pattern.literals().skip(1).peekable();
+    while let Some(bytes) = literals.next() {
+        let is_whole = pattern.is_anchored() && literals.peek().is_none();
         let starts = bytes.len().min(left);
         for start in 0..starts {
             let literal = Literal::new(&bytes[start..], is_whole);
@@ -187,7 +185,7 @@ const SHARED_PREFIX_MAX: usize = 2;
 
 /// Returns the number of a prefix and of a literal at the start of `text`.
 #[inline]
-pub(super) fn string_of(prefix: u64, text: &[u8]) -> u64 {
+pub(crate) fn string_of(prefix: u64, text: &[u8]) -> u64 {
     cut(first_bytes(text), LEVEL) ^ hash(prefix)
 }
 
@@ -196,7 +194,7 @@ impl Both {
     ///
     /// Takes the first such literal from its first byte on: patterns that share a prefix often
     /// share the start of their literals too, and few distinct pairs are found fast.
-    fn of((place, prefix, pattern): &(u32, Key, PathPattern<'_>)) -> Option<Both> {
+    fn of((place, prefix, pattern): &(u32, Key, Pattern<'_>)) -> Option<Both> {
         let literal =
             pattern.literals().skip(1).find(|literal| literal.len() >= SELECTIVE_BYTES)?;
         let string = string_of(prefix.cut().1, literal);
@@ -206,8 +204,8 @@ impl Both {
 
 /// Removes the patterns that require both from `starred`, which have a prefix and a star. The rest
 /// require their prefix alone.
-fn take_both(starred: &mut Vec<(u32, Key, PathPattern<'_>)>) -> Vec<Both> {
-    let cut = |(_, prefix, _): &(u32, Key, PathPattern<'_>)| prefix.cut();
+fn take_both(starred: &mut Vec<(u32, Key, Pattern<'_>)>) -> Vec<Both> {
+    let cut = |(_, prefix, _): &(u32, Key, Pattern<'_>)| prefix.cut();
     starred.sort_by_key(cut);
     let by_prefix = starred.chunk_by(|one, other| cut(one) == cut(other));
     let levels = by_prefix.filter(|it| it.len() > SHARED_PREFIX_MAX);

@@ -4,6 +4,7 @@ use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::tests::{Filter, PATTERNS, filter, odd_paths, rule_set};
 use crate::vectors::{Kernels, Kind, Vectors, Work};
 
+use super::head::FirstProbes;
 use super::required::Required;
 use super::*;
 use crate::RuleSet;
@@ -11,7 +12,7 @@ use crate::RuleSet;
 /// First probes of eight paths.
 struct Eight<'l> {
     lines: &'l [Line],
-    starts: &'l [[u32; 2]; 8],
+    starts: &'l [u32; 8],
     paths: &'l [&'l [u8]; 8],
 }
 
@@ -26,8 +27,12 @@ impl Work for Eight<'_> {
 }
 
 /// Clears the meaningless bits.
-fn valid(probes: FirstProbes) -> FirstProbes {
-    FirstProbes { undecided: probes.undecided, ..probes.among(!probes.undecided) }
+fn valid(FirstProbes { undecided, probe_prefixes, has_literals }: FirstProbes) -> FirstProbes {
+    FirstProbes {
+        undecided,
+        probe_prefixes: probe_prefixes & !undecided,
+        has_literals: has_literals & !undecided,
+    }
 }
 
 #[test]
@@ -48,7 +53,7 @@ fn eight_probes_agree_with_single_ones() {
     let (mut begun, mut odd) = (0, 0);
     for (round, paths) in paths.as_chunks::<8>().0.iter().enumerate() {
         let paths: [&[u8]; 8] = std::array::from_fn(|place| &paths[place][..]);
-        let start = |place: usize| [places[(round * 3 + place * (round % 4)) % places.len()], 9];
+        let start = |place: usize| places[(round * 3 + place * (round % 4)) % places.len()];
         let starts = std::array::from_fn(start);
         let all = Vectors::all().into_iter();
         let all: Vec<_> =
@@ -57,7 +62,7 @@ fn eight_probes_agree_with_single_ones() {
             assert_eq!(valid(*probes), valid(all[0].0), "{starts:?} {paths:?}");
             for place in 0..8 {
                 let bit = |bits: u8| bits >> place & 1 != 0;
-                let first = FirstProbe::of(&lines, starts[place][0] as usize);
+                let first = FirstProbe::of(&lines, starts[place] as usize);
                 let single = first.and_then(|it| Some((it, it.probe_prefixes(paths[place])?)));
                 let Some((first, probe_prefixes)) = single.filter(|_| !bit(probes.undecided))
                 else {
@@ -105,7 +110,7 @@ fn damaged_lines_do_no_harm() {
                     if let Some(rules) = RuleSet::view(&lines) {
                         vectors.run(Filter { rules, path, entries_max });
                     }
-                    vectors.run(Eight { lines: &lines, starts: &[[0; 2]; 8], paths: &[path; 8] });
+                    vectors.run(Eight { lines: &lines, starts: &[0; 8], paths: &[path; 8] });
                 }
             }
         }

@@ -172,7 +172,7 @@ const LINE_SHIFT: u32 = LINE_WORDS.ilog2();
 pub(super) fn probe_eight(
     _: Avx512,
     lines: &[Line],
-    starts: &[[u32; 2]; 8],
+    starts: &[u32; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstProbes, [Outcome; 8]) {
     match lines.len() {
@@ -202,15 +202,11 @@ fn beginnings_of(paths: &[&[u8]; 8]) -> Beginnings {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn by_eight(
-    lines: &[Line],
-    starts: &[[u32; 2]; 8],
-    paths: &[&[u8]; 8],
-) -> (FirstProbes, [Outcome; 8]) {
+fn by_eight(lines: &[Line], starts: &[u32; 8], paths: &[&[u8]; 8]) -> (FirstProbes, [Outcome; 8]) {
     let Beginnings { bytes, valid } = beginnings_of(paths);
-    // SAFETY: both types are eight words of eight bytes.
-    let starts = unsafe { _mm512_loadu_si512(starts.as_ptr().cast()) };
-    let prefilters = low(starts, u32::MAX.into());
+    // SAFETY: both types are eight words of four bytes.
+    let starts = unsafe { _mm256_loadu_si256(starts.as_ptr().cast()) };
+    let prefilters = _mm512_cvtepu32_epi64(starts);
     let is_within =
         _mm512_cmple_epu64_mask(_mm512_add_epi64(prefilters, all(1)), all(lines.len() as u64));
     let places = _mm512_slli_epi64::<LINE_SHIFT>(prefilters);

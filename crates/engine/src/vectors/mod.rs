@@ -29,6 +29,9 @@ pub use {avx2::Avx2, avx512::Avx512};
 
 pub(crate) use portable::WINDOW;
 
+/// Questions that are probed together.
+pub(crate) const EIGHT: usize = 8;
+
 /// A kind of vector instructions.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
 pub trait Kind: Copy {
@@ -85,9 +88,9 @@ pub(crate) trait Kernels: Kind {
     fn probe_eight(
         self,
         lines: &[Line],
-        starts: &[[u32; 2]; 8],
-        paths: &[&[u8]; 8],
-    ) -> (FirstProbes, [Outcome; 8]) {
+        starts: &[u32; EIGHT],
+        paths: &[&[u8]; EIGHT],
+    ) -> (FirstProbes, [Outcome; EIGHT]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(kind) = self.avx512() {
             return avx512::probe_eight(kind, lines, starts, paths);

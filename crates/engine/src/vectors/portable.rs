@@ -10,16 +10,16 @@ use crate::filter::head::{FirstProbe, FirstProbes};
 use crate::line::Line;
 use crate::outcome::Outcome;
 
-/// Probes eight paths, each by the prefilter at the first word of its `starts`. Also returns the
-/// outcome of each path if no probe finds anything, which is meaningless for undecided paths.
+/// Probes eight paths, each by the prefilter at its line of `starts`. Also returns the outcome of each
+/// path if no probe finds anything, which is meaningless for undecided paths.
 pub(super) fn probe_eight(
     lines: &[Line],
-    starts: &[[u32; 2]; 8],
+    starts: &[u32; 8],
     paths: &[&[u8]; 8],
 ) -> (FirstProbes, [Outcome; 8]) {
     let (mut probes, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
     for (place, (start, path)) in starts.iter().zip(paths).enumerate() {
-        let first = FirstProbe::of(lines, start[0] as usize);
+        let first = FirstProbe::of(lines, *start as usize);
         probes.add(place, first.as_ref(), path);
         otherwise[place] = first.map_or(Outcome::NONE, |first| first.otherwise);
     }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::pattern::Pattern;
 
 use super::language::Language;
 use super::machine::{Machine, Owner};
@@ -215,7 +215,7 @@ impl Counts {
 }
 
 /// Returns the rank and verdict of each pattern. Of equal patterns only the first counts.
-fn ranks<'r>(rules: Rules<'r>, counts: &mut [bool]) -> HashMap<PathPattern<'r>, (usize, bool)> {
+fn ranks<'r>(rules: Rules<'r>, counts: &mut [bool]) -> HashMap<Pattern<'r>, (usize, bool)> {
     let mut ranks = HashMap::new();
     for ((pattern, owner), rank) in rules.patterns().zip(0..) {
         let known = ranks.entry(pattern);

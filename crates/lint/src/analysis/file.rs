@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, PathRules, RobotsTxtUrl};
 use portcullis_dialect::id::RuleID;
-use portcullis_engine::pattern::{PathPattern, PatternList};
-use portcullis_engine::pattern_matches;
+use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection, robot_name};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 use portcullis_robots::url::ROBOTS_TXT_PATH;
@@ -27,12 +26,11 @@ pub struct Rules<'r> {
 /// A placeholder for a rule: the dialect always allows the URL of robots.txt.
 pub(super) const ROBOTS_TXT_RULE: u32 = u32::MAX;
 
-/// The pattern of [`ROBOTS_TXT_RULE`].
-static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
-    let mut patterns = PatternList::new();
-    patterns.push(&[ROBOTS_TXT_PATH, b"$"].concat(), true);
-    patterns
-});
+/// Returns the pattern that matches the URL of robots.txt alone.
+pub(super) fn robots_txt_pattern() -> Pattern<'static> {
+    static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| [ROBOTS_TXT_PATH, b"$"].concat());
+    Pattern::of_text(&TEXT, true)
+}
 
 impl<'r> Rules<'r> {
     /// Returns whether both have the same patterns with the same verdicts, and so decide alike.
@@ -44,10 +42,10 @@ impl<'r> Rules<'r> {
 
     /// Returns all patterns in order of precedence, with their rules. A dialect that always allows
     /// the URL of robots.txt has a pattern for it before all others.
-    pub(super) fn patterns(self) -> impl Iterator<Item = (PathPattern<'r>, Owner)> {
+    pub(super) fn patterns(self) -> impl Iterator<Item = (Pattern<'r>, Owner)> {
         let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
         let owner = Owner { rule: ROBOTS_TXT_RULE, allows: true };
-        let dialect = always.then(|| (ROBOTS_TXT.get(0), owner));
+        let dialect = always.then(|| (robots_txt_pattern(), owner));
         let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
         let owner = |(&rule, &verdict): (&RuleID, &Verdict)| Owner {
             rule: rule.0,
@@ -140,7 +138,7 @@ impl<'f> AgentRules<'f> {
             return Decision::ROBOTS_TXT;
         }
         let patterns = self.ordered.patterns.iter();
-        let mut matching = patterns.zip(0..).filter(|(pattern, _)| pattern_matches(pattern, &path));
+        let mut matching = patterns.zip(0..).filter(|(pattern, _)| pattern.matches(&path));
         let Some((_, index)) = matching.next() else {
             let reason = self.selection.reason_without_rule(self.file);
             return Decision::without_rule(Verdict::Allow, reason);

@@ -27,7 +27,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::pattern::Pattern;
 
 /// A position in a list of patterns.
 type Position = u32;
@@ -115,7 +115,7 @@ pub struct Machine {
 
 impl Machine {
     /// Returns the automaton of `patterns`, which are in order of precedence.
-    pub fn new<'l>(patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>) -> Machine {
+    pub fn new<'l>(patterns: impl IntoIterator<Item = (Pattern<'l>, Owner)>) -> Machine {
         let patterns = Patterns::new(patterns);
         let start = patterns.start();
         let mut new = Machine {
@@ -209,7 +209,7 @@ impl Machine {
 }
 
 impl Patterns {
-    fn new<'l>(patterns: impl IntoIterator<Item = (PathPattern<'l>, Owner)>) -> Patterns {
+    fn new<'l>(patterns: impl IntoIterator<Item = (Pattern<'l>, Owner)>) -> Patterns {
         let mut new = Patterns {
             bytes: Vec::new(),
             kinds: Vec::new(),
@@ -220,13 +220,20 @@ impl Patterns {
         };
         for (pattern, owner) in patterns {
             let (start, number) = (new.bytes.len(), new.starts.len() as u32);
-            new.bytes.extend_from_slice(pattern.bytes);
-            new.bytes.push(0);
-            new.kinds.resize(new.bytes.len() - 1, Kind::Plain);
-            new.kinds.push(if pattern.anchored { Kind::AnchoredEnd } else { Kind::OpenEnd });
-            for star in pattern.stars() {
-                new.kinds[start + star] = Kind::Looping;
+            for (index, literal) in pattern.literals().enumerate() {
+                let first = new.bytes.len();
+                new.bytes.extend_from_slice(literal);
+                new.kinds.resize(new.bytes.len(), Kind::Plain);
+                if index > 0 {
+                    // The pattern has no star at its end.
+                    new.kinds[first] = Kind::Looping;
+                }
             }
+            new.bytes.push(0);
+            new.kinds.push(match pattern.is_anchored() {
+                true => Kind::AnchoredEnd,
+                false => Kind::OpenEnd,
+            });
             new.patterns.resize(new.bytes.len(), number);
             new.stand_ins[usize::from(owner.allows)][usize::from(owner.counts)] = number;
             new.starts.push(start as Position);

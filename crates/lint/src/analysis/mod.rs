@@ -73,6 +73,7 @@ pub use language::Language;
 pub use machine::{Machine, Owner, State};
 pub use product::{Next, Product};
 pub use reach::{Reach, machine, reach};
+pub use search::plain_path;
 pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
 pub(crate) use status::{SEARCHES, statuses_within};
 pub(crate) use winners::Winners;

@@ -7,26 +7,17 @@
 //! `/robots.txt` is no part of a site, whatever the rules or the dialect say about it. A search gives
 //! it the verdict of another path, so that it adds nothing to what is found.
 
-use std::sync::LazyLock;
-
 use portcullis_dialect::dialect::{Escapes, ROBOTS_TXT_PATH};
 use portcullis_dialect::words;
 
-use portcullis_engine::pattern::PatternList;
-use portcullis_engine::ruleset::texts::PatternText;
+use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, RuleSet, Settings};
 
+use super::file::robots_txt_pattern;
 use super::language::Language;
 use super::machine::{Machine, Owner};
 use super::product::{Next, Product};
 use crate::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
-
-/// The pattern that matches `/robots.txt` alone.
-static ROBOTS_TXT: LazyLock<PatternList> = LazyLock::new(|| {
-    let mut patterns = PatternList::new();
-    patterns.push(&[ROBOTS_TXT_PATH, b"$"].concat(), true);
-    patterns
-});
 
 /// A path that nearly no pattern targets.
 const OTHER_PATH: &[u8] = b"/-";
@@ -48,17 +39,14 @@ words! {
 /// count, and `/robots.txt` does not.
 pub fn reach(rules: RuleSet<'_>, escapes: Escapes) -> Option<Reach> {
     let language = Language::of(escapes);
-    let mut cache = Cache::new(Settings::default());
-    let mut allows = |path: &[u8]| {
-        let outcome = rules.decide(path, &mut cache);
-        outcome.pattern().is_none() || outcome.allows()
-    };
+    let (settings, mut cache) = (Settings::default(), Cache::default());
+    let mut allows = |path: &[u8]| rules.decide(path, &settings, &mut cache).is_allowed();
     // First a path that no pattern targets, then the paths of patterns.
     let allows_others = allows(OTHER_PATH);
     let mut path = Vec::new();
     let mut example = |verdict: bool| {
-        let entries = entries(rules).filter(|(allows, _)| *allows == verdict);
-        entries.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
+        let patterns = rules.iter().filter(|(outcome, _)| outcome.allows() == verdict);
+        patterns.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
             write_path(&pattern, &mut path);
             let counts = path != ROBOTS_TXT_PATH && language.contains(&path);
             counts && allows(&path) == verdict
@@ -73,21 +61,10 @@ pub fn reach(rules: RuleSet<'_>, escapes: Escapes) -> Option<Reach> {
     }
 }
 
-/// Returns whether each pattern allows, and its text, in order of precedence.
-fn entries(rules: RuleSet<'_>) -> impl Iterator<Item = (bool, PatternText<'_>)> {
-    let entries = (0..rules.len()).map_while(move |index| rules.get(index));
-    entries.map(|(outcome, text)| (outcome.allows(), text))
-}
-
 /// Returns whether a pattern that matches every path disallows, and no pattern before it allows.
 fn disallows_all(rules: RuleSet<'_>) -> bool {
-    let mut disallowing = entries(rules).take_while(|(allows, _)| !allows);
-    disallowing.any(|(_, text)| match text.bytes {
-        // A final star is not stored.
-        b"" | b"/" => !text.is_anchored,
-        b"*/" => !text.is_anchored && text.has_stars,
-        _ => false,
-    })
+    let mut disallowing = rules.iter().take_while(|(outcome, _)| !outcome.allows());
+    disallowing.any(|(_, pattern)| pattern.matches_all())
 }
 
 /// Explores the states of the automaton until both verdicts are found; `None` if that takes more
@@ -115,17 +92,15 @@ fn search(
 /// Returns an automaton that allows what a rule set allows, but `/robots.txt` only if
 /// `allows_robots_txt`.
 pub fn machine(rules: RuleSet<'_>, allows_robots_txt: bool) -> Machine {
-    let (patterns, outcomes) = rules.to_list();
     let owner = |allows| Owner { allows, counts: false };
-    let own = outcomes.iter().map(|outcome| owner(outcome.allows()));
-    let robots_txt = std::iter::once((ROBOTS_TXT.get(0), owner(allows_robots_txt)));
-    Machine::new(robots_txt.chain(patterns.iter().zip(own)))
+    let own = rules.iter().map(|(outcome, pattern)| (pattern, owner(outcome.allows())));
+    Machine::new([(robots_txt_pattern(), owner(allows_robots_txt))].into_iter().chain(own))
 }
 
 /// Writes a path that `pattern` matches.
-fn write_path(pattern: &PatternText<'_>, path: &mut Vec<u8>) {
+fn write_path(pattern: &Pattern<'_>, path: &mut Vec<u8>) {
     path.clear();
-    path.extend(pattern.bytes.iter().map(|byte| if *byte == b'*' { b'-' } else { *byte }));
+    path.extend(pattern.bytes().iter().map(|byte| if *byte == b'*' { b'-' } else { *byte }));
     if path.first() != Some(&b'/') {
         path.insert(0, b'/');
     }
@@ -136,6 +111,7 @@ mod tests {
     use super::*;
     use portcullis_dialect::Verdict;
     use portcullis_engine::RuleSetBuf;
+    use portcullis_engine::pattern::PatternList;
 
     /// Returns the rule set of patterns in order of precedence, each with whether it allows.
     fn rules(patterns: &[(&str, bool)], wildcards: bool) -> RuleSetBuf {
@@ -225,8 +201,9 @@ mod tests {
             for other in &patterns {
                 let rules = rules(&[*one, *other], true);
                 let rules = rules.as_rule_set();
-                let decided = rules.decide(OTHER_PATH, &mut Cache::default());
-                let allows_others = decided.pattern().is_none() || decided.allows();
+                let settings = Settings::default();
+                let decided = rules.decide(OTHER_PATH, &settings, &mut Cache::default());
+                let allows_others = decided.is_allowed();
                 let searched = search(rules, allows_others, Language::of(Escapes::Uri), u64::MAX);
                 assert_eq!(reach(rules, Escapes::Uri), searched, "{one:?}, {other:?}");
             }

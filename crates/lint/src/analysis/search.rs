@@ -9,7 +9,7 @@ use super::example::PATH_BYTES_MAX;
 use super::language::{FREE, Language, Mark};
 use super::machine::{Machine, Owner, State};
 use super::{AnalysisLimits, Bound, Budget};
-use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::pattern::Pattern;
 
 /// Bytes of patterns that are made into a machine for the cost of one position.
 const BUILT_BYTES: u64 = 4;
@@ -131,9 +131,9 @@ impl<'l, const N: usize> Product<'l, N> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'s, 'r> {
     /// A pattern that matches the path.
-    pub one: PathPattern<'r>,
+    pub one: Pattern<'r>,
     /// Patterns that do not match the path.
-    pub avoided: &'s [PathPattern<'r>],
+    pub avoided: &'s [Pattern<'r>],
 }
 
 /// Finds a shortest path of a URL that meets the conditions; `None` if there is none.
@@ -154,9 +154,8 @@ pub(super) fn find(
     }
     // A machine disallows the paths that its patterns match. Without patterns it allows everything.
     let owner = Owner { allows: false, counts: true };
-    let machine = |patterns: &[PathPattern<'_>]| {
-        Machine::new(patterns.iter().map(|&pattern| (pattern, owner)))
-    };
+    let machine =
+        |patterns: &[Pattern<'_>]| Machine::new(patterns.iter().map(|&pattern| (pattern, owner)));
     let sides = [&[wanted.one][..], wanted.avoided];
     let allows = [false, true];
     let mut product = Product::new(sides.map(machine), language);
@@ -177,7 +176,7 @@ pub(super) fn find(
             false => Visit::Follow,
         }
     });
-    let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes.len()).sum();
+    let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes().len()).sum();
     product.charge(built, budget);
     match (found, bound) {
         (None, Some(bound)) => Err(budget.bound(bound)),
@@ -185,13 +184,22 @@ pub(super) fn find(
     }
 }
 
+/// Returns a pattern without its stars: a path that it matches, if any path begins like it.
+pub fn plain_path(pattern: &Pattern<'_>) -> Vec<u8> {
+    let mut path = pattern.literals().collect::<Vec<_>>().concat();
+    if path.first() != Some(&b'/') {
+        path.insert(0, b'/');
+    }
+    path
+}
+
 impl Wanted<'_, '_> {
     /// Returns whether the bytes before the first star exclude every path.
     fn is_impossible(&self) -> bool {
-        let one = &self.one.bytes[..self.one.literals().next().unwrap_or_default().len()];
-        let covers = |avoided: &PathPattern<'_>| {
-            let is_prefix = avoided.stars().len() == 0 && !avoided.anchored;
-            is_prefix && one.starts_with(avoided.bytes)
+        let one = self.one.prefix();
+        let covers = |avoided: &Pattern<'_>| {
+            let is_prefix = !avoided.has_stars() && !avoided.is_anchored();
+            is_prefix && one.starts_with(avoided.bytes())
         };
         self.avoided.iter().any(covers)
     }
@@ -202,11 +210,8 @@ impl Wanted<'_, '_> {
         if !self.avoided.is_empty() {
             return None;
         }
-        let pattern = &self.one;
-        let starts_open = pattern.stars().next() == Some(0) || pattern.bytes.is_empty();
-        let has_slash = pattern.bytes.first() == Some(&b'/');
-        let slash: &[u8] = if starts_open && !has_slash { b"/" } else { b"" };
-        let path = [slash, pattern.bytes].concat();
-        (path.len() <= PATH_BYTES_MAX && language.contains(&path)).then_some(path)
+        let path = plain_path(&self.one);
+        let is_found = language.contains(&path) && self.one.matches(&path);
+        (path.len() <= PATH_BYTES_MAX && is_found).then_some(path)
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use portcullis_dialect::id::RuleID;
-use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::pattern::Pattern;
 
 use super::file::{Owner, ROBOTS_TXT_RULE};
 use super::language::Language;
@@ -99,7 +99,7 @@ struct Unit {
 }
 
 /// A pattern and its rule.
-type Owned<'r> = (PathPattern<'r>, Owner);
+type Owned<'r> = (Pattern<'r>, Owner);
 
 /// The paths on which a pattern wins.
 enum Outcome {
@@ -119,7 +119,7 @@ struct Analysis<'r, 'b> {
     /// The unit of each rule.
     unit_of: HashMap<u32, usize>,
     /// For each pattern: the first equal one.
-    first_equal: HashMap<PathPattern<'r>, usize>,
+    first_equal: HashMap<Pattern<'r>, usize>,
     language: &'static Language,
     rules: Rules<'r>,
     /// The rules without that of the dialect, to find winners.

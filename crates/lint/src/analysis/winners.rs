@@ -12,13 +12,14 @@ const SCAN_STEPS: u64 = 8;
 /// Rules, compiled to decide paths.
 pub(crate) struct Winners {
     rules: RuleSetBuf,
+    settings: Settings,
     cache: Cache,
 }
 
 impl Winners {
     pub(crate) fn new(ordered: &OrderedRules) -> Winners {
         let rules = RuleSetBuf::new(&ordered.patterns, &ordered.verdicts);
-        Winners { rules, cache: Cache::new(Settings::default()) }
+        Winners { rules, settings: Settings::default(), cache: Cache::default() }
     }
 
     /// Returns the position of the pattern that decides `path`; `None` if no pattern matches.
@@ -33,7 +34,7 @@ impl Winners {
     ) -> Result<Option<usize>, Bound> {
         budget.take(path.len() as u64)?;
         let before = self.steps();
-        let outcome = self.rules.as_rule_set().decide(path, &mut self.cache);
+        let outcome = self.rules.as_rule_set().decide(path, &self.settings, &mut self.cache);
         budget.take((self.steps() - before) / SCAN_STEPS)?;
         Ok(outcome.pattern())
     }

@@ -13,10 +13,12 @@ use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, remove_record};
 use super::super::statuses::{Analyst, Selections, Statuses};
 use super::super::{Code, LintConfig};
-use crate::analysis::{Bound, RuleAndStatus, RuleStatus, Successor, Winners, rule_at, rules_of};
+use crate::analysis::{
+    Bound, RuleAndStatus, RuleStatus, Successor, Winners, plain_path, rule_at, rules_of,
+};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
-use portcullis_engine::pattern::PathPattern;
+use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
@@ -350,7 +352,7 @@ struct Defeats<'d> {
     positions: HashMap<RuleID, usize, foldhash::fast::RandomState>,
     winners: Option<Winners>,
     /// The Disallow rule that wins over each pattern, if one does.
-    known: HashMap<PathPattern<'d>, Option<RuleID>, foldhash::fast::RandomState>,
+    known: HashMap<Pattern<'d>, Option<RuleID>, foldhash::fast::RandomState>,
 }
 
 impl<'d> Defeats<'d> {
@@ -368,11 +370,7 @@ impl<'d> Defeats<'d> {
         if self.known.get(&pattern).is_some_and(Option::is_none) {
             return Ok(None);
         }
-        // The pattern without its stars.
-        let path = match pattern.bytes.first() {
-            Some(b'/') => pattern.bytes.to_vec(),
-            _ => [b"/", pattern.bytes].concat(),
-        };
+        let path = plain_path(&pattern);
         let winner = match self.known.get(&pattern) {
             Some(winner) => *winner,
             None => {

@@ -13,8 +13,9 @@ use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
     Dialect, Label, LineNumber, PathRules, Precedence, Preference, RuleID, Verdict, words,
 };
+use portcullis_engine::pattern::Pattern;
 
-use super::rules::{RuleText, RuleTexts, sort, text_matches};
+use super::rules::{RuleText, RuleTexts, sort};
 use super::select::naming_line;
 use super::{AgentChain, Selection, UsageGroups};
 
@@ -306,7 +307,7 @@ fn matching_pattern(statement: &Statement<'_>, dialect: &Dialect, path: &[u8]) -
     if !normal_text(written, &dialect.paths, &mut text) {
         return None;
     }
-    text_matches(&text, dialect.paths.wildcards, path).then_some(text)
+    Pattern::of_text(&text, dialect.paths.wildcards).matches(path).then_some(text)
 }
 
 /// Returns a record as written.

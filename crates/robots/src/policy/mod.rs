@@ -6,7 +6,7 @@
 //! sets store policies and use this module.
 //!
 //! Cost: selection is linear in the user-agent lines, ordering sorts the rules, and matching costs
-//! what [`strategy`](portcullis_engine::strategy) documents. Only [`AgentChain`] can fail.
+//! what the [engine](portcullis_engine) documents. Only [`AgentChain`] can fail.
 //!
 //! ```
 //! use portcullis_dialect::RFC_9309;

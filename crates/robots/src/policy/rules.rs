@@ -17,8 +17,8 @@ use crate::syntax::{Group, RobotsTxt, Rule};
 use crate::url::{IsPlain, are_plain, index_page_text, is_plain, push_normal_text};
 use portcullis_dialect::{Decision, LineNumber, PathRules, Precedence, Reason, RuleID, Verdict};
 use portcullis_engine::bytes::first_bytes;
-use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet, literals_match};
+use portcullis_engine::pattern::{Pattern, PatternList};
+use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
@@ -153,7 +153,8 @@ impl RuleTexts {
     pub(super) fn matching(&self, path: &[u8], wildcards: bool) -> impl Iterator<Item = &RuleText> {
         let head = first_bytes(path) as u64;
         let may_match = move |entry: &&RuleText| (head ^ entry.head) & entry.mask == 0;
-        let matches = move |entry: &&RuleText| text_matches(self.text(entry), wildcards, path);
+        let matches =
+            move |entry: &&RuleText| Pattern::of_text(self.text(entry), wildcards).matches(path);
         self.entries.iter().filter(may_match).filter(matches)
     }
 
@@ -218,16 +219,6 @@ fn head(text: &[u8], bytes: usize, wildcards: bool) -> (u64, u64) {
     let special = if wildcards { places(b'*') | places(b'$') } else { 0 };
     let bits = (8 * bytes).min(special.trailing_zeros() as usize & !7);
     (head, !u64::MAX.checked_shl(bits as u32).unwrap_or(0))
-}
-
-/// Returns whether the pattern with this normal text matches `path`.
-pub(super) fn text_matches(text: &[u8], wildcards: bool, path: &[u8]) -> bool {
-    if !wildcards {
-        return path.starts_with(text);
-    }
-    let body = text.strip_suffix(b"$");
-    let literals = body.unwrap_or(text).split(|&byte| byte == b'*');
-    literals_match(literals, body.is_some(), path)
 }
 
 /// Bytes of the paths that the rules are tried with: 2 KiB. Then the rules are compiled.

@@ -1,8 +1,8 @@
 //! The handle that threads share: a policy set, and the agents that ask it.
 //!
 //! A set holds rules for every agent, so the groups of a policy that apply to an agent have to be
-//! found first. This is done once for each policy and agent. A table of two words for each stores
-//! where the prefilter of the rule set begins, and threads share the table.
+//! found first. This is done once for each policy and agent; a [table](super::asking) that threads
+//! share has where the rule set begins.
 //!
 //! Hosts, and policies that are used for the first time, are found for a block of questions, stage
 //! by stage. The loads of one stage do not depend on each other, so the CPU overlaps many of them.
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::{BlockMemory, NO_URL, Questions, Source, Start, Starts, Table};
+use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
 use portcullis_io::access::{KnownOutage, UnixSeconds};
@@ -20,6 +20,7 @@ use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
+use super::asking::{self, Asked, NO_URL, Questions, Starts, Table, decision_of};
 use super::crawlers::Crawlers;
 use super::freshness::Freshness;
 use super::session::Lookups;
@@ -96,6 +97,15 @@ pub struct Explained {
     pub file_notes: NoteSet,
 }
 
+/// The answers on the last block of a thread, and its memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockAnswers {
+    pub asked: Asked,
+    /// By question, then by agent.
+    pub decisions: Vec<Decision>,
+    unresolved: Vec<u32>,
+}
+
 /// An origin: its scheme in any case, and the key of its host.
 pub(super) type SchemeAndKey<'u> = (&'u [u8], &'u [u8]);
 
@@ -118,7 +128,7 @@ impl Classifier {
     /// # Errors
     ///
     /// As for [`Classifier::new`]; if there are more than 2^32 - 2 pairs of a policy and an agent, or
-    /// the system refuses the memory for eight bytes for each.
+    /// the system refuses the memory for four bytes for each.
     pub fn with_limits(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<AgentChain>,
@@ -130,7 +140,7 @@ impl Classifier {
         }
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
         let tokens = tokens?;
-        let starts = starts_of(set.policy_count(), agents.len(), 1)?;
+        let starts = by_entry(set.policy_count(), agents.len(), 1, Starts::new)?;
         let settings = Settings { limits, ..Settings::default() };
         Ok(Classifier {
             set,
@@ -174,8 +184,8 @@ impl Classifier {
         // Otherwise every preference would seem unstated.
         assert!(self.set.has_usage(), "the set was compiled without usage preferences");
         self.settings.limits.automata_bytes_max /= 2;
-        let starts = |columns| starts_of(self.set.policy_count(), self.agents.len(), columns);
-        self.usage = Some(UsageQuestions::new(labels.to_vec(), starts)?);
+        let (policies, agents) = (self.set.policy_count(), self.agents.len());
+        self.usage = Some(UsageQuestions::new(labels.to_vec(), policies, agents)?);
         Ok(self)
     }
 
@@ -382,7 +392,7 @@ impl Classifier {
     }
 
     /// Decides each path of a block for each agent, according to the policies with these numbers.
-    /// [`NO_POLICY`](portcullis_engine::block::NO_POLICY) and [`NO_URL`] mean that there is none.
+    /// [`NO_POLICY`](super::NO_POLICY) and [`NO_URL`] mean that there is none.
     ///
     /// # Panics
     ///
@@ -391,15 +401,47 @@ impl Classifier {
         &self,
         policies: &[u32],
         paths: ComparedPaths<'_>,
-        block: &mut BlockMemory,
-        unresolved: &mut Vec<PolicyNumber>,
+        block: &mut BlockAnswers,
     ) -> Result<(), Damage> {
-        self.resolve_all(policies, unresolved)?;
+        let count = self.set.policy_count();
+        let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
+        assert!(policies.iter().all(is_there), "there is no such policy");
         let table = self.table(&self.starts, self.agents.len());
         let questions = Questions { policies, paths: paths.as_slices() };
-        block.ask(table, questions, |entry| self.build_rule_set(entry))?;
-        if self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed {
-            self.allow_robots_txt(questions, block);
+        self.decide_by(table, questions, block, |unresolved| {
+            unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
+            unresolved.dedup();
+            let policies = || unresolved.iter().map(|&policy| PolicyNumber(policy));
+            policies().for_each(|policy| self.set.prefetch_policy_index(policy));
+            policies().for_each(|policy| self.set.prefetch_policy(policy));
+            policies().try_for_each(|policy| self.resolve(policy))
+        })
+    }
+
+    /// Decides a block of questions. `resolve` finds where the answers of entries begin that are asked
+    /// about for the first time, with a list to use.
+    #[inline]
+    pub(super) fn decide_by(
+        &self,
+        table: Table<'_>,
+        questions: Questions<'_>,
+        BlockAnswers { asked, decisions, unresolved }: &mut BlockAnswers,
+        resolve: impl FnOnce(&mut Vec<u32>) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
+        decisions.clear();
+        unresolved.clear();
+        let build = |entry| self.build_rule_set(entry);
+        asked.ask(table, questions, || resolve(unresolved), build)?;
+        decisions.extend(asked.outcomes().iter().map(|&outcome| decision_of(outcome)));
+        let rules = &self.dialect().paths;
+        if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
+            // Whatever was answered.
+            for (question, path) in questions.paths.iter().enumerate() {
+                if rules.always_allows(path) && questions.policies[question] < NO_URL {
+                    let answers = question * table.columns..(question + 1) * table.columns;
+                    decisions[answers].fill(Decision::ROBOTS_TXT);
+                }
+            }
         }
         // A mapped file that was truncated reads as zeros after its new end, even in blocks whose
         // checksum was compared before, and a prefilter of zeros rejects every path. So the length
@@ -414,19 +456,6 @@ impl Classifier {
         Table { lines: self.set.all_lines(), starts, columns, settings: &self.settings }
     }
 
-    /// Allows the paths that the dialect always allows, whatever was answered.
-    pub(super) fn allow_robots_txt(&self, questions: Questions<'_>, block: &mut BlockMemory) {
-        let (rules, agents) = (&self.dialect().paths, self.answers_per_record());
-        let (decisions, sources) = block.answers_mut();
-        for (question, path) in questions.paths.iter().enumerate() {
-            if rules.always_allows(path) && questions.policies[question] < NO_URL {
-                let answers = question * agents..(question + 1) * agents;
-                decisions[answers.clone()].fill(Decision::ROBOTS_TXT);
-                sources[answers].fill(Source::NOWHERE);
-            }
-        }
-    }
-
     /// Builds the rule set of an entry, which is not stored.
     #[cold]
     pub(super) fn build_rule_set(&self, entry: usize) -> Result<RuleSetBuf, Damage> {
@@ -436,29 +465,10 @@ impl Classifier {
         Ok(RuleSetBuf::new(&rules.patterns, &rules.verdicts))
     }
 
-    /// Finds where answers begin for policies that are used for the first time.
-    fn resolve_all(
-        &self,
-        policies: &[u32],
-        unresolved: &mut Vec<PolicyNumber>,
-    ) -> Result<(), Damage> {
-        let (agents, count) = (self.agents.len(), self.set.policy_count());
-        let last_of = |policy: u32| (policy as usize).saturating_mul(agents) + (agents - 1);
-        let is_there = |policy: u32| policy < count || policy >= NO_URL;
-        let is_known = |policy: u32| is_there(policy) & self.starts.has(last_of(policy));
-        let mut runs = policies.chunk_by(|one, other| one == other);
-        // Without agents nothing is asked.
-        if agents == 0 || runs.all(|run| is_known(run[0])) {
-            return Ok(());
-        }
-        assert!(policies.iter().all(|&policy| is_there(policy)), "there is no such policy");
-        unresolved.clear();
-        let new = policies.iter().filter(|&&policy| !is_known(policy));
-        unresolved.extend(new.map(|&policy| PolicyNumber(policy)));
-        unresolved.dedup();
-        unresolved.iter().for_each(|policy| self.set.prefetch_policy_index(*policy));
-        unresolved.iter().for_each(|policy| self.set.prefetch_policy(*policy));
-        unresolved.iter().try_for_each(|policy| self.resolve(*policy))
+    /// Returns whether it is known where the answers of a policy begin.
+    fn is_resolved(&self, policy: u32) -> bool {
+        let first = policy as usize * self.agents.len();
+        policy >= NO_URL || (first..first + self.agents.len()).all(|entry| self.starts.has(entry))
     }
 
     fn resolve(&self, number: PolicyNumber) -> Result<(), Damage> {
@@ -469,27 +479,35 @@ impl Classifier {
         for tokens in &self.tokens {
             let selected = policy.select(tokens)?;
             let entry = match selected {
-                Selected::Fixed(_) => None,
+                Selected::Access(_) | Selected::NoGroup => None,
                 Selected::Rules(rules) => Some(rules.entry),
             };
             let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
-            let start = match (selected, same) {
-                (_, Some(same)) => Start { line: Start::SHARED, number: same as u32 },
-                (Selected::Fixed(fixed), _) => Start { line: Start::FIXED, number: fixed.0 },
-                (Selected::Rules(rules), _) => self.set.start_of(rules.rule_set)?,
-            };
+            starts.push(
+                same.map_or_else(|| self.start_of(selected), |same| Ok(asking::shared(same)))?,
+            );
             entries.push(entry);
-            starts.push(start);
         }
         self.starts.set(first, &starts);
         Ok(())
+    }
+
+    /// Returns where the answers of what applies to an agent begin.
+    pub(super) fn start_of(&self, selected: Selected) -> Result<Start, Damage> {
+        Ok(match selected {
+            Selected::Access(outcome) => asking::fixed(Some(outcome)),
+            Selected::NoGroup => asking::fixed(None),
+            Selected::Rules(rules) => {
+                self.set.start_of(rules.rule_set)?.unwrap_or(asking::ON_DEMAND)
+            }
+        })
     }
 
     /// Returns the rules of an entry's policy that apply to its agent.
     pub(super) fn rules_of(&self, entry: usize) -> Result<Option<SelectedRules>, Damage> {
         let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
         match self.set.policy(PolicyNumber(policy as u32))?.select(&self.tokens[agent])? {
-            Selected::Fixed(_) => Ok(None),
+            Selected::Access(_) | Selected::NoGroup => Ok(None),
             Selected::Rules(rules) => Ok(Some(rules)),
         }
     }
@@ -508,15 +526,20 @@ impl Classifier {
     }
 }
 
-/// Returns the starts of so many columns for each pair of a policy and an agent. Each has a number below
-/// the markers.
-pub(super) fn starts_of(policies: u32, agents: usize, columns: usize) -> Result<Starts, AskError> {
+/// Returns a new table of the entries of so many columns for each pair of a policy and an agent. Each has
+/// a number below the markers.
+pub(super) fn by_entry<T>(
+    policies: u32,
+    agents: usize,
+    columns: usize,
+    new: impl FnOnce(usize) -> Option<T>,
+) -> Result<T, AskError> {
     let error = |memory| AskError::TooManyAgents { agents, policies, memory };
     let pairs = (policies as usize).checked_mul(agents);
     let entries = pairs.and_then(|pairs| pairs.checked_mul(columns));
     let entries =
         entries.filter(|&entries| entries < NO_URL as usize).ok_or_else(|| error(false))?;
-    Starts::new(entries).ok_or_else(|| error(true))
+    new(entries).ok_or_else(|| error(true))
 }
 
 #[cfg(test)]
@@ -525,14 +548,15 @@ mod tests {
 
     #[test]
     fn each_pair_of_a_policy_and_an_agent_has_a_number() {
-        assert!(starts_of(0, 9, 1).is_ok() && starts_of(9, 9, 2).is_ok());
+        assert_eq!(by_entry(0, 9, 1, Some).ok(), Some(0));
+        assert_eq!(by_entry(9, 9, 2, Some).ok(), Some(162));
         for (policies, agents, columns) in [
             (NO_URL, 1, 1),
             (1 << 16, 1 << 16, 1),
             (1 << 16, 1 << 15, 2),
             (u32::MAX, usize::MAX, 9),
         ] {
-            let error = starts_of(policies, agents, columns).unwrap_err();
+            let error = by_entry(policies, agents, columns, Some).unwrap_err();
             assert!(matches!(error, AskError::TooManyAgents { memory: false, .. }), "{error}");
         }
     }

@@ -15,7 +15,7 @@
 //!
 //! Cost: one look-up in a table per record whose agent differs from that of the record before, and a
 //! search in the policy for a header with several names. An agent is parsed once per session. Memory:
-//! eight bytes for each policy and agent, which are used only where an entry was asked about, and
+//! four bytes for each policy and agent, which are used only where an entry was asked about, and
 //! [`RECORD_AGENTS_CACHED_MAX`] agents per session.
 
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 
 use portcullis_dialect::decision::Decision;
-use portcullis_dialect::dialect::{NamesAgent, RFC_9309, RobotsTxtUrl};
-use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Questions, Source, Start};
+use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::ComparedPaths;
 
-use super::classifier::{AskError, starts_of};
+use super::asking::{NO_POLICY, NO_URL, Questions, Starts};
+use super::classifier::{AskError, BlockAnswers, by_entry};
 use super::times::Times;
 use super::{Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
-use crate::stored::{AgentTokens, PolicyNumber, Selected};
+use crate::stored::{AgentTokens, PolicyNumber};
 
 /// How the agent of a record is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +103,6 @@ pub(super) struct RecordAgents {
     chains: Vec<(u32, Arc<NamedChain>)>,
     /// By record: the entry that is asked about, or the marker for none.
     entries: Vec<u32>,
-    unresolved: Vec<u32>,
     /// The agents by their text.
     known: HashMap<Box<[u8]>, Named, RandomState>,
 }
@@ -135,7 +134,7 @@ impl Classifier {
         self.tokens.push(self.set.tokens_of(&chain)?);
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
-        self.starts = starts_of(self.set.policy_count(), self.agents.len(), 1)?;
+        self.starts = by_entry(self.set.policy_count(), self.agents.len(), 1, Starts::new)?;
         self.crawlers = Some(Crawlers { kind, by_name, unnamed });
         Ok(self)
     }
@@ -233,8 +232,8 @@ impl Classifier {
         &self,
         policies: &[u32],
         paths: ComparedPaths<'_>,
-        block: &mut BlockMemory,
-        RecordAgents { agents, chains, entries, unresolved, .. }: &mut RecordAgents,
+        block: &mut BlockAnswers,
+        RecordAgents { agents, chains, entries, .. }: &mut RecordAgents,
     ) -> Result<(), Damage> {
         for (record, chain) in chains {
             let (record, policy) = (*record as usize, policies[*record as usize]);
@@ -251,36 +250,29 @@ impl Classifier {
         };
         entries.clear();
         entries.extend(policies.iter().zip(&*agents).map(entry));
-        self.resolve_entries(entries, unresolved)?;
         let questions = Questions { policies: entries, paths: paths.as_slices() };
-        block.ask(self.table(&self.starts, 1), questions, |entry| self.build_rule_set(entry))?;
-        if self.dialect().paths.robots_txt == RobotsTxtUrl::AlwaysAllowed {
-            self.allow_robots_txt(questions, block);
-        }
-        let (decisions, sources) = block.answers_mut();
+        self.decide_by(self.table(&self.starts, 1), questions, block, |unresolved| {
+            self.resolve_entries(entries, unresolved)
+        })?;
         for (record, _) in agents.iter().enumerate().filter(|(_, agent)| **agent == NONE) {
             if policies[record] < NO_URL {
-                (decisions[record], sources[record]) = (Decision::NO_AGENT, Source::NOWHERE);
+                block.decisions[record] = Decision::NO_AGENT;
             }
         }
-        // As in `decide`: the length of a mapped file is compared before a decision is returned.
-        self.set.has_length()
+        Ok(())
     }
 
     /// Finds where answers begin for entries that are used for the first time.
     fn resolve_entries(&self, entries: &[u32], unresolved: &mut Vec<u32>) -> Result<(), Damage> {
-        unresolved.clear();
-        unresolved.extend(entries.iter().filter(|&&entry| !self.starts.has(entry as usize)));
+        let is_new = |entry: &&u32| **entry < NO_URL && !self.starts.has(**entry as usize);
+        unresolved.extend(entries.iter().filter(is_new));
         let columns = self.agents.len();
         let policy_of = |entry: u32| PolicyNumber((entry as usize / columns) as u32);
         unresolved.iter().for_each(|&entry| self.set.prefetch_policy_index(policy_of(entry)));
         unresolved.iter().for_each(|&entry| self.set.prefetch_policy(policy_of(entry)));
         for &entry in &*unresolved {
             let tokens = &self.tokens[entry as usize % columns];
-            let start = match self.set.policy(policy_of(entry))?.select(tokens)? {
-                Selected::Fixed(fixed) => Start { line: Start::FIXED, number: fixed.0 },
-                Selected::Rules(rules) => self.set.start_of(rules.rule_set)?,
-            };
+            let start = self.start_of(self.set.policy(policy_of(entry))?.select(tokens)?)?;
             self.starts.set(entry as usize, &[start]);
         }
         Ok(())

@@ -1,12 +1,11 @@
 //! Decisions with the place and the text behind them: the rule, its line, and the values of the
 //! rule and of the user-agent line.
 //!
-//! Deciding a block does not read them. An answer has the entry and the pattern that it comes from,
-//! and the rest is found when it is asked for.
+//! Deciding a block does not read them. An answer has the pattern that it comes from, and the rest is
+//! found when it is asked for.
 
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_dialect::id::{LineNumber, RuleID};
-use portcullis_engine::block::Source;
 use portcullis_robots::policy::robot_named;
 
 use super::{Classifier, Session};
@@ -70,10 +69,11 @@ impl Session {
         agent: usize,
     ) -> Result<FullDecision<'_>, Damage> {
         let answer = record * self.classifier.answers_per_record() + agent;
-        let agent = self.asked_agent(answer);
+        let (agent, asked) = (self.asked_agent(answer), self.asked(answer));
         let Session { classifier, block, rule, group, .. } = self;
-        let mut full = FullDecision::from(block.decisions()[answer]);
-        let Some(found) = classifier.origin_of(block.source(answer), agent)? else {
+        let mut full = FullDecision::from(block.decisions[answer]);
+        let Some((policy, pattern)) = asked else { return Ok(full) };
+        let Some(found) = classifier.origin_of(policy, agent, pattern)? else {
             return Ok(full);
         };
         let records = found.policy.record_list()?;
@@ -100,28 +100,46 @@ impl Session {
     pub fn decisions_with_rules(&self) -> Result<Vec<Decision>, Damage> {
         let Session { classifier, block, .. } = self;
         let with_rule = |(answer, &decision): (usize, &Decision)| {
-            let found = classifier.origin_of(block.source(answer), self.asked_agent(answer))?;
+            let found = match self.asked(answer) {
+                Some((policy, pattern)) => {
+                    classifier.origin_of(policy, self.asked_agent(answer), pattern)?
+                }
+                None => None,
+            };
             let place = found.and_then(|found| found.rule);
             let (rule, line) = place.map(|place| (place.rule, place.line)).unzip();
             Ok(Decision { rule, line, ..decision })
         };
-        let decisions = block.decisions().iter().enumerate().map(with_rule).collect();
+        let decisions = block.decisions.iter().enumerate().map(with_rule).collect();
         classifier.set.has_length()?;
         decisions
+    }
+
+    /// Returns the policy whose rules were asked for an answer of the last block, and the pattern that
+    /// decides, if one does; `None` if no rules were asked.
+    fn asked(&self, answer: usize) -> Option<(PolicyNumber, Option<usize>)> {
+        let is_asked = matches!(self.block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
+        is_asked.then(|| {
+            let policy = self.policies[answer / self.classifier.answers_per_record()];
+            (PolicyNumber(policy), self.block.asked.outcomes()[answer].pattern())
+        })
     }
 }
 
 impl Classifier {
-    /// Returns the rules from which an answer for `agent` comes; `None` if no group applies, or
-    /// nothing was asked.
-    fn origin_of(&self, source: Source, agent: usize) -> Result<Option<Found<'_>>, Damage> {
-        let Some(entry) = source.entry() else { return Ok(None) };
-        // An agent that shares the answer of another agent may be named by another line.
-        let entry = entry - entry % self.agents.len() + agent;
+    /// Returns the rules of a policy for `agent`, and the place of the one with a pattern; `None` if no
+    /// group applies.
+    fn origin_of(
+        &self,
+        policy: PolicyNumber,
+        agent: usize,
+        pattern: Option<usize>,
+    ) -> Result<Option<Found<'_>>, Damage> {
+        let entry = policy.index() * self.agents.len() + agent;
         let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
-        let policy = self.set.policy(PolicyNumber(rules.policy))?;
-        let place = |pattern| self.place_of(&policy, &rules, pattern);
-        let rule = source.pattern().map(place).transpose()?;
+        let policy = self.set.policy(policy)?;
+        let place = |pattern| self.place_of(&policy, &rules, pattern as u32);
+        let rule = pattern.map(place).transpose()?;
         Ok(Some(Found { policy, rules, rule }))
     }
 

@@ -9,6 +9,7 @@
 //!
 //! Use sessions alone if something else, such as a dataframe engine, owns the threads.
 
+mod asking;
 mod classifier;
 mod crawlers;
 mod deciding;
@@ -19,6 +20,7 @@ mod session;
 mod times;
 mod usage;
 
+pub use asking::{NO_POLICY, NO_URL};
 pub use classifier::{AskError, Classifier, Explained};
 pub use crawlers::AgentKind;
 pub use deciding::FullDecision;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_engine::block::{BlockMemory, NO_POLICY, NO_URL, Source, StepCounts};
+use portcullis_engine::StepCounts;
 use portcullis_robots::url::{BadUrl, ComparedPaths};
 
-use super::classifier::{Classifier, Explained, SchemeAndKey};
+use super::asking::{NO_POLICY, NO_URL};
+use super::classifier::{BlockAnswers, Classifier, Explained, SchemeAndKey};
 use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
 use super::freshness::{AgeCounts, Freshness};
@@ -50,9 +51,7 @@ pub struct Session {
     pub(super) lookups: Lookups,
     /// The number of the policy of each record, or the marker for none.
     pub(super) policies: Vec<u32>,
-    /// The policies of the block that are used for the first time.
-    unresolved: Vec<PolicyNumber>,
-    pub(super) block: BlockMemory,
+    pub(super) block: BlockAnswers,
     usage: UsageMemory,
     pub(super) rule: Vec<u8>,
     pub(super) group: Vec<u8>,
@@ -86,8 +85,7 @@ impl Session {
             pieces: Pieces::default(),
             lookups: Lookups::default(),
             policies: Vec::new(),
-            unresolved: Vec::new(),
-            block: BlockMemory::default(),
+            block: BlockAnswers::default(),
             usage: UsageMemory::default(),
             rule: Vec::new(),
             group: Vec::new(),
@@ -191,7 +189,7 @@ impl Session {
         if is_blank && last_blank == records.len() && last_blank > 0 {
             // A small compressed file may be line ends without number. Their block is decided once.
             self.blank = last_blank;
-            return Ok(self.block.decisions());
+            return Ok(&self.block.decisions);
         }
         let Session { classifier, pieces, lookups, policies, .. } = self;
         let scheme = self.assumed_scheme.as_deref();
@@ -210,16 +208,16 @@ impl Session {
         let mut paths = Vec::new();
         let paths = pieces.paths(records, &mut paths);
         let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
-        let Session { policies, block, unresolved, usage, ages, found, now, agents, .. } = self;
-        let mut decide = |policies: &[u32], block: &mut BlockMemory| match &classifier.crawlers {
-            None => classifier.decide(policies, paths, block, unresolved),
+        let Session { policies, block, usage, ages, found, now, agents, .. } = self;
+        let mut decide = |policies: &[u32], block: &mut BlockAnswers| match &classifier.crawlers {
+            None => classifier.decide(policies, paths, block),
             Some(_) => classifier.decide_each(policies, paths, block, agents),
         };
         found.clear();
         if has_times && classifier.and_now {
             decide(policies, block)?;
-            classifier.find_preferences(policies, paths, block.decisions(), usage)?;
-            block.decisions().clone_into(&mut now.decisions);
+            classifier.find_preferences(policies, paths, &block.decisions, usage)?;
+            block.decisions.clone_into(&mut now.decisions);
             usage.preferences().clone_into(&mut now.preferences);
         }
         let search = match has_times {
@@ -228,18 +226,18 @@ impl Session {
         };
         decide(policies, block)?;
         if has_times {
-            let answers = block.answers_mut();
-            ages.merge(classifier.judge_moments((search, found), times, answers)?);
+            let decisions = &mut block.decisions[..];
+            ages.merge(classifier.judge_moments((search, found), times, decisions)?);
         } else if let Some(freshness) = &classifier.freshness {
-            let judged = classifier.judge_ages(freshness, policies, hosts, block.answers_mut());
-            ages.merge(judged?);
+            let decisions = &mut block.decisions[..];
+            ages.merge(classifier.judge_ages(freshness, policies, hosts, decisions)?);
         }
         // Last: what is expired has no preference.
-        classifier.find_preferences(policies, paths, block.decisions(), usage)?;
+        classifier.find_preferences(policies, paths, &block.decisions, usage)?;
         if is_blank {
             self.blank = records.len();
         }
-        Ok(self.block.decisions())
+        Ok(&self.block.decisions)
     }
 
     /// Like [`Session::classify`], for paths and the numbers of their policies.
@@ -257,18 +255,18 @@ impl Session {
         policies: &[u32],
         paths: ComparedPaths<'_>,
     ) -> Result<&[Decision], Damage> {
-        let Session { classifier, block, unresolved, usage, .. } = self;
+        let Session { classifier, block, usage, .. } = self;
         self.blank = 0;
         self.policies.clear();
         self.policies.extend_from_slice(policies);
-        classifier.decide(policies, paths, block, unresolved)?;
-        classifier.find_preferences(policies, paths, block.decisions(), usage)?;
-        Ok(block.decisions())
+        classifier.decide(policies, paths, block)?;
+        classifier.find_preferences(policies, paths, &block.decisions, usage)?;
+        Ok(&block.decisions)
     }
 
     /// Returns the decisions of the last block again.
     pub fn decisions(&self) -> &[Decision] {
-        self.block.decisions()
+        &self.block.decisions
     }
 
     /// Returns the preferences on the last block, by record, agent and label of
@@ -387,14 +385,14 @@ impl Session {
 
     /// Returns how many decisions each method made, usage preferences included.
     pub fn step_counts(&self) -> StepCounts {
-        let mut counts = self.block.step_counts();
+        let mut counts = self.block.asked.step_counts();
         counts += self.usage.step_counts();
         counts
     }
 
     /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
-        self.block.memory_bytes() + self.usage.memory_bytes()
+        self.block.asked.memory_bytes() + self.usage.memory_bytes()
     }
 }
 
@@ -407,7 +405,7 @@ impl Classifier {
         freshness: &Freshness,
         policies: &[u32],
         (pieces, origins, found): (&Pieces, &[SchemeAndKey<'_>], &[Option<HostPosition>]),
-        (decisions, sources): (&mut [Decision], &mut [Source]),
+        decisions: &mut [Decision],
     ) -> Result<AgeCounts, Damage> {
         let agents = self.answers_per_record();
         let mut ages = AgeCounts::default();
@@ -428,8 +426,7 @@ impl Classifier {
             ages.add(age, urls.len() as u64);
             if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
                 let answers = urls.start * agents..urls.end * agents;
-                decisions[answers.clone()].fill(decision);
-                sources[answers].fill(Source::NOWHERE);
+                decisions[answers].fill(decision);
             }
         }
         self.set.has_length()?;

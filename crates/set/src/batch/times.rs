@@ -9,10 +9,10 @@
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::usage::Preference;
-use portcullis_engine::block::{NO_POLICY, NO_URL, Source};
 use portcullis_io::access::UnixSeconds;
 
 use super::Classifier;
+use super::asking::{NO_POLICY, NO_URL};
 use super::classifier::SchemeAndKey;
 use super::freshness::{Age, AgeCounts};
 use super::pieces::Pieces;
@@ -223,7 +223,7 @@ impl Classifier {
         &self,
         (search, found): (Search, &[Found]),
         times: Times<'_>,
-        (decisions, sources): (&mut [Decision], &mut [Source]),
+        decisions: &mut [Decision],
     ) -> Result<AgeCounts, Damage> {
         let agents = self.answers_per_record();
         let mut ages = AgeCounts { before_first: search.early, ..AgeCounts::default() };
@@ -238,8 +238,7 @@ impl Classifier {
             };
             if let Some(decision) = instead {
                 let answers = record * agents..(record + 1) * agents;
-                decisions[answers.clone()].fill(decision);
-                sources[answers].fill(Source::NOWHERE);
+                decisions[answers].fill(decision);
             }
         }
         self.set.has_length()?;

@@ -1,11 +1,11 @@
 //! Questions about usage preferences.
 //!
-//! The rule sets of usage have the form of those for access, and the same
-//! [block](portcullis_engine::block) answers questions about them: each agent counts once per label and
+//! The rule sets of usage have the form of those for access, and questions about them are
+//! [asked](super::asking) in the same way: each agent counts once per label and
 //! field, and those with the same rule set share an answer. The preference is that of both fields
 //! combined. Most policies have no usage; a question about one of them reads one word of the index.
 //!
-//! Cost: nothing if no label is asked about. Memory: eight words for each policy, agent and label that
+//! Cost: nothing if no label is asked about. Memory: four words for each policy, agent and label that
 //! are asked about, and automata of their own, which share the thread's budget with those of access.
 
 use zerocopy::little_endian::U32;
@@ -13,15 +13,13 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
-use portcullis_engine::RuleSetBuf;
-use portcullis_engine::block::{
-    BlockMemory, NO_POLICY, NO_URL, Questions, Start, Starts, StepCounts,
-};
+use portcullis_engine::{RuleSetBuf, StepCounts};
 use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
 use portcullis_robots::url::ComparedPaths;
 
 use super::Classifier;
-use super::classifier::AskError;
+use super::asking::{self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts};
+use super::classifier::{AskError, by_entry};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{Column, PolicyNumber, RuleSetNumber, columns};
@@ -36,15 +34,16 @@ pub(super) struct UsageQuestions {
     pub columns: Vec<Column>,
     /// By policy, agent and column: where answers begin.
     pub starts: Starts,
-    /// By policy, agent and column: the positions of the order and of the usage.
-    places: Starts,
+    /// By policy, agent and column: the position of the order; [`NONE`] for a rule set without one.
+    orders: Numbers,
 }
 
 /// The memory of one thread for questions about usage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UsageMemory {
-    block: BlockMemory,
-    /// The questions of the block about policies with a usage: their numbers, and their policies.
+    block: Asked,
+    /// The questions of the block about policies with a usage: their numbers, and the positions of the
+    /// usage.
     asked: Vec<(u32, u32)>,
     policies: Vec<u32>,
     /// By question, agent and label.
@@ -79,14 +78,16 @@ pub struct StatedPlace {
 }
 
 impl UsageQuestions {
-    /// Creates the questions. `starts_of` returns the starts of so many columns.
+    /// Creates the questions about so many policies and agents.
     pub fn new(
         labels: Vec<Label>,
-        starts_of: impl Fn(usize) -> Result<Starts, AskError>,
+        policies: u32,
+        agents: usize,
     ) -> Result<UsageQuestions, AskError> {
         let columns: Vec<Column> = columns(&labels).collect();
-        let (starts, places) = (starts_of(columns.len())?, starts_of(columns.len())?);
-        Ok(UsageQuestions { labels, columns, starts, places })
+        let starts = by_entry(policies, agents, columns.len(), Starts::new)?;
+        let orders = by_entry(policies, agents, columns.len(), Numbers::new)?;
+        Ok(UsageQuestions { labels, columns, starts, orders })
     }
 }
 
@@ -122,7 +123,7 @@ impl Classifier {
                 && let Some(position) = self.set.usage_position(policy)?
             {
                 self.resolve_usage(asking, policy, position)?;
-                asked.push((question, policy));
+                asked.push((question, position));
                 asked_policies.push(policy);
             }
         }
@@ -133,11 +134,13 @@ impl Classifier {
         let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
         let table = self.table(&asking.starts, agents * columns);
         let questions = Questions { policies: asked_policies, paths: &paths };
-        block.ask(table, questions, |entry| {
+        let build = |entry| {
             let rules = self.statements_of(asking, entry)?;
             Ok(RuleSetBuf::new(&rules.patterns, &vec![Verdict::Allow; rules.patterns.len()]))
-        })?;
-        for (number, &(question, policy)) in asked.iter().enumerate() {
+        };
+        block.ask(table, questions, || Err(lost(self)()), build)?;
+        for (number, &(question, usage)) in asked.iter().enumerate() {
+            let (policy, usage) = (policies[question as usize], self.set.usage_at(usage)?);
             for agent in 0..agents {
                 let first = (question as usize * agents + agent) * labels;
                 if preferences[first] == Preference::NoAccess {
@@ -145,18 +148,16 @@ impl Classifier {
                 }
                 for (column, &(label, _)) in asking.columns.iter().enumerate() {
                     let asked = (number * agents + agent) * columns + column;
-                    if block.decisions()[asked].verdict == Verdict::Unknown {
+                    let outcome = block.outcomes()[asked];
+                    if outcome.as_opaque().is_some() {
                         return Err(self.set.malformed_host("a policy has lost its statements"));
                     }
-                    let Some(pattern) = block.source(asked).pattern() else { continue };
+                    let Some(pattern) = outcome.pattern() else { continue };
                     let entry = (policy as usize * agents + agent) * columns + column;
-                    let place = asking.places.get(entry);
-                    let Start { line: order, number: usage } = place.ok_or_else(lost(self))?;
-                    let record = match order {
+                    let record = match asking.orders.get(entry) {
                         NONE => self.statement_of(asking, entry, pattern)?,
-                        order => self.set.record_of(order, pattern)?,
+                        order => self.set.record_of(order, pattern as u32)?,
                     };
-                    let usage = self.set.usage_at(usage)?;
                     let preference = match usage.preference(record, label)? {
                         Preference::NoAccess => {
                             return Err(usage.malformed("a usage record states what none can"));
@@ -192,7 +193,7 @@ impl Classifier {
         let usage = self.set.usage_at(position)?;
         let mut known: Vec<u32> = Vec::with_capacity(self.agents.len());
         let mut rule_sets: Vec<RuleSetNumber> = Vec::with_capacity(entries);
-        let (mut starts, mut places) = (Vec::new(), Vec::new());
+        let (mut starts, mut orders) = (Vec::new(), Vec::new());
         for agent in &self.tokens {
             let entry = usage.select(agent)?;
             // The answers of an agent with the same entry, if there is one.
@@ -204,15 +205,15 @@ impl Classifier {
                 let of_column = || rule_sets[own..].iter().position(|other| *other == rule_set);
                 let same = same.map(|same| same + column);
                 starts.push(match same.or_else(|| of_column().map(|same| own + same)) {
-                    Some(same) => Start { line: Start::SHARED, number: same as u32 },
-                    None => self.set.start_of(rule_set)?,
+                    Some(same) => asking::shared(same),
+                    None => self.set.start_of(rule_set)?.unwrap_or(asking::ON_DEMAND),
                 });
                 rule_sets.push(rule_set);
-                places.push(Start { line: order, number: position });
+                orders.push(order);
             }
         }
-        asking.places.set(first, &places);
-        // Stored last: a thread that sees the starts of a policy sees its places.
+        asking.orders.set(first, orders);
+        // Stored last: a thread that sees the starts of a policy sees its orders.
         asking.starts.set(first, &starts);
         Ok(())
     }
@@ -279,10 +280,10 @@ impl Classifier {
         &self,
         asking: &UsageQuestions,
         entry: usize,
-        pattern: u32,
+        pattern: usize,
     ) -> Result<u32, Damage> {
         let records = self.statements_of(asking, entry)?.records;
-        records.get(pattern as usize).copied().ok_or_else(lost(self))
+        records.get(pattern).copied().ok_or_else(lost(self))
     }
 }
 

@@ -9,7 +9,7 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::RuleID;
 use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
-use portcullis_engine::ruleset::texts::PatternText;
+use portcullis_engine::pattern::Pattern;
 use portcullis_robots::syntax::ListedRecord;
 
 use super::super::file::WriteError;
@@ -186,15 +186,15 @@ impl<'r, 'f> PatternWords<'r, 'f> {
         }
     }
 
-    fn word(record: &ListedRecord<'_>, pattern: &PatternText<'_>, text: u32) -> Option<u32> {
+    fn word(record: &ListedRecord<'_>, pattern: &Pattern<'_>, text: u32) -> Option<u32> {
         let value = record.text.strip_prefix(record::field(record.role.number())?)?;
         if value != record.value() || text >> record::FORM_SHIFT != 0 {
             return None;
         }
-        let form = match value.strip_prefix(pattern.bytes)? {
-            b"$" if pattern.is_anchored => record::PATTERN,
-            b"" if !pattern.is_anchored => record::PATTERN,
-            b"*" if !pattern.is_anchored => record::PATTERN_AND_STAR,
+        let form = match value.strip_prefix(pattern.bytes())? {
+            b"$" if pattern.is_anchored() => record::PATTERN,
+            b"" if !pattern.is_anchored() => record::PATTERN,
+            b"*" if !pattern.is_anchored() => record::PATTERN_AND_STAR,
             _ => return None,
         };
         Some(form << record::FORM_SHIFT | text)

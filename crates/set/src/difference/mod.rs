@@ -55,7 +55,7 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::pattern::{PathPattern, PatternList};
+use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 
@@ -466,7 +466,7 @@ fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
 }
 
 /// Adjacent patterns with one outcome: the outcome and the patterns, each once.
-type Run<'l, T> = (T, HashSet<PathPattern<'l>>);
+type Run<'l, T> = (T, HashSet<Pattern<'l>>);
 
 fn runs<'l, T: Copy + PartialEq>(patterns: &'l PatternList, outcomes: &[T]) -> Vec<Run<'l, T>> {
     let mut runs: Vec<Run<'l, T>> = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use portcullis_engine::{Cache, RuleSetBuf};
+use portcullis_engine::{Cache, RuleSetBuf, Settings};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
@@ -22,7 +22,7 @@ impl<'s> StoredPolicy<'s> {
     /// rules.
     pub fn applied_groups(&self, agent: &AgentTokens) -> Result<Option<AppliedGroups<'s>>, Damage> {
         Ok(match self.select(agent)? {
-            Selected::Fixed(_) => None,
+            Selected::Access(_) | Selected::NoGroup => None,
             Selected::Rules(rules) => Some(AppliedGroups { policy: *self, rules }),
         })
     }
@@ -69,8 +69,7 @@ impl AppliedGroups<'_> {
                 built.as_rule_set()
             }
         };
-        let outcome = rules.decide(path, &mut Cache::default());
-        Ok(outcome.pattern().is_none() || outcome.allows())
+        Ok(rules.decide(path, &Settings::default(), &mut Cache::default()).is_allowed())
     }
 
     /// Returns the record of the user-agent line that selects the first group.

@@ -5,7 +5,7 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::take_varint;
-use portcullis_engine::ruleset::texts::PatternText;
+use portcullis_engine::pattern::read_pattern;
 use portcullis_io::limits::BODY_BYTES_MAX;
 use portcullis_robots::syntax::{
     Content, ListWriter, Record, RobotsTxt, Role, decide_alike, records,
@@ -173,12 +173,12 @@ impl RecordList<'_> {
         let units = |at: usize, count: usize| {
             set.file.items(set.sections.rule_sets, at as u64, count as u64).ok()
         };
-        let pattern = PatternText::read(number as usize, units).map(|(pattern, _)| pattern);
+        let pattern = read_pattern(number as usize, units).map(|(pattern, _)| pattern);
         let pattern = pattern.ok_or_else(malformed)?;
         text.clear();
         text.extend_from_slice(field);
-        text.extend_from_slice(pattern.bytes);
-        text.extend_from_slice(if pattern.is_anchored { b"$" } else { b"" });
+        text.extend_from_slice(pattern.bytes());
+        text.extend_from_slice(if pattern.is_anchored() { b"$" } else { b"" });
         text.extend_from_slice(star);
         Ok(field.len())
     }

@@ -4,7 +4,6 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_engine::block::Fixed;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
@@ -34,8 +33,10 @@ pub struct StoredPolicy<'s> {
 /// The part of a policy that applies to an agent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Selected {
-    /// The same for every path.
-    Fixed(Fixed),
+    /// There is no file with rules: the same for every path.
+    Access(AccessOutcome),
+    /// No group applies to the agent.
+    NoGroup,
     /// The rules of some groups.
     Rules(SelectedRules),
 }
@@ -192,7 +193,7 @@ impl<'s> StoredPolicy<'s> {
     pub(crate) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
         let word = self.words[policy::STATE].get();
         if word & 0xff != PolicyState::Rules as u32 {
-            return Ok(Selected::Fixed(Fixed::of(self.access()?)));
+            return Ok(Selected::Access(self.access()?));
         }
         let (entry, naming_line, token) = match self.named(agent)? {
             Some(named) => named,
@@ -204,7 +205,7 @@ impl<'s> StoredPolicy<'s> {
                     if self.words.last().is_none_or(|word| word.get() == 0) {
                         return Err(self.malformed("a policy has no end"));
                     }
-                    return Ok(Selected::Fixed(Fixed::NO_GROUP));
+                    return Ok(Selected::NoGroup);
                 }
                 (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE)
             }

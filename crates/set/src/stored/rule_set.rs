@@ -68,15 +68,15 @@ impl PolicySet {
         }
     }
 
-    /// Returns where the answers of a rule set begin, after checking it.
-    pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Start, Damage> {
-        let line = match self.rule_set(number)? {
-            StoredRuleSet::OfGroups => Start::ON_DEMAND,
-            StoredRuleSet::Compiled(_) => self.rule_set_lines(number)?.0,
-        };
-        match line < Start::LINES_MAX || line == Start::ON_DEMAND {
-            true => Ok(Start { line, number: number.0 }),
-            false => Err(self.malformed_rule_set(number, "a rule set is out of reach")),
+    /// Returns where the answers of a rule set begin, after checking it; `None` if it is not stored.
+    pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Option<Start>, Damage> {
+        match self.rule_set(number)? {
+            StoredRuleSet::OfGroups => Ok(None),
+            StoredRuleSet::Compiled(_) => {
+                let start = Start::at(self.rule_set_lines(number)?.0);
+                let out_of_reach = || self.malformed_rule_set(number, "a rule set is out of reach");
+                start.map(Some).ok_or_else(out_of_reach)
+            }
         }
     }
 

@@ -5,7 +5,6 @@ use crate::compile::to_vec;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
-use portcullis_engine::pattern_matches;
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::{
     AgentChain, LabelRules, Selection, UsageGroups, UsageRules, combined, stated,
@@ -122,7 +121,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
                 let path = format!("/{path}");
                 let of_field = |rules: &LabelRules| {
                     let mut patterns = rules.patterns.iter();
-                    let first = patterns.position(|it| pattern_matches(&it, path.as_bytes()));
+                    let first = patterns.position(|it| it.matches(path.as_bytes()));
                     first.map_or(Stated::UNSTATED, |first| {
                         let record = record(&rules.records[first]);
                         let source = UsageSource::of(record.field).unwrap();

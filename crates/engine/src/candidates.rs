@@ -1,27 +1,26 @@
-//! The patterns that probes leave, matched one by one.
+//! Step 3: the patterns that probes leave, matched one by one.
 
 use crate::bytes::{bits, first_bytes};
+use crate::filter::bloom::{self, LEVELS};
+use crate::filter::required::string_of;
+use crate::filter::{index, teddy};
 use crate::limits::CANDIDATE_BYTES;
 use crate::outcome::Outcome;
 use crate::ruleset::RuleSet;
 use crate::vectors::Kernels;
 
-use super::bloom::{self, LEVELS};
-use super::required::string_of;
-use super::{index, teddy};
-
 /// What the probes found in a path.
 #[derive(Clone, Copy)]
-pub struct Found {
-    /// The result of [`probe_prefixes`](super::probe_prefixes); 0 if it was not needed.
-    pub prefix_levels: u8,
-    /// The result of [`probe_literals`](super::probe_literals).
-    pub literals: bool,
+pub(crate) struct Found {
+    /// The levels at which a prefix may begin the path.
+    pub(crate) prefix_levels: u8,
+    /// Whether a literal may occur.
+    pub(crate) literals: bool,
 }
 
 /// Matches `path` against the patterns that the index has for what was found, and returns the
 /// outcome of the best. `None` if that takes more than `left` entries of the index; the entries
-/// read are subtracted from `left`, and a long pattern counts as several.
+/// read are subtracted from `left`, and a long pattern or path counts as several.
 #[inline]
 pub(crate) fn try_candidates(
     rules: RuleSet<'_>,
@@ -73,7 +72,7 @@ impl<P: Kernels> Candidates<'_, P> {
     /// Tries the patterns that require this prefix and a literal behind it.
     fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
         let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
-        let pairs = self.rules.filter.head.pairs_of_both(self.rules.filter.lines)?;
+        let pairs = self.rules.filter.head.pairs_of_both(self.rules.lines())?;
         let probe = self.probe;
         let fails = |position: usize| {
             let string = string_of(prefix, behind.get(position..).unwrap_or_default());
@@ -87,7 +86,7 @@ impl<P: Kernels> Candidates<'_, P> {
     #[inline]
     fn try_literals(&mut self) -> Option<()> {
         let (probe, path) = (self.probe, self.path);
-        let pairs = self.rules.filter.head.pairs(self.rules.filter.lines)?;
+        let pairs = self.rules.filter.head.pairs(self.rules.lines())?;
         let fails = |position: usize| {
             let text = path.get(position..).unwrap_or_default();
             let levels = probe.levels_of(
@@ -111,10 +110,10 @@ impl<P: Kernels> Candidates<'_, P> {
         *self.left = self.left.checked_sub(words.len())?;
         for place in words.iter().filter_map(|&word| index::place_of(word, fingerprint)) {
             if self.best.is_none_or(|(best, _)| place < best) {
-                let (outcome, text) = self.rules.get(place)?;
-                let more = text.bytes.len() / CANDIDATE_BYTES;
+                let (outcome, pattern) = self.rules.get(place)?;
+                let more = (pattern.bytes().len() + self.path.len()) / CANDIDATE_BYTES;
                 *self.left = self.left.checked_sub(more)?;
-                if text.matches(self.path) {
+                if pattern.matches(self.path) {
                     self.best = Some((place, outcome));
                 }
             }

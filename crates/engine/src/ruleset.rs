@@ -7,10 +7,10 @@
 //! |---|---|---|
 //! | filter | the head, Bloom filters, byte pairs and the index | for every path |
 //! | table | the number of patterns; for each, where its text begins and whether it allows | for candidates |
-//! | texts | the patterns in normal form, one after another ([`texts`]) | for candidates |
+//! | texts | the patterns, one after another, as a [`PatternList`] has them | for candidates |
 //!
 //! [`RuleSetBuf::new`] builds the bytes from patterns, [`RuleSet::from_bytes`] checks bytes from
-//! anywhere, and [`RuleSet::decide`](crate::RuleSet::decide) asks them in place. Equal patterns
+//! anywhere, and [`RuleSet::decide`] asks them in place. Equal patterns
 //! with equal verdicts give equal bytes, so a store can find equal rule sets by their bytes.
 //!
 //! **Cost.** Building takes some 60 ns per pattern. Checking reads the length of each text;
@@ -34,8 +34,6 @@
 //! assert!(RuleSet::from_bytes(&stored.as_bytes()[64..]).is_err());
 //! ```
 
-pub mod texts;
-
 use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -44,12 +42,7 @@ use portcullis_dialect::Verdict;
 use crate::filter::{self, Filter};
 use crate::line::Line;
 use crate::outcome::Outcome;
-use crate::pattern::PatternList;
-
-use texts::{PatternText, push_text};
-
-/// The most 16-bit units of the texts of a rule set: a word of the table has 31 bits for them.
-const TEXT_UNITS_MAX: usize = 1 << 31;
+use crate::pattern::{Pattern, PatternList, end_of, ends_in_star, pattern_at, read_pattern};
 
 /// A rule set, owned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,14 +78,15 @@ impl RuleSetBuf {
     /// If there is not one verdict for each pattern, or the patterns have 4 GiB or more.
     pub fn new(patterns: &PatternList, verdicts: &[Verdict]) -> RuleSetBuf {
         assert_eq!(patterns.len(), verdicts.len(), "one verdict for each pattern");
-        let (mut table, mut texts) = (Vec::with_capacity(1 + patterns.len()), Vec::new());
-        table
-            .push(U32::new(u32::try_from(patterns.len()).expect("patterns have fewer than 4 GiB")));
-        for (pattern, verdict) in patterns.iter().zip(verdicts) {
-            assert!(texts.len() < TEXT_UNITS_MAX, "patterns have fewer than 4 GiB");
-            table.push(U32::new((texts.len() as u32) << 1 | u32::from(*verdict == Verdict::Allow)));
-            push_text(&pattern, &mut texts);
-        }
+        let (texts, starts) = patterns.units();
+        let count = u32::try_from(patterns.len()).expect("patterns have fewer than 4 GiB");
+        let mut table = Vec::with_capacity(1 + patterns.len());
+        table.push(U32::new(count));
+        table.extend(
+            starts.iter().zip(verdicts).map(|(start, verdict)| {
+                U32::new(start << 1 | u32::from(*verdict == Verdict::Allow))
+            }),
+        );
         let tail = [table.as_bytes(), texts.as_bytes()].concat();
         RuleSetBuf { lines: filter::build(patterns, verdicts, &tail) }
     }
@@ -142,9 +136,9 @@ impl<'a> RuleSet<'a> {
             if (word.get() >> 1) as usize != at {
                 return Err(MalformedRuleSet("a pattern does not begin behind the one before it"));
             }
-            let end = PatternText::end_of(rules.texts, at);
+            let end = end_of(rules.texts, at);
             let end = end.ok_or(MalformedRuleSet("a pattern is longer than the rule set"))?;
-            if PatternText::ends_in_star(rules.texts, at, end) {
+            if ends_in_star(rules.texts, at, end) {
                 return Err(MalformedRuleSet("a pattern ends in a star, which is never stored"));
             }
             at = end;
@@ -168,6 +162,12 @@ impl<'a> RuleSet<'a> {
         Some(RuleSet { filter, table, texts })
     }
 
+    /// Returns the lines from its first on.
+    #[inline]
+    pub(crate) fn lines(&self) -> &'a [Line] {
+        self.filter.lines()
+    }
+
     /// Returns the number of patterns.
     #[inline]
     pub fn len(&self) -> usize {
@@ -181,7 +181,7 @@ impl<'a> RuleSet<'a> {
 
     /// Returns its size, to the end of the lines that it was viewed in.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.filter.lines())
+        size_of_val(self.lines())
     }
 
     /// Returns whether one outcome holds for every path.
@@ -189,13 +189,45 @@ impl<'a> RuleSet<'a> {
         self.filter.is_constant()
     }
 
-    /// Returns the outcome and the text of the pattern at `index`; `None` if there is none.
+    /// Returns the outcome and the pattern at `index`; `None` if there is none.
     #[inline]
-    pub fn get(&self, index: usize) -> Option<(Outcome, PatternText<'a>)> {
+    pub fn get(&self, index: usize) -> Option<(Outcome, Pattern<'a>)> {
         let word = self.table.get(index)?.get();
         let number = u32::try_from(index + 1).ok().filter(|&it| it <= Outcome::NUMBER_MAX)?;
-        let text = PatternText::at(self.texts, (word >> 1) as usize)?;
-        Some((Outcome::new(number, word & 1 != 0), text))
+        let pattern = pattern_at(self.texts, (word >> 1) as usize)?;
+        Some((Outcome::new(number, word & 1 != 0), pattern))
+    }
+
+    /// Returns the outcome of the pattern at `index`; [`Outcome::LOST`] if it is gone.
+    #[inline]
+    pub(crate) fn outcome(&self, index: Option<usize>) -> Outcome {
+        let outcome = |index| self.get(index).map_or(Outcome::LOST, |(outcome, _)| outcome);
+        index.map_or(Outcome::NONE, outcome)
+    }
+
+    /// Tries the patterns one by one, and returns the index of the first that matches.
+    pub(crate) fn first_match(&self, path: &[u8]) -> Option<usize> {
+        let mut next = 0;
+        (0..self.len()).find(|_| {
+            let units_at = |at, count| self.texts.get(at..)?.get(..count);
+            let Some((pattern, end)) = read_pattern(next, units_at) else { return false };
+            next = end;
+            pattern.matches(path)
+        })
+    }
+
+    /// Returns the size of the patterns, in bytes.
+    pub(crate) fn pattern_bytes(&self) -> usize {
+        let last = self.table.last().map(|word| (word.get() >> 1) as usize);
+        let end = last.and_then(|last| end_of(self.texts, last));
+        end.unwrap_or(0) * size_of::<U16>()
+    }
+
+    /// Iterates over the patterns in order of precedence, with their outcomes.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (Outcome, Pattern<'a>)> + Clone + use<'a> {
+        let rules = *self;
+        (0..rules.len()).map_while(move |index| rules.get(index))
     }
 
     /// Returns the position in `lines`, in 16-bit units, of the text of the pattern at `index`.
@@ -208,18 +240,5 @@ impl<'a> RuleSet<'a> {
         // The texts are the end of the lines.
         let start = size_of_val(lines) / size_of::<U16>() - self.texts.len();
         start + (self.table[index].get() >> 1) as usize
-    }
-
-    /// Returns all patterns, parsed, with their outcomes.
-    pub fn to_list(&self) -> (PatternList, Vec<Outcome>) {
-        let mut patterns = PatternList::new();
-        let mut outcomes = Vec::with_capacity(self.len());
-        patterns.reserve(self.len(), self.texts.len());
-        for (outcome, text) in (0..self.len()).map_while(|index| self.get(index)) {
-            text.push_to(&mut patterns);
-            outcomes.push(outcome);
-        }
-        patterns.shrink_to_fit();
-        (patterns, outcomes)
     }
 }

@@ -1,0 +1,219 @@
+//! One path pattern, and lists of them.
+//!
+//! A [`Pattern`] borrows its bytes: literals, with a `*` for each wildcard between them, and whether
+//! the last one ends the path. Matching it never backtracks: each literal is taken at its first
+//! occurrence behind the one before, which leaves the most room for the rest.
+//!
+//! A [`PatternList`] owns patterns in the form of a rule set. Their order is the caller's; a rule set
+//! reads it as precedence. Nothing can fail: any text is a pattern.
+//!
+//! ```
+//! use portcullis_engine::pattern::Pattern;
+//!
+//! let pattern = Pattern::of_text(b"/a/*.php$", true);
+//! assert!(pattern.matches(b"/a/b.php") && !pattern.matches(b"/a/b.php?c"));
+//! assert_eq!(Pattern::of_text(b"/a*", true), Pattern::of_text(b"/a", true));
+//! ```
+
+mod list;
+
+use memchr::memmem;
+use wide::u8x16;
+
+use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
+
+pub use list::PatternList;
+pub(crate) use list::{end_of, ends_in_star};
+pub use list::{pattern_at, read_pattern};
+
+/// A pattern. No star is at its end, where it would say nothing.
+///
+/// In a [`PatternList`], patterns that match the same paths are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern<'p> {
+    bytes: &'p [u8],
+    has_stars: bool,
+    is_anchored: bool,
+}
+
+impl<'p> Pattern<'p> {
+    /// Returns the pattern with this normal text. If the text has `wildcards`, each `*` is one and a
+    /// final `$` is the anchor; otherwise all is literal.
+    pub fn of_text(text: &'p [u8], wildcards: bool) -> Pattern<'p> {
+        if !wildcards {
+            return Pattern { bytes: text, has_stars: false, is_anchored: false };
+        }
+        let body = text.strip_suffix(b"$");
+        let (mut bytes, mut is_anchored) = (body.unwrap_or(text), body.is_some());
+        while let [rest @ .., b'*'] = bytes {
+            (bytes, is_anchored) = (rest, false);
+        }
+        Pattern { bytes, has_stars: memchr::memchr(b'*', bytes).is_some(), is_anchored }
+    }
+
+    /// Returns the literals with their stars.
+    #[inline]
+    pub fn bytes(&self) -> &'p [u8] {
+        self.bytes
+    }
+
+    /// Returns whether each `*` of the bytes is a star; otherwise it is a literal.
+    #[inline]
+    pub fn has_stars(&self) -> bool {
+        self.has_stars
+    }
+
+    /// Returns whether a match has to end at the end of the path.
+    #[inline]
+    pub fn is_anchored(&self) -> bool {
+        self.is_anchored
+    }
+
+    /// Returns the literals: the first is a prefix of the path, each later one follows a star. The
+    /// first is empty if the pattern starts with a star.
+    #[inline]
+    pub fn literals(&self) -> impl Iterator<Item = &'p [u8]> + use<'p> {
+        let (mut rest, has_stars) = (Some(self.bytes), self.has_stars);
+        std::iter::from_fn(move || {
+            let bytes = rest?;
+            let star = if has_stars { memchr::memchr(b'*', bytes) } else { None };
+            rest = star.map(|star| &bytes[star + 1..]);
+            Some(&bytes[..star.unwrap_or(bytes.len())])
+        })
+    }
+
+    /// Returns the first literal, a prefix of each path that matches.
+    #[inline]
+    pub fn prefix(&self) -> &'p [u8] {
+        self.literals().next().unwrap_or_default()
+    }
+
+    /// Returns whether the pattern matches every path that starts with `/`.
+    pub fn matches_all(&self) -> bool {
+        let is_short = matches!(self.bytes, b"" | b"/" | b"*/");
+        is_short && !self.is_anchored && (self.has_stars || self.bytes.len() < 2)
+    }
+
+    /// Returns whether the pattern matches `path`.
+    #[inline]
+    pub fn matches(&self, path: &[u8]) -> bool {
+        match self.has_stars {
+            true => self.literals_match(path),
+            false => {
+                path.starts_with(self.bytes)
+                    && (!self.is_anchored || path.len() == self.bytes.len())
+            }
+        }
+    }
+
+    #[inline]
+    fn literals_match(&self, path: &[u8]) -> bool {
+        let mut literals = self.literals();
+        let first = literals.next().unwrap_or_default();
+        let Some(mut rest) = path.strip_prefix(first) else {
+            return false;
+        };
+        let Some(mut literal) = literals.next() else {
+            return !self.is_anchored || rest.is_empty();
+        };
+        for following in literals {
+            let Some(position) = find(rest, literal) else {
+                return false;
+            };
+            rest = &rest[position + literal.len()..];
+            literal = following;
+        }
+        match self.is_anchored {
+            true => rest.ends_with(literal),
+            false => find(rest, literal).is_some(),
+        }
+    }
+}
+
+/// The longest text that is searched without preparation, which takes longer than searching so
+/// little.
+const SHORT_BYTES: usize = 128;
+
+/// Returns the position of the first occurrence of `literal` in `text`.
+#[inline]
+fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
+    let (Some(&first), Some(&last)) = (literal.first(), literal.last()) else { return Some(0) };
+    let last_start = text.len().checked_sub(literal.len())?;
+    if text.len() > SHORT_BYTES {
+        // Most literals are near, and nothing has to be prepared for them.
+        let found = find(&text[..SHORT_BYTES], literal);
+        let far = || {
+            let start = (SHORT_BYTES + 1).saturating_sub(literal.len());
+            memmem::find(&text[start..], literal).map(|position| start + position)
+        };
+        return found.or_else(far);
+    }
+    // Sixteen positions at once: the first and the last byte of the literal have to match.
+    let places = |from: usize, byte: u8| {
+        let bytes = u8x16::new(first_bytes(&text[from..]).to_le_bytes());
+        bytes.simd_eq(u8x16::splat(byte)).to_bitmask()
+    };
+    let occurs = |place: &usize| *place <= last_start && text[*place..].starts_with(literal);
+    (0..=last_start).step_by(CHUNK_BYTES).find_map(|start| {
+        let ends = places(start, first) & places(start + literal.len() - 1, last);
+        bits(ends & 0xffff).map(|place| start + place).find(occurs)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_occurrence_is_found() {
+        let text: Vec<u8> = (0..170_usize).map(|place| b"ab/\0"[place * place % 7 % 4]).collect();
+        for length in [0, 1, 2, 15, 16, 17, 33, 40, 128, 129, 150, 170] {
+            let text = &text[..length];
+            for start in 0..=length {
+                for end in start..=length.min(start + 20) {
+                    let literal = &text[start..end];
+                    let expected = (0..=length).find(|&place| text[place..].starts_with(literal));
+                    assert_eq!(find(text, literal), expected, "{length} {start} {end}");
+                    let absent = [literal, b"x"].concat();
+                    assert_eq!(find(text, &absent), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_has_one_pattern() {
+        let shape = |text| {
+            let pattern = Pattern::of_text(text, true);
+            (pattern.bytes, pattern.has_stars, pattern.is_anchored)
+        };
+        assert_eq!(shape(b"/a"), (&b"/a"[..], false, false));
+        assert_eq!(shape(b"/a*"), (&b"/a"[..], false, false));
+        assert_eq!(shape(b"/a**$"), (&b"/a"[..], false, false));
+        assert_eq!(shape(b"/a$"), (&b"/a"[..], false, true));
+        assert_eq!(shape(b"/a*b$"), (&b"/a*b"[..], true, true));
+        assert_eq!(shape(b"*$"), (&b""[..], false, false));
+        assert_eq!(shape(b"/$x$$"), (&b"/$x$"[..], false, true));
+        assert_eq!(shape(b"$"), (&b""[..], false, true));
+        let literal = Pattern::of_text(b"/a*$", false);
+        assert_eq!(literal.literals().collect::<Vec<_>>(), [b"/a*$"]);
+        assert!(!literal.is_anchored && !literal.matches(b"/a"));
+    }
+
+    #[test]
+    fn literals_are_between_stars() {
+        let pattern = Pattern::of_text(b"*ab*c*", true);
+        assert_eq!(pattern.literals().collect::<Vec<_>>(), [&b""[..], b"ab", b"c"]);
+    }
+
+    #[test]
+    fn some_patterns_match_all() {
+        for text in [&b""[..], b"/", b"*", b"/*", b"*/", b"/*$"] {
+            assert!(Pattern::of_text(text, true).matches_all(), "{}", text.escape_ascii());
+        }
+        for text in [&b"/$"[..], b"$", b"*/$", b"/a", b"//", b"*a"] {
+            assert!(!Pattern::of_text(text, true).matches_all(), "{}", text.escape_ascii());
+        }
+        assert!(!Pattern::of_text(b"*/", false).matches_all());
+    }
+}

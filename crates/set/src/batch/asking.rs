@@ -1,0 +1,346 @@
+//! Where answers begin, and blocks of questions about them.
+//!
+//! A policy and a *column*, such as an agent, form an *entry*: policy number × columns + column. The
+//! answers of an entry begin at a stored rule set, which the
+//! [engine](portcullis_engine::block) asks, or are special: one decision holds for every path, an earlier
+//! column has the same answers, or the rule set is too large to be stored and is built when it is asked.
+//! Threads find starts once and share them.
+//!
+//! No answer is left from a block before: an entry whose start is not known, and a question that was not
+//! answered, are unknown and never allowed.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use zerocopy::FromZeros;
+
+use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_engine::block::{Block, BlockMemory, Start};
+use portcullis_engine::{Cache, Line, Outcome, RuleSetBuf, Settings, StepCounts};
+
+use crate::Damage;
+
+/// Replaces a policy number: no policy is known.
+pub const NO_POLICY: u32 = u32::MAX;
+/// Replaces a policy number: the record is not a URL.
+pub const NO_URL: u32 = u32::MAX - 1;
+
+/// A number for each entry, by which threads share what they find. Memory that was never written takes
+/// no room.
+#[derive(Debug)]
+pub(super) struct Numbers(Box<[AtomicU32]>);
+
+impl Numbers {
+    /// Returns room for so many numbers, none of which is known. `None` if the system refuses the
+    /// memory.
+    pub fn new(entries: usize) -> Option<Numbers> {
+        <[AtomicU32]>::new_box_zeroed_with_elems(entries).ok().map(Numbers)
+    }
+
+    /// Returns the number of an entry; the largest if it is not known.
+    #[inline(always)]
+    pub fn get(&self, entry: usize) -> u32 {
+        // A thread that sees a number sees what was stored before it.
+        !self.0[entry].load(Ordering::Acquire)
+    }
+
+    /// Stores numbers from an entry on. Two threads may find and store the same.
+    pub fn set(&self, first: usize, numbers: impl IntoIterator<Item = u32>) {
+        for (entry, number) in (first..).zip(numbers) {
+            self.0[entry].store(!number, Ordering::Release);
+        }
+    }
+}
+
+/// The start of each entry.
+///
+/// Two more belong to questions without a policy, [`NO_URL`] and [`NO_POLICY`]: lists have such questions
+/// at random, and a branch would be mispredicted.
+#[derive(Debug)]
+pub(super) struct Starts {
+    numbers: Numbers,
+    entries: usize,
+}
+
+/// The start of an entry that is not known yet. Its answer is unknown.
+const UNRESOLVED: u32 = u32::MAX;
+
+/// The answers of an entry are those of the column with the number above this.
+const SHARED: u32 = 1 << 30;
+
+/// The rule set of an entry is not stored.
+const UNSTORED: u32 = SHARED - 1;
+
+/// The numbers of decisions that hold for every path, after those of [`AccessOutcome`]s.
+const NO_GROUP: u32 = 32;
+const UNKNOWN: u32 = 33;
+const INVALID: u32 = 34;
+/// What rules decide: no rule matches, one disallows, one allows.
+const RULES: u32 = 35;
+/// The last number, also of outcomes that have none.
+const LAST: u32 = 38;
+
+/// The decisions by number, without their rules.
+static DECISIONS: [Decision; LAST as usize + 1] = {
+    let mut decisions = [Decision::UNKNOWN; LAST as usize + 1];
+    let mut state = 0;
+    while state < PolicyState::ALL.len() {
+        let mut verdict = 0;
+        while verdict < Verdict::ALL.len() {
+            let outcome =
+                AccessOutcome { state: PolicyState::ALL[state], verdict: Verdict::ALL[verdict] };
+            decisions[of_access(outcome) as usize] = outcome.decision();
+            verdict += 1;
+        }
+        state += 1;
+    }
+    decisions[NO_GROUP as usize] = Decision::without_rule(Verdict::Allow, Reason::NoGroup);
+    decisions[INVALID as usize] = Decision::INVALID;
+    let [none, disallows, allows] = [RULES as usize, RULES as usize + 1, RULES as usize + 2];
+    decisions[none] = Decision::without_rule(Verdict::Allow, Reason::NoRule);
+    decisions[disallows] = Decision::without_rule(Verdict::Disallow, Reason::Rule);
+    decisions[allows] = Decision::without_rule(Verdict::Allow, Reason::Rule);
+    decisions
+};
+
+/// Returns the number of the decision without a file, or with a file without rules.
+const fn of_access(outcome: AccessOutcome) -> u32 {
+    outcome.state as u32 | (outcome.verdict as u32) << 3
+}
+
+/// Returns the decision of an outcome without its rule.
+#[inline(always)]
+pub(super) fn decision_of(outcome: Outcome) -> Decision {
+    // Numbers instead of branches, which would be mispredicted.
+    let of_rules = RULES + u32::from(outcome != Outcome::NONE) + u32::from(outcome.allows());
+    DECISIONS[outcome.as_opaque().unwrap_or(of_rules).min(LAST) as usize]
+}
+
+/// The start of an entry for which one decision holds.
+pub(super) fn fixed(outcome: Option<AccessOutcome>) -> Start {
+    Start::opaque(outcome.map_or(NO_GROUP, of_access))
+}
+
+/// The start of an entry whose answers are those of an earlier column.
+pub(super) fn shared(column: usize) -> Start {
+    Start::opaque(SHARED + column as u32)
+}
+
+/// The start of an entry whose rule set is not stored.
+pub(super) const ON_DEMAND: Start = Start::opaque(UNSTORED);
+
+impl Starts {
+    /// Returns the starts of so many entries, none of which is known. `None` if the system refuses the
+    /// memory.
+    pub fn new(entries: usize) -> Option<Starts> {
+        let numbers = Numbers::new(entries.checked_add(2)?)?;
+        numbers.set(entries, [INVALID, UNKNOWN].map(|number| Start::opaque(number).word()));
+        Some(Starts { numbers, entries })
+    }
+
+    /// Returns whether the start of an entry, or of a marker, is known.
+    #[inline(always)]
+    pub fn has(&self, entry: usize) -> bool {
+        self.numbers.get(entry) != UNRESOLVED
+    }
+
+    /// Stores the starts of a policy, by column.
+    pub fn set(&self, first: usize, starts: &[Start]) {
+        self.numbers.set(first, starts.iter().map(|start| start.word()));
+    }
+
+    /// Appends the starts of each policy to `starts`, and prefetches their rule sets. Returns the largest
+    /// number: these loads are independent, so the processor overlaps them.
+    #[inline(always)]
+    fn collect(
+        &self,
+        columns: usize,
+        policies: &[u32],
+        lines: &[Line],
+        all: &mut Vec<Start>,
+    ) -> u32 {
+        let mut largest = 0;
+        let mut load = |entry: usize| {
+            let word = self.numbers.get(entry);
+            largest = largest.max(word);
+            let start = Start::of_word(word);
+            start.prefetch(lines);
+            start
+        };
+        let of_marker = |policy: u32| self.entries + policy.wrapping_sub(NO_URL) as usize;
+        all.clear();
+        if columns == 1 {
+            // Neighbours in a grouped list share a policy, and those of others nearly never do.
+            let (mut last, mut start) = (NO_POLICY, Start::opaque(UNKNOWN));
+            all.extend(policies.iter().map(|&policy| {
+                if policy != last {
+                    let entry = if policy < NO_URL { policy as usize } else { of_marker(policy) };
+                    (last, start) = (policy, load(entry));
+                }
+                start
+            }));
+            return largest;
+        }
+        for &policy in policies {
+            match policy {
+                NO_POLICY | NO_URL => {
+                    all.extend(std::iter::repeat_n(load(of_marker(policy)), columns));
+                }
+                _ => all.extend((0..columns).map(|it| load(policy as usize * columns + it))),
+            }
+        }
+        largest
+    }
+}
+
+/// The rule sets that are asked, and where the answers of each entry begin.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'t> {
+    /// The lines of all stored rule sets.
+    pub lines: &'t [Line],
+    pub starts: &'t Starts,
+    /// The number of entries per policy.
+    pub columns: usize,
+    pub settings: &'t Settings,
+}
+
+/// A policy and a path for each question.
+#[derive(Clone, Copy)]
+pub(super) struct Questions<'b> {
+    /// A policy, [`NO_POLICY`] or [`NO_URL`].
+    pub policies: &'b [u32],
+    /// In normal form.
+    pub paths: &'b [&'b [u8]],
+}
+
+/// The memory of one thread for blocks of questions about one table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    starts: Vec<Start>,
+    block: BlockMemory,
+    unstored: Unstored,
+}
+
+impl Asked {
+    /// Answers one question per policy and path, for each column. `resolve` finds the starts of policies
+    /// that are asked about for the first time; `build` builds the rule set of an entry whose rule set is
+    /// not stored.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of both. There are no outcomes then.
+    #[inline]
+    pub fn ask(
+        &mut self,
+        table: Table<'_>,
+        questions: Questions<'_>,
+        resolve: impl FnOnce() -> Result<(), Damage>,
+        build: impl FnMut(usize) -> Result<RuleSetBuf, Damage>,
+    ) -> Result<(), Damage> {
+        let Table { lines, starts, columns, settings } = table;
+        let Questions { policies, paths } = questions;
+        assert_eq!(policies.len(), paths.len(), "one path per policy");
+        self.block.clear();
+        let mut largest = starts.collect(columns, policies, lines, &mut self.starts);
+        if largest == UNRESOLVED {
+            resolve()?;
+            largest = starts.collect(columns, policies, lines, &mut self.starts);
+        }
+        self.block.ask(Block { lines, starts: &self.starts, paths, settings });
+        if largest < Start::opaque(UNSTORED).word() {
+            return Ok(());
+        }
+        let answered = self.answer_special(table, questions, build);
+        if answered.is_err() {
+            self.block.clear();
+        }
+        answered
+    }
+
+    /// Answers the questions whose rule sets are not stored, then those that share an answer.
+    #[cold]
+    fn answer_special(
+        &mut self,
+        Table { columns, settings, .. }: Table<'_>,
+        Questions { policies, paths }: Questions<'_>,
+        mut build: impl FnMut(usize) -> Result<RuleSetBuf, Damage>,
+    ) -> Result<(), Damage> {
+        let Asked { starts, block, unstored } = self;
+        for (answer, start) in starts.iter().enumerate() {
+            let question = answer / columns;
+            let special = start.as_opaque().unwrap_or_default();
+            if special == UNSTORED {
+                let entry = policies[question] as usize * columns + answer % columns;
+                let build = || build(entry);
+                block.outcomes_mut()[answer] =
+                    unstored.decide(entry, paths[question], settings, build)?;
+            } else if let Some(column) = special.checked_sub(SHARED)
+                && (column as usize) < answer % columns
+            {
+                let outcomes = block.outcomes_mut();
+                outcomes[answer] = outcomes[question * columns + column as usize];
+            }
+        }
+        unstored.keep_within(settings.limits.automata_bytes_max, block.memory_bytes());
+        Ok(())
+    }
+
+    /// Returns the outcomes of the last block, by question, then by column.
+    pub fn outcomes(&self) -> &[Outcome] {
+        self.block.outcomes()
+    }
+
+    /// Returns the bytes held by automata and rule sets. The lists of one block are not counted.
+    pub fn memory_bytes(&self) -> usize {
+        self.block.memory_bytes() + self.unstored.memory_bytes
+    }
+
+    /// Returns how often each step answered.
+    pub fn step_counts(&self) -> StepCounts {
+        let mut counts = self.block.step_counts();
+        self.unstored.rule_sets.values().for_each(|(_, cache)| counts.work += cache.work());
+        counts
+    }
+}
+
+/// Rule sets that are not stored, by entry, as far as they were built. An entry is one policy and one
+/// column; nothing else has its number.
+#[derive(Clone, Debug, Default)]
+struct Unstored {
+    rule_sets: HashMap<usize, (RuleSetBuf, Cache), RandomState>,
+    memory_bytes: usize,
+}
+
+impl Unstored {
+    fn decide(
+        &mut self,
+        entry: usize,
+        path: &[u8],
+        settings: &Settings,
+        build: impl FnOnce() -> Result<RuleSetBuf, Damage>,
+    ) -> Result<Outcome, Damage> {
+        let (rules, cache) = match self.rule_sets.entry(entry) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let built = (build()?, Cache::default());
+                self.memory_bytes += 2 * size_of_val(&built) + built.0.as_bytes().len();
+                place.insert(built)
+            }
+        };
+        let before = cache.memory_bytes();
+        let outcome = rules.as_rule_set().decide(path, settings, cache);
+        self.memory_bytes = self.memory_bytes + cache.memory_bytes() - before;
+        self.keep_within(settings.limits.automata_bytes_max, 0);
+        Ok(outcome)
+    }
+
+    /// Forgets all rule sets if they take more memory than allowed beside `others`.
+    fn keep_within(&mut self, bytes_max: usize, others: usize) {
+        if self.memory_bytes > bytes_max.saturating_sub(others) {
+            *self = Unstored::default();
+        }
+    }
+}
