@@ -21,7 +21,7 @@ pub(crate) struct Found {
 /// Matches `path` against the patterns that the index has for what was found, and returns the
 /// outcome of the best. `None` if that takes more than `left` entries of the index; the entries
 /// read are subtracted from `left`, and a long pattern or path counts as several.
-#[inline]
+#[inline(always)]
 pub(crate) fn try_candidates(
     rules: RuleSet<'_>,
     path: &[u8],
@@ -58,7 +58,7 @@ struct Candidates<'l, P> {
 
 impl<P: Kernels> Candidates<'_, P> {
     /// Tries the patterns that require a prefix of this level, alone or with a literal.
-    #[inline]
+    #[inline(always)]
     fn try_prefix(&mut self, level: usize, prefix: u64) -> Option<()> {
         if self.rules.filter.head.alone_levels >> level & 1 != 0 {
             self.try_all(prefix)?;
@@ -73,36 +73,34 @@ impl<P: Kernels> Candidates<'_, P> {
     fn try_both(&mut self, level: usize, prefix: u64) -> Option<()> {
         let behind = self.path.get(1 + usize::from(LEVELS[level])..).unwrap_or_default();
         let pairs = self.rules.filter.head.pairs_of_both(self.rules.lines())?;
-        let probe = self.probe;
-        let fails = |position: usize| {
+        for position in teddy::positions(pairs, behind, self.probe) {
             let string = string_of(prefix, behind.get(position..).unwrap_or_default());
-            bloom::has(self.rules.filter.words, string) != Some(false)
-                && self.try_all(string).is_none()
-        };
-        (!teddy::any(pairs, behind, probe, fails)).then_some(())
+            if bloom::has(self.rules.filter.words, string) != Some(false) {
+                self.try_all(string)?;
+            }
+        }
+        Some(())
     }
 
     /// Tries the patterns that require a literal of the path.
-    #[inline]
+    #[inline(always)]
     fn try_literals(&mut self) -> Option<()> {
-        let (probe, path) = (self.probe, self.path);
-        let pairs = self.rules.filter.head.pairs(self.rules.lines())?;
-        let fails = |position: usize| {
-            let text = path.get(position..).unwrap_or_default();
-            let levels = probe.levels_of(
-                self.rules.filter.words,
-                text,
-                self.rules.filter.head.literal_levels,
-            );
-            let mut strings = bloom::cuts(first_bytes(text), levels.unwrap_or(u8::MAX));
-            !strings.all(|string| self.try_all(string).is_some())
-        };
-        (!teddy::any(pairs, path, probe, fails)).then_some(())
+        let head = self.rules.filter.head;
+        let pairs = head.pairs(self.rules.lines())?;
+        for position in teddy::positions(pairs, self.path, self.probe) {
+            let text = self.path.get(position..).unwrap_or_default();
+            let words = self.rules.filter.words;
+            let levels = self.probe.levels_of(words, text, head.literal_levels);
+            for level in bits(levels.unwrap_or(u8::MAX).into()) {
+                self.try_all(bloom::cut(first_bytes(text), level))?;
+            }
+        }
+        Some(())
     }
 
     /// Tries the patterns that require `string`; `None` if its bucket has more entries than are
     /// left.
-    #[inline]
+    #[inline(never)]
     fn try_all(&mut self, string: u64) -> Option<()> {
         let filter = self.rules.filter;
         let key = (string, filter.head.seed());

@@ -6,7 +6,7 @@
 
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{bits, first_bytes};
+use crate::bytes::first_bytes;
 
 /// The lengths to which strings are cut, each to the largest that fits. One byte more says much
 /// about a short string and little about a long one.
@@ -63,12 +63,6 @@ pub(crate) fn insert(words: &mut [U64], string: u64) {
 pub(crate) fn has(words: &[U64], string: u64) -> Option<bool> {
     let (word, bits) = place(string, words.len());
     Some(words.get(word)?.get() & bits == bits)
-}
-
-/// Returns the numbers of the first bytes at each of `levels`.
-#[inline]
-pub(crate) fn cuts(bytes: u128, levels: u8) -> impl Iterator<Item = u64> {
-    bits(levels.into()).map(move |level| cut(bytes, level))
 }
 
 /// Returns a number for the first bytes at a level.

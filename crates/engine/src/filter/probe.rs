@@ -13,7 +13,6 @@ pub fn probe_prefixes(lines: &[Line], path: &[u8], probe: impl Kernels) -> u8 {
     prefix_levels(lines, path, probe).unwrap_or(u8::MAX)
 }
 
-// Not closures: those are inlined only while one block asks.
 #[inline(always)]
 fn prefix_levels(lines: &[Line], path: &[u8], probe: impl Kernels) -> Option<u8> {
     let head = Head::of(lines)?;
@@ -35,9 +34,11 @@ fn may_have_literal(lines: &[Line], path: &[u8], probe: impl Kernels) -> Option<
     if filter.is_empty() {
         return None;
     }
-    let may_have = |position: usize| {
+    for position in teddy::positions(pairs, path, probe) {
         let text = path.get(position..).unwrap_or_default();
-        probe.levels_of(filter, text, head.literal_levels) != Some(0)
-    };
-    Some(teddy::any(pairs, path, probe, may_have))
+        if probe.levels_of(filter, text, head.literal_levels) != Some(0) {
+            return Some(true);
+        }
+    }
+    Some(false)
 }

@@ -146,24 +146,40 @@ pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
     })
 }
 
-/// Returns whether `path` may have a pair at any position for which `holds` returns true.
+/// Iterates over the positions of `path` where a pair of a line may occur. Some are behind its end.
 #[inline(always)]
-pub(crate) fn any(
-    line: &Line,
-    path: &[u8],
-    probe: impl Kernels,
-    mut holds: impl FnMut(usize) -> bool,
-) -> bool {
-    let mut start = 0;
-    while let Some(rest) = path.get(start..) {
-        let mut positions = probe.positions(line, rest);
-        while positions != 0 {
-            if holds(start + positions.trailing_zeros() as usize) {
-                return true;
-            }
-            positions &= positions - 1;
+pub(crate) fn positions<'l, 'p, K: Kernels>(
+    line: &'l Line,
+    path: &'p [u8],
+    kind: K,
+) -> Positions<'l, 'p, K> {
+    Positions { line, path, kind, next: 0, start: 0, found: 0 }
+}
+
+/// See [`positions`].
+pub(crate) struct Positions<'l, 'p, K> {
+    line: &'l Line,
+    path: &'p [u8],
+    kind: K,
+    /// Where the next window begins, and this one.
+    next: usize,
+    start: usize,
+    /// The positions that are left of this window.
+    found: u64,
+}
+
+impl<K: Kernels> Iterator for Positions<'_, '_, K> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.found == 0 {
+            let rest = self.path.get(self.next..)?;
+            self.found = self.kind.positions(self.line, rest);
+            (self.start, self.next) = (self.next, self.next + WINDOW);
         }
-        start += WINDOW;
+        let position = self.start + self.found.trailing_zeros() as usize;
+        self.found &= self.found - 1;
+        Some(position)
     }
-    false
 }

@@ -126,14 +126,9 @@ struct Positions<'l> {
 impl Work for Positions<'_> {
     type Output = BTreeSet<usize>;
 
-    fn with(self, probe: impl Kind) -> BTreeSet<usize> {
-        let mut positions = BTreeSet::new();
-        let any = teddy::any(self.line, self.path, probe, |position| {
-            positions.extend(Some(position).filter(|&position| position < self.path.len()));
-            false
-        });
-        assert!(!any);
-        positions
+    fn with(self, kind: impl Kind) -> BTreeSet<usize> {
+        let positions = teddy::positions(self.line, self.path, kind);
+        positions.filter(|&position| position < self.path.len()).collect()
     }
 }
 

@@ -1,17 +1,20 @@
-//! The kernels with 32-byte vectors. Those that are not here are [portable] code, compiled for
-//! this kind.
+//! The kernels with 32-byte vectors.
 
 #![allow(unsafe_code, reason = "calls vector instructions")]
 
 use std::arch::x86_64::*;
 
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, short_chunk};
-use crate::line::Line;
+use crate::bytes::{CHUNK_BYTES, first_bytes, short_chunk};
+use crate::filter::bloom::{FACTOR, HIGH_FACTOR, SHIFTS, half_masks};
+use crate::filter::head::{FirstProbes, HEAD_WORDS, beginning};
+use crate::line::{LINE_WORDS, Line};
+use crate::outcome::{OPAQUE, Outcome};
 
 use super::Work;
-use super::portable::{POSITIONS, WINDOW, valid_positions};
+use super::portable::{self, LINES_MAX, POSITIONS, WINDOW, valid_positions};
 
 /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,31 @@ fn run<W: Work>(avx2: Avx2, work: W) -> W::Output {
 pub(super) fn positions(_: Avx2, line: &Line, rest: &[u8]) -> u64 {
     // SAFETY: the target features are the only requirement, and the proof is given.
     unsafe { positions_by_32(line, rest) }
+}
+
+/// See [`portable::levels_of`].
+#[inline(always)]
+pub(super) fn levels_of(_: Avx2, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+    match filter {
+        [] => None,
+        // SAFETY: as above.
+        _ => Some(unsafe { eight_levels_of(filter, text) } & levels),
+    }
+}
+
+/// See [`portable::probe_eight`].
+#[inline(always)]
+pub(super) fn probe_eight(
+    _: Avx2,
+    lines: &[Line],
+    starts: &[u32; 8],
+    paths: &[&[u8]; 8],
+) -> (FirstProbes, [Outcome; 8]) {
+    match lines.len() {
+        // SAFETY: as above.
+        1..=LINES_MAX => unsafe { by_fours(lines, starts, paths) },
+        _ => portable::probe_eight(lines, starts, paths),
+    }
 }
 
 #[inline]
@@ -104,4 +132,153 @@ fn positions_of(rows: [__m256i; 4], first: __m256i) -> u32 {
     let buckets = _mm256_and_si256(of_first, of_second);
     let unmatched = _mm256_cmpeq_epi8(buckets, _mm256_setzero_si256());
     !_mm256_movemask_epi8(unmatched).cast_unsigned()
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn all(number: u64) -> __m256i {
+    _mm256_set1_epi64x(number.cast_signed())
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn four(numbers: [u64; 4]) -> __m256i {
+    let [a, b, c, d] = numbers.map(u64::cast_signed);
+    _mm256_setr_epi64x(a, b, c, d)
+}
+
+/// Returns a mask of the numbers whose bits are all set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits_of_all(numbers: __m256i) -> u8 {
+    _mm256_movemask_pd(_mm256_castsi256_pd(numbers)) as u8
+}
+
+/// Returns the products of numbers and a factor.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn times(numbers: __m256i, factor: u64) -> __m256i {
+    let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(numbers), all(factor));
+    let cross = _mm256_add_epi64(high, _mm256_mul_epu32(numbers, all(factor >> 32)));
+    _mm256_add_epi64(_mm256_mul_epu32(numbers, all(factor)), _mm256_slli_epi64::<32>(cross))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn hashes_of(strings: __m256i) -> __m256i {
+    let hashes = times(strings, FACTOR);
+    _mm256_xor_si256(hashes, _mm256_srli_epi64::<29>(hashes))
+}
+
+/// Returns the words of four hashes in filters with so many words.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn words_of(hashes: __m256i, counts: __m256i) -> __m256i {
+    _mm256_srli_epi64::<32>(_mm256_mul_epu32(_mm256_srli_epi64::<32>(hashes), counts))
+}
+
+/// Returns whether each word has the bits of a hash.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn has_bits(words: __m256i, hashes: __m256i) -> __m256i {
+    let bit = |hashes| _mm256_sllv_epi64(all(1), _mm256_and_si256(hashes, all(63)));
+    let bits = _mm256_or_si256(
+        _mm256_or_si256(bit(hashes), bit(_mm256_srli_epi64::<{ SHIFTS[1] as i32 }>(hashes))),
+        bit(_mm256_srli_epi64::<{ SHIFTS[2] as i32 }>(hashes)),
+    );
+    _mm256_cmpeq_epi64(_mm256_and_si256(words, bits), bits)
+}
+
+/// Looks up all levels, four at a time; the filter is not empty.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
+    let bytes = first_bytes(text);
+    let (low_masks, high_masks) = const { (half_masks(0), half_masks(64)) };
+    let low = |first: usize| {
+        let masks = [0, 1, 2, 3].map(|place| low_masks[first + place]);
+        _mm256_and_si256(all(bytes as u64), four(masks))
+    };
+    let has = |strings: __m256i| {
+        let hashes = hashes_of(strings);
+        let words = words_of(hashes, all(filter.len() as u64));
+        // SAFETY: the high half of a product of a number below 2^32 and the filter's length, also
+        // below 2^32, is below the length.
+        let words = unsafe { _mm256_i64gather_epi64::<8>(filter.as_ptr().cast(), words) };
+        bits_of_all(has_bits(words, hashes))
+    };
+    // The shorter half of the levels has no high bytes.
+    let high =
+        _mm256_and_si256(all((bytes >> 64) as u64), four([4, 5, 6, 7].map(|it| high_masks[it])));
+    has(low(0)) | has(_mm256_xor_si256(low(4), times(high, HIGH_FACTOR))) << 4
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn by_fours(lines: &[Line], starts: &[u32; 8], paths: &[&[u8]; 8]) -> (FirstProbes, [Outcome; 8]) {
+    let (mut probes, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
+    for half in [0, 4] {
+        let four = by_four(
+            lines,
+            std::array::from_fn(|place| starts[half + place].into()),
+            std::array::from_fn(|place| beginning(paths[half + place])),
+        );
+        probes.undecided |= four.0.undecided << half;
+        probes.probe_prefixes |= four.0.probe_prefixes << half;
+        probes.has_literals |= four.0.has_literals << half;
+        otherwise[half..half + 4].copy_from_slice(&four.1);
+    }
+    (probes, otherwise)
+}
+
+/// The base-2 logarithm of the words of a line.
+const LINE_SHIFT: i32 = LINE_WORDS.ilog2() as i32;
+
+/// Probes four paths; see [`probe_eight`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn by_four(lines: &[Line], starts: [u64; 4], paths: [u64; 4]) -> (FirstProbes, [Outcome; 4]) {
+    let (count, starts, bytes) = (all(lines.len() as u64), four(starts), four(paths));
+    let low = |numbers, mask| _mm256_and_si256(numbers, all(mask));
+    let begins = _mm256_cmpeq_epi64(low(bytes, 0xff), all(b'/'.into()));
+    let is_within = _mm256_cmpgt_epi64(count, starts);
+    let places = _mm256_slli_epi64::<LINE_SHIFT>(starts);
+    let word = |within, places| {
+        // SAFETY: the mask limits the load to words of `lines`.
+        unsafe {
+            let none = _mm256_setzero_si256();
+            _mm256_mask_i64gather_epi64::<8>(none, lines.as_ptr().cast(), places, within)
+        }
+    };
+    let outcomes = word(is_within, places);
+    let levels = word(is_within, _mm256_add_epi64(places, all(1)));
+    let otherwise = low(outcomes, u32::MAX.into());
+    let first_lines = _mm256_srli_epi64::<32>(levels);
+    let is_empty = _mm256_cmpeq_epi64(first_lines, _mm256_setzero_si256());
+    let is_cut = _mm256_cmpgt_epi64(_mm256_add_epi64(starts, first_lines), count);
+    let is_whole = _mm256_andnot_si256(_mm256_or_si256(is_empty, is_cut), is_within);
+    // Neither 1 nor opaque.
+    let is_valid = _mm256_andnot_si256(
+        _mm256_cmpeq_epi64(otherwise, all(1)),
+        _mm256_cmpgt_epi64(all(OPAQUE.into()), otherwise),
+    );
+
+    let bytes = _mm256_srli_epi64::<8>(bytes);
+    let hashes = hashes_of(_mm256_and_si256(bytes, _mm256_srli_epi64::<32>(outcomes)));
+    let head = all(HEAD_WORDS as u64);
+    let words = _mm256_slli_epi64::<LINE_SHIFT>(first_lines);
+    let words = _mm256_add_epi64(words_of(hashes, _mm256_sub_epi64(words, head)), head);
+    // Within the first lines: the high half of a product of a number below 2^32 and the count of
+    // words is below the count.
+    let found = word(is_whole, _mm256_add_epi64(places, words));
+    let valid = _mm256_and_si256(_mm256_and_si256(begins, is_whole), is_valid);
+    let without_literals = _mm256_cmpeq_epi64(low(levels, 0xff00), _mm256_setzero_si256());
+    let probes = FirstProbes {
+        undecided: !bits_of_all(valid) & 0xf,
+        probe_prefixes: bits_of_all(_mm256_and_si256(valid, has_bits(found, hashes))),
+        has_literals: !bits_of_all(without_literals) & 0xf,
+    };
+    // SAFETY: both types are four words of eight bytes.
+    let otherwise: [u64; 4] = unsafe { std::mem::transmute(otherwise) };
+    (probes, otherwise.map(|outcome| Outcome(outcome as u32)))
 }

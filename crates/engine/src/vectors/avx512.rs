@@ -12,11 +12,11 @@ use crate::bytes::CHUNK_BYTES;
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, LEVELS, SHIFTS, half_masks};
 use crate::filter::head::{FirstProbes, HEAD_WORDS, beginning};
 use crate::line::{LINE_WORDS, Line};
-use crate::outcome::Outcome;
+use crate::outcome::{OPAQUE, Outcome};
 
 use super::Work;
 use super::avx2::{has_bit_instructions, vector};
-use super::portable::{self, WINDOW};
+use super::portable::{self, LINES_MAX, WINDOW};
 
 /// Proof of AVX-512 F, BW, DQ and VL; see [`Kind::avx512`](super::Kind::avx512).
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,11 @@ pub(super) fn positions(_: Avx512, line: &Line, rest: &[u8]) -> u64 {
 /// See [`portable::levels_of`].
 #[inline(always)]
 pub(super) fn levels_of(_: Avx512, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
-    // SAFETY: as above.
-    (!filter.is_empty()).then(|| unsafe { eight_levels_of(filter, text, levels) })
+    match filter {
+        [] => None,
+        // SAFETY: as above.
+        _ => Some(unsafe { eight_levels_of(filter, text, levels) }),
+    }
 }
 
 #[inline]
@@ -161,9 +164,6 @@ fn bits_of(hashes: __m512i) -> __m512i {
     )
 }
 
-/// The most lines for which the arithmetic here cannot overflow.
-const LINES_MAX: usize = 1 << 28;
-
 /// The base-2 logarithm of the words of a line.
 const LINE_SHIFT: u32 = LINE_WORDS.ilog2();
 
@@ -225,7 +225,9 @@ fn by_eight(lines: &[Line], starts: &[u32; 8], paths: &[&[u8]; 8]) -> (FirstProb
     let is_whole = _mm512_cmple_epu64_mask(ends, all(lines.len() as u64))
         & _mm512_test_epi64_mask(first_lines, first_lines)
         & is_within;
+    // Neither 1 nor opaque.
     let is_valid = _mm512_mask_cmpneq_epi64_mask(is_whole, otherwise, all(1));
+    let is_valid = _mm512_mask_cmplt_epu64_mask(is_valid, otherwise, all(OPAQUE.into()));
 
     let masks = _mm512_srli_epi64::<32>(outcomes);
     let hashes = hashes_of(_mm512_and_si512(bytes, masks));

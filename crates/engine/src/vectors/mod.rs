@@ -94,6 +94,8 @@ pub(crate) trait Kernels: Kind {
         #[cfg(target_arch = "x86_64")]
         if let Some(kind) = self.avx512() {
             return avx512::probe_eight(kind, lines, starts, paths);
+        } else if let Some(kind) = self.avx2() {
+            return avx2::probe_eight(kind, lines, starts, paths);
         }
         portable::probe_eight(lines, starts, paths)
     }
@@ -116,6 +118,8 @@ pub(crate) trait Kernels: Kind {
         #[cfg(target_arch = "x86_64")]
         if let Some(kind) = self.avx512() {
             return avx512::levels_of(kind, filter, text, levels);
+        } else if let Some(kind) = self.avx2() {
+            return avx2::levels_of(kind, filter, text, levels);
         }
         portable::levels_of(filter, text, levels)
     }

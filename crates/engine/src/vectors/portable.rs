@@ -26,6 +26,10 @@ pub(super) fn probe_eight(
     (probes, otherwise)
 }
 
+/// The most lines for which the arithmetic of vectors cannot overflow.
+#[cfg(target_arch = "x86_64")]
+pub(super) const LINES_MAX: usize = 1 << 28;
+
 /// Returns those of `levels` at which a Bloom filter may have the start of `text`; `None` if it has
 /// no words.
 #[inline]
