@@ -10,7 +10,7 @@ use crate::ruleset::RuleSet;
 use crate::vectors::Kernels;
 
 /// What the probes found in a path.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// The levels at which a prefix may begin the path.
     pub(crate) prefix_levels: u8,

@@ -73,13 +73,8 @@ impl<'p> Pattern<'p> {
     /// first is empty if the pattern starts with a star.
     #[inline]
     pub fn literals(&self) -> impl Iterator<Item = &'p [u8]> + use<'p> {
-        let (mut rest, has_stars) = (Some(self.bytes), self.has_stars);
-        std::iter::from_fn(move || {
-            let bytes = rest?;
-            let star = if has_stars { memchr::memchr(b'*', bytes) } else { None };
-            rest = star.map(|star| &bytes[star + 1..]);
-            Some(&bytes[..star.unwrap_or(bytes.len())])
-        })
+        let stars = if self.has_stars { stars_in(self.bytes) } else { 0 };
+        Literals { rest: Some(self.bytes), has_stars: self.has_stars, stars, read: 0 }
     }
 
     /// Returns the first literal, a prefix of each path that matches.
@@ -130,6 +125,52 @@ impl<'p> Pattern<'p> {
     }
 }
 
+/// The literals of a pattern.
+struct Literals<'p> {
+    /// The bytes behind the last literal and its star.
+    rest: Option<&'p [u8]>,
+    has_stars: bool,
+    /// The stars that are left among the first 64 bytes, shifted by those that were read.
+    stars: u64,
+    /// How many of these were read.
+    read: usize,
+}
+
+impl<'p> Iterator for Literals<'p> {
+    type Item = &'p [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'p [u8]> {
+        let bytes = self.rest?;
+        let star = match self.stars {
+            0 if self.has_stars && self.read + bytes.len() > u64::BITS as usize => {
+                memchr::memchr(b'*', bytes)
+            }
+            0 => None,
+            stars => Some(stars.trailing_zeros() as usize),
+        };
+        let Some(star) = star else {
+            self.rest = None;
+            return Some(bytes);
+        };
+        self.rest = Some(&bytes[star + 1..]);
+        self.read += star + 1;
+        self.stars = self.stars.checked_shr(star as u32 + 1).unwrap_or(0);
+        Some(&bytes[..star])
+    }
+}
+
+/// Returns a mask of the stars among the first 64 bytes of a text.
+#[inline]
+fn stars_in(text: &[u8]) -> u64 {
+    let chunks = text.chunks(CHUNK_BYTES).take(u64::BITS as usize / CHUNK_BYTES);
+    chunks.enumerate().fold(0, |stars, (index, chunk)| {
+        let chunk = u8x16::new(first_bytes(chunk).to_le_bytes());
+        let found = chunk.simd_eq(u8x16::splat(b'*')).to_bitmask() & 0xffff;
+        stars | u64::from(found) << (index * CHUNK_BYTES)
+    })
+}
+
 /// The longest text that is searched without preparation, which takes longer than searching so
 /// little.
 const SHORT_BYTES: usize = 128;
@@ -137,27 +178,44 @@ const SHORT_BYTES: usize = 128;
 /// Returns the position of the first occurrence of `literal` in `text`.
 #[inline]
 fn find(text: &[u8], literal: &[u8]) -> Option<usize> {
-    let (Some(&first), Some(&last)) = (literal.first(), literal.last()) else { return Some(0) };
-    let last_start = text.len().checked_sub(literal.len())?;
     if text.len() > SHORT_BYTES {
         // Most literals are near, and nothing has to be prepared for them.
-        let found = find(&text[..SHORT_BYTES], literal);
         let far = || {
             let start = (SHORT_BYTES + 1).saturating_sub(literal.len());
             memmem::find(&text[start..], literal).map(|position| start + position)
         };
-        return found.or_else(far);
+        return find_near(&text[..SHORT_BYTES], literal).or_else(far);
     }
-    // Sixteen positions at once: the first and the last byte of the literal have to match.
-    let places = |from: usize, byte: u8| {
-        let bytes = u8x16::new(first_bytes(&text[from..]).to_le_bytes());
-        bytes.simd_eq(u8x16::splat(byte)).to_bitmask()
+    find_near(text, literal)
+}
+
+/// Returns the position of the first occurrence of `literal` in a short text. Sixteen positions at once:
+/// the first and the last byte of the literal have to match.
+#[inline]
+fn find_near(text: &[u8], literal: &[u8]) -> Option<usize> {
+    let [first, ..] = *literal else { return Some(0) };
+    let last = literal[literal.len() - 1];
+    let last_start = text.len().checked_sub(literal.len())?;
+    let ends = |chunk: [u8; CHUNK_BYTES], last_chunk: [u8; CHUNK_BYTES]| {
+        let is = |chunk, byte| u8x16::new(chunk).simd_eq(u8x16::splat(byte));
+        (is(chunk, first) & is(last_chunk, last)).to_bitmask() & 0xffff
     };
-    let occurs = |place: &usize| *place <= last_start && text[*place..].starts_with(literal);
-    (0..=last_start).step_by(CHUNK_BYTES).find_map(|start| {
-        let ends = places(start, first) & places(start + literal.len() - 1, last);
-        bits(ends & 0xffff).map(|place| start + place).find(occurs)
-    })
+    let Some(last_chunk) = last_start.checked_sub(CHUNK_BYTES - 1) else {
+        let short = |from: usize| first_bytes(&text[from..]).to_le_bytes();
+        let found = ends(short(0), short(literal.len() - 1));
+        return bits(found).find(|&at| at <= last_start && text[at..].starts_with(literal));
+    };
+    // The last positions are tested together with some before them.
+    for start in (0..last_chunk + CHUNK_BYTES).step_by(CHUNK_BYTES).map(|it| it.min(last_chunk)) {
+        let chunk = |from: usize| *text[from..].first_chunk().expect("a chunk within the text");
+        let found = bits(ends(chunk(start), chunk(start + literal.len() - 1)));
+        for at in found.map(|place| start + place) {
+            if text[at..].starts_with(literal) {
+                return Some(at);
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -204,6 +262,16 @@ mod tests {
     fn literals_are_between_stars() {
         let pattern = Pattern::of_text(b"*ab*c*", true);
         assert_eq!(pattern.literals().collect::<Vec<_>>(), [&b""[..], b"ab", b"c"]);
+        for place in 0..200 {
+            for other in place..200 {
+                let mut text = [b'a'; 200];
+                (text[place], text[other]) = (b'*', b'*');
+                let text = &text[..150 + place.min(49)];
+                let pattern = Pattern { bytes: text, has_stars: true, is_anchored: true };
+                let expected: Vec<&[u8]> = text.split(|&byte| byte == b'*').collect();
+                assert_eq!(pattern.literals().collect::<Vec<_>>(), expected, "{place} {other}");
+            }
+        }
     }
 
     #[test]
