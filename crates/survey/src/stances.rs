@@ -10,7 +10,8 @@ use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSet, RuleSetBuf};
 use portcullis_lint::analysis::{
-    Language, Machine, Next, Owner, Product, Reach, State, machine, plain_path,
+    AnalysisLimits, Bound, Language, Machine, Owner, Product, Reach, State, Visit, machine,
+    plain_path,
 };
 use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_set::Damage;
@@ -108,71 +109,83 @@ fn statements<'s>(
     }))
 }
 
-/// How the states of a search are read. The automata are two for each field, which *disallow* the
-/// paths to which it gives one of [`DECIDING`], then that of access.
-struct Reader {
-    fields: usize,
-    /// What the fields without paths state.
-    constant: Preference,
-}
+/// Two automata for each field, which *disallow* the paths to which it gives one of [`DECIDING`], then
+/// that of access.
+type Search = Product<'static, MACHINES>;
+const MACHINES: usize = UsageSource::ALL.len() * DECIDING.len() + 1;
 
-/// Returns the preference on all allowed paths; `None` if a limit ended the search.
+/// Returns the preference on all allowed paths; `None` if a limit ended the search. `constant` is what
+/// the fields state that are not among `fields`.
 fn search(
     constant: Preference,
     fields: &[(RuleSet<'_>, Vec<Preference>)],
     access: Machine,
     language: &'static Language,
 ) -> Option<Stance> {
-    let of_field = |(rules, preferences): &(RuleSet<'_>, Vec<Preference>)| {
-        DECIDING.map(|wanted| {
-            let owner = |it: &Preference| Owner { allows: *it != wanted, counts: false };
+    let mut machines: [Machine; MACHINES] = std::array::from_fn(|_| Machine::new([]));
+    for (number, (rules, preferences)) in fields.iter().enumerate() {
+        for (which, wanted) in DECIDING.iter().enumerate() {
+            let owner = |it: &Preference| Owner { allows: it != wanted, counts: false };
             let patterns = rules.iter().map(|(_, pattern)| pattern);
-            Machine::new(patterns.zip(preferences.iter().map(owner)))
-        })
-    };
-    let mut machines: Vec<Machine> = fields.iter().flat_map(of_field).collect();
-    let reader = Reader { fields: fields.len(), constant };
-    machines.push(access);
-    let mut product = Product::new(machines, language);
+            machines[number * DECIDING.len() + which] =
+                Machine::new(patterns.zip(preferences.iter().map(owner)));
+        }
+    }
+    machines[MACHINES - 1] = access;
+    let mut search = Search::new(machines, language);
     let mut found = None;
     let patterns = fields.iter().flat_map(|(rules, _)| rules.iter());
     let examples = patterns.take(REACH_EXAMPLES_MAX).map(|(_, pattern)| plain_path(&pattern));
     let examples = examples.filter(|path| language.contains(path));
     for path in std::iter::once(b"/-".to_vec()).chain(examples) {
-        let states = product.walk(&path, STANCE_POSITIONS_MAX)?;
-        if reader.see(&product, &states, &mut found) == Next::Stop {
+        let states = search.walk(&path, STANCE_POSITIONS_MAX)?;
+        if see(&search, constant, states, &mut found) == Visit::Stop {
             return Some(Stance::Mixed);
         }
     }
-    let mut is_mixed = false;
-    product.explore(STANCE_POSITIONS_MAX, |product, states| {
-        let next = reader.see(product, states, &mut found);
-        is_mixed |= next == Next::Stop;
-        next
-    })?;
-    if is_mixed { Some(Stance::Mixed) } else { found.map(Stance::from) }
+    let (mut is_mixed, limits) = (false, limits());
+    let bound = search.run(&limits, |search, _, states| {
+        let visit = see(search, constant, states, &mut found);
+        is_mixed |= visit == Visit::Stop;
+        visit
+    });
+    match bound {
+        _ if is_mixed => Some(Stance::Mixed),
+        // A longer path is that of no URL.
+        None | Some(Bound::PathBytes) => found.map(Stance::from),
+        Some(_) => None,
+    }
 }
 
-impl Reader {
-    /// Sees the preference on a path if it is allowed. Stops if it differs from the one that was
-    /// found first, and skips what follows if no path there is allowed.
-    fn see(&self, product: &Product, states: &[State], found: &mut Option<Preference>) -> Next {
-        let access = self.fields * DECIDING.len();
-        if !product.allows(access, states) {
-            return if product.is_settled(access, states) { Next::Skip } else { Next::Follow };
-        }
-        let is =
-            |field: usize, which: usize| !product.allows(field * DECIDING.len() + which, states);
-        let stated = (0..self.fields).map(|field| match (is(field, 0), is(field, 1)) {
-            (true, _) => Preference::No,
-            (false, true) => Preference::Yes,
-            (false, false) => Preference::Unstated,
-        });
-        let preference = stated.fold(self.constant, combined);
-        match *found.get_or_insert(preference) == preference {
-            true => Next::Follow,
-            false => Next::Stop,
-        }
+/// The limits of a search: places cost as much as positions, for each machine.
+fn limits() -> AnalysisLimits {
+    let states_max = STANCE_POSITIONS_MAX as usize / MACHINES;
+    AnalysisLimits { positions_max: STANCE_POSITIONS_MAX, states_max }
+}
+
+/// Sees the preference on a path if it is allowed. Stops if it differs from the one that was found
+/// first, and skips what follows if no path there is allowed.
+fn see(
+    search: &Search,
+    constant: Preference,
+    states: [State; MACHINES],
+    found: &mut Option<Preference>,
+) -> Visit {
+    let [fields @ .., is_allowed] = search.allow(states);
+    if !is_allowed {
+        let is_settled = search.is_settled(MACHINES - 1, states);
+        return if is_settled { Visit::Skip } else { Visit::Follow };
+    }
+    let (fields, _) = fields.as_chunks();
+    let stated = fields.iter().map(|field| match field {
+        [false, _] => Preference::No,
+        [true, false] => Preference::Yes,
+        [true, true] => Preference::Unstated,
+    });
+    let preference = stated.fold(constant, combined);
+    match *found.get_or_insert(preference) == preference {
+        true => Visit::Follow,
+        false => Visit::Stop,
     }
 }
 

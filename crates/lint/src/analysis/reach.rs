@@ -16,7 +16,8 @@ use portcullis_engine::{Cache, RuleSet, Settings};
 use super::file::robots_txt_pattern;
 use super::language::Language;
 use super::machine::{Machine, Owner};
-use super::product::{Next, Product};
+use super::search::{Product, Visit};
+use super::{AnalysisLimits, Bound};
 use crate::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 
 /// A path that nearly no pattern targets.
@@ -78,10 +79,16 @@ fn search(
 ) -> Option<Reach> {
     let mut found = [false; 2];
     let machine = machine(rules, allows_others);
-    Product::new(vec![machine], language).explore(work_max, |product, states| {
-        found[usize::from(product.allows(0, states))] = true;
-        if found == [true; 2] { Next::Stop } else { Next::Follow }
-    })?;
+    let limits = AnalysisLimits { positions_max: work_max, states_max: usize::MAX };
+    let bound = Product::new([machine], language).run(&limits, |product, _, states| {
+        let [allows] = product.allow(states);
+        found[usize::from(allows)] = true;
+        if found == [true; 2] { Visit::Stop } else { Visit::Follow }
+    });
+    // A longer path is that of no URL.
+    if bound.is_some_and(|bound| bound != Bound::PathBytes) {
+        return None;
+    }
     Some(match found {
         [true, true] => Reach::Part,
         [true, false] => Reach::Nothing,

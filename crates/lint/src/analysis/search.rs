@@ -15,7 +15,8 @@ use portcullis_engine::pattern::Pattern;
 const BUILT_BYTES: u64 = 4;
 
 /// A search through `N` machines.
-pub(super) struct Product<'l, const N: usize> {
+#[derive(Debug)]
+pub struct Product<'l, const N: usize> {
     pub(super) machines: [Machine; N],
     language: &'l Language,
     /// The places that were reached, in order, each once.
@@ -27,6 +28,7 @@ pub(super) struct Product<'l, const N: usize> {
 /// The states after a path, and a mark for what may follow.
 type Place<const N: usize> = ([State; N], Mark);
 
+#[derive(Debug)]
 struct Met<const N: usize> {
     place: Place<N>,
     parent: u32,
@@ -37,16 +39,19 @@ struct Met<const N: usize> {
 }
 
 /// How a search continues after a place.
-pub(super) enum Visit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
     /// The search ends.
     Stop,
     /// The search does not continue from this place.
     Skip,
+    /// The search continues with longer paths.
     Follow,
 }
 
 impl<'l, const N: usize> Product<'l, N> {
-    pub(super) fn new(machines: [Machine; N], language: &'l Language) -> Product<'l, N> {
+    /// Returns a search through `machines`, which read the paths of `language`.
+    pub fn new(machines: [Machine; N], language: &'l Language) -> Product<'l, N> {
         let hasher = foldhash::fast::RandomState::default();
         Product { machines, language, met: Vec::new(), known: HashTable::new(), hasher }
     }
@@ -62,9 +67,32 @@ impl<'l, const N: usize> Product<'l, N> {
         budget.spend(self.work() + built_bytes as u64 / BUILT_BYTES, self.met.len());
     }
 
-    /// Visits the places of all paths, the shortest first. Returns the limit that ended the search
-    /// early.
-    pub(super) fn run(
+    /// Returns whether each machine allows the path that led to `states`.
+    pub fn allow(&self, states: [State; N]) -> [bool; N] {
+        array::from_fn(|side| self.machines[side].allows_at_end(states[side]))
+    }
+
+    /// Returns whether no longer path changes the result of the machine at `side`.
+    pub fn is_settled(&self, side: usize, states: [State; N]) -> bool {
+        self.machines[side].is_settled(states[side])
+    }
+
+    /// Returns the states after all of `path`; `None` if the machines have read more positions than
+    /// `positions_max` by then.
+    pub fn walk(&mut self, path: &[u8], positions_max: u64) -> Option<[State; N]> {
+        let mut states = array::from_fn(|side| self.machines[side].walk(b""));
+        for &byte in path {
+            if self.work() > positions_max {
+                return None;
+            }
+            states = array::from_fn(|side| self.machines[side].step(states[side], byte));
+        }
+        Some(states)
+    }
+
+    /// Visits the places of all paths, the shortest first: with the number of the place and the states
+    /// there. Returns the limit that ended the search early.
+    pub fn run(
         &mut self,
         limits: &AnalysisLimits,
         mut visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
