@@ -59,8 +59,6 @@ pub(super) struct Marks {
     pub(super) text: usize,
     /// The end of the line.
     pub(super) end: usize,
-    /// The start of the next line.
-    next: usize,
     /// Whether the line has a control byte other than TAB.
     pub(super) has_control: bool,
 }
@@ -82,13 +80,12 @@ impl Marks {
             let stops = (controls | is(b'#')).to_bitmask();
             if stops != 0 {
                 let stop = start + stops.trailing_zeros() as usize;
-                let next = match text.get(stop..) {
-                    Some([b'\n', ..]) => stop + 1,
-                    Some([b'\r', b'\n', ..]) => stop + 2,
-                    Some([b'\r', ..]) => stop + 1,
-                    _ => return Marks::behind(text, stop, colon),
+                return match text.get(stop) {
+                    Some(b'\n' | b'\r') => {
+                        Marks { colon, text: stop, end: stop, has_control: false }
+                    }
+                    _ => Marks::behind(text, stop, colon),
                 };
-                return Marks { colon, text: stop, end: stop, next, has_control: false };
             }
             start += CHUNK_BYTES;
         }
@@ -112,8 +109,7 @@ impl Marks {
         if colon == usize::MAX {
             colon = memchr(b':', rest).map_or(colon, |colon| stop + colon);
         }
-        let next = end + line_end_bytes(&text[end..]);
-        Marks { colon, text: hash, end, next, has_control }
+        Marks { colon, text: hash, end, has_control }
     }
 }
 
@@ -212,9 +208,7 @@ impl<'t> Records<'t> {
         let notes = NoteSet::EMPTY.with(NoteKind::FileCut);
         Some(Line { number: self.number, span, notes, content: Content::Ignored })
     }
-}
 
-impl<'t> Records<'t> {
     /// Calls `each` with the next line; returns false if there is none.
     #[inline(always)]
     pub(super) fn read_line(&mut self, each: &mut impl EachLine<'t>) -> bool {
@@ -223,7 +217,7 @@ impl<'t> Records<'t> {
             return self.take_ignored().map(|line| each.line(line)).is_some();
         }
         let marks = Marks::of_line(rest);
-        self.position += marks.next;
+        self.position += marks.end + line_end_bytes(&rest[marks.end..]);
         let number = self.number;
         self.number = number.next();
         self.reader.read(&rest[..marks.end], marks, start as u32, number, each);

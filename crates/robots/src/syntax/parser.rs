@@ -77,12 +77,8 @@ impl<'t> EachLine<'t> for Parser<'t> {
         let Record { field, name, value, span } = record;
         match field {
             Some(Field::UserAgent) => self.user_agent(UserAgentLine { value, line, span }),
-            Some(Field::Allow) => {
-                self.rule(Rule { verdict: Verdict::Allow, value, line, span }, whole)
-            }
-            Some(Field::Disallow) => {
-                self.rule(Rule { verdict: Verdict::Disallow, value, line, span }, whole)
-            }
+            Some(Field::Allow) => self.rule(Verdict::Allow, value, line, span, whole),
+            Some(Field::Disallow) => self.rule(Verdict::Disallow, value, line, span, whole),
             Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
                 self.usage(field, value, line, span);
             }
@@ -116,14 +112,21 @@ impl<'t> Parser<'t> {
     }
 
     #[inline(always)]
-    fn rule(&mut self, rule: Rule<'t>, whole: Span) {
+    fn rule(
+        &mut self,
+        verdict: Verdict,
+        value: &'t [u8],
+        line: LineNumber,
+        span: Span,
+        whole: Span,
+    ) {
         if self.state == State::Outside {
-            return self.note(NoteKind::RuleOutsideGroup, rule.line, whole);
+            return self.note(NoteKind::RuleOutsideGroup, line, whole);
         }
-        self.file.rules.push(rule);
+        self.file.rules.push(Rule { verdict, value, line, span });
         self.state = State::Rules;
-        if self.never_matches(rule.value) {
-            self.note(NoteKind::PatternNeverMatches, rule.line, rule.span);
+        if self.never_matches(value) {
+            self.note(NoteKind::PatternNeverMatches, line, span);
         }
     }
 

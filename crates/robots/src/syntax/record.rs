@@ -329,19 +329,17 @@ impl<'t> KnownName<'t> {
     #[inline(never)]
     fn of(name: &'t [u8], rules: &LineRules) -> KnownName<'t> {
         let own = rules.fields.iter().find(|it| fits(name, it.text, rules.field_match));
-        let mut usage = USAGE_FIELDS.iter();
-        let usage = || usage.find(|it| fits(name, it.text, FieldMatch::Whole));
-        let is_misspelt = |it: &FieldSpelling| {
-            rules.field_match == FieldMatch::Prefix && is_misspelt(name, it, rules.fields)
-        };
+        let usage = || USAGE_FIELDS.iter().find(|it| fits(name, it.text, FieldMatch::Whole));
+        let field = own.or_else(usage).map(|it| it.field);
+        let may_be_misspelt = rules.field_match == FieldMatch::Prefix;
         let notes = match own {
-            Some(spelling) if is_misspelt(spelling) => NoteSet::EMPTY.with(NoteKind::MisspeltField),
+            Some(own) if may_be_misspelt && is_misspelt(name, own, rules.fields) => {
+                NoteSet::EMPTY.with(NoteKind::MisspeltField)
+            }
+            None if field.is_none() && !is_extension(name) => {
+                NoteSet::EMPTY.with(NoteKind::UnknownField)
+            }
             _ => NoteSet::EMPTY,
-        };
-        let field = own.or_else(usage).map(|spelling| spelling.field);
-        let notes = match field.is_none() && !is_extension(name) {
-            true => notes.with(NoteKind::UnknownField),
-            false => notes,
         };
         KnownName { name, field, notes }
     }
