@@ -92,5 +92,10 @@ fn one_file(check: &Check) -> Decision {
         return oracle(check);
     }
     let robots = Robots::with_bytes_max(&check.robots, check.dialect, check.robots_bytes_max);
-    robots.agent(&chain(check)).decide(&check.url)
+    let rules = robots.agent(&chain(check));
+    let tried = rules.decide(&check.url);
+    // Rules are compiled for a long path.
+    rules.decide("/".repeat(16 * 1024));
+    assert_eq!(rules.decide(&check.url), tried);
+    tried
 }

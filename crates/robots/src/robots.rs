@@ -50,7 +50,7 @@ use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
     AgentChain, AskedRules, CRAWL_DELAY, CrawlDelay, Explanation, LabelRules, RecordGroups,
-    Selection, UsageGroups, UsageRules, combined, delay_seconds, explain, stated,
+    RuleText, Selection, UsageGroups, UsageRules, combined, delay_seconds, explain, stated,
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
@@ -444,7 +444,7 @@ impl AgentRules {
     #[inline]
     fn decide_bytes(&self, url: &[u8]) -> Decision {
         let decided = path_as_written(url)
-            .and_then(|path| Some(self.decision(path, self.rules.decide_if_plain(path)?)));
+            .and_then(|path| Some(self.decision(path, self.rules.deciding_if_plain(path)?)));
         decided.unwrap_or_else(|| self.decide_other(url))
     }
 
@@ -458,14 +458,14 @@ impl AgentRules {
     }
 
     fn decide_path(&self, path: ComparedPath<'_>) -> Decision {
-        self.decision(path.as_bytes(), self.rules.decide(path.as_bytes()))
+        self.decision(path.as_bytes(), self.rules.deciding(path.as_bytes()))
     }
 
     #[inline]
-    fn decision(&self, path: &[u8], by_rule: Option<Decision>) -> Decision {
+    fn decision(&self, path: &[u8], deciding: Option<&RuleText>) -> Decision {
         match self.dialect.paths.always_allows(path) {
             true => Decision::ROBOTS_TXT,
-            false => by_rule.unwrap_or(self.otherwise),
+            false => deciding.map_or(self.otherwise, RuleText::decision),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Files, each at its own origin, with questions and the oracle's answers.
 
+use std::iter;
 use std::sync::Arc;
 
 use bstr::ByteSlice;
@@ -174,7 +175,11 @@ impl World {
             let robots = Robots::with_bytes_max(text, self.dialect, self.robots_bytes_max);
             for (agent, chain) in self.agents.iter().enumerate() {
                 let usage = robots.agent_usage(chain);
-                for (Question { url, judged, .. }, number) in questions.iter().zip(0..) {
+                let numbered = || questions.iter().zip(0..);
+                // Rules are tried, then compiled for a long path, and asked again.
+                let compile = iter::once_with(|| usage.decide("/".repeat(16 * 1024)));
+                let again = compile.flat_map(|_| numbered());
+                for (Question { url, judged, .. }, number) in numbered().chain(again) {
                     let Some(Answer { usage: wanted, licences }) = &judged[agent] else { continue };
                     let verdict = wanted.access.verdict;
                     // The front door accepts paths, and URLs without a scheme, and checks no origin.

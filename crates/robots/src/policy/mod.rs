@@ -34,8 +34,8 @@ pub use explain::{
     ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
     UsageExplanation, explain,
 };
-pub(crate) use rules::AskedRules;
 pub use rules::OrderedRules;
+pub(crate) use rules::{AskedRules, RuleText};
 use select::divided;
 pub use select::{Audience, NamedRobot, Selection, Selector, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, refusal_of_every_path, stated};

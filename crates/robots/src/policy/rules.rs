@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 
 use crate::syntax::{Group, RobotsTxt, Rule};
-use crate::url::{IsPlain, are_plain, index_page_text, is_plain, push_normal_text};
+use crate::url::{IsPlain, are_plain, index_page_text, push_normal_text};
 use portcullis_dialect::{Decision, LineNumber, PathRules, Precedence, Reason, RuleID, Verdict};
 use portcullis_engine::bytes::first_bytes;
 use portcullis_engine::pattern::{Pattern, PatternList};
@@ -61,7 +61,7 @@ pub(super) struct RuleTexts {
 
 /// A pattern of [`RuleTexts`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RuleText {
+pub(crate) struct RuleText {
     start: usize,
     end: usize,
     /// The first bytes of each path that the pattern matches, and a mask of those that it determines.
@@ -79,7 +79,8 @@ impl RuleText {
         (self.end - self.start, self.verdict == Verdict::Allow)
     }
 
-    fn decision(&self) -> Decision {
+    /// Returns the decision of a path that the pattern decides.
+    pub(crate) fn decision(&self) -> Decision {
         let RuleText { verdict, rule, line, .. } = *self;
         Decision { verdict, reason: Reason::Rule, rule: Some(rule), line: Some(line) }
     }
@@ -263,38 +264,35 @@ impl AskedRules {
         AskedRules { paths, texts, bytes_left, compiled: OnceLock::new() }
     }
 
-    /// Returns the decision of the rule that decides `path`, a path in normal form; `None` if no rule
-    /// matches.
-    pub(crate) fn decide(&self, path: &[u8]) -> Option<Decision> {
+    /// Returns the rule that decides `path`, a path in normal form; `None` if no rule matches.
+    pub(crate) fn deciding(&self, path: &[u8]) -> Option<&RuleText> {
         match self.compiled.get() {
-            Some(compiled) => compiled.decision(compiled.rules.decide(path)),
+            Some(compiled) => compiled.entry(compiled.rules.decide(path)),
             None => self.try_or_compile(path),
         }
     }
 
-    /// Like [`AskedRules::decide`], for a path as written. The outer `None` if the path may have another
-    /// normal form, or needs an automaton.
+    /// Like [`AskedRules::deciding`], for a path as written. The outer `None` if the rules are not compiled,
+    /// the path may have another normal form, or it needs an automaton.
     #[inline]
-    pub(crate) fn decide_if_plain(&self, path: &[u8]) -> Option<Option<Decision>> {
-        let escapes = self.paths.escapes;
-        if let Some(compiled) = self.compiled.get() {
-            let outcome = compiled.rules.decide_if(IsPlain { path, escapes }, path)?;
-            return Some(compiled.decision(outcome));
-        }
-        is_plain(path, escapes, Settings::default().vectors).then(|| self.try_or_compile(path))
+    pub(crate) fn deciding_if_plain(&self, path: &[u8]) -> Option<Option<&RuleText>> {
+        let (compiled, escapes) = (self.compiled.get()?, self.paths.escapes);
+        let outcome = compiled.rules.decide_if(IsPlain { path, escapes }, path)?;
+        Some(compiled.entry(outcome))
     }
 
-    fn try_or_compile(&self, path: &[u8]) -> Option<Decision> {
+    #[inline(never)]
+    fn try_or_compile(&self, path: &[u8]) -> Option<&RuleText> {
         // Threads that count at once may compile a little later.
         match self.bytes_left.load(Ordering::Relaxed).checked_sub(path.len()) {
             Some(left) => {
                 self.bytes_left.store(left, Ordering::Relaxed);
-                self.texts.deciding(path, self.paths).map(RuleText::decision)
+                self.texts.deciding(path, self.paths)
             }
             None => {
                 let compile = || CompiledRules::new(&self.texts, self.paths);
                 let compiled = self.compiled.get_or_init(compile);
-                compiled.decision(compiled.rules.decide(path))
+                compiled.entry(compiled.rules.decide(path))
             }
         }
     }
@@ -308,8 +306,8 @@ impl CompiledRules {
     }
 
     #[inline]
-    fn decision(&self, outcome: Outcome) -> Option<Decision> {
-        Some(self.entries[outcome.pattern()?].decision())
+    fn entry(&self, outcome: Outcome) -> Option<&RuleText> {
+        outcome.pattern().map(|pattern| &self.entries[pattern])
     }
 }
 

@@ -52,10 +52,7 @@ impl Selection {
         let mut groups = Vec::new();
         for (position, group) in file.groups().iter().enumerate() {
             let applies = |line: &UserAgentLine<'_>| match name {
-                Some(name) => {
-                    has_prefix(line.value, name)
-                        && robot_name(line.value, dialect).is_some_and(|it| it.len() == name.len())
-                }
+                Some(name) => has_name(line.value, name, dialect),
                 None => is_default(line.value, dialect),
             };
             if file.user_agents_of(group).iter().any(applies) {
@@ -63,15 +60,6 @@ impl Selection {
             }
         }
         Selection { groups, token: named.map(|(position, _)| position) }
-    }
-
-    /// Returns the groups of the robot that the token at a position of an agent's chain names, otherwise
-    /// the default groups.
-    fn of_named(named: Option<(usize, &NamedRobot)>, audience: &Audience) -> Selection {
-        match named {
-            Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
-            None => Selection { groups: audience.default_groups.clone(), token: None },
-        }
     }
 
     /// Returns the reason of a decision by these groups of `file` that no rule makes.
@@ -112,25 +100,22 @@ pub(super) fn naming_line<'t>(
     *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
-/// Returns whether `value` begins with `name`, ignoring case.
-fn has_prefix(value: &[u8], name: &[u8]) -> bool {
+/// Returns whether a user-agent line with `value` names the robot with this name, ignoring case.
+fn has_name(value: &[u8], name: &[u8], dialect: &Dialect) -> bool {
+    // A name begins its value, and most lines name another robot.
     value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-}
-
-/// Returns whether a user-agent line with `value` names the robot `token`.
-fn names(value: &[u8], token: &str, dialect: &Dialect) -> bool {
-    // A name begins its value, and most are of another robot.
-    let may_be =
-        dialect.groups.names_agent != NamesAgent::Equal || has_prefix(value, token.as_bytes());
-    may_be && robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
+        && robot_name(value, dialect).is_some_and(|it| it.len() == name.len())
 }
 
 /// Returns whether a user-agent line with `value` names the robot `token`, or the default group if
 /// there is no token.
 pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
-    match token {
-        Some(token) => names(value, token, dialect),
-        None => is_default(value, dialect),
+    match (token, dialect.groups.names_agent) {
+        (None, _) => is_default(value, dialect),
+        (Some(token), NamesAgent::Equal) => has_name(value, token.as_bytes(), dialect),
+        (Some(token), NamesAgent::OccursInName) => {
+            robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
+        }
     }
 }
 
@@ -171,6 +156,8 @@ pub struct Audience {
     pub default_groups: Vec<usize>,
     /// The user-agent line of the first default group.
     pub default_line: usize,
+    /// The position of each name in `robots`.
+    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
 }
 
 /// A robot that a file names.
@@ -202,10 +189,19 @@ impl Audience {
     /// Returns the robot whose groups apply to `agent`, and the position in the agent's chain of the
     /// token that names it. `None` if no group names the agent.
     pub fn named(&self, agent: &AgentChain, dialect: &Dialect) -> Option<(usize, &NamedRobot)> {
-        agent.tokens().enumerate().find_map(|(position, token)| {
-            let is_named = |robot: &&NamedRobot| is_name_of(&robot.name, token, dialect);
-            Some((position, self.robots.iter().find(is_named)?))
-        })
+        let robot_of = |token: &str| match dialect.groups.names_agent {
+            NamesAgent::Equal => self.with_name(token.to_ascii_lowercase().as_bytes()),
+            NamesAgent::OccursInName => {
+                self.robots.iter().find(|robot| is_name_of(&robot.name, token, dialect))
+            }
+        };
+        let mut tokens = agent.tokens().enumerate();
+        tokens.find_map(|(position, token)| Some((position, robot_of(token)?)))
+    }
+
+    /// Returns the robot with this name, in lower case.
+    fn with_name(&self, name: &[u8]) -> Option<&NamedRobot> {
+        self.by_name.get(name).map(|&robot| &self.robots[robot])
     }
 
     /// Like [`Audience::of`], with those robots alone whose name, in lower case, `is_wanted`.
@@ -215,7 +211,6 @@ impl Audience {
         is_wanted: impl Fn(&[u8]) -> bool,
     ) -> Audience {
         let mut audience = Audience::default();
-        let mut known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> = HashMap::default();
         let mut name = Vec::new();
         for (position, group) in file.groups().iter().enumerate() {
             for line in group.user_agents.start as usize..group.user_agents.end as usize {
@@ -235,13 +230,13 @@ impl Audience {
                     continue;
                 }
                 let robots = &mut audience.robots;
-                match known.get(&name) {
+                match audience.by_name.get(&name) {
                     Some(&robot) => {
                         let several = dialect.groups.several_named;
                         add_group(&mut robots[robot].groups, position, several);
                     }
                     None => {
-                        known.insert(name.clone(), robots.len());
+                        audience.by_name.insert(name.clone(), robots.len());
                         let (name, groups) = (name.clone(), vec![position]);
                         robots.push(NamedRobot { name, groups, line });
                     }
@@ -258,17 +253,13 @@ pub struct Selector {
     dialect: &'static Dialect,
     has_rules: bool,
     audience: Audience,
-    /// Positions in the audience's robots.
-    by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
 }
 
 impl Selector {
     /// Returns the selector of `file`, which `dialect` parsed.
     pub fn new(file: &RobotsTxt<'_>, dialect: &'static Dialect) -> Selector {
         let audience = Audience::of(file, dialect);
-        let robots = audience.robots.iter().enumerate();
-        let by_name = robots.map(|(position, robot)| (robot.name.clone(), position)).collect();
-        Selector { dialect, has_rules: !file.rules().is_empty(), audience, by_name }
+        Selector { dialect, has_rules: !file.rules().is_empty(), audience }
     }
 
     /// Returns the robots that the file names.
@@ -278,28 +269,19 @@ impl Selector {
 
     /// Returns the groups of the robot with this name, in lower case, otherwise the default groups.
     pub fn groups_of(&self, robot: Option<&[u8]>) -> &[usize] {
-        let named = robot.and_then(|name| self.by_name.get(name));
-        named.map_or(&self.audience.default_groups, |&robot| &self.audience.robots[robot].groups)
+        let named = robot.and_then(|name| self.audience.with_name(name));
+        named.map_or(&self.audience.default_groups, |robot| &robot.groups)
     }
 
     /// Returns the groups that apply to `agent`, as [`Selection::of`].
     pub fn select(&self, agent: Option<&AgentChain>) -> Selection {
-        let robots = &self.audience.robots;
-        let robot_of = |token: &str| match self.dialect.groups.names_agent {
-            NamesAgent::Equal => {
-                let name = token.to_ascii_lowercase();
-                self.by_name.get(name.as_bytes()).map(|&robot| &robots[robot])
-            }
-            NamesAgent::OccursInName => {
-                robots.iter().find(|robot| is_name_of(&robot.name, token, self.dialect))
-            }
-        };
         if !self.has_rules {
             return Selection::default();
         }
-        let mut tokens = agent.into_iter().flat_map(AgentChain::tokens).enumerate();
-        let named = tokens.find_map(|(position, token)| Some((position, robot_of(token)?)));
-        Selection::of_named(named, &self.audience)
+        match agent.and_then(|agent| self.audience.named(agent, self.dialect)) {
+            Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
+            None => Selection { groups: self.audience.default_groups.clone(), token: None },
+        }
     }
 
     /// Returns the number of bytes that [`Selector::select`] compares for `agent`, at most: 0 where it

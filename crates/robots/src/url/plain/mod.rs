@@ -159,7 +159,7 @@ pub(super) fn is_plain_but<const N: usize>(
 }
 
 /// Returns whether no byte of a text is among those that `changed` marks in a chunk.
-#[inline]
+#[inline(always)]
 fn is_plain_by_16(path: &[u8], changed: impl Fn(u8x16) -> u8x16) -> bool {
     let Some(last) = path.last_chunk::<CHUNK_BYTES>() else {
         let own = !(u32::MAX << path.len());
