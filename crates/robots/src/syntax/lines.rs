@@ -6,10 +6,9 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr2};
-use portcullis_engine::bytes::{CHUNK_BYTES, first_bytes};
-use wide::u8x16;
+use wide::u8x32;
 
-use super::record::{Content, EachLine, Line, LineReader};
+use super::record::{Content, EachLine, Line, LineReader, is_control};
 use super::{NoteKind, NoteSet};
 use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber};
 
@@ -68,56 +67,42 @@ impl Marks {
     #[inline(always)]
     fn of_line(text: &[u8]) -> Marks {
         let (mut colon, mut start) = (usize::MAX, 0);
-        while start < text.len() {
-            let rest = &text[start..];
-            let chunk = u8x16::new(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)));
-            let is = |byte| chunk.simd_eq(u8x16::splat(byte));
+        // Most lines are shorter than one chunk.
+        while let Some(chunk) = text[start..].first_chunk() {
+            let chunk = u8x32::new(*chunk);
+            let is = |byte| chunk.simd_eq(u8x32::splat(byte));
             let colons = is(b':').to_bitmask();
             if colons != 0 && colon == usize::MAX {
                 colon = start + colons.trailing_zeros() as usize;
             }
-            let controls = chunk.min(u8x16::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
+            let controls = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
             let stops = (controls | is(b'#')).to_bitmask();
             if stops != 0 {
                 let stop = start + stops.trailing_zeros() as usize;
-                return match text.get(stop) {
-                    Some(b'\n' | b'\r') => {
-                        Marks { colon, text: stop, end: stop, has_control: false }
-                    }
+                return match text[stop] {
+                    b'\n' | b'\r' => Marks { colon, text: stop, end: stop, has_control: false },
                     _ => Marks::behind(text, stop, colon),
                 };
             }
-            start += CHUNK_BYTES;
+            start += 32;
         }
-        Marks::behind(text, text.len(), colon)
+        Marks::behind(text, start, colon)
     }
 
-    /// Returns the marks of the first line of `text`, of which `stop` is the first `#` or control, unless
-    /// that is its end.
+    /// Returns the marks of the first line of `text`, of which no byte before `start` ends it, is a `#` or a
+    /// control.
     #[inline(never)]
-    fn behind(text: &[u8], stop: usize, mut colon: usize) -> Marks {
-        let stop = stop.min(text.len());
-        let end = memchr2(b'\r', b'\n', &text[stop..]).map_or(text.len(), |end| stop + end);
-        let rest = &text[stop..end];
-        // Of the controls in a comment, only NUL has a meaning.
-        let has_control = match rest.first() {
-            None => false,
-            Some(b'#') => memchr(0, rest).is_some(),
-            Some(_) => true,
-        };
-        let hash = memchr(b'#', rest).map_or(end, |hash| stop + hash);
+    fn behind(text: &[u8], start: usize, mut colon: usize) -> Marks {
+        let rest = &text[start..];
+        let rest = &rest[..memchr2(b'\r', b'\n', rest).unwrap_or(rest.len())];
+        let has_control = rest.iter().fold(false, |found, &byte| found | is_control(byte));
+        let end = start + rest.len();
+        let hash = memchr(b'#', rest).map_or(end, |hash| start + hash);
         if colon == usize::MAX {
-            colon = memchr(b':', rest).map_or(colon, |colon| stop + colon);
+            colon = memchr(b':', rest).map_or(colon, |colon| start + colon);
         }
         Marks { colon, text: hash, end, has_control }
     }
-}
-
-/// Returns a text shorter than a chunk, padded with zeros: controls, where there is no byte.
-#[cold]
-#[inline(never)]
-fn padded(text: &[u8]) -> [u8; CHUNK_BYTES] {
-    first_bytes(text).to_le_bytes()
 }
 
 /// Returns the length of the line end at the start of `rest`: LF, CR or CRLF.

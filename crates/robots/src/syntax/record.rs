@@ -378,6 +378,6 @@ fn is_misspelt(name: &[u8], spelling: &FieldSpelling, fields: &[FieldSpelling]) 
 }
 
 /// Returns whether a byte of a line is a control other than TAB.
-fn is_control(byte: u8) -> bool {
+pub(super) fn is_control(byte: u8) -> bool {
     byte < b' ' && byte != b'\t'
 }
