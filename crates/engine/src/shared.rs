@@ -27,7 +27,6 @@ impl SharedRuleSet {
     }
 
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
-    #[inline]
     pub fn decide(&self, path: &[u8]) -> Outcome {
         self.decide_if(Always, path).unwrap_or(Outcome::LOST)
     }
@@ -50,12 +49,5 @@ impl SharedRuleSet {
         let outcome = cache.decide(0, rules, path, &self.settings.limits);
         pool().push(cache);
         outcome
-    }
-}
-
-impl Clone for SharedRuleSet {
-    /// The copy has a pool of its own.
-    fn clone(&self) -> SharedRuleSet {
-        SharedRuleSet::new(self.rules.clone(), self.settings)
     }
 }

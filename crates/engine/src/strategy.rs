@@ -33,7 +33,6 @@ impl RuleSet<'_> {
     /// # Panics
     ///
     /// If `cache` was used with another rule set, this may panic or give a wrong answer.
-    #[inline]
     pub fn decide(&self, path: &[u8], settings: &Settings, cache: &mut Cache) -> Outcome {
         let limits = &settings.limits;
         let question = Question { lines: self.lines(), path, limits };
@@ -140,8 +139,9 @@ impl Question<'_> {
 
 /// Returns the outcome of a question if `condition` holds, otherwise `None`.
 ///
-/// Not inlined: the steps are compiled here as a whole, once for each kind of vectors.
-#[inline(never)]
+/// Inlined into its callers, so that they hand the question to the vectors as they made it: a copy would
+/// wait until it is written.
+#[inline(always)]
 pub(crate) fn decide_if(
     condition: impl Work<Output = bool>,
     question: Question<'_>,

@@ -153,10 +153,12 @@ impl RuleTexts {
     /// Returns the patterns that match `path`, a path in normal form, in the order of the file.
     pub(super) fn matching(&self, path: &[u8], wildcards: bool) -> impl Iterator<Item = &RuleText> {
         let head = first_bytes(path) as u64;
-        let may_match = move |entry: &&RuleText| (head ^ entry.head) & entry.mask == 0;
+        let bytes = bytes_of(path) | if wildcards { bytes_of(b"*$") } else { 0 };
+        let starts = move |entry: &&RuleText| (head ^ entry.head) & entry.mask == 0;
+        let may_match = move |entry: &&RuleText| bytes_of(self.text(entry)) & !bytes == 0;
         let matches =
             move |entry: &&RuleText| Pattern::of_text(self.text(entry), wildcards).matches(path);
-        self.entries.iter().filter(may_match).filter(matches)
+        self.entries.iter().filter(starts).filter(may_match).filter(matches)
     }
 
     /// Returns the pattern that decides `path`, a path in normal form; `None` if none matches.
@@ -205,6 +207,11 @@ pub(super) fn sort(entries: &mut [RuleText], paths: &PathRules) {
     if paths.precedence == Precedence::MostBytes {
         entries.sort_by_key(|entry| Reverse(entry.rank()));
     }
+}
+
+/// Returns the set of the bytes of a text, modulo 64.
+fn bytes_of(text: &[u8]) -> u64 {
+    text.iter().fold(0, |set, &byte| set | 1 << (byte % 64))
 }
 
 /// Returns the first bytes of the pattern whose normal text is the first `bytes` of `text`, and a mask of
