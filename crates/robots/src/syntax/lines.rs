@@ -8,7 +8,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr2, memrchr2};
 use wide::u8x32;
 
-use super::record::{Content, EachLine, Line, LineReader, is_control};
+use super::record::{Content, EachLine, Line, LineReader, Record, is_control};
 use super::{NoteKind, NoteSet};
 use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber};
 
@@ -159,6 +159,16 @@ pub fn records<'t>(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) 
         number: LineNumber::FIRST,
         reader: LineReader::new(&dialect.lines),
         ignored: (kept.len() < text.len()).then(|| Span::new(kept.len(), text.len())),
+    }
+}
+
+/// Returns the record that the line `text` is by `dialect`, or `None` if it is another line, or several. It
+/// is not the first line of its file, which may begin with a byte order mark.
+pub fn record_of<'t>(text: &'t [u8], dialect: &Dialect) -> Option<Record<'t>> {
+    let mut lines = Records { position: 0, ..records(text, dialect, None) };
+    match (lines.next()?.content, lines.next()) {
+        (Content::Record(record), None) => Some(record),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@
 //! previous record, the bytes of the record and the bytes of its value, then the record. Other
 //! records have no role and no value.
 
-use super::{Content, Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine, records};
+use super::{Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine, record_of};
 use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
 
@@ -231,15 +231,14 @@ impl<'t> ListReader<'t> {
     /// A list may come from anywhere. A text that no file has, such as one with a line end, would be
     /// read as other rules when it is parsed again.
     pub fn is_of(mut self, dialect: &Dialect) -> bool {
-        let (mut line, mut last) = (Vec::new(), None);
+        let mut last = None;
         let are_others = !self.has_roles;
         let mut is_of = |record: ListedRecord<'_>| {
             let field = record.role.field();
             // Other records are on lines of their own.
             let is_later = last.replace(record.line) < Some(record.line);
             let value_bytes = record.value().len();
-            field_of(record.text, value_bytes, dialect, &mut line) == Some(field)
-                && (is_later || !are_others)
+            field_of(record.text, value_bytes, dialect) == Some(field) && (is_later || !are_others)
         };
         self.all(|record| record.is_some_and(&mut is_of))
     }
@@ -298,26 +297,10 @@ impl<'t> Iterator for ListReader<'t> {
     }
 }
 
-/// A line before each parsed text. Only the first line of a file may begin with a byte order mark,
-/// so the text is parsed as the second line.
-const LINE_BEFORE: &[u8] = b"#\n";
-
 /// Returns the field of the record `text`; `None` inside if it does not affect decisions. `None`
 /// outside if no file of the dialect contains it, or if its value has another length.
-fn field_of(
-    text: &[u8],
-    value_bytes: usize,
-    dialect: &Dialect,
-    line: &mut Vec<u8>,
-) -> Option<Option<Field>> {
-    line.clear();
-    line.extend_from_slice(LINE_BEFORE);
-    line.extend_from_slice(text);
-    let mut lines = records(line, dialect, None).skip(1);
-    let Content::Record(read) = lines.next()?.content else { return None };
-    if lines.next().is_some() || read.span.range() != (LINE_BEFORE.len()..line.len()) {
-        return None;
-    }
+fn field_of(text: &[u8], value_bytes: usize, dialect: &Dialect) -> Option<Option<Field>> {
+    let read = record_of(text, dialect).filter(|read| read.span.range() == (0..text.len()))?;
     let field = read.field.filter(|field| *field != Field::Sitemap);
     let expected = field.map_or(0, |_| read.value.len());
     (value_bytes == expected).then_some(field)

@@ -31,7 +31,7 @@ mod tests;
 
 use std::ops::Range;
 
-pub use lines::{BYTE_ORDER_MARK, Records, Span, records};
+pub use lines::{BYTE_ORDER_MARK, Records, Span, record_of, records};
 pub use lists::{ListReader, ListWriter, ListedRecord, RecordKind, Role, UsageKind, decide_alike};
 pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};

@@ -7,9 +7,7 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::pattern::read_pattern;
 use portcullis_io::limits::BODY_BYTES_MAX;
-use portcullis_robots::syntax::{
-    Content, ListWriter, Record, RobotsTxt, Role, decide_alike, records,
-};
+use portcullis_robots::syntax::{ListWriter, Record, RobotsTxt, Role, decide_alike, record_of};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
@@ -362,7 +360,7 @@ impl StoredCapture<'_> {
     ) -> Result<(), Damage> {
         let list = self.set.record_list(self.set.sections.others, self.others)?;
         let mut bytes_left = self.set.record_bytes_max();
-        let (mut text, mut line) = (Vec::new(), Vec::new());
+        let mut text = Vec::new();
         for index in 0..list.len() {
             if list.string(index)?.is_some_and(|string| !is_wanted(string)) {
                 continue;
@@ -370,15 +368,9 @@ impl StoredCapture<'_> {
             list.read(index, &mut text)?;
             let too_many = || list.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            // Only the first line of a file may begin with a byte order mark.
-            line.clear();
-            line.extend_from_slice(b"#\n");
-            line.extend_from_slice(&text);
             let number = list.line(index)?;
-            for read in records(&line, self.set.dialect(), None).skip(1) {
-                if let Content::Record(record) = read.content {
-                    with(&record, number);
-                }
+            if let Some(record) = record_of(&text, self.set.dialect()) {
+                with(&record, number);
             }
         }
         Ok(())
