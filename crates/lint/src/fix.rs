@@ -21,7 +21,7 @@ use crate::analysis::{
 use crate::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_engine::bytes::seeded_hash;
-use portcullis_robots::policy::{OrderedRules, Selector, UsageGroups, robot_name};
+use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
 
 /// Settings for fixing files.
@@ -238,19 +238,19 @@ struct Prover<'t> {
 /// A file as a dialect reads it.
 struct Side<'t> {
     file: RobotsTxt<'t>,
-    selector: Selector,
+    audience: Audience,
 }
 
 impl<'t> Side<'t> {
     fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
         let file = RobotsTxt::parse(text, dialect, bytes_max);
-        let selector = Selector::new(&file, dialect);
-        Side { file, selector }
+        let audience = Audience::of(&file, dialect);
+        Side { file, audience }
     }
 
     /// Returns the names of robots, in the order of the file.
     fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.selector.audience().robots.iter().map(|robot| &robot.name[..])
+        self.audience.robots.iter().map(|robot| &robot.name[..])
     }
 
     /// Returns the records without effect on access, and where they are.
@@ -375,7 +375,7 @@ impl Comparison<'_, '_> {
 
     /// Compares the rules of a robot in both files.
     fn compare(&mut self, robot: Option<&[u8]>) -> Result<(), Unproved> {
-        let groups = [self.old.selector.groups_of(robot), self.new.selector.groups_of(robot)];
+        let groups = [self.old.audience.groups_of(robot), self.new.audience.groups_of(robot)];
         let numbers = |side: usize| {
             groups[side].iter().map(|&group| self.numbers[side][group]).collect::<Vec<u32>>()
         };

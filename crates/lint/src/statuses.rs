@@ -15,7 +15,7 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_robots::policy::{AgentChain, OrderedRules, Selector};
+use portcullis_robots::policy::{AgentChain, Audience, OrderedRules};
 use portcullis_robots::syntax::RobotsTxt;
 
 /// Analyses the rules of a file, each combination of rules once, because robots often have the same
@@ -40,7 +40,7 @@ type Key = (usize, Vec<u32>);
 
 /// The groups of a reading.
 pub(super) struct Grouped {
-    pub(super) selector: Selector,
+    pub(super) audience: Audience,
     /// The number of each group, by its rules.
     numbers: Vec<u32>,
     /// The position of the dialect's path rules.
@@ -80,7 +80,7 @@ impl<'e> Analyst<'e> {
             self.paths.len() - 1
         });
         let numbers = self.contents.number(file);
-        let grouped = Rc::new(Grouped { selector: Selector::new(file, dialect), numbers, paths });
+        let grouped = Rc::new(Grouped { audience: Audience::of(file, dialect), numbers, paths });
         self.grouped[position] = Some(Rc::clone(&grouped));
         grouped
     }
@@ -158,7 +158,8 @@ impl<'e> Analyst<'e> {
         agent: Option<&AgentChain>,
     ) -> Result<Option<RuleID>, Bound> {
         let grouped = self.grouped(position);
-        let groups = grouped.selector.select(agent).groups;
+        let dialect = self.examination.readings[position].dialect;
+        let groups = grouped.audience.select(agent, dialect).groups;
         let key = grouped.key(&groups);
         let place = match self.everything.get(&key) {
             Some(place) => *place,
@@ -209,13 +210,13 @@ impl Selections {
         agents: &[AgentChain],
     ) -> Selections {
         let mut known = BTreeSet::new();
-        let audience = grouped.selector.audience();
+        let audience = &grouped.audience;
         if agents.is_empty() {
             known.extend(audience.robots.iter().map(|robot| robot.groups.clone()));
             known.insert(audience.default_groups.clone());
         }
         for agent in agents {
-            known.insert(grouped.selector.select(Some(agent)).groups);
+            known.insert(audience.select(Some(agent), reading.dialect).groups);
         }
         known.remove(&Vec::new());
         let mut selections = Selections { groups: Vec::new(), left_out: BTreeSet::new() };

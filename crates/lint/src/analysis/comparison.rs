@@ -6,7 +6,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::{AgentChain, Selection, Selector};
+use portcullis_robots::policy::{AgentChain, Audience, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 
 use super::contents::{Contents, ordering_cost, rule_at};
@@ -46,7 +46,7 @@ pub struct FileComparison<'f> {
 #[derive(Debug)]
 struct Side<'f> {
     file: &'f RobotsTxt<'f>,
-    selector: Selector,
+    audience: Audience,
     /// By group.
     numbers: Vec<u32>,
 }
@@ -78,12 +78,11 @@ impl<'f> FileComparison<'f> {
         let mut contents = Contents::default();
         let sides = files.map(|file| Side {
             file,
-            selector: Selector::new(file, dialect),
+            audience: Audience::of(file, dialect),
             numbers: contents.number(file),
         });
         let [old, new] = &sides;
-        let are_same =
-            old.numbers == new.numbers && old.selector.audience() == new.selector.audience();
+        let are_same = old.numbers == new.numbers && old.audience == new.audience;
         FileComparison {
             dialect,
             are_same,
@@ -108,11 +107,12 @@ impl<'f> FileComparison<'f> {
         if self.are_same {
             return answer(&self.equal);
         }
-        let cost = self.sides.iter().map(|side| side.selector.cost(robot)).sum();
+        let cost = self.sides.iter().map(|side| side.audience.cost(robot, self.dialect)).sum();
         if let Err(bound) = self.budget.take(cost) {
             return answer(&Equivalence::Unknown(bound).into());
         }
-        let selections = self.sides.each_ref().map(|side| side.selector.select(robot));
+        let selections =
+            self.sides.each_ref().map(|side| side.audience.select(robot, self.dialect));
         let numbers = |side: usize| {
             let groups = selections[side].groups.iter();
             groups.map(|&group| self.sides[side].numbers[group]).collect::<Vec<u32>>()

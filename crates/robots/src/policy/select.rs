@@ -158,6 +158,7 @@ pub struct Audience {
     pub default_line: usize,
     /// The position of each name in `robots`.
     by_name: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
+    has_rules: bool,
 }
 
 /// A robot that a file names.
@@ -204,13 +205,42 @@ impl Audience {
         self.by_name.get(name).map(|&robot| &self.robots[robot])
     }
 
+    /// Returns the groups of the robot with this name, in lower case, otherwise the default groups.
+    pub fn groups_of(&self, robot: Option<&[u8]>) -> &[usize] {
+        let named = robot.and_then(|name| self.with_name(name));
+        named.map_or(&self.default_groups, |robot| &robot.groups)
+    }
+
+    /// Returns the groups that apply to `agent`, as [`Selection::of`].
+    pub fn select(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> Selection {
+        if !self.has_rules {
+            return Selection::default();
+        }
+        match agent.and_then(|agent| self.named(agent, dialect)) {
+            Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
+            None => Selection { groups: self.default_groups.clone(), token: None },
+        }
+    }
+
+    /// Returns the number of bytes that [`Audience::select`] compares for `agent`, at most: 0 where it
+    /// looks up names, and each token with every name where names may occur in it.
+    pub fn cost(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> u64 {
+        let tokens = agent.into_iter().flat_map(AgentChain::tokens);
+        let bytes: usize = tokens.map(str::len).sum();
+        match dialect.groups.names_agent {
+            NamesAgent::Equal => 0,
+            NamesAgent::OccursInName => bytes as u64 * self.robots.len() as u64,
+        }
+    }
+
     /// Like [`Audience::of`], with those robots alone whose name, in lower case, `is_wanted`.
     pub fn among(
         file: &RobotsTxt<'_>,
         dialect: &Dialect,
         is_wanted: impl Fn(&[u8]) -> bool,
     ) -> Audience {
-        let mut audience = Audience::default();
+        let has_rules = !file.rules().is_empty();
+        let mut audience = Audience { has_rules, ..Audience::default() };
         let mut name = Vec::new();
         for (position, group) in file.groups().iter().enumerate() {
             for line in group.user_agents.start as usize..group.user_agents.end as usize {
@@ -244,55 +274,6 @@ impl Audience {
             }
         }
         audience
-    }
-}
-
-/// Selects the groups of one file for many agents: the file is read once.
-#[derive(Clone, Debug)]
-pub struct Selector {
-    dialect: &'static Dialect,
-    has_rules: bool,
-    audience: Audience,
-}
-
-impl Selector {
-    /// Returns the selector of `file`, which `dialect` parsed.
-    pub fn new(file: &RobotsTxt<'_>, dialect: &'static Dialect) -> Selector {
-        let audience = Audience::of(file, dialect);
-        Selector { dialect, has_rules: !file.rules().is_empty(), audience }
-    }
-
-    /// Returns the robots that the file names.
-    pub fn audience(&self) -> &Audience {
-        &self.audience
-    }
-
-    /// Returns the groups of the robot with this name, in lower case, otherwise the default groups.
-    pub fn groups_of(&self, robot: Option<&[u8]>) -> &[usize] {
-        let named = robot.and_then(|name| self.audience.with_name(name));
-        named.map_or(&self.audience.default_groups, |robot| &robot.groups)
-    }
-
-    /// Returns the groups that apply to `agent`, as [`Selection::of`].
-    pub fn select(&self, agent: Option<&AgentChain>) -> Selection {
-        if !self.has_rules {
-            return Selection::default();
-        }
-        match agent.and_then(|agent| self.audience.named(agent, self.dialect)) {
-            Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
-            None => Selection { groups: self.audience.default_groups.clone(), token: None },
-        }
-    }
-
-    /// Returns the number of bytes that [`Selector::select`] compares for `agent`, at most: 0 where it
-    /// looks up names, and each token with every name where names may occur in it.
-    pub fn cost(&self, agent: Option<&AgentChain>) -> u64 {
-        let tokens = agent.into_iter().flat_map(AgentChain::tokens);
-        let bytes: usize = tokens.map(str::len).sum();
-        match self.dialect.groups.names_agent {
-            NamesAgent::Equal => 0,
-            NamesAgent::OccursInName => bytes as u64 * self.audience.robots.len() as u64,
-        }
     }
 }
 
@@ -338,7 +319,7 @@ mod tests {
             for token in ["Bot", "OTHER", "ExampleBot", "exampleb", "Nobody", "x"] {
                 let agent = AgentChain::parse(token, dialect).unwrap();
                 let selection = Selection::of(&file, &agent, dialect);
-                assert_eq!(Selector::new(&file, dialect).select(Some(&agent)), selection);
+                assert_eq!(audience.select(Some(&agent), dialect), selection);
                 let Selection { groups, token: named } = selection;
                 assert_eq!(by_audience(&audience, token, dialect), groups, "{}", dialect.name);
                 let line = naming_line(&file, groups[0], named.map(|_| token), dialect);
