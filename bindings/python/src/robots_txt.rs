@@ -1,7 +1,7 @@
 //! `RobotsTxt`: one file, one URL at a time.
 //!
-//! Cost: parsing is linear in the file. The rules for an agent are compiled on its first URL and
-//! kept for later URLs. No bytes are an error: any bytes are a valid file, and a bad URL is not
+//! Cost: parsing is linear in the file. The rules for an agent are copied on its first URL, compiled
+//! after some more, and kept. No bytes are an error: any bytes are a valid file, and a bad URL is not
 //! allowed.
 
 use std::borrow::Cow;
@@ -35,25 +35,20 @@ self_cell!(
     }
 );
 
-/// Compiled rules by agent, with the agent as it was given.
+/// Rules by agent, with the agent as it was given.
 struct ByAgent<T>(Mutex<HashMap<String, T, RandomState>>);
 
 impl<T> ByAgent<T> {
-    /// Calls `ask` with the stored value for `agent`, which `compile` creates on first use.
-    fn ask<R>(
-        &self,
-        agent: &str,
-        compile: impl FnOnce() -> T,
-        question: impl FnOnce(&T) -> R,
-    ) -> R {
+    /// Calls `question` with the stored value for `agent`, which `select` creates on first use.
+    fn ask<R>(&self, agent: &str, select: impl FnOnce() -> T, question: impl FnOnce(&T) -> R) -> R {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(compiled) = kept.get(agent) {
-            return question(compiled);
+        if let Some(rules) = kept.get(agent) {
+            return question(rules);
         }
         if kept.len() >= AGENTS_KEPT_PER_FILE {
             kept.clear();
         }
-        question(kept.entry_ref(agent).or_insert(compile()))
+        question(kept.entry_ref(agent).or_insert(select()))
     }
 }
 
