@@ -16,6 +16,12 @@ pub(super) const LINE_SLOTS: usize = 8;
 /// A line of the host table.
 pub(super) type SlotLine = [U32; 2 * LINE_SLOTS];
 
+/// Returns whether a search continues behind this line. The slots of a line are taken in order.
+#[inline(always)]
+pub(super) fn is_full(line: &SlotLine) -> bool {
+    line[2 * LINE_SLOTS - 1].get() != 0
+}
+
 /// Words of a host before its key.
 pub(super) mod host {
     pub const KEY_BYTES: usize = 0;
@@ -243,6 +249,29 @@ pub(super) fn line_of(key: &[u8], lines: u64, seed: u64) -> (u64, u32) {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(key, seed);
     // The line comes from the high bits, the tag from the low bits.
     (((u128::from(hash) * u128::from(lines)) >> 64) as u64, hash as u32)
+}
+
+/// Returns four words that overlap and that have every byte of a key of 8 to 32 bytes, as nearly all
+/// keys are; `None` for others. There is no branch by the length, which would be mispredicted.
+#[inline(always)]
+pub(super) fn words_of(key: &[u8]) -> Option<[u64; 4]> {
+    let last = key.len().checked_sub(8).filter(|last| *last <= 24)?;
+    Some([word(key, 0), word(key, last.min(8)), word(key, last.saturating_sub(8)), word(key, last)])
+}
+
+#[inline(always)]
+fn word(bytes: &[u8], start: usize) -> u64 {
+    let bytes = bytes[start..].first_chunk();
+    u64::from_le_bytes(*bytes.expect("a word begins eight bytes before the end at the latest"))
+}
+
+/// Returns whether two keys are equal.
+#[inline(always)]
+pub(super) fn are_same_keys(one: &[u8], other: &[u8]) -> bool {
+    match (words_of(one), words_of(other)) {
+        (Some(words), Some(others)) if one.len() == other.len() => words == others,
+        _ => one == other,
+    }
 }
 
 /// Returns the number of lines for a table of `hosts` hosts. Three slots in eight stay free, so that

@@ -15,21 +15,25 @@ use crate::line::{LINE_WORDS, Line};
 use crate::outcome::{OPAQUE, Outcome};
 
 use super::Work;
-use super::avx2::{has_bit_instructions, vector};
+use super::avx2::{Avx2, vector};
 use super::portable::{self, LINES_MAX, WINDOW};
 
 /// Proof of AVX-512 F, BW, DQ and VL; see [`Kind::avx512`](super::Kind::avx512).
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512(());
+pub struct Avx512(Avx2);
 
 impl Avx512 {
     pub(super) fn detect() -> Option<Avx512> {
         let is_there = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && has_bit_instructions();
-        is_there.then_some(Avx512(()))
+            && is_x86_feature_detected!("avx512vl");
+        Avx2::detect().filter(|_| is_there).map(Avx512)
+    }
+
+    #[inline(always)]
+    pub(super) fn avx2(self) -> Avx2 {
+        self.0
     }
 
     #[inline]
@@ -39,7 +43,7 @@ impl Avx512 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run<W: Work>(avx512: Avx512, work: W) -> W::Output {
     work.with(avx512)
 }

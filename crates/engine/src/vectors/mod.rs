@@ -62,6 +62,12 @@ impl Kind for Avx2 {
 }
 
 impl Kind for Avx512 {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn avx2(self) -> Option<Avx2> {
+        Some(self.avx2())
+    }
+
     #[inline(always)]
     fn avx512(self) -> Option<Avx512> {
         Some(self)

@@ -19,13 +19,11 @@
 
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::bytes::{percent_triplet, push_percent_triplet};
-use portcullis_engine::vectors::{Portable, Work};
 
-use super::plain::IsPlain;
+use super::plain::first_marked;
 
 /// The treatment of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 enum Treatment {
     /// Kept.
     Keep,
@@ -35,22 +33,16 @@ enum Treatment {
     Percent,
 }
 
-type Treatments = [Treatment; 256];
-
 /// Returns the normal form of `text`: `text` itself if nothing changes, otherwise the contents of
 /// `scratch`.
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    if (IsPlain { path: text, escapes }).with(Portable) {
-        return text;
-    }
-    let treatments = treatments(escapes);
-    let special = first_special(text, treatments);
-    match special.and_then(|place| changed_from(text, place, escapes, treatments)) {
+    let special = first_special(text, escapes);
+    match special.and_then(|place| changed_from(text, place, escapes)) {
         None => text,
         Some(start) => {
             scratch.clear();
-            rewrite(text, start, escapes, treatments, scratch);
+            rewrite(text, start, escapes, scratch);
             scratch
         }
     }
@@ -58,21 +50,24 @@ pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>)
 
 /// Returns the position of the first byte that may change.
 #[inline]
-fn first_special(text: &[u8], treatments: &Treatments) -> Option<usize> {
-    text.iter().position(|byte| treatments[usize::from(*byte)] != Treatment::Keep)
+fn first_special(text: &[u8], escapes: Escapes) -> Option<usize> {
+    let mut start = 0;
+    loop {
+        let place = start + first_marked(&text[start..], escapes)?;
+        if treatment(text[place], escapes) != Treatment::Keep {
+            return Some(place);
+        }
+        // It ends a path or is a control character.
+        start = place + 1;
+    }
 }
 
 /// Returns the position of the first byte that changes, from the special byte at `place` on.
 #[cold]
-fn changed_from(
-    text: &[u8],
-    mut place: usize,
-    escapes: Escapes,
-    treatments: &Treatments,
-) -> Option<usize> {
+fn changed_from(text: &[u8], mut place: usize, escapes: Escapes) -> Option<usize> {
     loop {
         let special = &text[place..];
-        if treatments[usize::from(special[0])] == Treatment::Escape {
+        if treatment(special[0], escapes) == Treatment::Escape {
             return Some(place);
         }
         place += match percent_triplet(special) {
@@ -85,26 +80,20 @@ fn changed_from(
                 3
             }
         };
-        place += first_special(&text[place..], treatments)?;
+        place += first_special(&text[place..], escapes)?;
     }
 }
 
 /// Appends the normal form of `text` to `out`; the first `start` bytes are kept.
 #[cold]
-fn rewrite(
-    text: &[u8],
-    start: usize,
-    escapes: Escapes,
-    treatments: &Treatments,
-    out: &mut Vec<u8>,
-) {
+fn rewrite(text: &[u8], start: usize, escapes: Escapes, out: &mut Vec<u8>) {
     let (kept, mut rest) = text.split_at(start);
     out.extend_from_slice(kept);
     while let Some(&byte) = rest.first() {
         let triplet = percent_triplet(rest);
-        let read = match (treatments[usize::from(byte)], triplet) {
+        let read = match (treatment(byte, escapes), triplet) {
             (Treatment::Keep, _) => {
-                let kept = first_special(rest, treatments).unwrap_or(rest.len());
+                let kept = first_special(rest, escapes).unwrap_or(rest.len());
                 out.extend_from_slice(&rest[..kept]);
                 kept
             }
@@ -153,32 +142,22 @@ const fn is_uri_byte(byte: u8) -> bool {
         )
 }
 
-const fn treatments(escapes: Escapes) -> &'static Treatments {
-    match escapes {
-        Escapes::AsWritten => const { &table(Escapes::AsWritten) },
-        Escapes::Decoded => const { &table(Escapes::Decoded) },
-        Escapes::Google => const { &table(Escapes::Google) },
-        Escapes::Uri => const { &table(Escapes::Uri) },
+const fn treatment(byte: u8, escapes: Escapes) -> Treatment {
+    match (escapes, byte) {
+        (Escapes::AsWritten, _) => Treatment::Keep,
+        (_, b'%') => Treatment::Percent,
+        (Escapes::Google, 0x80..) => Treatment::Escape,
+        // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
+        // section 2.2.3), so both sides are written that way.
+        (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
+        (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
+        _ => Treatment::Keep,
     }
 }
 
-const fn table(escapes: Escapes) -> Treatments {
-    let mut table = [Treatment::Keep; 256];
-    let mut byte = 0;
-    while byte < table.len() {
-        table[byte] = match (escapes, byte as u8) {
-            (Escapes::AsWritten, _) => Treatment::Keep,
-            (_, b'%') => Treatment::Percent,
-            (Escapes::Google, 0x80..) => Treatment::Escape,
-            // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
-            // section 2.2.3), so both sides are written that way.
-            (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
-            (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
-            _ => Treatment::Keep,
-        };
-        byte += 1;
-    }
-    table
+/// Returns whether a byte of a path always stays as it is.
+pub(super) const fn is_kept(byte: u8, escapes: Escapes) -> bool {
+    matches!(treatment(byte, escapes), Treatment::Keep)
 }
 
 #[cfg(test)]

@@ -38,7 +38,9 @@ pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key, robots_txt_url};
 pub(crate) use normal::{are_plain, push_normal_text};
 pub use normal::{index_page_text, normal_text};
 pub(crate) use plain::IsPlain;
-pub use plain::{PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls};
+pub use plain::{
+    EachUrl, PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
+};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
 
 /// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.

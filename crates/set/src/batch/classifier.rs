@@ -20,15 +20,14 @@ use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
 
-use super::asking::{self, Asked, NO_URL, Questions, Starts, Table, decision_of};
+use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Starts, Table, decision_of};
 use super::crawlers::Crawlers;
 use super::freshness::Freshness;
-use super::session::Lookups;
+use super::pieces::{Host, Pieces, Written};
 use super::times::{BeforeFirst, Times};
 use super::usage::UsageQuestions;
 use crate::stored::{
-    AgentTokens, HostPosition, Place, PolicyNumber, Search, Selected, SelectedRules, StoredCapture,
-    StoredHost, key_with_scheme, ordered, place,
+    AgentTokens, HostTable, Place, PolicyNumber, Selected, SelectedRules, StoredCapture, ordered,
 };
 use crate::{Damage, PolicySet};
 
@@ -105,9 +104,6 @@ pub(super) struct BlockAnswers {
     pub decisions: Vec<Decision>,
     unresolved: Vec<u32>,
 }
-
-/// An origin: its scheme in any case, and the key of its host.
-pub(super) type SchemeAndKey<'u> = (&'u [u8], &'u [u8]);
 
 impl Classifier {
     /// Creates a classifier of a set for `agents`. Looks the agents up among the names of robots in
@@ -293,102 +289,55 @@ impl Classifier {
         Ok(moment.map(|moment| (moment.policy, moment.capture)))
     }
 
-    /// Finds the policies of a block of origins. Calls `found` with the index of each origin, in
-    /// order, and the number of its policy, or `None`. An origin is a scheme in any case and the key
-    /// of a host ([`host_key`]); an empty key matches no host. Unless one policy applies to every
-    /// URL, `candidates` has the host of each origin with a policy then.
-    pub(super) fn find(
+    /// Finds the policies of the hosts of a block in the host table, and stores the number of the
+    /// policy of each URL: [`NO_POLICY`] if none is known, [`NO_URL`] if it is not a URL. Each host
+    /// with a policy has its place in the set then. Without a table one policy applies to every URL.
+    pub(super) fn find<R: AsRef<[u8]>>(
         &self,
-        origins: &[SchemeAndKey<'_>],
-        Lookups { searches, candidates }: &mut Lookups,
-        mut found: impl FnMut(usize, Option<u32>),
+        table: Option<&HostTable<'_>>,
+        pieces: &mut Pieces,
+        records: &[R],
+        policies: &mut Vec<u32>,
     ) -> Result<(), Damage> {
-        if self.set.is_universal() {
-            let is_host = |(_, key): &SchemeAndKey<'_>| (!key.is_empty()).then_some(0);
-            origins.iter().enumerate().for_each(|(index, origin)| found(index, is_host(origin)));
-            return Ok(());
-        }
-        searches.clear();
-        candidates.clear();
-        searches.extend(origins.iter().map(|(_, key)| self.set.search(key)));
-        for (search, (_, key)) in searches.iter_mut().zip(origins) {
-            let candidate = self.set.next_candidate(search)?;
-            if let Some(position) = candidate {
-                self.set.prefetch_host(position, key.len());
+        policies.resize(records.len(), NO_URL);
+        let count = self.set.policy_count();
+        let (hosts, written) = pieces.hosts_mut();
+        if let Some(table) = table {
+            for host in &mut *hosts {
+                host.candidate = table.candidate(host.search, host.key_bytes())?;
             }
-            candidates.push(candidate);
         }
-        let searched = origins.iter().zip(searches).zip(candidates);
-        for (index, ((&origin, search), candidate)) in searched.enumerate() {
-            found(index, self.policy_of(origin, search, candidate)?.map(|number| number.0));
+        // From the last one, whose URLs end where the list ends.
+        let mut open = &mut policies[..];
+        for host in hosts.iter_mut().rev() {
+            let record = records[host.url()].as_ref();
+            let found = match (table, host.place, host.plain_key(record)) {
+                (Some(table), Place::Http | Place::Https, Some(key)) => {
+                    table.policies(&mut host.candidate, key)?
+                }
+                _ => policies_of_other(table, host, written, record)?,
+            };
+            let policy = found[usize::from(host.place == Place::Https)];
+            if policy >= count && policy < NO_URL {
+                return Err(self.unknown_policy());
+            }
+            let own;
+            (open, own) = open.split_at_mut(host.url());
+            own.fill(policy);
         }
         Ok(())
     }
 
-    /// Returns the policy of an origin. `candidate` is then its host.
-    #[inline(always)]
-    fn policy_of(
-        &self,
-        (scheme, key): SchemeAndKey<'_>,
-        search: &mut Search,
-        candidate: &mut Option<HostPosition>,
-    ) -> Result<Option<PolicyNumber>, Damage> {
-        let place = place(scheme);
-        if place == Place::Other {
-            return match key.is_empty() {
-                true => Ok(None),
-                false => self.policy_of_other(scheme, key, search, candidate),
-            };
-        }
-        let host = self.host_among(key, search, candidate)?;
-        self.known(host.and_then(|host| host.policy(place == Place::Https)))
-    }
-
-    /// Returns the policy of an origin whose scheme is neither http nor https.
-    #[cold]
-    fn policy_of_other(
-        &self,
-        scheme: &[u8],
-        key: &[u8],
-        search: &mut Search,
-        candidate: &mut Option<HostPosition>,
-    ) -> Result<Option<PolicyNumber>, Damage> {
-        let key = key_with_scheme(scheme, key);
-        *search = self.set.search(&key);
-        *candidate = self.set.next_candidate(search)?;
-        let host = self.host_among(&key, search, candidate)?;
-        self.known(host.and_then(|host| host.policy(false)))
-    }
-
-    /// Returns the host with this key, from `candidate` on.
-    #[inline(always)]
-    fn host_among(
-        &self,
-        key: &[u8],
-        search: &mut Search,
-        candidate: &mut Option<HostPosition>,
-    ) -> Result<Option<StoredHost<'_>>, Damage> {
-        while let Some(position) = *candidate {
-            if let Some(host) = self.set.host_with(position, key)? {
-                return Ok(Some(host));
-            }
-            *candidate = self.set.next_candidate(search)?;
-        }
-        Ok(None)
-    }
-
-    /// Checks that the policy with this number exists.
+    /// Checks that the policy with this number, or [`NO_POLICY`], exists.
     #[inline]
-    pub(super) fn known(
-        &self,
-        number: Option<PolicyNumber>,
-    ) -> Result<Option<PolicyNumber>, Damage> {
-        match number {
-            Some(number) if number.0 >= self.set.policy_count() => {
-                Err(self.set.malformed_host("a host has a policy that is not there"))
-            }
-            number => Ok(number),
-        }
+    pub(super) fn known(&self, number: u32) -> Result<u32, Damage> {
+        let is_there = number < self.set.policy_count() || number == NO_POLICY;
+        if is_there { Ok(number) } else { Err(self.unknown_policy()) }
+    }
+
+    #[cold]
+    fn unknown_policy(&self) -> Damage {
+        self.set.malformed_host("a host has a policy that is not there")
     }
 
     /// Decides each path of a block for each agent, according to the policies with these numbers.
@@ -523,6 +472,27 @@ impl Classifier {
             None => Ok(OrderedRules::default()),
             Some(rules) => ordered(&self.set, &rules).map(|(rules, _)| rules),
         }
+    }
+}
+
+/// Returns the policies for http and https of a host whose key is written, or that has another
+/// scheme, or of a record that is not a URL.
+#[cold]
+#[inline(never)]
+fn policies_of_other(
+    table: Option<&HostTable<'_>>,
+    host: &mut Host,
+    written: &Written,
+    record: &[u8],
+) -> Result<[u32; 2], Damage> {
+    let [scheme, key] = host.scheme_and_key(written, record);
+    match table {
+        _ if host.is_invalid => Ok([NO_URL; 2]),
+        None => Ok([0; 2]),
+        Some(table) if host.place == Place::Other => {
+            table.policies_of_other(&mut host.candidate, scheme, key)
+        }
+        Some(table) => table.policies(&mut host.candidate, key),
     }
 }
 

@@ -114,15 +114,10 @@ impl Session {
         if let Some(host) = classifier.set.every_host()? {
             return host.capture_of_policy(Place::Https);
         }
-        let number = self.pieces.host_of_url(record);
+        let host = self.pieces.host_of_url(record);
         let missing = || classifier.set.malformed_host("an origin has a policy and no capture");
-        let position = self.lookups.candidates[number].ok_or_else(missing)?;
-        // Only https has a capture in the second place, and no other scheme of five letters.
-        let is_long = self.pieces.scheme_bytes(number) == b"https".len();
-        let mut capture = classifier.set.capture_of(position, is_long)?;
-        if capture == NONE {
-            capture = classifier.set.capture_of(position, false)?;
-        }
+        let position = host.candidate.position().ok_or_else(missing)?;
+        let capture = classifier.set.capture_of(position, host.place == Place::Https)?;
         match capture {
             NONE => Err(missing()),
             capture => classifier.set.capture_at(capture),

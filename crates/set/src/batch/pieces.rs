@@ -1,7 +1,7 @@
 //! Splits the URLs of a block into hosts and paths, normalized for comparison.
 //!
 //! Most pieces are ranges of the URL itself; the others are appended to a buffer that is reused. A
-//! piece is two numbers, so nothing borrows and nothing is allocated per URL.
+//! piece is two numbers, so nothing that is kept borrows, and nothing is allocated per URL.
 //!
 //! Lists are often grouped by host. A URL whose scheme and host equal those of the previous URL,
 //! byte for byte, is neither split nor looked up again; see [`UrlHead`].
@@ -11,9 +11,10 @@ use std::ops::Range;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::url::{
-    BadUrl, ComparedPaths, PlainUrl, UrlHead, compared_path, has_tab_or_line_end, host_key,
-    is_plain, plain_head, plain_urls, split_assuming,
+    BadUrl, EachUrl, PlainUrl, UrlHead, compared_path, host_key, plain_urls, split_assuming,
 };
+
+use crate::stored::{Candidate, HostTable, Place, Search, place};
 
 /// A range of a record, or of the buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,162 +26,214 @@ struct Piece {
 
 impl Piece {
     const WRITTEN: u32 = 1 << 31;
-    /// The path of a URL without one. The buffer begins with it.
-    const SLASH: Piece = Piece { start: Piece::WRITTEN, length: 1 };
+
+    #[inline]
+    fn is_written(self) -> bool {
+        self.start & Piece::WRITTEN != 0
+    }
+
+    #[inline]
+    fn range(self) -> Range<usize> {
+        let start = (self.start & !Piece::WRITTEN) as usize;
+        start..start + self.length as usize
+    }
 }
 
 /// What decides how any record is split: the rules for paths, the scheme to assume, the vectors.
-type Splitting<'s> = (&'s PathRules, Option<&'s [u8]>, Vectors);
+pub(super) type Splitting<'s> = (&'s PathRules, Option<&'s [u8]>, Vectors);
 
 /// Scheme and host of a URL and of the URLs after it that share them.
 #[derive(Clone, Copy, Debug)]
-struct Host {
+pub(super) struct Host {
     /// The index of the first URL.
     url: u32,
-    is_invalid: bool,
+    pub(super) place: Place,
+    /// Whether the record is not a URL. Scheme and key are empty then.
+    pub(super) is_invalid: bool,
     scheme: Piece,
     key: Piece,
+    /// Where the search for the key begins.
+    pub(super) search: Search,
+    /// The host in the set, once it has been found.
+    pub(super) candidate: Candidate,
 }
 
 /// The pieces of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     hosts: Vec<Host>,
-    /// The path of each URL; empty for a record that is not a URL.
-    paths: Vec<Piece>,
-    written: Vec<u8>,
+    /// The number of URLs.
+    urls: usize,
+    /// The paths that are not part of their records, and the indexes of their URLs.
+    written_paths: Vec<(u32, Piece)>,
+    written: Written,
     scratch: Vec<u8>,
 }
 
-/// A host of the block, with its first URL.
-pub(super) struct HostOfUrls<'p> {
-    /// The index of the URL. URLs from there to that of the next host have the same scheme and key.
-    pub(super) url: usize,
-    /// The scheme; empty for a record that is not a URL.
-    pub(super) scheme: &'p [u8],
-    /// The key of the host; empty for a record that is not a URL.
-    pub(super) key: &'p [u8],
+/// The pieces that are not part of their records.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Written(Vec<u8>);
+
+impl Written {
+    #[inline]
+    fn get<'p>(&'p self, piece: Piece, record: &'p [u8]) -> &'p [u8] {
+        let bytes = if piece.is_written() { &self.0 } else { record };
+        &bytes[piece.range()]
+    }
+}
+
+/// A block that is being split.
+struct Filling<'r, 's> {
+    pieces: &'s mut Pieces,
+    paths: &'s mut [&'r [u8]],
+    splitting: Splitting<'s>,
+    table: Option<&'s HostTable<'s>>,
+}
+
+impl<'r> EachUrl<'r> for Filling<'r, '_> {
+    #[inline(always)]
+    fn url(&mut self, url: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
+        let Filling { pieces, paths, splitting, table } = self;
+        let url = url as u32;
+        let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
+            paths[url as usize] = pieces.push_other(url, record, *splitting, *table);
+            return;
+        };
+        if !is_shared {
+            pieces.push_plain_host(url, head, search(*table, head.key(record)));
+        }
+        let path = &record[head.bytes..];
+        paths[url as usize] = match has_plain_path {
+            true if path.is_empty() => b"/",
+            true => path,
+            false => pieces.normal_path(url, record, path, splitting.0),
+        };
+    }
+}
+
+#[inline(always)]
+fn search(table: Option<&HostTable<'_>>, key: &[u8]) -> Search {
+    match table {
+        Some(table) => table.search(key),
+        None => Search::default(),
+    }
+}
+
+impl Host {
+    /// Returns the index of the first URL. URLs from there to that of the next host have the same
+    /// scheme and key.
+    #[inline]
+    pub(super) fn url(&self) -> usize {
+        self.url as usize
+    }
+
+    #[inline]
+    pub(super) fn key_bytes(&self) -> usize {
+        self.key.length as usize
+    }
+
+    /// Returns the key; `None` if it is not part of the record, which is that of the first URL.
+    #[inline(always)]
+    pub(super) fn plain_key<'r>(&self, record: &'r [u8]) -> Option<&'r [u8]> {
+        // A written key begins far behind any record.
+        record.get(self.key.start as usize..)?.get(..self.key.length as usize)
+    }
+
+    /// Returns scheme and key.
+    pub(super) fn scheme_and_key<'p>(
+        &self,
+        written: &'p Written,
+        record: &'p [u8],
+    ) -> [&'p [u8]; 2] {
+        [written.get(self.scheme, record), written.get(self.key, record)]
+    }
 }
 
 impl Pieces {
-    /// Splits a block of records. A record without a scheme gets `assumed_scheme`, if given.
+    /// Splits a block of records, and begins the search for the key of each host if there is a
+    /// table to search. A record without a scheme gets the assumed one, if there is one. Returns the
+    /// paths that are part of their records; [`Pieces::with_written`] adds the others.
     #[inline]
-    pub(super) fn fill<R: AsRef<[u8]>>(
+    pub(super) fn fill<'r, R: AsRef<[u8]>>(
         &mut self,
-        records: &[R],
-        rules: &PathRules,
-        assumed_scheme: Option<&[u8]>,
-        vectors: Vectors,
-    ) {
+        records: &'r [R],
+        splitting: Splitting<'_>,
+        table: Option<&HostTable<'_>>,
+    ) -> Vec<&'r [u8]> {
         self.hosts.clear();
-        self.paths.clear();
-        self.written.clear();
-        self.written.push(b'/');
-        let others = (rules, assumed_scheme, vectors);
-        let are_seen = plain_urls(records, rules.escapes, vectors, |url, record, plain_url| {
-            let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
-                self.push_alone(url as u32, record, others);
-                return;
-            };
-            if !is_shared {
-                self.push_plain_host(url as u32, head);
-            }
-            self.push_plain_path(record, head, has_plain_path, rules);
-        });
-        if are_seen {
-            return;
-        }
-        // The last plain URL. The next one may begin with its scheme and host.
-        let mut last = None;
-        for (url, record) in (0..).zip(records) {
-            last = self.push(url, record.as_ref(), last, others);
-        }
-    }
-
-    /// Splits a record, which may share its head with the last plain URL. Returns the last plain
-    /// URL for the next record; `None` if this record is not plain.
-    // Called, it would move its arguments and its result through memory for each record.
-    #[inline(always)]
-    fn push<'r>(
-        &mut self,
-        url: u32,
-        record: &'r [u8],
-        last: Option<(&'r [u8], UrlHead)>,
-        (rules, assumed_scheme, vectors): Splitting<'_>,
-    ) -> Option<(&'r [u8], UrlHead)> {
-        let shared = last.filter(|(other, head)| head.is_shared(other, record));
-        let head = shared.map(|(_, head)| head).or_else(|| plain_head(record));
-        if let Some(head) = head {
-            let is_plain = is_plain(&record[head.bytes..], rules.escapes, vectors);
-            if is_plain || !has_tab_or_line_end(record) {
-                if shared.is_none() {
-                    self.push_plain_host(url, head);
-                }
-                self.push_plain_path(record, head, is_plain, rules);
-                return shared.or(Some((record, head)));
-            }
-        }
-        self.push_other(url, record, rules, assumed_scheme);
-        None
-    }
-
-    /// Splits a record that the vectors did not recognise as plain.
-    #[inline(never)]
-    fn push_alone(&mut self, url: u32, record: &[u8], others: Splitting<'_>) {
-        self.push(url, record, None, others);
+        self.urls = records.len();
+        self.written_paths.clear();
+        self.written.0.clear();
+        let (rules, _, vectors) = splitting;
+        let mut paths: Vec<&[u8]> = vec![&[]; records.len()];
+        let mut filling = Filling { pieces: self, paths: &mut paths, splitting, table };
+        plain_urls(records, rules.escapes, vectors, &mut filling);
+        paths
     }
 
     #[inline(always)]
-    fn push_plain_host(&mut self, url: u32, head: UrlHead) {
-        let scheme = piece_between(0, head.scheme_bytes);
-        let key = piece_between(head.scheme_bytes + 3, head.bytes);
-        self.hosts.push(Host { url, is_invalid: false, scheme, key });
-    }
-
-    #[inline(always)]
-    fn push_plain_path(&mut self, record: &[u8], head: UrlHead, is_plain: bool, rules: &PathRules) {
-        let path = match is_plain {
-            true if head.bytes == record.len() => Piece::SLASH,
-            true => piece_between(head.bytes, record.len()),
-            false => self.normal_path(record, head, rules),
-        };
-        self.paths.push(path);
+    fn push_plain_host(&mut self, url: u32, head: UrlHead, search: Search) {
+        let scheme = Piece { start: 0, length: head.scheme_bytes as u32 };
+        let start = head.scheme_bytes as u32 + 3;
+        let key = Piece { start, length: head.bytes as u32 - start };
+        let place = if head.scheme_bytes == 5 { Place::Https } else { Place::Http };
+        let (is_invalid, candidate) = (false, Candidate::default());
+        self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });
     }
 
     /// Returns the path of a plain URL, normalized and without its fragment.
+    #[cold]
     #[inline(never)]
-    fn normal_path(&mut self, record: &[u8], head: UrlHead, rules: &PathRules) -> Piece {
-        let path = &record[head.bytes..];
-        let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let path = self.piece(record, compared_path(path, rules.escapes, &mut scratch).as_bytes());
-        self.scratch = scratch;
-        path
-    }
-
-    #[inline(never)]
-    fn push_other(
+    fn normal_path<'r>(
         &mut self,
         url: u32,
-        record: &[u8],
+        record: &'r [u8],
+        path: &[u8],
         rules: &PathRules,
-        assumed_scheme: Option<&[u8]>,
-    ) {
+    ) -> &'r [u8] {
+        let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
-        let split = self.split(record, rules, assumed_scheme, &mut scratch);
+        let path = compared_path(path, rules.escapes, &mut scratch).as_bytes();
+        let path = self.piece(record, path);
+        self.scratch = scratch;
+        self.path_of_record(url, record, path)
+    }
+
+    /// Returns a path that is part of its record, or notes one that is not.
+    fn path_of_record<'r>(&mut self, url: u32, record: &'r [u8], path: Piece) -> &'r [u8] {
+        if path.is_written() {
+            self.written_paths.push((url, path));
+            return b"";
+        }
+        &record[path.range()]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_other<'r>(
+        &mut self,
+        url: u32,
+        record: &'r [u8],
+        splitting: Splitting<'_>,
+        table: Option<&HostTable<'_>>,
+    ) -> &'r [u8] {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let split = self.split(record, splitting, &mut scratch);
         self.scratch = scratch;
         let is_invalid = split.is_err();
         let [scheme, key, path] = split.unwrap_or_default();
-        self.hosts.push(Host { url, is_invalid, scheme, key });
-        self.paths.push(path);
+        let place = place(self.written.get(scheme, record));
+        let search = search(table, self.written.get(key, record));
+        let candidate = Candidate::default();
+        self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });
+        self.path_of_record(url, record, path)
     }
 
     /// Splits any URL into scheme, key and path.
     fn split(
         &mut self,
         record: &[u8],
-        rules: &PathRules,
-        assumed_scheme: Option<&[u8]>,
+        (rules, assumed_scheme, _): Splitting<'_>,
         scratch: &mut Vec<u8>,
     ) -> Result<[Piece; 3], BadUrl> {
         let url = split_assuming(record, rules.path_start, assumed_scheme)?;
@@ -200,72 +253,53 @@ impl Pieces {
         if is_near && start <= record.len() && bytes.len() <= record.len() - start {
             return Piece { start: start as u32, length };
         }
-        let start = self.written.len() as u32;
-        self.written.extend_from_slice(bytes);
+        let start = self.written.0.len() as u32;
+        self.written.0.extend_from_slice(bytes);
         Piece { start: start | Piece::WRITTEN, length }
     }
 
-    #[inline]
-    fn get<'p>(&'p self, piece: Piece, record: &'p [u8]) -> &'p [u8] {
-        let is_written = piece.start & Piece::WRITTEN != 0;
-        let bytes = if is_written { &self.written } else { record };
-        &bytes[(piece.start & !Piece::WRITTEN) as usize..][..piece.length as usize]
+    /// Returns the hosts, in the order of their URLs.
+    pub(super) fn hosts(&self) -> &[Host] {
+        &self.hosts
     }
 
-    /// Returns the number of hosts to look up.
-    pub(super) fn hosts(&self) -> usize {
-        self.hosts.len()
+    /// Like [`Pieces::hosts`], to note what was found, with what is written of them.
+    pub(super) fn hosts_mut(&mut self) -> (&mut [Host], &Written) {
+        (&mut self.hosts, &self.written)
     }
 
-    /// Returns the indexes of the URLs with this host, and whether they are not URLs.
+    /// Returns the indexes of the URLs with the host with this number.
     #[inline(always)]
-    pub(super) fn urls_of_host(&self, number: usize) -> (Range<usize>, bool) {
-        let Host { url, is_invalid, .. } = self.hosts[number];
-        let end = self.hosts.get(number + 1).map_or(self.paths.len(), |next| next.url as usize);
-        (url as usize..end, is_invalid)
+    pub(super) fn urls_of_host(&self, number: usize) -> Range<usize> {
+        let end = self.hosts.get(number + 1).map_or(self.urls, Host::url);
+        self.hosts[number].url()..end
     }
 
-    /// Returns the host with this number.
-    #[inline(always)]
-    pub(super) fn host<'p, R: AsRef<[u8]>>(
-        &'p self,
-        number: usize,
-        records: &'p [R],
-    ) -> HostOfUrls<'p> {
-        let Host { url, scheme, key, .. } = self.hosts[number];
-        let record = records[url as usize].as_ref();
-        let (scheme, key) = (self.get(scheme, record), self.get(key, record));
-        HostOfUrls { url: url as usize, scheme, key }
-    }
-
-    /// Returns the number of the host of a URL.
-    pub(super) fn host_of_url(&self, url: usize) -> usize {
-        self.hosts.partition_point(|host| host.url as usize <= url) - 1
-    }
-
-    /// Returns the length of the scheme of the host with this number.
-    pub(super) fn scheme_bytes(&self, number: usize) -> usize {
-        self.hosts[number].scheme.length as usize
-    }
-
-    /// Appends the paths of all records to `paths`.
-    #[inline]
-    pub(super) fn paths<'p, R: AsRef<[u8]>>(
+    /// Returns scheme and key of each host, in the order of their URLs.
+    pub(super) fn origins<'p, R: AsRef<[u8]>>(
         &'p self,
         records: &'p [R],
-        paths: &'p mut Vec<&'p [u8]>,
-    ) -> ComparedPaths<'p> {
-        let pieces = self.paths.iter().zip(records);
-        paths.extend(pieces.map(|(&path, record)| self.get(path, record.as_ref())));
-        // Each piece is a plain path or comes from `compared_path`. The piece of an invalid record
-        // is empty and not compared.
-        ComparedPaths::assume_normal(paths)
+    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
+        self.hosts.iter().map(|host| {
+            let record = records[host.url()].as_ref();
+            let [scheme, key] = host.scheme_and_key(&self.written, record);
+            (host.url(), scheme, key)
+        })
     }
-}
 
-#[inline]
-fn piece_between(start: usize, end: usize) -> Piece {
-    Piece { start: start as u32, length: (end - start) as u32 }
+    /// Returns the host of a URL.
+    pub(super) fn host_of_url(&self, url: usize) -> &Host {
+        &self.hosts[self.hosts.partition_point(|host| host.url() <= url) - 1]
+    }
+
+    /// Adds the paths that are not part of their records to those that [`Pieces::fill`] returned.
+    #[inline]
+    pub(super) fn with_written<'p>(&'p self, mut paths: Vec<&'p [u8]>) -> Vec<&'p [u8]> {
+        for (url, path) in &self.written_paths {
+            paths[*url as usize] = &self.written.0[path.range()];
+        }
+        paths
+    }
 }
 
 #[cfg(test)]
@@ -307,18 +341,19 @@ mod tests {
         for dialect in Dialect::ALL {
             let rules = &dialect.paths;
             for vectors in Vectors::all() {
-                pieces.fill(&records, rules, Some(b"ftp"), vectors);
-                let mut paths = Vec::new();
-                let paths = pieces.paths(&records, &mut paths).as_slices();
+                let splitting = (rules, Some(&b"ftp"[..]), vectors);
+                let paths = pieces.fill(&records, splitting, None);
+                let paths = pieces.with_written(paths);
                 let mut number = 0;
                 for (url, record) in records.iter().enumerate() {
-                    let is_next = number + 1 < pieces.hosts();
-                    if is_next && pieces.host(number + 1, &records).url == url {
+                    let is_next = number + 1 < pieces.hosts().len();
+                    if is_next && pieces.hosts()[number + 1].url() == url {
                         number += 1;
                     }
-                    let HostOfUrls { scheme, key, .. } = pieces.host(number, &records);
-                    let (urls, is_invalid) = pieces.urls_of_host(number);
-                    assert!(urls.contains(&url));
+                    let (_, scheme, key) = pieces.origins(&records).nth(number).unwrap();
+                    let Host { is_invalid, place, .. } = pieces.hosts()[number];
+                    assert!(pieces.urls_of_host(number).contains(&url));
+                    assert!(is_invalid || place == crate::stored::place(scheme));
                     let path = paths[url];
                     let split = (!is_invalid).then(|| [scheme, key, path].map(<[u8]>::to_vec));
                     assert_eq!(split, alone(record, rules), "{}: {record:?}", dialect.name);

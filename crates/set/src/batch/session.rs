@@ -8,17 +8,17 @@ use portcullis_engine::StepCounts;
 use portcullis_robots::url::{BadUrl, ComparedPaths};
 
 use super::asking::{NO_POLICY, NO_URL};
-use super::classifier::{BlockAnswers, Classifier, Explained, SchemeAndKey};
+use super::classifier::{BlockAnswers, Classifier, Explained};
 use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
 use super::freshness::{AgeCounts, Freshness};
-use super::pieces::{HostOfUrls, Pieces};
+use super::pieces::Pieces;
 use super::times::{Answers, Found, Times};
 use super::usage::{Licenses, StatedPlace, UsageMemory};
 use portcullis_io::access::UnixSeconds;
 
 use crate::Damage;
-use crate::stored::{HostPosition, Period, PolicyNumber, Search, place};
+use crate::stored::{Period, PolicyNumber};
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -48,7 +48,6 @@ pub struct Session {
     pub(super) classifier: Arc<Classifier>,
     assumed_scheme: Option<Box<[u8]>>,
     pub(super) pieces: Pieces,
-    pub(super) lookups: Lookups,
     /// The number of the policy of each record, or the marker for none.
     pub(super) policies: Vec<u32>,
     pub(super) block: BlockAnswers,
@@ -68,13 +67,6 @@ pub struct Session {
     blank: usize,
 }
 
-/// The searches for the hosts of a block.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lookups {
-    pub searches: Vec<Search>,
-    pub candidates: Vec<Option<HostPosition>>,
-}
-
 impl Session {
     /// Creates a session. A record without a scheme gets `assumed_scheme`; if that is `None`, the
     /// record is invalid.
@@ -83,7 +75,6 @@ impl Session {
             classifier: classifier.into(),
             assumed_scheme: assumed_scheme.map(Into::into),
             pieces: Pieces::default(),
-            lookups: Lookups::default(),
             policies: Vec::new(),
             block: BlockAnswers::default(),
             usage: UsageMemory::default(),
@@ -191,23 +182,16 @@ impl Session {
             self.blank = last_blank;
             return Ok(&self.block.decisions);
         }
-        let Session { classifier, pieces, lookups, policies, .. } = self;
-        let scheme = self.assumed_scheme.as_deref();
-        pieces.fill(records, &classifier.dialect().paths, scheme, classifier.settings.vectors);
-        policies.resize(records.len(), NO_URL);
-        // These and the paths borrow from the records, so the memory that is kept between blocks
-        // cannot hold them.
-        let hosts = (0..pieces.hosts()).map(|number| pieces.host(number, records));
-        let origins: Vec<_> = hosts.map(|HostOfUrls { scheme, key, .. }| (scheme, key)).collect();
-        let found = |number: usize, policy: Option<u32>| {
-            let (urls, is_invalid) = pieces.urls_of_host(number);
-            let policy = if is_invalid { NO_URL } else { policy.unwrap_or(NO_POLICY) };
-            policies[urls].iter_mut().for_each(|of_url| *of_url = policy);
-        };
-        classifier.find(&origins, lookups, found)?;
-        let mut paths = Vec::new();
-        let paths = pieces.paths(records, &mut paths);
-        let hosts = (&*pieces, &origins[..], &lookups.candidates[..]);
+        let Session { classifier, pieces, policies, .. } = self;
+        let (scheme, vectors) = (self.assumed_scheme.as_deref(), classifier.settings.vectors);
+        let splitting = (&classifier.dialect().paths, scheme, vectors);
+        let table = (!classifier.set.is_universal()).then(|| classifier.set.host_table());
+        let paths = pieces.fill(records, splitting, table.as_ref());
+        classifier.find(table.as_ref(), pieces, records, policies)?;
+        // The paths borrow from the records, so the memory that is kept between blocks cannot hold
+        // them.
+        let paths = pieces.with_written(paths);
+        let (pieces, paths) = (&*pieces, ComparedPaths::assume_normal(&paths));
         let Session { policies, block, usage, ages, found, now, agents, .. } = self;
         let mut decide = |policies: &[u32], block: &mut BlockAnswers| match &classifier.crawlers {
             None => classifier.decide(policies, paths, block),
@@ -221,7 +205,7 @@ impl Session {
             usage.preferences().clone_into(&mut now.preferences);
         }
         let search = match has_times {
-            true => classifier.find_moments(times, hosts, policies, found)?,
+            true => classifier.find_moments(times, pieces, policies, found)?,
             false => Default::default(),
         };
         decide(policies, block)?;
@@ -230,7 +214,7 @@ impl Session {
             ages.merge(classifier.judge_moments((search, found), times, decisions)?);
         } else if let Some(freshness) = &classifier.freshness {
             let decisions = &mut block.decisions[..];
-            ages.merge(classifier.judge_ages(freshness, policies, hosts, decisions)?);
+            ages.merge(classifier.judge_ages(freshness, policies, pieces, decisions)?);
         }
         // Last: what is expired has no preference.
         classifier.find_preferences(policies, paths, &block.decisions, usage)?;
@@ -352,11 +336,7 @@ impl Session {
         &'p self,
         records: &'p [R],
     ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
-        let pieces = &self.pieces;
-        (0..pieces.hosts()).map(move |number| {
-            let HostOfUrls { url, scheme, key, .. } = pieces.host(number, records);
-            (url, scheme, key)
-        })
+        self.pieces.origins(records)
     }
 
     /// Explains the decision for `agent` on `record`, which need not be of the last block, as of a
@@ -404,23 +384,24 @@ impl Classifier {
         &self,
         freshness: &Freshness,
         policies: &[u32],
-        (pieces, origins, found): (&Pieces, &[SchemeAndKey<'_>], &[Option<HostPosition>]),
+        pieces: &Pieces,
         decisions: &mut [Decision],
     ) -> Result<AgeCounts, Damage> {
         let agents = self.answers_per_record();
         let mut ages = AgeCounts::default();
         let every = self.set.every_host()?;
-        for (number, (scheme, _)) in origins.iter().enumerate() {
-            let (urls, _) = pieces.urls_of_host(number);
+        for (number, host) in pieces.hosts().iter().enumerate() {
+            let urls = pieces.urls_of_host(number);
             if matches!(policies[urls.start], NO_POLICY | NO_URL) {
                 continue;
             }
-            let found = || found[number].map(|position| self.set.host_at(position)).transpose();
-            let host = match every {
+            let position = host.candidate.position();
+            let found = || position.map(|position| self.set.host_at(position)).transpose();
+            let stored = match every {
                 None => found()?,
                 every => every,
             };
-            let capture = host.map(|host| host.capture_of_policy(place(scheme))).transpose()?;
+            let capture = stored.map(|stored| stored.capture_of_policy(host.place)).transpose()?;
             let lost = || self.set.malformed_host("an origin has lost its host");
             let age = freshness.age(&capture.ok_or_else(lost)?.facts);
             ages.add(age, urls.len() as u64);

@@ -13,14 +13,11 @@ use portcullis_io::access::UnixSeconds;
 
 use super::Classifier;
 use super::asking::{NO_POLICY, NO_URL};
-use super::classifier::SchemeAndKey;
 use super::freshness::{Age, AgeCounts};
 use super::pieces::Pieces;
 use super::session::Session;
 use crate::layout::NONE;
-use crate::stored::{
-    HostPosition, Period, Place, PolicyNumber, StoredCapture, StoredTimeline, place,
-};
+use crate::stored::{Period, Place, PolicyNumber, StoredCapture, StoredTimeline};
 use crate::{Damage, PolicySet};
 
 /// The times as of which the records of a block are decided.
@@ -142,18 +139,18 @@ impl Classifier {
     pub(super) fn find_moments(
         &self,
         times: Times<'_>,
-        (pieces, origins, hosts): (&Pieces, &[SchemeAndKey<'_>], &[Option<HostPosition>]),
+        pieces: &Pieces,
         policies: &mut [u32],
         found: &mut Vec<Found>,
     ) -> Result<Search, Damage> {
         found.clear();
         found.resize(policies.len(), Found::NOTHING);
-        let mut captures = Vec::with_capacity(origins.len());
-        for (number, (scheme, _)) in origins.iter().enumerate() {
-            let first = pieces.urls_of_host(number).0.start;
-            let capture = match hosts.get(number) {
-                Some(&Some(position)) if policies[first] < NO_URL => {
-                    self.set.capture_of(position, place(scheme) == Place::Https)?
+        let mut captures = Vec::with_capacity(pieces.hosts().len());
+        for (number, host) in pieces.hosts().iter().enumerate() {
+            let first = pieces.urls_of_host(number).start;
+            let capture = match host.candidate.position() {
+                Some(position) if policies[first] < NO_URL => {
+                    self.set.capture_of(position, host.place == Place::Https)?
                 }
                 _ => NONE,
             };
@@ -165,7 +162,7 @@ impl Classifier {
         }
         let mut timelines = Vec::with_capacity(captures.len());
         for (number, &capture) in captures.iter().enumerate() {
-            let policy = PolicyNumber(policies[pieces.urls_of_host(number).0.start]);
+            let policy = PolicyNumber(policies[pieces.urls_of_host(number).start]);
             timelines.push(match capture {
                 NONE => None,
                 _ => {
@@ -177,7 +174,7 @@ impl Classifier {
         }
         let mut search = Search::default();
         for (number, timeline) in timelines.iter().enumerate() {
-            for url in pieces.urls_of_host(number).0 {
+            for url in pieces.urls_of_host(number) {
                 if policies[url] != NO_URL {
                     let (moment, policy) =
                         self.moment_at(times.of(url), timeline.as_ref(), &mut search)?;
@@ -212,9 +209,8 @@ impl Classifier {
                 return Ok((Found::BEFORE_FIRST, NO_POLICY));
             }
         };
-        let policy = self.known(Some(timeline.policy(index)))?;
-        let found = Found { capture: timeline.capture(), moment: index as u32 };
-        Ok((found, policy.map_or(NO_POLICY, |policy| policy.0)))
+        let policy = self.known(timeline.policy(index).0)?;
+        Ok((Found { capture: timeline.capture(), moment: index as u32 }, policy))
     }
 
     /// Replaces the decisions of records whose time, or whose origin at that time, is not known, and

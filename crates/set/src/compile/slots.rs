@@ -13,7 +13,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::super::file::WriteError;
-use super::super::layout::{LINE_SLOTS, SlotLine, host, line_of, lines_for};
+use super::super::layout::{LINE_SLOTS, SlotLine, host, is_full, line_of, lines_for};
 use super::super::scratch::Spool;
 use crate::limits::{SET_HOST_RUN_LINES_MAX, SET_HOST_SEEDS_MAX};
 
@@ -86,11 +86,6 @@ fn filled(seed: u64, hosts: &Spool, count: u64) -> Result<Option<Vec<SlotLine>>,
         positions[slot] = U32::new(position + 1);
     }
     Ok((longest_run(&lines) <= SET_HOST_RUN_LINES_MAX).then_some(lines))
-}
-
-/// Returns whether a search continues after this line. The slots of a line are taken in order.
-fn is_full(line: &SlotLine) -> bool {
-    line[2 * LINE_SLOTS - 1].get() != 0
 }
 
 /// Returns the length of the longest run of full lines. The first line follows the last.

@@ -2,7 +2,8 @@
 //!
 //! A file is blocks of data and levels of checksums over them. One bit per block says that its
 //! checksum matched. Every access tests it, so the usual case costs one load and one comparison;
-//! the rest is in separate functions. Threads may compare the same block at the same time, find the
+//! the rest is in separate functions. A caller with many accesses to a small section asks once
+//! whether all of its blocks matched. Threads may compare the same block at the same time, find the
 //! same and set the same bit. Relaxed memory ordering suffices, because only the bits are written:
 //! a bit says something about bytes that existed before the file was opened.
 //!
@@ -133,18 +134,29 @@ impl CheckedBlocks {
         CheckedBlocks { words }
     }
 
-    /// Returns whether the blocks from `first` to `last` have been compared. May return false for
-    /// compared blocks whose bits are not in one word; [`BlockReader::check`] then tests each.
-    #[inline]
+    /// Returns whether the blocks from `first` to `last` have been compared.
+    #[inline(always)]
     pub(super) fn has_all(&self, first: u64, last: u64) -> bool {
-        let mask = (u64::MAX << (first % 64)) & (u64::MAX >> (63 - last % 64));
-        let word = self.words.get((first / 64) as usize);
-        first / 64 == last / 64
-            && word.is_some_and(|word| word.load(Ordering::Relaxed) & mask == mask)
+        // Nearly all accesses are to one block.
+        if first == last { self.has(first) } else { self.has_many(first, last) }
     }
 
+    #[inline(always)]
     fn has(&self, block: u64) -> bool {
-        self.has_all(block, block)
+        let word = self.words.get((block / 64) as usize);
+        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (block % 64) & 1 != 0)
+    }
+
+    #[inline(never)]
+    fn has_many(&self, first: u64, last: u64) -> bool {
+        let Some(words) = self.words.get((first / 64) as usize..=(last / 64) as usize) else {
+            return false;
+        };
+        words.iter().zip(first / 64..).all(|(word, number)| {
+            let (first, last) = (first.max(number * 64), last.min(number * 64 + 63));
+            let mask = (u64::MAX << (first % 64)) & (u64::MAX >> (63 - last % 64));
+            word.load(Ordering::Relaxed) & mask == mask
+        })
     }
 
     fn add(&self, block: u64) {
@@ -318,6 +330,18 @@ pub(super) fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_of_many_blocks_are_those_of_each() {
+        let checked = CheckedBlocks::none(300);
+        (60..200).filter(|block| *block != 130).for_each(|block| checked.add(block));
+        for first in 0..310 {
+            for last in first..310 {
+                let each = (first..=last).all(|block| checked.has(block));
+                assert_eq!(checked.has_all(first, last), each, "{first} {last}");
+            }
+        }
+    }
 
     fn blocks(data_blocks: u64) -> Vec<u64> {
         let layout = Layout::of_data((1 + data_blocks) * BLOCK).unwrap();

@@ -43,6 +43,9 @@ pub use self::ranges::lose_set_mapped_at;
 pub use self::storage::Storage;
 pub use self::writer::{SectionSink, SetFileWriter, Written};
 
+/// The most blocks whose bits are scanned to find out whether a whole section was compared.
+const BLOCKS_SCANNED_MAX: u64 = 4_096;
+
 /// An opened file. Threads may share it.
 #[derive(Debug)]
 pub struct SetFile {
@@ -148,6 +151,33 @@ impl SetFile {
     pub fn uncompared(&self, section: Section) -> &[u8] {
         let range = section.start as usize..section.end() as usize;
         self.storage.bytes().get(range).unwrap_or_default()
+    }
+
+    /// Like [`SetFile::uncompared`], for a section that is an array.
+    #[inline]
+    pub fn uncompared_items<T>(&self, section: Section) -> &[T]
+    where
+        T: FromBytes + Immutable + KnownLayout + Unaligned,
+    {
+        let bytes = self.uncompared(section);
+        let items = bytes.len() / size_of::<T>();
+        let found = <[T]>::ref_from_prefix_with_elems(bytes, items);
+        found.map_or(&[], |(items, _)| items)
+    }
+
+    /// Returns whether the blocks of some bytes of a section, within its bounds, have been compared.
+    #[inline(always)]
+    pub fn is_compared(&self, section: Section, start: u64, bytes: usize) -> bool {
+        let from = section.start + start;
+        self.checked.has_all(from / BLOCK, (from + bytes as u64 - 1) / BLOCK)
+    }
+
+    /// Returns whether all blocks of a section have been compared, for callers that read much of it.
+    /// May return false for a section that is too large to find out.
+    pub fn is_all_compared(&self, section: Section) -> bool {
+        let (first, end) = (section.start / BLOCK, section.end().div_ceil(BLOCK));
+        let last = end.saturating_sub(1).max(first);
+        last - first < BLOCKS_SCANNED_MAX && self.checked.has_all(first, last)
     }
 
     /// Returns `count` items of a section that is an array, from index `first`. They are read in

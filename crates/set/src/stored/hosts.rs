@@ -4,7 +4,8 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
 use portcullis_dialect::limits::HOST_BYTES_MAX;
-use portcullis_engine::bytes::{are_same, places_of};
+use portcullis_engine::bytes::places_of;
+use portcullis_engine::vectors::prefetch;
 use portcullis_io::access::{KnownOutage, LongOutage, UnixSeconds};
 use portcullis_io::{CaptureNote, CaptureNotes};
 use portcullis_robots::syntax::NoteSet;
@@ -12,7 +13,9 @@ use portcullis_robots::url::Origin;
 
 use super::super::CaptureFacts;
 use super::super::file::Damage;
-use super::super::layout::{CaptureRow, LINE_SLOTS, NONE, OutageRow, SlotLine, host, line_of};
+use super::super::layout::{
+    CaptureRow, NONE, OutageRow, SlotLine, are_same_keys, host, is_full, line_of,
+};
 use super::super::load::EVERY_HOST;
 use super::{PolicyNumber, PolicySet, StoredTimeline};
 use crate::limits::SET_HOST_RUN_LINES_MAX;
@@ -23,7 +26,7 @@ pub struct HostPosition(pub(crate) u32);
 
 /// The field of a host that a scheme uses. Nearly all policies apply to http and https, so each of
 /// them has a field; any other scheme is part of the host's key.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Http,
     Https,
@@ -62,18 +65,24 @@ pub struct StoredHost<'s> {
     pub(crate) captures: [u32; 2],
 }
 
-/// A search for a host that continues from slot to slot.
+/// Where the search for a key begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Search {
     line: u64,
     tag: u32,
-    /// The first slot of the line that has not been tried.
-    slot: u8,
-    /// Full lines behind the search.
-    lines_read: u8,
 }
 
-const _: () = assert!(SET_HOST_RUN_LINES_MAX < u8::MAX as usize);
+/// A host that may have a key, as a slot of the host table has it: its position + 1, or 0 for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Candidate(u32);
+
+impl Candidate {
+    const NONE: Candidate = Candidate(0);
+
+    pub(crate) fn position(self) -> Option<HostPosition> {
+        self.0.checked_sub(1).map(HostPosition)
+    }
+}
 
 /// The maximum length of a key, in bytes: a host, a port, and a scheme before it.
 const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
@@ -81,13 +90,40 @@ const KEY_BYTES_MAX: usize = HOST_BYTES_MAX + 64 * 1024;
 impl PolicySet {
     /// Returns the host with this key (see [`host_key`](portcullis_robots::url::host_key)).
     pub fn host(&self, key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
-        let mut search = self.search(key);
-        while let Some(position) = self.next_candidate(&mut search)? {
-            if let Some(host) = self.host_with(position, key)? {
-                return Ok(Some(host));
+        let position = self.position_of(key)?;
+        position.map(|position| self.host_at(position)).transpose()
+    }
+
+    /// Returns the position of the host with this key.
+    pub(crate) fn position_of(&self, key: &[u8]) -> Result<Option<HostPosition>, Damage> {
+        let (mut line, tag) = line_of(key, self.slot_lines, self.host_seed);
+        for _ in 0..=SET_HOST_RUN_LINES_MAX {
+            let slots = self.file.items::<SlotLine>(self.sections.slots, line, 1)?[0];
+            for candidate in candidates(&slots, tag) {
+                // A free slot has the tag 0, and so have the slots after it.
+                let Some(position) = candidate.position() else { return Ok(None) };
+                if self.host_at(position)?.key == key {
+                    return Ok(Some(position));
+                }
             }
+            if !is_full(&slots) {
+                return Ok(None);
+            }
+            line = self.line_behind(line);
         }
-        Ok(None)
+        Err(self.endless_run())
+    }
+
+    /// Returns the line where a search continues.
+    #[inline]
+    fn line_behind(&self, line: u64) -> u64 {
+        if line + 1 == self.slot_lines { 0 } else { line + 1 }
+    }
+
+    #[cold]
+    fn endless_run(&self) -> Damage {
+        let what = "more lines are full in a row than a search may read";
+        self.malformed(self.sections.slots, 0, what)
     }
 
     /// Returns the policy of an origin.
@@ -143,67 +179,6 @@ impl PolicySet {
         self.malformed(self.sections.hosts, 0, what)
     }
 
-    /// Begins a search and prefetches its first line.
-    #[inline]
-    pub(crate) fn search(&self, key: &[u8]) -> Search {
-        let (line, tag) = line_of(key, self.slot_lines, self.host_seed);
-        self.prefetch(self.sections.slots, line * (2 * LINE_SLOTS) as u64);
-        Search { line, tag, slot: 0, lines_read: 0 }
-    }
-
-    /// Prefetches a host, from its first word to the end of a key of the given length.
-    #[inline(always)]
-    pub(crate) fn prefetch_host(&self, HostPosition(position): HostPosition, key_bytes: usize) {
-        let start = u64::from(position);
-        self.prefetch(self.sections.hosts, start);
-        self.prefetch(self.sections.hosts, start + (host::HEAD_WORDS + key_bytes / 4) as u64);
-    }
-
-    /// Returns the next host that may have the key.
-    #[inline(always)]
-    pub(crate) fn next_candidate(
-        &self,
-        search: &mut Search,
-    ) -> Result<Option<HostPosition>, Damage> {
-        while usize::from(search.lines_read) <= SET_HOST_RUN_LINES_MAX {
-            let line: &[SlotLine] = self.file.items(self.sections.slots, search.line, 1)?;
-            let (tags, positions) = line[0].split_first_chunk().expect("a line has both");
-            // All tags at once: the end of a loop over them would be mispredicted.
-            let rest = places_of(search.tag, tags) & u32::MAX << search.slot;
-            if rest != 0 {
-                let slot = rest.trailing_zeros() as usize;
-                search.slot = slot as u8 + 1;
-                // A free slot has the tag 0, and so have the slots after it.
-                return Ok(positions[slot].get().checked_sub(1).map(HostPosition));
-            }
-            if positions[LINE_SLOTS - 1].get() == 0 {
-                return Ok(None);
-            }
-            search.line = if search.line + 1 == self.slot_lines { 0 } else { search.line + 1 };
-            (search.slot, search.lines_read) = (0, search.lines_read + 1);
-        }
-        let what = "more lines are full in a row than a search may read";
-        Err(self.malformed(self.sections.slots, 0, what))
-    }
-
-    /// Returns the host at a position if it has this key.
-    #[inline(always)]
-    pub(crate) fn host_with(
-        &self,
-        position: HostPosition,
-        key: &[u8],
-    ) -> Result<Option<StoredHost<'_>>, Damage> {
-        // One access for the head and a key as long as this one. The last host may be shorter.
-        let words = host::HEAD_WORDS + key.len().div_ceil(4);
-        let Ok(words) = self.words(self.sections.hosts, position.0, words) else {
-            return Ok(Some(self.host_at(position)?).filter(|host| host.key == key));
-        };
-        let (head, stored) = words.split_at(host::HEAD_WORDS);
-        let stored = &stored.as_bytes()[..key.len()];
-        let is_same = head[host::KEY_BYTES].get() as usize == key.len() && are_same(stored, key);
-        Ok(is_same.then(|| StoredHost::of(self, head, stored)))
-    }
-
     /// Returns the host at a position.
     #[inline]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
@@ -214,6 +189,7 @@ impl PolicySet {
         }
         let key_at = position.0.saturating_add(host::HEAD_WORDS as u32);
         let key = self.words(self.sections.hosts, key_at, bytes.div_ceil(4))?;
+        let head = head.first_chunk().expect("the words of a head");
         Ok(StoredHost::of(self, head, &key.as_bytes()[..bytes]))
     }
 
@@ -246,16 +222,173 @@ impl PolicySet {
     }
 }
 
+/// Returns the hosts in the slots of a line with this tag.
+#[inline(always)]
+fn candidates(line: &SlotLine, tag: u32) -> impl Iterator<Item = Candidate> {
+    let (tags, positions) = line.split_first_chunk().expect("a line has both");
+    // All tags at once: the end of a loop over them would be mispredicted.
+    let mut places = places_of(tag, tags);
+    std::iter::from_fn(move || {
+        let slot = (places != 0).then(|| places.trailing_zeros() as usize)?;
+        places &= places - 1;
+        Some(Candidate(positions[slot].get()))
+    })
+}
+
+/// The host table and the hosts of a set, for many searches: each step runs over all of them before
+/// the next one starts, so that the loads overlap.
+pub(crate) struct HostTable<'s> {
+    set: &'s PolicySet,
+    /// The lines of the table and the words of hosts, compared or not.
+    lines: &'s [SlotLine],
+    hosts: &'s [U32],
+    /// Whether all lines have been compared, and all hosts.
+    has_lines: bool,
+    has_hosts: bool,
+}
+
+impl PolicySet {
+    /// Returns the host table.
+    #[inline]
+    pub(crate) fn host_table(&self) -> HostTable<'_> {
+        let (lines, hosts) = (self.sections.slots, self.sections.hosts);
+        HostTable {
+            set: self,
+            lines: self.file.uncompared_items(lines),
+            hosts: self.file.uncompared_items(hosts),
+            has_lines: self.file.is_all_compared(lines),
+            has_hosts: self.file.is_all_compared(hosts),
+        }
+    }
+}
+
+impl<'s> HostTable<'s> {
+    /// Begins the search for a key, and prefetches its line.
+    #[inline(always)]
+    pub(crate) fn search(&self, key: &[u8]) -> Search {
+        let (line, tag) = line_of(key, self.set.slot_lines, self.set.host_seed);
+        if let Some(line) = self.lines.get(line as usize) {
+            prefetch(&line.as_bytes()[0]);
+        }
+        Search { line, tag }
+    }
+
+    /// Returns the first host with the tag of a search, and prefetches it. The key has `key_bytes`
+    /// bytes.
+    #[inline(always)]
+    pub(crate) fn candidate(
+        &self,
+        Search { mut line, tag }: Search,
+        key_bytes: usize,
+    ) -> Result<Candidate, Damage> {
+        let mut lines_left = SET_HOST_RUN_LINES_MAX;
+        let candidate = loop {
+            let slots = self.line(line)?;
+            if let Some(candidate) = candidates(slots, tag).next() {
+                break candidate;
+            }
+            if !is_full(slots) {
+                break Candidate::NONE;
+            }
+            if lines_left == 0 {
+                return Err(self.set.endless_run());
+            }
+            (line, lines_left) = (self.set.line_behind(line), lines_left - 1);
+        };
+        let start = candidate.0.wrapping_sub(1) as usize;
+        let end = start.wrapping_add(host::HEAD_WORDS + key_bytes / 4);
+        if let Some(words) = self.hosts.get(start..=end) {
+            prefetch(&words[0].as_bytes()[0]);
+            prefetch(&words[words.len() - 1].as_bytes()[0]);
+        }
+        Ok(candidate)
+    }
+
+    #[inline(always)]
+    fn line(&self, line: u64) -> Result<&'s SlotLine, Damage> {
+        match self.lines.get(line as usize) {
+            Some(slots) if self.has_lines || self.is_compared_line(line) => Ok(slots),
+            _ => self.line_to_compare(line),
+        }
+    }
+
+    #[inline(always)]
+    fn is_compared_line(&self, line: u64) -> bool {
+        let start = line * size_of::<SlotLine>() as u64;
+        self.set.file.is_compared(self.set.sections.slots, start, size_of::<SlotLine>())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn line_to_compare(&self, line: u64) -> Result<&'s SlotLine, Damage> {
+        Ok(&self.set.file.items(self.set.sections.slots, line, 1)?[0])
+    }
+
+    #[inline(always)]
+    fn is_compared_host(&self, start: usize, key_bytes: usize) -> bool {
+        let start = (start * size_of::<U32>()) as u64;
+        let bytes = host::HEAD_WORDS * size_of::<U32>() + key_bytes;
+        self.set.file.is_compared(self.set.sections.hosts, start, bytes)
+    }
+
+    /// Returns the policies for http and https of the host with this key, [`NONE`] for none.
+    /// `candidate` is that of its search, and the host itself then.
+    #[inline(always)]
+    pub(crate) fn policies(
+        &self,
+        candidate: &mut Candidate,
+        key: &[u8],
+    ) -> Result<[u32; 2], Damage> {
+        if *candidate == Candidate::NONE {
+            return Ok([NONE; 2]);
+        }
+        let start = candidate.0 as usize - 1;
+        if let Some((head, words)) = self.hosts.get(start..).and_then(<[U32]>::split_first_chunk)
+            && let Some(stored) = words.as_bytes().get(..key.len())
+            && head[host::KEY_BYTES].get() as usize == key.len()
+            && are_same_keys(stored, key)
+            && (self.has_hosts || self.is_compared_host(start, key.len()))
+        {
+            return Ok(policies(head));
+        }
+        self.search_again(candidate, key)
+    }
+
+    /// Returns the policies of the host of another scheme, which is part of the key, like
+    /// [`HostTable::policies`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn policies_of_other(
+        &self,
+        candidate: &mut Candidate,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<[u32; 2], Damage> {
+        self.search_again(candidate, &key_with_scheme(scheme, key))
+    }
+
+    /// Searches for a key whose candidate is not its host, or not in a block that was compared.
+    #[cold]
+    #[inline(never)]
+    fn search_again(&self, candidate: &mut Candidate, key: &[u8]) -> Result<[u32; 2], Damage> {
+        let Some(position) = self.set.position_of(key)? else {
+            *candidate = Candidate::NONE;
+            return Ok([NONE; 2]);
+        };
+        *candidate = Candidate(position.0 + 1);
+        Ok(self.set.host_at(position)?.policies)
+    }
+}
+
+fn policies(head: &[U32; host::HEAD_WORDS]) -> [u32; 2] {
+    [head[host::HTTP_POLICY].get(), head[host::HTTPS_POLICY].get()]
+}
+
 impl<'s> StoredHost<'s> {
     #[inline(always)]
-    fn of(set: &'s PolicySet, head: &[U32], key: &'s [u8]) -> StoredHost<'s> {
-        let word = |index: usize| head[index].get();
-        StoredHost {
-            set,
-            key,
-            policies: [word(host::HTTP_POLICY), word(host::HTTPS_POLICY)],
-            captures: [word(host::HTTP_CAPTURE), word(host::HTTPS_CAPTURE)],
-        }
+    fn of(set: &'s PolicySet, head: &[U32; host::HEAD_WORDS], key: &'s [u8]) -> StoredHost<'s> {
+        let captures = [head[host::HTTP_CAPTURE].get(), head[host::HTTPS_CAPTURE].get()];
+        StoredHost { set, key, policies: policies(head), captures }
     }
 
     /// Returns the key: the host, its port unless it is the default, and `scheme://` before it for

@@ -5,7 +5,10 @@
 //! [`plain_head`] and [`is_plain`] the two parts of one. URLs that are not plain, and some that are,
 //! go through [`split`](super::split()) and [`normalise`](super::normalise), with the same result.
 //!
-//! Cost: a few nanoseconds a URL with AVX-512; else one pass over the bytes, 16 at a time.
+//! Bytes are classified 32 at a time, by [`Chunks`]; what follows from the classes is written once,
+//! so that every kind of vectors sees the same URLs as plain.
+//!
+//! Cost: a few nanoseconds a URL with AVX2.
 //!
 //! ```
 //! use portcullis_dialect::Escapes;
@@ -20,16 +23,19 @@
 //! ```
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+mod avx2;
+mod portable;
 #[cfg(test)]
 mod tests;
 
 use memchr::memchr3;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
-use portcullis_engine::bytes::{CHUNK_BYTES, are_same, short_chunk};
-use portcullis_engine::vectors::{Kind, Vectors, Work};
-use wide::u8x16;
+use portcullis_engine::bytes::are_same;
+use portcullis_engine::vectors::{Kind, Portable, Vectors, Work};
+
+use portable::{both_ends, name_bytes, padded};
+pub(super) use portable::{first_marked, is_plain_but};
 
 /// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
 /// does not start with one.
@@ -91,30 +97,6 @@ fn may_be_plain(record: &[u8]) -> bool {
     matches!(record, [.., b'!'..=b'~']) && record.len() <= URL_BYTES_MAX
 }
 
-/// Returns the number of bytes at the start of `text` that need no change in a host: lower-case
-/// letters, digits, `-`, `.` and `_`. `None` if all qualify.
-#[inline]
-fn name_bytes(text: &[u8]) -> Option<usize> {
-    let (chunks, rest) = text.as_chunks::<CHUNK_BYTES>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        let chunk = u8x16::new(*chunk);
-        let is_plain = is_within(chunk, b'a', b'z')
-            | (is_within(chunk, b'-', b'9') & !chunk.simd_eq(u8x16::splat(b'/')))
-            | chunk.simd_eq(u8x16::splat(b'_'));
-        let others = !is_plain.to_bitmask() & 0xffff;
-        if others != 0 {
-            return Some(index * CHUNK_BYTES + others.trailing_zeros() as usize);
-        }
-    }
-    let is_other = |byte: &u8| !matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
-    rest.iter().position(is_other).map(|position| text.len() - rest.len() + position)
-}
-
-#[inline]
-fn is_within(chunk: u8x16, first: u8, last: u8) -> u8x16 {
-    chunk.max(u8x16::splat(first)).min(u8x16::splat(last)).simd_eq(chunk)
-}
-
 /// Returns whether `path` is in normal form (see [`normalise`](super::normalise)), and no byte
 /// of it ends a path or is a control character. False negatives are possible.
 #[inline]
@@ -134,93 +116,330 @@ impl Work for IsPlain<'_> {
 
     #[inline(always)]
     fn with(self, kind: impl Kind) -> bool {
-        let IsPlain { path, escapes } = self;
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = kind.avx512() {
-            return avx512::is_plain(avx512, path, escapes);
+        if let Some(avx2) = kind.avx2() {
+            return self.by(avx2);
         }
         let _ = kind;
-        is_plain_by_16(path, |chunk| changed(chunk, escapes))
+        self.by(Portable)
     }
 }
 
-/// Returns whether the bytes of a pattern are in normal form, but for `others`. False negatives are
-/// possible.
-#[inline]
-pub(super) fn is_plain_but<const N: usize>(
-    others: &[u8; N],
-    pattern: &[u8],
-    escapes: Escapes,
-) -> bool {
-    let is_other = |chunk: u8x16, byte: &u8| chunk.simd_eq(u8x16::splat(*byte));
-    is_plain_by_16(pattern, |chunk| {
-        others.iter().fold(changed(chunk, escapes), |all, byte| all & !is_other(chunk, byte))
-    })
-}
-
-/// Returns whether no byte of a text is among those that `changed` marks in a chunk.
-#[inline(always)]
-fn is_plain_by_16(path: &[u8], changed: impl Fn(u8x16) -> u8x16) -> bool {
-    let Some(last) = path.last_chunk::<CHUNK_BYTES>() else {
-        let own = !(u32::MAX << path.len());
-        return changed(u8x16::new(short_chunk(path))).to_bitmask() & own == 0;
-    };
-    let (chunks, _) = path.as_chunks::<CHUNK_BYTES>();
-    let changed = |all, chunk: &[u8; CHUNK_BYTES]| all | changed(u8x16::new(*chunk));
-    let any = chunks.iter().fold(changed(u8x16::ZERO, last), changed);
-    any.to_bitmask() == 0
-}
-
-/// Marks the bytes of `chunk` that end the path or might change, see
-/// [`normalise`](super::normalise), and those that no URL has.
-#[inline]
-fn changed(chunk: u8x16, escapes: Escapes) -> u8x16 {
-    let is = |byte: u8| chunk.simd_eq(u8x16::splat(byte));
-    // TAB, CR and LF are among them.
-    let controls = is_within(chunk, 0, 0x1f);
-    match escapes {
-        Escapes::AsWritten => is(b'#') | controls,
-        Escapes::Decoded => is(b'#') | is(b'%') | controls,
-        // The mask consists of the highest bits, which bytes outside ASCII have set.
-        Escapes::Google => is(b'#') | is(b'%') | controls | chunk,
-        Escapes::Uri => {
-            // Two bytes that differ in one bit.
-            let either =
-                |bit: u8, byte: u8| (chunk | u8x16::splat(bit)).simd_eq(u8x16::splat(byte));
-            let pairs = either(1, b'#') | either(1, b'%') | either(2, b'>') | either(2, b'^');
-            let within = is_within(chunk, b'!', b'z') | is(b'~');
-            !within | pairs | is(b'*') | is(b'`')
+impl IsPlain<'_> {
+    #[inline(always)]
+    fn by(self, chunks: impl Chunks) -> bool {
+        let IsPlain { path, escapes } = self;
+        let changed = chunks.changed_by(escapes);
+        match path.first_chunk() {
+            Some(first) => stays(chunks, (escapes, changed), path, chunks.load(first)),
+            None => {
+                let (bytes, own) = both_ends(path);
+                chunks.marked(chunks.mark_changed(changed, chunks.load(&bytes))) & own == 0
+            }
         }
     }
 }
 
-/// What [`plain_urls`] returns for a plain URL whose head is shorter than a vector.
+/// Bytes of a chunk.
+const WIDTH: usize = 32;
+
+/// What a kind of vectors does with [`WIDTH`] bytes at once. A mask has a bit for each byte, the
+/// first byte lowest.
+trait Chunks: Copy {
+    type Chunk: Copy;
+    /// Says which bytes change.
+    type Changed: Copy;
+
+    fn load(self, bytes: &[u8; WIDTH]) -> Self::Chunk;
+
+    /// Returns a mask of the bytes that are the same in both chunks.
+    fn same(self, one: Self::Chunk, other: Self::Chunk) -> u32;
+
+    /// Returns a mask of the bytes from `first` to `last`.
+    fn within(self, chunk: Self::Chunk, first: u8, last: u8) -> u32;
+
+    /// Returns a mask of the bytes that need no change in a host: lower-case letters, digits, `-`,
+    /// `.` and `_`.
+    fn names(self, chunk: Self::Chunk) -> u32;
+
+    /// Returns what [`Chunks::mark_changed`] needs.
+    fn changed_by(self, escapes: Escapes) -> Self::Changed;
+
+    /// Marks the bytes that end the path or might change, see [`normalise`](super::normalise), and
+    /// those that no URL has.
+    fn mark_changed(self, changed: Self::Changed, chunk: Self::Chunk) -> Self::Chunk;
+
+    /// Returns the marks of both chunks.
+    fn or(self, one: Self::Chunk, other: Self::Chunk) -> Self::Chunk;
+
+    /// Returns a mask of the bytes with marks.
+    fn marked(self, marks: Self::Chunk) -> u32;
+
+    /// Returns a mask of the bytes that are `byte`.
+    #[inline(always)]
+    fn equal(self, chunk: Self::Chunk, byte: u8) -> u32 {
+        self.within(chunk, byte, byte)
+    }
+}
+
+/// Returns a mask of the lowest `count` of 32 bits, of which there are at most 63.
+#[inline(always)]
+fn first_bits(count: usize) -> u32 {
+    !(u64::MAX << count) as u32
+}
+
+/// Returns whether no byte of `text`, which begins with `first`, ends a path or might change. A chunk
+/// that is longer than the text is padded.
+#[inline(always)]
+fn stays<C: Chunks>(
+    chunks: C,
+    (escapes, changed): (Escapes, C::Changed),
+    text: &[u8],
+    first: C::Chunk,
+) -> bool {
+    let first = chunks.mark_changed(changed, first);
+    let Some(last) = text.last_chunk() else {
+        return chunks.marked(first) & first_bits(text.len()) == 0;
+    };
+    // Nine in ten URLs are three chunks at most, which are read without a branch.
+    let second = text[WIDTH.min(text.len() - WIDTH)..].first_chunk();
+    let second = second.expect("it begins no later than the last chunk");
+    let mut all = chunks.or(first, chunks.mark_changed(changed, chunks.load(second)));
+    all = chunks.or(all, chunks.mark_changed(changed, chunks.load(last)));
+    if text.len() > 3 * WIDTH {
+        for bytes in text[2 * WIDTH..].as_chunks().0 {
+            all = chunks.or(all, chunks.mark_changed(changed, chunks.load(bytes)));
+        }
+    }
+    chunks.marked(all) == 0 || keeps_escapes(chunks, (escapes, changed), text)
+}
+
+/// Returns whether the bytes of `text` that might change are escapes that stay as they are. Some
+/// are not recognised, see [`kept`], and none in a text of 33 bytes or less.
+#[inline(always)]
+fn keeps_escapes<C: Chunks>(
+    chunks: C,
+    (escapes, changed): (Escapes, C::Changed),
+    text: &[u8],
+) -> bool {
+    let Some(last) = text.len().checked_sub(WIDTH) else { return false };
+    // No escape begins with one of the last two bytes.
+    let changed_last = chunks.marked(chunks.mark_changed(changed, chunk_at(chunks, text, last)));
+    let mut stay = last >= 2 && changed_last >> (WIDTH - 2) == 0;
+    let mut start = 0;
+    while stay && start < last - 2 + WIDTH {
+        let place = start.min(last - 2);
+        let chunk = chunk_at(chunks, text, place);
+        // The two bytes behind each are in the chunks that begin one and two bytes later.
+        let digits = [chunk_at(chunks, text, place + 1), chunk_at(chunks, text, place + 2)];
+        let kept = chunks.equal(chunk, b'%') & kept(chunks, escapes, digits);
+        stay = chunks.marked(chunks.mark_changed(changed, chunk)) & !kept == 0;
+        start += WIDTH;
+    }
+    stay
+}
+
+#[inline(always)]
+fn chunk_at<C: Chunks>(chunks: C, text: &[u8], start: usize) -> C::Chunk {
+    let bytes = text[start..].first_chunk();
+    chunks.load(bytes.expect("a chunk begins no later than the last one"))
+}
+
+/// Returns a mask of the digits, and those that follow them in the second chunk, of escapes that stay
+/// as they are: both in upper case, and for [`Escapes::Uri`] not of a character that is decoded.
+/// Those from 40 to 7F that are not decoded are not recognised.
+#[inline(always)]
+fn kept<C: Chunks>(chunks: C, escapes: Escapes, [one, other]: [C::Chunk; 2]) -> u32 {
+    let letters = chunks.within(other, b'A', b'F');
+    let hex = chunks.within(other, b'0', b'9') | letters;
+    let high_letters = chunks.within(one, b'A', b'F');
+    match escapes {
+        // No escape stays, or none is marked.
+        Escapes::Decoded | Escapes::AsWritten => 0,
+        Escapes::Google => (chunks.within(one, b'0', b'9') | high_letters) & hex,
+        // `-` and `.` are 2D and 2E, digits 30 to 39; no unreserved character is outside 20 to 7F.
+        Escapes::Uri => {
+            let others =
+                chunks.within(one, b'0', b'1') | chunks.within(one, b'8', b'9') | high_letters;
+            let after_two = hex & !chunks.within(other, b'D', b'E');
+            let (two, three) = (chunks.equal(one, b'2'), chunks.equal(one, b'3'));
+            others & hex | two & after_two | three & letters
+        }
+    }
+}
+
+/// What [`plain_urls`] returns for a plain URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainUrl {
     /// See [`plain_head`].
     pub head: UrlHead,
-    /// Whether the previous record has a plain_url and the same head, as in [`UrlHead::is_shared`].
+    /// Whether the previous record is a plain URL with the same head, and both have a path.
     pub is_shared: bool,
     /// See [`is_plain`].
     pub has_plain_path: bool,
 }
 
-/// Calls `each` with the plain_url at each record, in order: `None` if it is not plain, and for some
-/// that are. Returns false, without a call, if these vectors have no such operation.
+/// What a block of records is taken apart for. Its functions should be `inline(always)`, so that they
+/// are compiled for the vectors.
+pub trait EachUrl<'r> {
+    /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
+    /// `None` if it has no plain head, or has TAB, CR or LF.
+    fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>);
+}
+
+/// Calls `each` with each record, in order.
 #[inline]
 pub fn plain_urls<'r, R: AsRef<[u8]>>(
     records: &'r [R],
     escapes: Escapes,
     vectors: Vectors,
-    each: impl FnMut(usize, &'r [u8], Option<PlainUrl>),
-) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(avx512) = vectors.avx512() {
-        avx512::plain_urls(avx512, records, escapes, each);
-        return true;
+    each: &mut impl EachUrl<'r>,
+) {
+    vectors.run(PlainUrls { records, escapes, each });
+}
+
+struct PlainUrls<'r, 'e, R, E> {
+    records: &'r [R],
+    escapes: Escapes,
+    each: &'e mut E,
+}
+
+impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> Work for PlainUrls<'r, '_, R, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with(self, kind: impl Kind) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = kind.avx2() {
+            return self.by(avx2);
+        }
+        let _ = kind;
+        self.by(Portable);
     }
-    let _ = (records, escapes, vectors, each);
-    false
+}
+
+impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
+    // No closures: one that is not inlined is not compiled for the vectors.
+    #[inline(always)]
+    fn by<C: Chunks>(self, chunks: C) {
+        let changed = (self.escapes, chunks.changed_by(self.escapes));
+        let mut last = LastHead::none(chunks);
+        for (number, record) in self.records.iter().enumerate() {
+            let record = record.as_ref();
+            let short;
+            let bytes = match record.first_chunk() {
+                Some(bytes) => bytes,
+                None => {
+                    short = padded(record);
+                    &short
+                }
+            };
+            let first = chunks.load(bytes);
+            let is_shared = last.is_shared(chunks, record, first);
+            let head = match is_shared {
+                true => Some(last.head),
+                false => head_of(chunks, record, bytes, first),
+            };
+            let Some(head) = head else {
+                last = LastHead::none(chunks);
+                self.each.url(number, record, None);
+                continue;
+            };
+            let has_plain_path = stays(chunks, changed, record, first);
+            if !has_plain_path && rare_has_tab_or_line_end(record) {
+                last = LastHead::none(chunks);
+                self.each.url(number, record, None);
+                continue;
+            }
+            if !is_shared {
+                last = LastHead::new(chunks, head, record, first);
+            }
+            self.each.url(number, record, Some(PlainUrl { head, is_shared, has_plain_path }));
+        }
+    }
+}
+
+/// The head of the last record, which the next one may share.
+struct LastHead<'r, C: Chunks> {
+    head: UrlHead,
+    record: &'r [u8],
+    first: C::Chunk,
+}
+
+impl<'r, C: Chunks> LastHead<'r, C> {
+    /// Returns a head that no record shares.
+    #[inline(always)]
+    fn none(chunks: C) -> LastHead<'r, C> {
+        let head = UrlHead { scheme_bytes: 0, bytes: usize::MAX };
+        LastHead { head, record: &[], first: chunks.load(&[0; WIDTH]) }
+    }
+
+    /// Returns the head of a record. A record without a path shares it with none.
+    #[inline(always)]
+    fn new(chunks: C, head: UrlHead, record: &'r [u8], first: C::Chunk) -> LastHead<'r, C> {
+        match head.bytes == record.len() {
+            true => LastHead::none(chunks),
+            false => LastHead { head, record, first },
+        }
+    }
+
+    /// See [`UrlHead::is_shared`].
+    #[inline(always)]
+    fn is_shared(&self, chunks: C, record: &[u8], first: C::Chunk) -> bool {
+        // Including the `/` behind the head.
+        match (!chunks.same(first, self.first)).trailing_zeros() as usize {
+            WIDTH if self.head.bytes >= WIDTH => self.head.is_shared(self.record, record),
+            same => same > self.head.bytes && may_be_plain(record),
+        }
+    }
+}
+
+/// Returns the head of a record that begins with `bytes`, which are also in `first`, see
+/// [`plain_head`].
+#[inline(always)]
+fn head_of<C: Chunks>(
+    chunks: C,
+    record: &[u8],
+    bytes: &[u8; WIDTH],
+    first: C::Chunk,
+) -> Option<UrlHead> {
+    let (scheme_bytes, is_http) = scheme(bytes);
+    let start = scheme_bytes + 3;
+    let end = start + (!chunks.names(first) >> start).trailing_zeros() as usize;
+    let dots = chunks.equal(first, b'.') & first_bits(end);
+    // A host whose last part is empty or begins with a digit may be an address.
+    let last_part = start.max(WIDTH - dots.leading_zeros() as usize);
+    let is_name = last_part < end && !bytes[last_part % WIDTH].is_ascii_digit();
+    let ends = (bytes[end % WIDTH] == b'/') | (end == record.len());
+    let is_plain = is_http & is_name & ends & (end < WIDTH) & may_be_plain(record);
+    match is_plain {
+        true => Some(UrlHead { scheme_bytes, bytes: end }),
+        false => rare_head(record),
+    }
+}
+
+/// Returns the head of a URL that is longer than a chunk, or whose host may be an address.
+#[cold]
+#[inline(never)]
+fn rare_head(record: &[u8]) -> Option<UrlHead> {
+    plain_head(record)
+}
+
+#[cold]
+#[inline(never)]
+fn rare_has_tab_or_line_end(url: &[u8]) -> bool {
+    has_tab_or_line_end(url)
+}
+
+/// Returns the length of the scheme of a URL that begins with `bytes`, and whether it is http or
+/// https.
+#[inline(always)]
+fn scheme(bytes: &[u8; WIDTH]) -> (usize, bool) {
+    const HTTPS: u64 = u64::from_le_bytes(*b"https://");
+    const HTTP: u64 = u64::from_le_bytes(*b"http://\0");
+    let word = u64::from_le_bytes(*bytes.first_chunk().expect("a chunk has more"));
+    let (is_https, is_http) = (word == HTTPS, word << 8 == HTTP << 8);
+    (4 + usize::from(is_https), is_https | is_http)
 }
 
 /// Returns whether TAB, CR or LF is in a URL, which is trimmed. The URL Standard (section 4.4, "basic
