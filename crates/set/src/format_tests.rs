@@ -226,14 +226,48 @@ fn lists_are_computed_as_described() {
     assert_eq!(record::texts(33, 5, record::USAGE_KIND_BITS).0, 2 + 2 * 5 + 5);
     assert_eq!(lines_for(10), 2 + 1);
     assert_eq!((LINE_SLOTS, size_of::<SlotLine>()), (8, 64));
-    let hash = xxhash_rust::xxh3::xxh3_64_with_seed(b"a.example", 99);
-    let line = (u128::from(hash) * 14) >> 64;
-    assert_eq!(line_of(b"a.example", 14, 99), (line as u64, hash as u32));
     assert_eq!((policy::ROBOT_WORDS, policy::GROUP_WORDS), (2, 2));
     assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 13));
     assert_eq!(usage::SOURCES, UsageSource::ALL.len());
     let [y, n, nothing] = [Preference::Yes, Preference::No, Preference::Unstated];
     assert_eq!(usage::pack(&[y, n, nothing]), 0b11_10_01);
+}
+
+#[test]
+fn hashes_are_computed_as_described() {
+    const FACTORS: [u64; 4] =
+        [0x9485E1F887D392F6, 0xFA8EC49BF5D78A81, 0xB09FECF284E9F793, 0x8BDCF6E49AF19583];
+    for factor in FACTORS {
+        assert!(FORMAT.contains(&format!("`{factor:016X}`")), "{factor:016X}");
+    }
+    let fold = |one: u64, other: u64| {
+        let product = u128::from(one) * u128::from(other);
+        product as u64 ^ (product >> 64) as u64
+    };
+    for length in 0..100 {
+        let key: Vec<u8> = (0..length).map(|index| b'a' + (index * 7 % 26) as u8).collect();
+        let (mut rest, mut seed) = (&key[..], 99);
+        let word = |bytes: &[u8], start: usize| {
+            u64::from_le_bytes(bytes[start..start + 8].try_into().unwrap())
+        };
+        while rest.len() > 32 {
+            seed = fold(word(rest, 0) ^ seed, word(rest, 8) ^ FACTORS[0]);
+            rest = &rest[16..];
+        }
+        let mut words = [0; 4];
+        if rest.len() < 8 {
+            words[0] = word(&[rest, &[0; 8]].concat(), 0);
+        } else {
+            let last = rest.len() - 8;
+            let starts = [0, last.min(8), last.max(8) - 8, last];
+            words = starts.map(|start| word(rest, start));
+        }
+        let one = fold(words[0] ^ seed, words[1] ^ FACTORS[0]);
+        let other = fold(words[2] ^ seed ^ FACTORS[1], words[3] ^ FACTORS[2]);
+        let hash = (one ^ other).wrapping_add((key.len() as u64).wrapping_mul(FACTORS[3]));
+        let line = (u128::from(hash) * 14) >> 64;
+        assert_eq!(line_of(&key, 14, 99), (line as u64, hash as u32), "{length}");
+    }
 }
 
 #[test]

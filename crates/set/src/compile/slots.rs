@@ -147,6 +147,38 @@ mod tests {
         }
     }
 
+    /// Keys that differ in one byte, in their lengths or in a number have hashes that differ, and
+    /// lines and tags as evenly spread as random numbers.
+    #[test]
+    fn similar_keys_spread() {
+        let mut keys: Vec<String> = (0..20_000).map(|it| format!("h{it}.example")).collect();
+        keys.extend((0..20_000).map(|it| format!("www.a-long-name-of-a-site-{it}.example.com")));
+        for length in 1..=70 {
+            for (place, letter) in (0..length).flat_map(|it| [(it, 'b'), (it, 'c'), (it, '.')]) {
+                let mut key = "a".repeat(length);
+                key.replace_range(place..=place, letter.encode_utf8(&mut [0; 4]));
+                keys.push(key);
+            }
+            keys.push("a".repeat(length));
+        }
+        // Seeds are hashes, as here.
+        for seed in (0_u64..4).map(|number| xxh3_64(&number.to_le_bytes())) {
+            let hash = |key: &String| line_of(key.as_bytes(), 1 << 32, seed);
+            let mut hashes: Vec<_> = keys.iter().map(hash).collect();
+            let mut counts = [[0; 256]; 2];
+            for (line, tag) in &hashes {
+                counts[0][*line as usize >> 24] += 1;
+                counts[1][*tag as usize & 255] += 1;
+            }
+            let mean = keys.len() / 256;
+            let is_near = |count: &usize| count.abs_diff(mean) < mean / 2;
+            assert!(counts.as_flattened().iter().all(is_near), "{counts:?}");
+            hashes.sort_unstable();
+            hashes.dedup();
+            assert_eq!(hashes.len(), keys.len());
+        }
+    }
+
     #[test]
     fn a_seed_depends_on_every_host_and_capture() {
         let keys = |last: &str| section(&["a.example".to_owned(), last.to_owned()]);

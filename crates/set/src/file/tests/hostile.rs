@@ -21,15 +21,15 @@ fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn a_version_from_the_future_asks_for_an_update() {
-    let error = opened(with_header(&[(at!(version), &[8])])).unwrap_err();
+    let error = opened(with_header(&[(at!(version), &[9])])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a.set was made by a newer portcullis (format 8, this one reads up to 7): update portcullis"
+        "a.set was made by a newer portcullis (format 9, this one reads up to 8): update portcullis"
     );
     // The rest of a future header is arbitrary.
     let future = with_header(&[(at!(version), &[0xFF; 4]), (at!(sections), &[0xFF; 4_000])]);
     assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
-    for older in 0..7 {
+    for older in 0..8 {
         let error = opened(with_header(&[(at!(version), &[older])])).unwrap_err();
         assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
     }

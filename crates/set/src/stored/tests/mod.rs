@@ -89,8 +89,8 @@ fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let samples = [sample::small, sample::with_history];
     let hashes = samples.map(|sample| [&RFC_9309, &GOOGLE].map(|it| set(sample(it)).hash()));
-    let small = [16_347_633_450_275_972_019, 17_011_561_198_801_321_790];
-    let with_history = [13_196_463_741_097_928_525, 18_352_380_128_515_074_978];
+    let small = [15_312_078_782_858_530_688, 11_854_044_078_960_080_293];
+    let with_history = [2_030_201_135_563_404_083, 12_076_809_494_817_865_893];
     assert_eq!(hashes, [small, with_history]);
 }
 
