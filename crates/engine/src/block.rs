@@ -75,12 +75,10 @@ impl Start {
     /// Starts to load what step 1 and, mostly, step 2 read of the rule set.
     #[inline(always)]
     pub fn prefetch(self, lines: &[Line]) {
-        // The last line if there is none: a branch would be mispredicted.
-        let last = lines.len().saturating_sub(1);
-        for number in [0, 1, 2] {
-            if let Some(line) = lines.get((self.0 as usize + number).min(last)) {
-                prefetch(&line.as_bytes()[0]);
-            }
+        // The last lines if there is none: a branch would be mispredicted.
+        let first = (self.0 as usize).min(lines.len().saturating_sub(3));
+        for line in lines.get(first..first + 3).unwrap_or_default() {
+            prefetch(&line.as_bytes()[0]);
         }
     }
 }
