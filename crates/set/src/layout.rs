@@ -310,7 +310,9 @@ fn word(bytes: &[u8], start: usize) -> u64 {
 #[inline(always)]
 pub(super) fn are_same_keys(one: &[u8], other: &[u8]) -> bool {
     match (words_of(one), words_of(other)) {
-        (Some(words), Some(others)) if one.len() == other.len() => words == others,
+        (Some([a, b, c, d]), Some([e, f, g, h])) if one.len() == other.len() => {
+            (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
+        }
         _ => one == other,
     }
 }

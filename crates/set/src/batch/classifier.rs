@@ -311,19 +311,20 @@ impl Classifier {
         let mut open = &mut policies[..];
         for host in hosts.iter_mut().rev() {
             let record = records[host.url()].as_ref();
-            let found = match (table, host.place, host.plain_key(record)) {
-                (Some(table), Place::Http | Place::Https, Some(key)) => {
-                    table.policies(&mut host.candidate, key)?
-                }
+            let found = match (table, host.plain_key(record)) {
+                (Some(table), Some(key)) => table.policies(&mut host.candidate, key)?,
                 _ => policies_of_other(table, host, written, record)?,
             };
             let policy = found[usize::from(host.place == Place::Https)];
-            if policy >= count && policy < NO_URL {
+            if (count..NO_URL).contains(&policy) {
                 return Err(self.unknown_policy());
             }
             let own;
             (open, own) = open.split_at_mut(host.url());
-            own.fill(policy);
+            match own {
+                [one] => *one = policy,
+                own => own.fill(policy),
+            }
         }
         Ok(())
     }

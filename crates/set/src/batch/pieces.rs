@@ -132,11 +132,13 @@ impl Host {
         self.key.length as usize
     }
 
-    /// Returns the key; `None` if it is not part of the record, which is that of the first URL.
+    /// Returns the key under which a host with this record is looked up; `None` if it is not part of
+    /// the record, or there is none.
     #[inline(always)]
     pub(super) fn plain_key<'r>(&self, record: &'r [u8]) -> Option<&'r [u8]> {
         // A written key begins far behind any record.
-        record.get(self.key.start as usize..)?.get(..self.key.length as usize)
+        let key = record.get(self.key.start as usize..)?.get(..self.key.length as usize);
+        key.filter(|_| self.place != Place::Other)
     }
 
     /// Returns scheme and key.

@@ -296,10 +296,10 @@ impl<'s> HostTable<'s> {
             (line, lines_left) = (self.set.line_behind(line), lines_left - 1);
         };
         let start = candidate.0.wrapping_sub(1) as usize;
-        let end = start.wrapping_add(host::HEAD_WORDS + key_bytes / 4);
-        if let Some(words) = self.hosts.get(start..=end) {
-            prefetch(&words[0].as_bytes()[0]);
-            prefetch(&words[words.len() - 1].as_bytes()[0]);
+        for word in [start, start.wrapping_add(host::HEAD_WORDS + key_bytes / 4)] {
+            if let Some(word) = self.hosts.get(word) {
+                prefetch(&word.as_bytes()[0]);
+            }
         }
         Ok(candidate)
     }
