@@ -89,6 +89,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             Arc::clone(&classifier),
             |session, piece, Sorted { records, counts }| {
                 records.clear();
+                records.counts_only = !prints_records;
                 counts.clear(agents, hosts_max);
                 if has_account {
                     counts.ask_preferences(labels.len());
@@ -112,9 +113,6 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                 }
                 kept += filtered.kept;
                 unstated += records.unstated_records;
-                if !prints_records {
-                    records.kept.clear();
-                }
                 let kept = (Some(&mut kept_output), &mut records.kept);
                 let aside = [
                     (unknown.as_mut(), &mut records.unknown),

@@ -4,7 +4,7 @@
 //! the hosts that are counted one by one, in each piece that is being decided.
 
 use portcullis_dialect::Label;
-use portcullis_report::filter::{Fate, Plan};
+use portcullis_report::filter::Plan;
 use portcullis_report::{Account, Counts, Detail, Drops, Filtered, Run, Selection};
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
@@ -62,11 +62,9 @@ impl Collect for Counted {
         rows.counts.add_block(urls, 0, session)?;
         rows.counts.add_preferences(session);
         rows.drops.add_block(&self.plan, urls, session);
-        for (verdict, is_unstated) in self.plan.verdicts(session) {
-            rows.filtered.kept += u64::from(self.plan.fate(verdict) == Fate::Keep);
-            rows.filtered.unstated =
-                rows.filtered.unstated.map(|count| count + u64::from(is_unstated));
-        }
+        rows.filtered.kept += self.plan.kept(&self.plan.verdicts(session));
+        rows.filtered.unstated =
+            rows.filtered.unstated.map(|count| count + self.plan.unstated(session));
         Ok(())
     }
 

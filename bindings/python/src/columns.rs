@@ -190,7 +190,7 @@ impl Collect for Allowed {
         session: &mut Session,
         rows: &mut BooleanBuilder,
     ) -> Result<(), Damage> {
-        for (verdict, _) in self.0.verdicts(session) {
+        for verdict in self.0.verdicts(session) {
             rows.append_value(verdict == Verdict::Allow);
         }
         Ok(())

@@ -164,6 +164,11 @@ impl Counts {
         self.preferences.as_deref()
     }
 
+    /// Returns the number of records that are not URLs.
+    pub(crate) fn invalid(&self) -> u64 {
+        self.agents.first().map_or(0, |agent| agent.verdict(Verdict::Invalid))
+    }
+
     /// Returns the number of records whose host or state must be looked up, by the counts so far.
     #[inline]
     fn rare(&self) -> u64 {

@@ -63,7 +63,7 @@ pub struct Drops {
 impl Drops {
     /// Counts the block that `session` decided last.
     pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, block: &[R], session: &Session) {
-        let causes: Vec<Option<Cause>> = plan.causes(session).collect();
+        let causes = plan.causes(session);
         causes.iter().flatten().for_each(|cause| self.causes[*cause as usize] += 1);
         let mut origins = session.origins(block).peekable();
         while let Some((first, _, host)) = origins.next() {

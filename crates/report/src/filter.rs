@@ -5,6 +5,8 @@
 //! the record ([`Quantifier`]). A [`Plan`] has the destination for each of the four verdicts. An empty
 //! record is invalid.
 
+use std::ops::Range;
+
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_io::input::Record;
@@ -70,36 +72,52 @@ impl Purpose {
 }
 
 impl Plan {
-    /// Combines the verdicts of all agents on a record. Without agents, no record is allowed. With
-    /// a purpose, there must be a preference for each agent.
-    ///
-    /// # Panics
-    ///
-    /// If preferences are missing.
-    #[inline]
-    pub fn verdict(&self, decisions: &[Decision], preferences: &[Preference]) -> Verdict {
-        let agents = 0..decisions.len();
-        self.of_agents(agents.map(|agent| self.of_agent(agent, decisions, preferences)))
+    /// Returns the verdict of each record in the session's last block. If the block is also decided
+    /// as of now, an agent must be allowed at both times.
+    pub fn verdicts(&self, session: &Session) -> Vec<Verdict> {
+        let agents = session.classifier().answers_per_record();
+        let decisions = session.decisions();
+        let (then, now) = answers(session);
+        if agents == 1 && now.is_none() && self.purpose.is_none() {
+            // Nothing to combine, and one byte to copy.
+            return decisions.iter().map(|decision| decision.verdict).collect();
+        }
+        let of_agent = |answer| {
+            let then = self.of_agent(answer, then);
+            now.map_or(then, |now| at_both_times(then, self.of_agent(answer, now)))
+        };
+        let records = 0..decisions.len() / agents;
+        records
+            .map(|record| self.of_agents((record * agents..(record + 1) * agents).map(of_agent)))
+            .collect()
     }
 
-    /// Returns the verdict for one agent, by access and the preference about the purpose.
+    /// Returns the number of records in the session's last block on which a preference is unstated.
+    pub fn unstated(&self, session: &Session) -> u64 {
+        let (then, now) = answers(session);
+        let agents = session.classifier().answers_per_record();
+        let is_unstated = |record: &usize| {
+            let preferences = |(_, preferences): Answers<'_>| {
+                preferences[record * agents..][..agents].contains(&Preference::Unstated)
+            };
+            preferences(then) || now.is_some_and(preferences)
+        };
+        (0..then.1.len() / agents).filter(is_unstated).count() as u64
+    }
+
+    /// Returns the verdict of one answer, by access and the preference about the purpose.
     #[inline]
-    fn of_agent(
-        &self,
-        agent: usize,
-        decisions: &[Decision],
-        preferences: &[Preference],
-    ) -> Verdict {
-        match (decisions[agent].verdict, self.purpose) {
-            (Verdict::Allow, Some(purpose)) if !purpose.allows(preferences[agent]) => {
+    fn of_agent(&self, answer: usize, (decisions, preferences): Answers<'_>) -> Verdict {
+        match (decisions[answer].verdict, self.purpose) {
+            (Verdict::Allow, Some(purpose)) if !purpose.allows(preferences[answer]) => {
                 Verdict::Disallow
             }
             (verdict, _) => verdict,
         }
     }
 
-    /// Combines the verdicts of the agents. If all must be allowed, one that is disallowed decides;
-    /// otherwise one that is unknown does.
+    /// Combines the verdicts of the agents. Without agents, no record is allowed. If all must be
+    /// allowed, one that is disallowed decides; otherwise one that is unknown does.
     #[inline]
     fn of_agents(&self, verdicts: impl Iterator<Item = Verdict>) -> Verdict {
         let (mut allowed, mut disallowed, mut unknown) = (false, false, false);
@@ -120,86 +138,49 @@ impl Plan {
         }
     }
 
-    /// Returns the verdict of each record in the session's last block, and whether a preference on
-    /// it is unstated. If the block is also decided as of now, an agent must be allowed at both times.
-    #[inline]
-    pub fn verdicts<'s>(
-        &'s self,
-        session: &'s Session,
-    ) -> impl ExactSizeIterator<Item = (Verdict, bool)> + 's {
-        let agents = session.classifier().answers_per_record();
-        let preferences = session.preferences();
-        let per_record = if preferences.is_empty() { 0 } else { agents };
-        let now = session.now();
-        session.decisions().chunks_exact(agents).enumerate().map(move |(place, decisions)| {
-            let preferences = &preferences[place * per_record..][..per_record];
-            match now {
-                None => {
-                    let is_unstated = preferences.contains(&Preference::Unstated);
-                    (self.verdict(decisions, preferences), is_unstated)
-                }
-                Some(now) => {
-                    let now_decisions = &now.decisions[place * agents..][..agents];
-                    let now_preferences = &now.preferences[place * per_record..][..per_record];
-                    self.and_now((decisions, preferences), (now_decisions, now_preferences))
-                }
-            }
-        })
-    }
-
-    /// Combines the verdicts on a record at its time and as of now: for each agent, then of all agents.
-    // Inlined, it would slow down every filter without times.
-    #[cold]
-    fn and_now(&self, then: Answers<'_>, now: Answers<'_>) -> (Verdict, bool) {
-        let both = (0..then.0.len()).map(|agent| {
-            let [then, now] = [then, now]
-                .map(|(decisions, preferences)| self.of_agent(agent, decisions, preferences));
-            at_both_times(then, now)
-        });
-        let is_unstated = [then, now].iter().any(|it| it.1.contains(&Preference::Unstated));
-        (self.of_agents(both), is_unstated)
-    }
-
     /// Returns why each record in the session's last block is not kept; `None` for a record that is.
-    pub fn causes<'s>(&'s self, session: &'s Session) -> impl Iterator<Item = Option<Cause>> + 's {
-        self.verdicts(session).enumerate().map(|(record, (verdict, _))| {
-            let cause = match verdict {
-                Verdict::Allow => Cause::Allowed,
-                Verdict::Disallow => self.cause_of_disallowed(session, record),
-                Verdict::Unknown => Cause::Unknown,
-                Verdict::Invalid => Cause::Invalid,
-            };
-            (self.fate(verdict) != Fate::Keep).then_some(cause)
-        })
+    pub fn causes(&self, session: &Session) -> Vec<Option<Cause>> {
+        let cause = |(record, verdict)| match verdict {
+            Verdict::Allow => Cause::Allowed,
+            Verdict::Disallow => self.cause_of_disallowed(session, record),
+            Verdict::Unknown => Cause::Unknown,
+            Verdict::Invalid => Cause::Invalid,
+        };
+        let verdicts = self.verdicts(session).into_iter().enumerate();
+        verdicts.map(|it| (self.fate(it.1) != Fate::Keep).then(|| cause(it))).collect()
     }
 
     /// Returns why a record is disallowed. The cause of an agent is that at the record's time, or else
     /// that of now. If all agents must be allowed, it is the worst of their causes; if one is enough,
     /// the best.
     fn cause_of_disallowed(&self, session: &Session, record: usize) -> Cause {
-        let records = self.verdicts(session).len();
-        let then = (session.decisions(), session.preferences());
-        let now = session.now().map(|now| (&now.decisions[..], &now.preferences[..]));
-        let at = |agent: usize, (decisions, preferences): Answers<'_>| {
-            let decisions = of_record(decisions, record, records);
-            let preferences = of_record(preferences, record, records);
-            match (self.of_agent(agent, decisions, preferences), decisions[agent].verdict) {
-                (Verdict::Disallow, Verdict::Allow) => match preferences[agent] {
-                    Preference::Unstated => Some(Cause::NotStated),
-                    _ => Some(Cause::NotPermitted),
-                },
-                (Verdict::Disallow, _) => Some(Cause::Disallowed),
-                _ => None,
-            }
+        let (then, now) = answers(session);
+        let at = |answer: usize, answers: Answers<'_>| match (
+            self.of_agent(answer, answers),
+            answers.0[answer].verdict,
+        ) {
+            (Verdict::Disallow, Verdict::Allow) => match answers.1[answer] {
+                Preference::Unstated => Some(Cause::NotStated),
+                _ => Some(Cause::NotPermitted),
+            },
+            (Verdict::Disallow, _) => Some(Cause::Disallowed),
+            _ => None,
         };
         let agents = session.classifier().answers_per_record();
-        let causes = (0..agents)
-            .filter_map(|agent| at(agent, then).or_else(|| now.and_then(|now| at(agent, now))));
+        let causes = (record * agents..(record + 1) * agents)
+            .filter_map(|answer| at(answer, then).or_else(|| now.and_then(|now| at(answer, now))));
         let cause = match self.quantifier {
             Quantifier::All => causes.min(),
             Quantifier::Any => causes.max(),
         };
         cause.unwrap_or(Cause::Disallowed)
+    }
+
+    /// Returns the number of records with these verdicts that are kept.
+    pub fn kept(&self, verdicts: &[Verdict]) -> u64 {
+        let is_kept = |verdict: &Verdict| self.fate(*verdict) == Fate::Keep;
+        let kept = Verdict::ALL.into_iter().filter(is_kept);
+        kept.map(|kept| verdicts.iter().filter(|it| **it == kept).count() as u64).sum()
     }
 
     /// Returns the destination of a record with this verdict.
@@ -215,14 +196,14 @@ impl Plan {
     }
 }
 
-/// Returns the answers on one of some records.
-fn of_record<T>(answers: &[T], record: usize, records: usize) -> &[T] {
-    let each = answers.len() / records;
-    &answers[record * each..][..each]
-}
-
-/// The decisions on some records, and the preferences if a purpose is asked about, by agent.
+/// The decisions on a block at one time, and the preferences if a purpose is asked about.
 type Answers<'a> = (&'a [Decision], &'a [Preference]);
+
+/// Returns the answers on the session's last block, and those as of now if they are asked for.
+fn answers(session: &Session) -> (Answers<'_>, Option<Answers<'_>>) {
+    let now = session.now().map(|now| (&now.decisions[..], &now.preferences[..]));
+    ((session.decisions(), session.preferences()), now)
+}
 
 /// Combines the verdicts of an agent at two times. One that is known to be disallowed at either time
 /// is disallowed, whatever is unknown about the other.
@@ -237,6 +218,8 @@ fn at_both_times(one: Verdict, other: Verdict) -> Verdict {
 pub struct Output {
     /// The kept records.
     pub kept: Encoded,
+    /// Whether kept records are counted and not written to `kept`, because no output takes them.
+    pub counts_only: bool,
     /// The number of kept records.
     pub kept_records: u64,
     /// The number of records for which an allowed agent's use is not stated.
@@ -259,6 +242,22 @@ impl Output {
             drops.clear();
         }
     }
+
+    /// Counts the session's last block, and returns the verdicts of its records.
+    fn count_block(
+        &mut self,
+        block: &[Record<'_>],
+        plan: &Plan,
+        session: &Session,
+    ) -> Vec<Verdict> {
+        let verdicts = plan.verdicts(session);
+        self.kept_records += plan.kept(&verdicts);
+        self.unstated_records += plan.unstated(session);
+        if let Some(drops) = &mut self.drops {
+            drops.add_block(plan, block, session);
+        }
+        verdicts
+    }
 }
 
 /// Appends the whole records of a chunk to their destinations. A last record without an end gets
@@ -276,40 +275,60 @@ pub fn write_chunk(
     out: &mut Output,
 ) -> Result<(), ChunkError> {
     let list = piece.rows().list();
-    // Records of text are contiguous, and a run of kept records is copied at once.
-    let joined = piece.rows().text();
-    // The start of the run of kept records that are not written yet.
-    let mut run = 0;
-    let mut start = 0;
+    let mut kept = Kept { list, joined: piece.rows().text(), run: 0..0 };
+    let sets_aside = [plan.unknown, plan.invalid].contains(&Fate::Aside);
     piece.read(0, |block, rejects| {
         decide_block(block, session, counts, rejects)?;
-        for (record, (verdict, is_unstated)) in block.iter().zip(plan.verdicts(session)) {
-            let end = start + record.whole().len();
-            out.unstated_records += u64::from(is_unstated);
-            match (plan.fate(verdict), joined) {
-                (Fate::Keep, Some(_)) => out.kept_records += 1,
-                (Fate::Keep, None) => {
-                    out.kept_records += 1;
-                    push_with_end(record.whole(), list, &mut out.kept.text);
-                }
-                (_, joined) => {
-                    let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
-                    out.kept.text.extend_from_slice(kept);
-                    run = end;
-                    set_aside(record, verdict, list, plan, out);
-                }
-            }
-            start = end;
+        let verdicts = out.count_block(block, plan, session);
+        if !out.counts_only {
+            kept.add_block(block, plan, &verdicts, &mut out.kept.text);
         }
-        if let Some(drops) = &mut out.drops {
-            drops.add_block(plan, block, session);
+        if sets_aside {
+            set_aside(block, plan, &verdicts, list, out);
         }
         Ok::<bool, ChunkError>(true)
     })?;
-    if let Some(chunk) = joined {
-        push_with_end(&chunk[run..start], list, &mut out.kept.text);
-    }
+    kept.finish(&mut out.kept.text);
     Ok(session.classifier().set().is_whole()?)
+}
+
+/// Copies the records that are kept.
+struct Kept<'c> {
+    list: &'c List,
+    /// The records, one after the other, if they are text. A run of kept records is then copied at
+    /// once.
+    joined: Option<&'c [u8]>,
+    /// The run of kept records that are not copied yet.
+    run: Range<usize>,
+}
+
+impl Kept<'_> {
+    fn add_block(
+        &mut self,
+        block: &[Record<'_>],
+        plan: &Plan,
+        verdicts: &[Verdict],
+        out: &mut Vec<u8>,
+    ) {
+        for (record, &verdict) in block.iter().zip(verdicts) {
+            let end = self.run.end + record.whole().len();
+            match (plan.fate(verdict), self.joined) {
+                (Fate::Keep, Some(_)) => self.run.end = end,
+                (Fate::Keep, None) => push_with_end(record.whole(), self.list, out),
+                (_, joined) => {
+                    out.extend_from_slice(joined.map_or(b"", |joined| &joined[self.run.clone()]));
+                    self.run = end..end;
+                }
+            }
+        }
+    }
+
+    /// Copies the last run. A last record without an end gets one.
+    fn finish(self, out: &mut Vec<u8>) {
+        if let Some(joined) = self.joined {
+            push_with_end(&joined[self.run], self.list, out);
+        }
+    }
 }
 
 /// Copies the rows of a row group to their destinations, with all their columns.
@@ -335,21 +354,15 @@ pub fn write_rows(
     let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
     piece.read(0, |block, rejects| {
         decide_block(block, session, counts, rejects)?;
-        for (verdict, is_unstated) in plan.verdicts(session) {
-            out.unstated_records += u64::from(is_unstated);
-            outputs.push(match (plan.fate(verdict), verdict) {
-                (Fate::Keep, _) => 1,
-                (Fate::Aside, Verdict::Unknown) => 2,
-                (Fate::Aside, _) => 3,
-                (Fate::Drop, _) => 0,
-            });
-        }
-        if let Some(drops) = &mut out.drops {
-            drops.add_block(plan, block, session);
-        }
+        let verdicts = out.count_block(block, plan, session).into_iter();
+        outputs.extend(verdicts.map(|verdict| match (plan.fate(verdict), verdict) {
+            (Fate::Keep, _) => 1,
+            (Fate::Aside, Verdict::Unknown) => 2,
+            (Fate::Aside, _) => 3,
+            (Fate::Drop, _) => 0,
+        }));
         Ok::<bool, ChunkError>(true)
     })?;
-    out.kept_records += outputs.iter().filter(|&&output| output == 1).count() as u64;
     let groups = keep::<ChunkError>(part, &outputs, 3)?;
     let Output { kept, unknown, invalid, .. } = out;
     for (output, group) in [kept, unknown, invalid].into_iter().zip(groups) {
@@ -358,17 +371,23 @@ pub fn write_rows(
     Ok(session.classifier().set().is_whole()?)
 }
 
-/// Appends a record that is not kept to the output for its verdict, if it is to be set aside.
-#[inline]
-fn set_aside(record: &Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
-    if plan.fate(verdict) != Fate::Aside {
-        return;
+/// Appends the records that are set aside to the outputs for their verdicts.
+fn set_aside(
+    block: &[Record<'_>],
+    plan: &Plan,
+    verdicts: &[Verdict],
+    list: &List,
+    out: &mut Output,
+) {
+    for (record, &verdict) in block.iter().zip(verdicts) {
+        if plan.fate(verdict) == Fate::Aside {
+            let file = match verdict {
+                Verdict::Unknown => &mut out.unknown.text,
+                _ => &mut out.invalid.text,
+            };
+            push_with_end(record.whole(), list, file);
+        }
     }
-    let file = match verdict {
-        Verdict::Unknown => &mut out.unknown.text,
-        _ => &mut out.invalid.text,
-    };
-    push_with_end(record.whole(), list, file);
 }
 
 /// Appends records, and an end if the last record lacks one.
@@ -380,20 +399,17 @@ fn push_with_end(records: &[u8], list: &List, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::decision::Reason;
 
     #[test]
     fn unknown_or_invalid_for_one_agent_is_never_allowed() {
         let (unknown, invalid) = (Fate::Drop, Fate::Drop);
-        let allowed = Decision::without_rule(Verdict::Allow, Reason::NoRule);
         for quantifier in [Quantifier::All, Quantifier::Any] {
             let plan = Plan { quantifier, invert: false, unknown, invalid, purpose: None };
-            assert_eq!(plan.verdict(&[], &[]), Verdict::Disallow);
-            for (decision, expected) in
-                [(Decision::UNKNOWN, Verdict::Unknown), (Decision::INVALID, Verdict::Invalid)]
-            {
-                assert_eq!(plan.verdict(&[allowed, decision], &[]), expected);
-                assert_eq!(plan.verdict(&[Decision::UNKNOWN, decision], &[]), expected);
+            let combined = |verdicts: &[Verdict]| plan.of_agents(verdicts.iter().copied());
+            assert_eq!(combined(&[]), Verdict::Disallow);
+            for verdict in [Verdict::Unknown, Verdict::Invalid] {
+                assert_eq!(combined(&[Verdict::Allow, verdict]), verdict);
+                assert_eq!(combined(&[Verdict::Unknown, verdict]), verdict);
             }
         }
     }

@@ -279,11 +279,12 @@ pub fn decide_block(
             session.classify_as(block, times.unwrap_or_default(), &agents)?
         }
     };
+    let invalid = counts.invalid();
     counts.add_block(block, bytes(block), session)?;
     counts.add_preferences(session);
     if session.classifier().has_agent_per_record() {
         counts.add_record_agents(block, session);
     }
-    rejects.add_block(block, session);
+    rejects.add_counted(block, session, counts.invalid() > invalid);
     Ok(())
 }

@@ -106,9 +106,23 @@ impl Rejects {
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
     }
 
+    /// Counts the records of a block that `session` classified last. `has_invalid` is false only if
+    /// all of them are URLs.
+    #[inline]
+    pub(crate) fn add_counted(
+        &mut self,
+        block: &[Record<'_>],
+        session: &Session,
+        has_invalid: bool,
+    ) {
+        match has_invalid || self.keeps_all {
+            true => self.add_block(block, session),
+            false => self.records += block.len() as u64,
+        }
+    }
+
     /// Counts the records of the block that `session` classified last, and notes the ones that are
     /// not URLs.
-    #[inline]
     pub fn add_block(&mut self, block: &[Record<'_>], session: &Session) {
         if !self.keeps_all && block.iter().all(is_blank) {
             // Records without a byte are no URLs, and no samples.

@@ -13,6 +13,7 @@
 //! assert_eq!(texts, [&b"a"[..], b"", b"b"]);
 //! ```
 
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use wide::u8x16;
 
 use crate::access::UnixSeconds;
@@ -169,63 +170,103 @@ impl<'a> Records<'a> {
         Records { chunk, start: 0, terminator, seen: 0, ends: 0 }
     }
 
-    /// Returns the position of the next terminator.
-    #[inline]
-    fn next_end(&mut self) -> Option<usize> {
-        while self.ends == 0 {
-            let rest = &self.chunk[self.seen..];
-            if rest.is_empty() {
-                return None;
-            }
-            // The last window may begin with bytes that are already scanned.
-            self.ends = match (rest.first_chunk(), self.chunk.last_chunk()) {
-                (Some(window), _) => places(window, self.terminator.byte()),
-                (None, Some(window)) => {
-                    let again = WINDOW_BYTES - rest.len();
-                    places(window, self.terminator.byte()) >> again << again
-                }
-                (None, None) => {
-                    let mut window = [!self.terminator.byte(); WINDOW_BYTES];
-                    window[WINDOW_BYTES - rest.len()..].copy_from_slice(rest);
-                    places(&window, self.terminator.byte())
-                }
-            };
-            self.seen += rest.len().min(WINDOW_BYTES);
-        }
-        let place = self.ends.trailing_zeros() as usize;
-        self.ends &= self.ends - 1;
-        // A window ends with the last scanned byte.
-        Some(self.seen + place - WINDOW_BYTES)
+    /// Returns the bytes after the last record that was returned.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.chunk[self.start..]
     }
 
-    /// Returns the last record, which has no terminator.
+    /// Appends the next [`RECORDS_AT_ONCE`] records to `block`, or as many as there are.
+    // All ends are found before the first record is made: each loop then has its state in registers.
+    pub(crate) fn fill(&mut self, block: &mut Vec<Record<'a>>) {
+        let mut ends = [0; RECORDS_AT_ONCE];
+        let count = self.find_ends(&mut ends);
+        block.extend(ends[..count].iter().map(|&end| self.take_up_to(end)));
+        if count < ends.len() {
+            block.extend(self.take_last());
+        }
+    }
+
+    /// Writes the positions after the next terminators to `found`. Returns their number, which is
+    /// the length of `found` unless the chunk has no more.
+    #[inline]
+    fn find_ends(&mut self, found: &mut [usize]) -> usize {
+        let (chunk, byte) = (self.chunk, self.terminator.byte());
+        let (mut seen, mut ends, mut count) = (self.seen, self.ends, 0);
+        loop {
+            while ends != 0
+                && let Some(end) = found.get_mut(count)
+            {
+                // A window ends with the last scanned byte.
+                *end = seen + 1 + ends.trailing_zeros() as usize - WINDOW_BYTES;
+                ends &= ends - 1;
+                count += 1;
+            }
+            let rest = &chunk[seen..];
+            if ends != 0 || rest.is_empty() {
+                (self.seen, self.ends) = (seen, ends);
+                return count;
+            }
+            ends = match rest.first_chunk() {
+                Some(window) => places(window, byte),
+                None => places_at_end(chunk, rest.len(), byte),
+            };
+            seen += rest.len().min(WINDOW_BYTES);
+        }
+    }
+
+    /// Takes the record that ends with the terminator before `end`.
+    #[inline]
+    fn take_up_to(&mut self, end: usize) -> Record<'a> {
+        let has_cr = self.terminator == Terminator::LineFeed
+            && end - self.start >= 2
+            && self.chunk[end - 2] == b'\r';
+        self.take(end - self.start, 1 + u8::from(has_cr))
+    }
+
+    /// Takes the last record, which has no terminator.
     #[cold]
-    fn without_end(&mut self) -> Option<Record<'a>> {
-        let whole = &self.chunk[self.start..];
-        self.start = self.chunk.len();
-        (!whole.is_empty()).then_some(Record::plain(whole, 0))
+    fn take_last(&mut self) -> Option<Record<'a>> {
+        let bytes = self.rest().len();
+        (bytes > 0).then(|| self.take(bytes, 0))
+    }
+
+    /// Takes the next `bytes` as a record, whose end has `end_bytes` of them.
+    ///
+    /// For formats that find the ends of records themselves; they use no other method.
+    #[inline]
+    pub(crate) fn take(&mut self, bytes: usize, end_bytes: u8) -> Record<'a> {
+        let whole = &self.chunk[self.start..][..bytes];
+        self.start += bytes;
+        Record::plain(whole, end_bytes)
     }
 }
 
 impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
-    #[inline]
     fn next(&mut self) -> Option<Record<'a>> {
-        let Some(end) = self.next_end() else {
-            return self.without_end();
-        };
-        let whole = &self.chunk[self.start..=end];
-        self.start = end + 1;
-        let end_bytes = match (self.terminator, whole) {
-            (Terminator::LineFeed, [.., b'\r', _]) => 2,
-            _ => 1,
-        };
-        Some(Record::plain(whole, end_bytes))
+        let mut end = [0];
+        match self.find_ends(&mut end) {
+            0 => self.take_last(),
+            _ => Some(self.take_up_to(end[0])),
+        }
     }
 }
 
 impl std::iter::FusedIterator for Records<'_> {}
+
+/// Returns the places of `byte` in the window that ends with the chunk, of which the last `new` bytes
+/// are not scanned yet.
+#[cold]
+fn places_at_end(chunk: &[u8], new: usize, byte: u8) -> u64 {
+    let again = WINDOW_BYTES - new;
+    let window = chunk.last_chunk().copied().unwrap_or_else(|| {
+        let mut window = [!byte; WINDOW_BYTES];
+        window[again..].copy_from_slice(chunk);
+        window
+    });
+    places(&window, byte) >> again << again
+}
 
 /// Returns a bit for each position of `byte` in a window.
 #[inline]
@@ -237,16 +278,36 @@ fn places(window: &[u8; WINDOW_BYTES], byte: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
 
     type Parts<'a> = Vec<(&'a [u8], &'a [u8])>;
 
+    /// Splits in blocks, which is checked against one record at a time.
     fn split(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
-        let records = Records::new(chunk, terminator);
-        let whole: Vec<u8> =
-            records.clone().flat_map(|record| record.whole().iter().copied()).collect();
-        assert_eq!(whole, chunk, "the records joined are the chunk");
-        records.map(|record| (record.text(), record.end())).collect()
+        let (mut records, mut all) = (Records::new(chunk, terminator), Vec::new());
+        loop {
+            let before = all.len();
+            records.fill(&mut all);
+            assert!(all.len() - before <= RECORDS_AT_ONCE);
+            if all.len() == before {
+                break;
+            }
+        }
+        assert_eq!(Records::new(chunk, terminator).collect::<Vec<_>>(), all);
+        all.iter().map(|record| (record.text(), record.end())).collect()
+    }
+
+    /// Splits byte by byte.
+    fn split_simply(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
+        let records = chunk.split_inclusive(|&byte| byte == terminator.byte());
+        let end_bytes = |record: &[u8]| match (terminator, record) {
+            (Terminator::LineFeed, [.., b'\r', b'\n']) => 2,
+            (Terminator::LineFeed, [.., b'\n']) | (Terminator::Nul, [.., 0]) => 1,
+            _ => 0,
+        };
+        records.map(|record| record.split_at(record.len() - end_bytes(record))).collect()
     }
 
     #[test]
@@ -285,21 +346,22 @@ mod tests {
     }
 
     #[test]
-    fn every_end_is_found_wherever_windows_lie() {
+    fn blocks_are_split_like_byte_by_byte_wherever_windows_and_blocks_end() {
         let mut state = 1_u32;
-        for bytes in 0..300 {
-            for sparseness in [2, 5, 40, 200] {
-                let chunk: Vec<u8> = std::iter::repeat_with(|| {
-                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    if (state >> 16).is_multiple_of(sparseness) { b'\n' } else { b'a' }
-                })
-                .take(bytes)
-                .collect();
-                let parts = split(&chunk, Terminator::LineFeed);
-                let expected: Vec<&[u8]> = chunk.split_inclusive(|&it| it == b'\n').collect();
-                assert_eq!(parts.len(), expected.len());
-                for ((text, end), expected) in parts.into_iter().zip(expected) {
-                    assert_eq!([text, end].concat(), expected);
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        for bytes in 0..400 {
+            for sparseness in [1, 2, 5, 40, 200] {
+                let mut byte = || match next().is_multiple_of(sparseness) {
+                    true => b"\n\0"[next() as usize % 2],
+                    false => b"\r\raaaa"[next() as usize % 6],
+                };
+                let chunk: Vec<u8> = iter::repeat_with(&mut byte).take(bytes).collect();
+                for terminator in [Terminator::LineFeed, Terminator::Nul] {
+                    let expected = split_simply(&chunk, terminator);
+                    assert_eq!(split(&chunk, terminator), expected, "{chunk:?}");
                 }
             }
         }

@@ -64,6 +64,7 @@ mod rows;
 mod tests;
 mod values;
 
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,6 +78,7 @@ pub(crate) use detect::{Detected, detect};
 pub(crate) use framing::Framing;
 pub use host::{HostConfig, given_host};
 use parquet::ParquetList;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::words;
 pub use rows::Rows;
 pub use values::{AgentPlace, AtConfig, AtPlace};
@@ -338,12 +340,6 @@ impl List {
         !matches!(self.framing, Framing::Byte(_))
     }
 
-    /// Whether each record is its URL.
-    #[inline]
-    fn is_plain(&self) -> bool {
-        matches!(self.place, Place::Text) && self.hosts.is_none()
-    }
-
     pub(crate) fn framing(&self) -> Framing {
         self.framing
     }
@@ -371,91 +367,58 @@ impl List {
             }
         }
     }
-}
 
-/// The records of a chunk of text, in order. Concatenated, they are the chunk.
-struct TextRecords<'c> {
-    list: &'c List,
-    /// The bytes after the last record, for formats that are not split by `lines`.
-    rest: &'c [u8],
-    lines: Records<'c>,
-    arena: &'c Arena,
-}
-
-impl<'c> Iterator for TextRecords<'c> {
-    type Item = Record<'c>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Record<'c>> {
-        match self.list.is_plain() {
-            true => self.lines.next(),
-            false => self.next_with_place(),
-        }
-    }
-}
-
-impl<'c> TextRecords<'c> {
-    /// Splits `chunk`, which begins at a record.
-    fn new(list: &'c List, chunk: &'c [u8], arena: &'c Arena) -> TextRecords<'c> {
-        let terminator = match list.framing {
+    /// Splits a chunk of text, which begins at a record.
+    fn split<'c>(&self, chunk: &'c [u8]) -> Records<'c> {
+        let terminator = match self.framing {
             Framing::Byte(terminator) => terminator,
             _ => Terminator::LineFeed,
         };
-        TextRecords { list, rest: chunk, lines: Records::new(chunk, terminator), arena }
+        Records::new(chunk, terminator)
     }
 
-    /// Appends the next records to `block`, at most `records_max`.
-    #[inline]
-    fn fill(&mut self, block: &mut Vec<Record<'c>>, records_max: usize) {
-        // Plain lines are split in a separate loop.
-        match self.list.is_plain() {
-            true => block.extend(self.lines.by_ref().take(records_max)),
-            false => block.extend(self.by_ref().take(records_max)),
-        }
-    }
-
-    fn next_with_place(&mut self) -> Option<Record<'c>> {
-        let (arena, at) = (self.arena, &self.list.at);
-        let has_time = at.place == AtPlace::Record;
-        let (record, values) = match &self.list.place {
-            Place::Text => {
-                let record = self.lines.next()?;
-                (record, Values::of_url(Ok(record.url())))
+    /// Appends the next [`RECORDS_AT_ONCE`] of `records`, or as many as there are, to `block`.
+    fn fill<'c>(
+        &'c self,
+        records: &mut Records<'c>,
+        arena: &'c Arena,
+        block: &mut Vec<Record<'c>>,
+    ) {
+        let has_time = self.at.place == AtPlace::Record;
+        let complete = |record: Record<'c>, values: Values<'c>| {
+            values.of_record(record, self.at.is_asked(), self.hosts.as_ref(), arena)
+        };
+        let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
+            records.fill(block);
+            block.iter_mut().for_each(|record| *record = complete(*record, values(record.text())));
+        };
+        match &self.place {
+            Place::Text if self.hosts.is_none() => records.fill(block),
+            Place::Text => with_values(&|text| Values::of_url(Ok(text))),
+            Place::Fields(members) => with_values(&|text| members.read(text, arena)),
+            Place::Cdxj(members) => {
+                with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
-            // A file without rows.
-            Place::Rows => return None,
+            Place::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
+            Place::AccessLine(line) => with_values(&|text| line.read(text, arena)),
+            Place::LogWords => with_values(&|text| crawl::log(text, has_time)),
             Place::Columns(columns) => {
-                let row = columns.read(self.rest, arena)?;
-                self.rest = &self.rest[row.whole.len()..];
-                (Record::plain(row.whole, row.end_bytes), row.values)
+                let row = || {
+                    let row = columns.read(records.rest(), arena)?;
+                    Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
+                };
+                block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
             }
             Place::DumpLine => {
-                let (whole, end_bytes) = framing::dump_record(self.rest)?;
-                self.rest = &self.rest[whole.len()..];
-                let record = Record::plain(whole, end_bytes);
-                (record, Values::of_url(crawl::dump_url(record.text())))
+                let record = || {
+                    let (whole, end_bytes) = framing::dump_record(records.rest())?;
+                    let record = records.take(whole.len(), end_bytes);
+                    Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
+                };
+                block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));
             }
-            Place::Fields(members) => {
-                let record = self.lines.next()?;
-                (record, members.read(record.text(), arena))
-            }
-            Place::Cdxj(members) => {
-                let record = self.lines.next()?;
-                (record, crawl::cdxj(record.text(), members, has_time, arena))
-            }
-            Place::JournalWord => {
-                let record = self.lines.next()?;
-                (record, Values::of_url(crawl::journal_url(record.text())))
-            }
-            Place::AccessLine(line) => {
-                let record = self.lines.next()?;
-                (record, line.read(record.text(), arena))
-            }
-            Place::LogWords => {
-                let record = self.lines.next()?;
-                (record, crawl::log(record.text(), has_time))
-            }
-        };
-        Some(values.of_record(record, at.is_asked(), self.list.hosts.as_ref(), arena))
+            // A file without rows.
+            Place::Rows => {}
+        }
     }
 }

@@ -3,13 +3,13 @@
 //! [`Rows`] calls a function for blocks of records, in order. Text is split as it is read. The URLs
 //! of a Parquet file are decoded here, one batch at a time, so a chunk takes no more memory than its
 //! batch. A reader may stop early, for example because its output is full; [`Rows::rest`] is the
-//! record to go on with.
+//! place to go on from.
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::parquet::Part;
-use super::{Arena, List, TextRecords};
+use super::{Arena, List};
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
 
@@ -21,14 +21,14 @@ const ANSWER_BYTES: usize = 4 * SHOWN_BYTES_MAX;
 pub struct Rows<'c> {
     chunk: &'c Chunk,
     arena: &'c Arena,
-    /// The number of records before the next one.
+    /// The bytes before the next record, or the rows of a Parquet file.
     done: usize,
     is_stopped: bool,
 }
 
 impl<'c> Rows<'c> {
-    /// Returns the records of `chunk` after the first `done`. URLs with escapes are decoded into
-    /// `arena`.
+    /// Returns the records of `chunk` from a place on: 0, or what [`Rows::rest`] returned. URLs with
+    /// escapes are decoded into `arena`.
     pub fn new(chunk: &'c Chunk, arena: &'c Arena, done: usize) -> Rows<'c> {
         Rows { chunk, arena, done, is_stopped: false }
     }
@@ -50,7 +50,7 @@ impl<'c> Rows<'c> {
         self.chunk.part()
     }
 
-    /// Returns the number of records that were read, if reading stopped before the end.
+    /// Returns the place of the next record, if reading stopped before the end.
     pub fn rest(&self) -> Option<usize> {
         self.is_stopped.then_some(self.done)
     }
@@ -71,48 +71,57 @@ impl<'c> Rows<'c> {
         let arena = self.arena;
         self.is_stopped = false;
         let Some(part) = self.part() else {
-            let mut records = TextRecords::new(self.list(), self.chunk, arena);
-            if self.done > 0 {
-                records.nth(self.done - 1);
-            }
-            self.in_blocks(|block| records.fill(block, RECORDS_AT_ONCE), answers, &mut with)?;
+            let (list, chunk): (&List, &[u8]) = (self.list(), self.chunk);
+            let mut records = list.split(&chunk[self.done..]);
+            let fill = |block: &mut Vec<_>| {
+                list.fill(&mut records, arena, block);
+                chunk.len() - records.rest().len()
+            };
+            self.in_blocks(fill, |record| record.whole().len(), answers, &mut with)?;
             return Ok(());
         };
         let mut batches = part.batches(self.done)?;
+        let mut end = self.done;
         while let Some(urls) = batches.next_batch()? {
             let mut rows = (0..urls.len()).map(|row| urls.record(row, arena));
-            let fill = |block: &mut Vec<_>| block.extend(rows.by_ref().take(RECORDS_AT_ONCE));
-            if !self.in_blocks(fill, answers, &mut with)? {
+            let fill = |block: &mut Vec<_>| {
+                block.extend(rows.by_ref().take(RECORDS_AT_ONCE));
+                end += block.len();
+                end
+            };
+            if !self.in_blocks(fill, |_| 1, answers, &mut with)? {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Calls `with` for the blocks that `fill` makes. Returns whether `with` wants more.
+    /// Calls `with` for the blocks that `fill` makes. `fill` returns the place after a block, and
+    /// `size` how far a record moves it. Returns whether `with` wants more.
     #[inline]
     fn in_blocks<'b, E>(
         &mut self,
-        mut fill: impl FnMut(&mut Vec<Record<'b>>),
+        mut fill: impl FnMut(&mut Vec<Record<'b>>) -> usize,
+        size: impl Fn(&Record<'b>) -> usize,
         answers: usize,
         with: &mut impl FnMut(&[Record<'_>]) -> Result<bool, E>,
     ) -> Result<bool, E> {
         let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
         loop {
             block.clear();
-            fill(&mut block);
+            let end = fill(&mut block);
             if block.is_empty() {
                 return Ok(true);
             }
             let mut rest = &block[..];
             while !rest.is_empty() {
                 let (part, after) = rest.split_at(within_budget(rest, answers));
-                self.done += part.len();
+                rest = after;
                 if !with(part)? {
+                    self.done = end - rest.iter().map(size).sum::<usize>();
                     self.is_stopped = true;
                     return Ok(false);
                 }
-                rest = after;
             }
         }
     }
@@ -121,16 +130,17 @@ impl<'c> Rows<'c> {
 /// Returns the number of first records, at least one, whose answers fit the budget of a chunk.
 #[inline]
 fn within_budget(records: &[Record<'_>], answers: usize) -> usize {
-    let bytes = |record: &Record<'_>| {
-        answers.saturating_mul(record.whole().len().saturating_add(ANSWER_BYTES))
-    };
-    let mut budget = CHUNK_OUTPUT_BYTES_MAX;
-    let fits = |record: &&Record<'_>| match budget.checked_sub(bytes(record)) {
-        Some(left) => {
-            budget = left;
-            true
-        }
-        None => false,
-    };
-    records.iter().take_while(fits).count().max(1)
+    if answers == 0 {
+        return records.len();
+    }
+    let record_bytes_max = CHUNK_OUTPUT_BYTES_MAX / answers;
+    let bytes = |record: &Record<'_>| record.whole().len() + ANSWER_BYTES;
+    if records.iter().map(bytes).sum::<usize>() <= record_bytes_max {
+        return records.len();
+    }
+    let sums = records.iter().scan(0, |sum, record| {
+        *sum += bytes(record);
+        Some(*sum)
+    });
+    sums.take_while(|&sum| sum <= record_bytes_max).count().max(1)
 }
