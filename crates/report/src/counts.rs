@@ -10,7 +10,7 @@ use serde::ser::{Serialize, Serializer};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_io::input::Record;
+use portcullis_io::list::Block;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Session};
 
@@ -114,8 +114,10 @@ impl Counts {
         self.records += urls.len() as u64;
         self.bytes += bytes;
         for (place, agent) in self.agents.iter_mut().enumerate() {
-            for decision in decisions.iter().skip(place).step_by(agents) {
+            let mut answer = place;
+            while let Some(decision) = decisions.get(answer) {
                 agent.add(decision);
+                answer += agents;
             }
         }
         if self.rare() != rare {
@@ -126,7 +128,7 @@ impl Counts {
     }
 
     /// Counts the block that `session` decided last by the agent of each record.
-    pub fn add_record_agents(&mut self, block: &[Record<'_>], session: &Session) {
+    pub fn add_record_agents(&mut self, block: &Block<'_>, session: &Session) {
         let counts = self.record_agents.get_or_insert_default();
         counts.add_block(block, session, self.hosts_max > 0);
     }

@@ -5,8 +5,6 @@
 //! the record ([`Quantifier`]). A [`Plan`] has the destination for each of the four verdicts. An empty
 //! record is invalid.
 
-use std::ops::Range;
-
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_io::input::Record;
@@ -180,7 +178,11 @@ impl Plan {
     pub fn kept(&self, verdicts: &[Verdict]) -> u64 {
         let is_kept = |verdict: &Verdict| self.fate(*verdict) == Fate::Keep;
         let kept = Verdict::ALL.into_iter().filter(is_kept);
-        kept.map(|kept| verdicts.iter().filter(|it| **it == kept).count() as u64).sum()
+        // Sums of bytes, of which a vector has many.
+        let count =
+            |kept, part: &[Verdict]| part.iter().map(|it| u8::from(*it == kept)).sum::<u8>();
+        let parts = || verdicts.chunks(u8::MAX.into());
+        kept.flat_map(|kept| parts().map(move |part| u64::from(count(kept, part)))).sum()
     }
 
     /// Returns the destination of a record with this verdict.
@@ -218,7 +220,7 @@ fn at_both_times(one: Verdict, other: Verdict) -> Verdict {
 pub struct Output {
     /// The kept records.
     pub kept: Encoded,
-    /// Whether kept records are counted and not written to `kept`, because no output takes them.
+    /// Whether kept records are only counted, because no output takes them.
     pub counts_only: bool,
     /// The number of kept records.
     pub kept_records: u64,
@@ -275,60 +277,38 @@ pub fn write_chunk(
     out: &mut Output,
 ) -> Result<(), ChunkError> {
     let list = piece.rows().list();
-    let mut kept = Kept { list, joined: piece.rows().text(), run: 0..0 };
-    let sets_aside = [plan.unknown, plan.invalid].contains(&Fate::Aside);
+    // Records of text are contiguous, and a run of kept records is copied at once.
+    let joined = piece.rows().text();
+    // The start of the run of kept records that are not written yet.
+    let mut run = 0;
+    let mut start = 0;
+    let writes = !out.counts_only || [plan.unknown, plan.invalid].contains(&Fate::Aside);
     piece.read(0, |block, rejects| {
         decide_block(block, session, counts, rejects)?;
         let verdicts = out.count_block(block, plan, session);
-        if !out.counts_only {
-            kept.add_block(block, plan, &verdicts, &mut out.kept.text);
-        }
-        if sets_aside {
-            set_aside(block, plan, &verdicts, list, out);
+        for (record, verdict) in block.iter().zip(verdicts).filter(|_| writes) {
+            let end = start + record.whole().len();
+            match (plan.fate(verdict), joined) {
+                (Fate::Keep, Some(_)) => {}
+                (Fate::Keep, None) => push_with_end(record.whole(), list, &mut out.kept.text),
+                (_, joined) => {
+                    let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
+                    out.kept.text.extend_from_slice(kept);
+                    run = end;
+                    set_aside(record, verdict, list, plan, out);
+                }
+            }
+            start = end;
         }
         Ok::<bool, ChunkError>(true)
     })?;
-    kept.finish(&mut out.kept.text);
+    if let Some(chunk) = joined {
+        push_with_end(&chunk[run..start], list, &mut out.kept.text);
+    }
+    if out.counts_only {
+        out.kept.clear();
+    }
     Ok(session.classifier().set().is_whole()?)
-}
-
-/// Copies the records that are kept.
-struct Kept<'c> {
-    list: &'c List,
-    /// The records, one after the other, if they are text. A run of kept records is then copied at
-    /// once.
-    joined: Option<&'c [u8]>,
-    /// The run of kept records that are not copied yet.
-    run: Range<usize>,
-}
-
-impl Kept<'_> {
-    fn add_block(
-        &mut self,
-        block: &[Record<'_>],
-        plan: &Plan,
-        verdicts: &[Verdict],
-        out: &mut Vec<u8>,
-    ) {
-        for (record, &verdict) in block.iter().zip(verdicts) {
-            let end = self.run.end + record.whole().len();
-            match (plan.fate(verdict), self.joined) {
-                (Fate::Keep, Some(_)) => self.run.end = end,
-                (Fate::Keep, None) => push_with_end(record.whole(), self.list, out),
-                (_, joined) => {
-                    out.extend_from_slice(joined.map_or(b"", |joined| &joined[self.run.clone()]));
-                    self.run = end..end;
-                }
-            }
-        }
-    }
-
-    /// Copies the last run. A last record without an end gets one.
-    fn finish(self, out: &mut Vec<u8>) {
-        if let Some(joined) = self.joined {
-            push_with_end(&joined[self.run], self.list, out);
-        }
-    }
 }
 
 /// Copies the rows of a row group to their destinations, with all their columns.
@@ -371,23 +351,17 @@ pub fn write_rows(
     Ok(session.classifier().set().is_whole()?)
 }
 
-/// Appends the records that are set aside to the outputs for their verdicts.
-fn set_aside(
-    block: &[Record<'_>],
-    plan: &Plan,
-    verdicts: &[Verdict],
-    list: &List,
-    out: &mut Output,
-) {
-    for (record, &verdict) in block.iter().zip(verdicts) {
-        if plan.fate(verdict) == Fate::Aside {
-            let file = match verdict {
-                Verdict::Unknown => &mut out.unknown.text,
-                _ => &mut out.invalid.text,
-            };
-            push_with_end(record.whole(), list, file);
-        }
+/// Appends a record that is not kept to the output for its verdict, if it is to be set aside.
+#[inline]
+fn set_aside(record: &Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
+    if plan.fate(verdict) != Fate::Aside {
+        return;
     }
+    let file = match verdict {
+        Verdict::Unknown => &mut out.unknown.text,
+        _ => &mut out.invalid.text,
+    };
+    push_with_end(record.whole(), list, file);
 }
 
 /// Appends records, and an end if the last record lacks one.

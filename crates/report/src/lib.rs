@@ -67,10 +67,9 @@ pub use record_agents::RecordAgentCounts;
 pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
 pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
-use portcullis_io::access::UnixSeconds;
-use portcullis_io::input::{At, InputError, Record};
+use portcullis_io::input::{InputError, Record};
 use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_io::list::Rows;
+use portcullis_io::list::{Block, Rows};
 use portcullis_io::output::columns::Columns;
 use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
 use portcullis_io::output::{Added, TextRows};
@@ -104,7 +103,7 @@ impl<'p, 'c> Piece<'p, 'c> {
     pub fn read<E: From<InputError>>(
         &mut self,
         answers: usize,
-        mut with: impl FnMut(&[Record<'_>], &mut Rejects) -> Result<bool, E>,
+        mut with: impl FnMut(&Block<'_>, &mut Rejects) -> Result<bool, E>,
     ) -> Result<(), E> {
         self.rows.read(answers, |block| with(block, self.rejects))
     }
@@ -240,18 +239,6 @@ fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
 }
 
-/// Returns the times of a block, or `None` if its records are read without times.
-fn times(block: &[Record<'_>]) -> Option<Vec<Option<UnixSeconds>>> {
-    let time = |record: &Record<'_>| match record.at() {
-        At::NotAsked => None,
-        At::Missing => Some(None),
-        At::Time(time) => Some(Some(time)),
-    };
-    // All records of a run are read alike, so the first one says it for all.
-    time(block.first()?)?;
-    Some(block.iter().map(|record| time(record).flatten()).collect())
-}
-
 /// Decides a block of records, as of their times if they are read with times and for their agents if
 /// the classifier has an agent per record, and counts them.
 ///
@@ -264,18 +251,17 @@ fn times(block: &[Record<'_>]) -> Option<Vec<Option<UnixSeconds>>> {
 /// If the records have times and the set has no history.
 // Not marked for other crates to inline: the loops over records belong into this crate's one unit.
 pub fn decide_block(
-    block: &[Record<'_>],
+    block: &Block<'_>,
     session: &mut Session,
     counts: &mut Counts,
     rejects: &mut Rejects,
 ) -> Result<(), Damage> {
-    let times = times(block);
-    let times = times.as_deref().map(Times::Each);
+    let times = block.times().map(Times::Each);
     match (session.classifier().has_agent_per_record(), times) {
         (false, None) => session.classify(block)?,
         (false, Some(times)) => session.classify_at(block, times)?,
         (true, times) => {
-            let agents: Vec<&[u8]> = block.iter().map(Record::agent).collect();
+            let agents: Vec<&[u8]> = (0..block.len()).map(|record| block.agent(record)).collect();
             session.classify_as(block, times.unwrap_or_default(), &agents)?
         }
     };

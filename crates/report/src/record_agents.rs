@@ -5,7 +5,7 @@
 //! not recognised. The tables are bounded as those of unknown hosts are.
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_io::input::Record;
+use portcullis_io::list::Block;
 use portcullis_set::batch::Session;
 use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct RecordAgentCounts {
 
 impl RecordAgentCounts {
     /// Counts the block that `session` decided last. Without `tables`, only verdicts are counted.
-    pub fn add_block(&mut self, block: &[Record<'_>], session: &Session, tables: bool) {
+    pub fn add_block(&mut self, block: &Block<'_>, session: &Session, tables: bool) {
         let agents = session.classifier().agents().len();
         self.verdicts.resize(agents + 1, Default::default());
         let mut has_disallowed = false;
@@ -36,7 +36,7 @@ impl RecordAgentCounts {
             has_disallowed |= decision.verdict == Verdict::Disallow;
             // The agent without a name is the last one of the classifier.
             if tables && agent + 1 >= agents && decision.verdict != Verdict::Invalid {
-                let text = block[record].agent();
+                let text = block.agent(record);
                 let text = &text[..text.len().min(RECORD_AGENT_BYTES_CACHED_MAX)];
                 self.others.add(text, 1, SUMMARY_UNKNOWN_HOSTS_MAX);
             }
@@ -46,7 +46,7 @@ impl RecordAgentCounts {
         }
     }
 
-    fn add_hosts(&mut self, block: &[Record<'_>], session: &Session) {
+    fn add_hosts(&mut self, block: &Block<'_>, session: &Session) {
         let mut origins = session.origins(block).peekable();
         while let Some((first, _, host)) = origins.next() {
             let end = origins.peek().map_or(block.len(), |&(next, ..)| next);

@@ -46,7 +46,7 @@ use crate::kind::WrongKind;
 
 pub use crate::compression::Coding;
 pub use chunks::{Chunk, ChunkConfig, Chunks};
-pub use records::{At, Record, Records, Terminator};
+pub use records::{Record, Records, Terminator};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, STANDARD_INPUT, Source};
 pub(crate) use stream::Stream;

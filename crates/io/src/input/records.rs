@@ -13,10 +13,8 @@
 //! assert_eq!(texts, [&b"a"[..], b"", b"b"]);
 //! ```
 
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use wide::u8x16;
 
-use crate::access::UnixSeconds;
 use crate::list::Problem;
 
 /// The byte that ends a record.
@@ -39,32 +37,14 @@ impl Terminator {
     }
 }
 
-/// The time of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
-    /// Times are not read.
-    NotAsked,
-    /// The record has no time, or none that can be read.
-    Missing,
-    /// The time.
-    Time(UnixSeconds),
-}
-
-/// One record with its terminator, and the URL and the time in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One record with its terminator, and the URL in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record<'a> {
     whole: &'a [u8],
     url: &'a [u8],
-    /// The seconds of the time, or a number that is none.
-    at: u64,
-    /// The agent. A reference to its bytes, because records are copied often and most have none.
-    agent: Option<&'a &'a [u8]>,
     end_bytes: u8,
     problem: Option<Problem>,
 }
-
-const NOT_ASKED: u64 = u64::MAX;
-const MISSING: u64 = u64::MAX - 1;
 
 impl AsRef<[u8]> for Record<'_> {
     /// The URL of the record.
@@ -79,17 +59,18 @@ impl<'a> Record<'a> {
     #[inline]
     pub(crate) fn plain(whole: &'a [u8], end_bytes: u8) -> Record<'a> {
         let url = &whole[..whole.len() - usize::from(end_bytes)];
-        Record { whole, url, at: NOT_ASKED, agent: None, end_bytes, problem: None }
+        Record { whole, url, end_bytes, problem: None }
     }
 
-    /// Returns the record with a time that is read from it.
-    pub(crate) fn with_time(self, time: Option<UnixSeconds>) -> Record<'a> {
-        Record { at: time.map_or(MISSING, |time| time.0.min(MISSING - 1)), ..self }
-    }
-
-    /// Returns the record with an agent that is read from it.
-    pub(crate) fn with_agent(self, agent: Option<&'a &'a [u8]>) -> Record<'a> {
-        Record { agent, ..self }
+    /// Returns a record whose text is its URL, and which ends with the terminator.
+    #[inline]
+    fn ended_by(terminator: Terminator, whole: &'a [u8]) -> Record<'a> {
+        let (_, text) = whole.split_last().expect("the terminator");
+        let (url, end_bytes) = match text {
+            [text @ .., b'\r'] if terminator == Terminator::LineFeed => (text, 2),
+            text => (text, 1),
+        };
+        Record { whole, url, end_bytes, problem: None }
     }
 
     /// Returns the record with another URL.
@@ -112,22 +93,6 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn url(&self) -> &'a [u8] {
         self.url
-    }
-
-    /// Returns the time of the record.
-    #[inline]
-    pub fn at(&self) -> At {
-        match self.at {
-            NOT_ASKED => At::NotAsked,
-            MISSING => At::Missing,
-            seconds => At::Time(UnixSeconds(seconds)),
-        }
-    }
-
-    /// Returns the agent of the record; empty if it has none, or agents are not read.
-    #[inline]
-    pub fn agent(&self) -> &'a [u8] {
-        self.agent.map_or(b"", |agent| agent)
     }
 
     /// Returns the record without its terminator.
@@ -155,9 +120,9 @@ pub struct Records<'a> {
     chunk: &'a [u8],
     start: usize,
     terminator: Terminator,
-    /// The number of scanned bytes.
+    /// The end of the last scanned window, which may be after that of the chunk.
     seen: usize,
-    /// A bit for each terminator in the last 64 scanned bytes that has not been used.
+    /// A bit for each terminator in that window that has not been used.
     ends: u64,
 }
 
@@ -175,67 +140,50 @@ impl<'a> Records<'a> {
         &self.chunk[self.start..]
     }
 
-    /// Appends the next [`RECORDS_AT_ONCE`] records to `block`, or as many as there are.
-    // All ends are found before the first record is made: each loop then has its state in registers.
+    /// Writes the next records over those of `block`, and cuts it short if there are fewer.
     pub(crate) fn fill(&mut self, block: &mut Vec<Record<'a>>) {
-        let mut ends = [0; RECORDS_AT_ONCE];
-        let count = self.find_ends(&mut ends);
-        block.extend(ends[..count].iter().map(|&end| self.take_up_to(end)));
-        if count < ends.len() {
-            block.extend(self.take_last());
-        }
+        let count = self.split(block);
+        block.truncate(count);
     }
 
-    /// Writes the positions after the next terminators to `found`. Returns their number, which is
-    /// the length of `found` unless the chunk has no more.
+    /// Writes the next records over those of `block`. Returns their number, which is less than its
+    /// length only at the end of the chunk.
+    // One loop with its state in registers, which writes each record in place.
     #[inline]
-    fn find_ends(&mut self, found: &mut [usize]) -> usize {
-        let (chunk, byte) = (self.chunk, self.terminator.byte());
-        let (mut seen, mut ends, mut count) = (self.seen, self.ends, 0);
-        loop {
-            while ends != 0
-                && let Some(end) = found.get_mut(count)
-            {
-                // A window ends with the last scanned byte.
-                *end = seen + 1 + ends.trailing_zeros() as usize - WINDOW_BYTES;
+    fn split(&mut self, block: &mut [Record<'a>]) -> usize {
+        let (chunk, terminator) = (self.chunk, self.terminator);
+        let (mut start, mut seen, mut ends) = (self.start, self.seen, self.ends);
+        let mut places = block.iter_mut();
+        'full: loop {
+            while ends != 0 {
+                let Some(place) = places.next() else { break 'full };
+                let end = seen - WINDOW_BYTES + ends.trailing_zeros() as usize + 1;
                 ends &= ends - 1;
-                count += 1;
+                *place = Record::ended_by(terminator, &chunk[start..end]);
+                start = end;
             }
-            let rest = &chunk[seen..];
-            if ends != 0 || rest.is_empty() {
-                (self.seen, self.ends) = (seen, ends);
-                return count;
+            if seen >= chunk.len() {
+                if start < chunk.len()
+                    && let Some(place) = places.next()
+                {
+                    *place = Record::plain(&chunk[start..], 0);
+                    start = chunk.len();
+                }
+                break;
             }
-            ends = match rest.first_chunk() {
-                Some(window) => places(window, byte),
-                None => places_at_end(chunk, rest.len(), byte),
-            };
-            seen += rest.len().min(WINDOW_BYTES);
+            ends = places_in(&chunk[seen..], terminator.byte());
+            seen += WINDOW_BYTES;
         }
-    }
-
-    /// Takes the record that ends with the terminator before `end`.
-    #[inline]
-    fn take_up_to(&mut self, end: usize) -> Record<'a> {
-        let has_cr = self.terminator == Terminator::LineFeed
-            && end - self.start >= 2
-            && self.chunk[end - 2] == b'\r';
-        self.take(end - self.start, 1 + u8::from(has_cr))
-    }
-
-    /// Takes the last record, which has no terminator.
-    #[cold]
-    fn take_last(&mut self) -> Option<Record<'a>> {
-        let bytes = self.rest().len();
-        (bytes > 0).then(|| self.take(bytes, 0))
+        (self.start, self.seen, self.ends) = (start, seen, ends);
+        let left = places.len();
+        block.len() - left
     }
 
     /// Takes the next `bytes` as a record, whose end has `end_bytes` of them.
     ///
     /// For formats that find the ends of records themselves; they use no other method.
-    #[inline]
     pub(crate) fn take(&mut self, bytes: usize, end_bytes: u8) -> Record<'a> {
-        let whole = &self.chunk[self.start..][..bytes];
+        let whole = &self.rest()[..bytes];
         self.start += bytes;
         Record::plain(whole, end_bytes)
     }
@@ -245,32 +193,21 @@ impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
-        let mut end = [0];
-        match self.find_ends(&mut end) {
-            0 => self.take_last(),
-            _ => Some(self.take_up_to(end[0])),
-        }
+        let mut record = [Record::default()];
+        (self.split(&mut record) == 1).then_some(record[0])
     }
 }
 
 impl std::iter::FusedIterator for Records<'_> {}
 
-/// Returns the places of `byte` in the window that ends with the chunk, of which the last `new` bytes
-/// are not scanned yet.
-#[cold]
-fn places_at_end(chunk: &[u8], new: usize, byte: u8) -> u64 {
-    let again = WINDOW_BYTES - new;
-    let window = chunk.last_chunk().copied().unwrap_or_else(|| {
-        let mut window = [!byte; WINDOW_BYTES];
-        window[again..].copy_from_slice(chunk);
-        window
-    });
-    places(&window, byte) >> again << again
-}
-
-/// Returns a bit for each position of `byte` in a window.
+/// Returns a bit for each position of `byte` in the first window of `bytes`.
 #[inline]
-fn places(window: &[u8; WINDOW_BYTES], byte: u8) -> u64 {
+fn places_in(bytes: &[u8], byte: u8) -> u64 {
+    let mut short = [!byte; WINDOW_BYTES];
+    let window = bytes.first_chunk().unwrap_or_else(|| {
+        short[..bytes.len()].copy_from_slice(bytes);
+        &short
+    });
     let (chunks, _) = window.as_chunks::<16>();
     let places = |chunk: &[u8; 16]| u8x16::new(*chunk).simd_eq(u8x16::splat(byte)).to_bitmask();
     chunks.iter().rev().fold(0, |all, chunk| all << 16 | u64::from(places(chunk) & 0xffff))
@@ -280,6 +217,8 @@ fn places(window: &[u8; WINDOW_BYTES], byte: u8) -> u64 {
 mod tests {
     use std::iter;
 
+    use portcullis_dialect::limits::RECORDS_AT_ONCE;
+
     use super::*;
 
     type Parts<'a> = Vec<(&'a [u8], &'a [u8])>;
@@ -287,13 +226,12 @@ mod tests {
     /// Splits in blocks, which is checked against one record at a time.
     fn split(chunk: &[u8], terminator: Terminator) -> Parts<'_> {
         let (mut records, mut all) = (Records::new(chunk, terminator), Vec::new());
-        loop {
-            let before = all.len();
-            records.fill(&mut all);
-            assert!(all.len() - before <= RECORDS_AT_ONCE);
-            if all.len() == before {
-                break;
-            }
+        let mut block = vec![Record::default(); RECORDS_AT_ONCE];
+        while {
+            records.fill(&mut block);
+            !block.is_empty()
+        } {
+            all.extend_from_slice(&block);
         }
         assert_eq!(Records::new(chunk, terminator).collect::<Vec<_>>(), all);
         all.iter().map(|record| (record.text(), record.end())).collect()

@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
-use crate::list::{Arena, ListConfig, Rows};
+use crate::list::{Arena, Block, ListConfig, Rows};
 use crate::tests::{gzip, zstd as zstd_frame};
 
 /// Chunks so small that every record occurs at every position in a chunk.
@@ -343,7 +343,7 @@ fn a_pipe_that_pauses_gives_what_it_has() {
         for chunk in chunks.by_ref() {
             let (chunk, arena) = (chunk.unwrap(), Arena::new());
             let mut rows = Rows::new(&chunk, &arena, 0);
-            let read = |block: &[Record<'_>]| {
+            let read = |block: &Block<'_>| {
                 urls.extend(block.iter().map(|record| record.url().to_vec()));
                 Ok::<_, InputError>(true)
             };

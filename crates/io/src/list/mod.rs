@@ -80,7 +80,8 @@ pub use host::{HostConfig, given_host};
 use parquet::ParquetList;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::words;
-pub use rows::Rows;
+pub(crate) use rows::BlockBuffer;
+pub use rows::{Block, Rows};
 pub use values::{AgentPlace, AtConfig, AtPlace};
 use values::{Place, Values};
 
@@ -377,16 +378,23 @@ impl List {
         Records::new(chunk, terminator)
     }
 
-    /// Appends the next [`RECORDS_AT_ONCE`] of `records`, or as many as there are, to `block`.
+    /// Fills `block` with the next of `records`.
     fn fill<'c>(
         &'c self,
         records: &mut Records<'c>,
         arena: &'c Arena,
-        block: &mut Vec<Record<'c>>,
+        block: &mut BlockBuffer<'c>,
     ) {
+        let BlockBuffer { records: block, times, agents } = block;
+        times.clear();
+        agents.clear();
         let has_time = self.at.place == AtPlace::Record;
-        let complete = |record: Record<'c>, values: Values<'c>| {
-            values.of_record(record, self.at.is_asked(), self.hosts.as_ref(), arena)
+        let mut complete = |record: Record<'c>, values: Values<'c>| {
+            if self.at.is_asked() {
+                times.push(values.time);
+            }
+            agents.push(values.agent.unwrap_or_default());
+            values.of_record(record, self.hosts.as_ref(), arena)
         };
         let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
             records.fill(block);
@@ -407,6 +415,7 @@ impl List {
                     let row = columns.read(records.rest(), arena)?;
                     Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
                 };
+                block.clear();
                 block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
             }
             Place::DumpLine => {
@@ -415,10 +424,11 @@ impl List {
                     let record = records.take(whole.len(), end_bytes);
                     Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
                 };
+                block.clear();
                 block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));
             }
             // A file without rows.
-            Place::Rows => {}
+            Place::Rows => block.clear(),
         }
     }
 }

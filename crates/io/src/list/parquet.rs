@@ -38,7 +38,9 @@ use parquet::file::metadata::{
 use parquet::schema::types::{SchemaDescriptor, Type};
 
 use super::values::time_of;
-use super::{Arena, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
+use super::{Arena, BlockBuffer, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+
 use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{InputError, Record};
 use crate::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
@@ -650,12 +652,32 @@ impl Urls {
         self.urls.is_valid(row).then(|| self.urls.value(row))
     }
 
+    /// Fills `block` with rows from `first` on. Returns their number.
+    pub(crate) fn fill<'u>(
+        &'u self,
+        first: usize,
+        arena: &'u Arena,
+        block: &mut BlockBuffer<'u>,
+    ) -> usize {
+        let rows = first..self.len().min(first + RECORDS_AT_ONCE);
+        let BlockBuffer { records, times, agents } = block;
+        records.clear();
+        records.extend(rows.clone().map(|row| self.record(row, arena)));
+        times.clear();
+        times.extend_from_slice(self.times.as_ref().map_or(&[], |times| &times[rows.clone()]));
+        agents.clear();
+        if let Some(texts) = &self.agents {
+            agents.extend(rows.map(|row| if texts.is_valid(row) { texts.value(row) } else { b"" }));
+        }
+        records.len()
+    }
+
     /// Returns a row as a record without a terminator. Its text is the URL on one line: a line end
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
-    pub(crate) fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
-        let record = match self.get(row) {
-            None => Record::plain(b"", 0).with_problem(Problem::Null),
+    fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
+        match self.get(row) {
+            None => Record::default().with_problem(Problem::Null),
             Some(url) => match memchr::memchr3(b'\n', b'\r', 0, url) {
                 None => Record::plain(url, 0),
                 Some(_) => {
@@ -663,16 +685,6 @@ impl Urls {
                     Record::plain(line, 0).with_url(url)
                 }
             },
-        };
-        let record = match &self.times {
-            None => record,
-            Some(times) => record.with_time(times[row]),
-        };
-        match &self.agents {
-            Some(agents) if agents.is_valid(row) => {
-                record.with_agent(Some(arena.alloc(agents.value(row))))
-            }
-            _ => record,
         }
     }
 

@@ -5,17 +5,74 @@
 //! batch. A reader may stop early, for example because its output is full; [`Rows::rest`] is the
 //! place to go on from.
 
+use std::ops::{Deref, Range};
+
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::parquet::Part;
 use super::{Arena, List};
+use crate::access::UnixSeconds;
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
 
 /// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
 /// about usage and the licences, all of which are cut.
 const ANSWER_BYTES: usize = 4 * SHOWN_BYTES_MAX;
+
+/// A block of records, and the times and agents that were read with them.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'b> {
+    records: &'b [Record<'b>],
+    times: Option<&'b [Option<UnixSeconds>]>,
+    agents: Option<&'b [&'b [u8]]>,
+}
+
+impl<'b> Block<'b> {
+    /// Returns the time of each record, which may be missing. `None` if times are not read.
+    pub fn times(&self) -> Option<&'b [Option<UnixSeconds>]> {
+        self.times
+    }
+
+    /// Returns the agent of a record; empty if it has none, or agents are not read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record.
+    pub fn agent(&self, record: usize) -> &'b [u8] {
+        self.agents.map_or(b"", |agents| agents[record])
+    }
+}
+
+impl<'b> Deref for Block<'b> {
+    type Target = [Record<'b>];
+
+    fn deref(&self) -> &[Record<'b>] {
+        self.records
+    }
+}
+
+/// The memory of a block. Times and agents are empty if they are not read.
+#[derive(Debug)]
+pub(crate) struct BlockBuffer<'c> {
+    pub(crate) records: Vec<Record<'c>>,
+    pub(crate) times: Vec<Option<UnixSeconds>>,
+    pub(crate) agents: Vec<&'c [u8]>,
+}
+
+impl<'c> BlockBuffer<'c> {
+    /// Returns a buffer with records to write over.
+    pub(crate) fn new() -> BlockBuffer<'c> {
+        let records = vec![Record::default(); RECORDS_AT_ONCE];
+        BlockBuffer { records, times: Vec::new(), agents: Vec::new() }
+    }
+
+    #[inline]
+    fn block(&self, records: Range<usize>) -> Block<'_> {
+        let (times, agents) = (self.times.get(records.clone()), self.agents.get(records.clone()));
+        Block { records: &self.records[records], times, agents }
+    }
+}
 
 /// The records of a chunk, from one of them on.
 pub struct Rows<'c> {
@@ -66,59 +123,58 @@ impl<'c> Rows<'c> {
     pub fn read<E: From<InputError>>(
         &mut self,
         answers: usize,
-        mut with: impl FnMut(&[Record<'_>]) -> Result<bool, E>,
+        mut with: impl FnMut(&Block<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         let arena = self.arena;
         self.is_stopped = false;
         let Some(part) = self.part() else {
             let (list, chunk): (&List, &[u8]) = (self.list(), self.chunk);
             let mut records = list.split(&chunk[self.done..]);
-            let fill = |block: &mut Vec<_>| {
+            let read = |block: &mut _| {
                 list.fill(&mut records, arena, block);
                 chunk.len() - records.rest().len()
             };
-            self.in_blocks(fill, |record| record.whole().len(), answers, &mut with)?;
+            self.in_blocks(read, |record| record.whole().len(), answers, &mut with)?;
             return Ok(());
         };
-        let mut batches = part.batches(self.done)?;
-        let mut end = self.done;
+        let (mut batches, mut before) = (part.batches(self.done)?, self.done);
         while let Some(urls) = batches.next_batch()? {
-            let mut rows = (0..urls.len()).map(|row| urls.record(row, arena));
-            let fill = |block: &mut Vec<_>| {
-                block.extend(rows.by_ref().take(RECORDS_AT_ONCE));
-                end += block.len();
-                end
+            let mut row = 0;
+            let read = |block: &mut _| {
+                row += urls.fill(row, arena, block);
+                before + row
             };
-            if !self.in_blocks(fill, |_| 1, answers, &mut with)? {
+            if !self.in_blocks(read, |_| 1, answers, &mut with)? {
                 break;
             }
+            before += urls.len();
         }
         Ok(())
     }
 
-    /// Calls `with` for the blocks that `fill` makes. `fill` returns the place after a block, and
+    /// Calls `with` for the blocks that `read` fills. `read` returns the place after a block, and
     /// `size` how far a record moves it. Returns whether `with` wants more.
     #[inline]
     fn in_blocks<'b, E>(
         &mut self,
-        mut fill: impl FnMut(&mut Vec<Record<'b>>) -> usize,
+        mut read: impl FnMut(&mut BlockBuffer<'b>) -> usize,
         size: impl Fn(&Record<'b>) -> usize,
         answers: usize,
-        with: &mut impl FnMut(&[Record<'_>]) -> Result<bool, E>,
+        with: &mut impl FnMut(&Block<'_>) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+        let mut buffer = BlockBuffer::new();
         loop {
-            block.clear();
-            let end = fill(&mut block);
-            if block.is_empty() {
+            let end = read(&mut buffer);
+            let records = &buffer.records[..];
+            if records.is_empty() {
                 return Ok(true);
             }
-            let mut rest = &block[..];
-            while !rest.is_empty() {
-                let (part, after) = rest.split_at(within_budget(rest, answers));
-                rest = after;
-                if !with(part)? {
-                    self.done = end - rest.iter().map(size).sum::<usize>();
+            let mut next = 0;
+            while next < records.len() {
+                let part = next..next + within_budget(&records[next..], answers);
+                next = part.end;
+                if !with(&buffer.block(part))? {
+                    self.done = end - records[next..].iter().map(size).sum::<usize>();
                     self.is_stopped = true;
                     return Ok(false);
                 }
@@ -133,14 +189,14 @@ fn within_budget(records: &[Record<'_>], answers: usize) -> usize {
     if answers == 0 {
         return records.len();
     }
-    let record_bytes_max = CHUNK_OUTPUT_BYTES_MAX / answers;
+    let bytes_max = CHUNK_OUTPUT_BYTES_MAX / answers;
     let bytes = |record: &Record<'_>| record.whole().len() + ANSWER_BYTES;
-    if records.iter().map(bytes).sum::<usize>() <= record_bytes_max {
+    if records.iter().map(bytes).sum::<usize>() <= bytes_max {
         return records.len();
     }
     let sums = records.iter().scan(0, |sum, record| {
         *sum += bytes(record);
         Some(*sum)
     });
-    sums.take_while(|&sum| sum <= record_bytes_max).count().max(1)
+    sums.take_while(|&sum| sum <= bytes_max).count().max(1)
 }

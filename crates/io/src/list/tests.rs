@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::access::{TimeUnit, UnixSeconds};
-use crate::input::{At, ChunkConfig, InputError, OpenConfig, Source};
+use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
 
 fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
     let reader = std::io::Cursor::new(bytes.to_vec());
@@ -18,7 +18,8 @@ struct Read {
     head: Vec<u8>,
     whole: Vec<u8>,
     records: Vec<(Vec<u8>, Result<String, Problem>)>,
-    times: Vec<At>,
+    /// Empty if times are not read.
+    times: Vec<Option<UnixSeconds>>,
     format: Option<ListFormat>,
     note: String,
     error: String,
@@ -42,13 +43,13 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
             read.format = Some(chunk.list().format());
         }
         let read_all = Rows::new(&chunk, &arena, 0).read(1, |records| {
-            for record in records {
+            for record in records.iter() {
                 read.whole.extend_from_slice(record.whole());
                 let url = String::from_utf8_lossy(record.url()).into_owned();
                 let url = record.problem().map_or(Ok(url), Err);
                 read.records.push((record.text().to_vec(), url));
-                read.times.push(record.at());
             }
+            read.times.extend(records.times().into_iter().flatten());
             Ok::<bool, InputError>(true)
         });
         read_all.unwrap();
@@ -390,10 +391,10 @@ fn at_column(name: &str) -> AtPlace {
 }
 
 /// 2020-01-02T03:04:05Z.
-const TIME: At = At::Time(UnixSeconds(1_577_934_245));
+const TIME: Option<UnixSeconds> = Some(UnixSeconds(1_577_934_245));
 
 /// The name and bytes of a list, where its times are, their unit, and the times.
-type Timed<'t> = (&'t str, &'t [u8], AtPlace, Option<TimeUnit>, &'t [At]);
+type Timed<'t> = (&'t str, &'t [u8], AtPlace, Option<TimeUnit>, &'t [Option<UnixSeconds>]);
 
 #[test]
 fn times_of_every_format() {
@@ -405,7 +406,7 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
 {\"url\": \"e\", \"t\": \"x\", \"t\": \"2020-01-02\"}\n{\n";
     let csv = b"date,url,\"seen, ms\"\r\n2020-01-02 03:04:05.6,a,1577934245999\n,b,x\n\"2020-01-02\n\",c\n";
     let rows = b"\"2020-01-02T04:04:05+01:00\",https://a.example/\n2020-02-30,https://b.example/\n";
-    let missing = At::Missing;
+    let missing = None;
     let cases: [Timed<'_>; 14] = [
         ("-", cdxj, AtPlace::Record, None, &[TIME, missing, missing, missing]),
         ("-", cdxj, at_fields(&["t"]), None, &[TIME, missing, missing, missing]),
@@ -424,8 +425,8 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
         ("-", csv, at_column("3"), None, &[missing; 3]),
         ("a.csv", rows, at_column("1"), None, &[TIME, missing]),
         ("-", rows, at_column("1"), None, &[TIME, missing]),
-        ("-", csv, AtPlace::Nowhere, Some(TimeUnit::Seconds), &[At::NotAsked; 3]),
-        ("-", cdxj, AtPlace::Nowhere, None, &[At::NotAsked; 4]),
+        ("-", csv, AtPlace::Nowhere, Some(TimeUnit::Seconds), &[]),
+        ("-", cdxj, AtPlace::Nowhere, None, &[]),
         ("-", b"", AtPlace::Record, None, &[]),
     ];
     for (name, bytes, place, unit, times) in cases {

@@ -176,12 +176,10 @@ impl<'c> Values<'c> {
         Values { url, time: None, agent: None, host: None }
     }
 
-    /// Returns `record` with the values. Whether a time is asked for decides if it can be missing, and
-    /// `hosts` completes paths.
+    /// Returns `record` with the URL. `hosts` completes paths.
     pub(super) fn of_record(
         self,
         record: Record<'c>,
-        is_time_asked: bool,
         hosts: Option<&HostConfig>,
         arena: &'c Arena,
     ) -> Record<'c> {
@@ -189,9 +187,6 @@ impl<'c> Values<'c> {
             (Ok(path @ [b'/', ..]), Some(hosts)) => hosts.url_of(path, self.host, arena),
             (url, _) => url,
         };
-        let agent = self.agent.map(|agent| &*arena.alloc(agent));
-        let record = record.with_agent(agent);
-        let record = if is_time_asked { record.with_time(self.time) } else { record };
         match url {
             _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
             Ok(url) => record.with_url(url),

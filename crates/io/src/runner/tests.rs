@@ -69,7 +69,7 @@ fn tag(counter: &mut usize, rows: &mut Rows<'_>, out: &mut Vec<u8>) -> Result<()
     out.push(b'[');
     // A record a block.
     rows.read(usize::MAX, |records| {
-        for record in records {
+        for record in records.iter() {
             write!(out, "{}\t", record.text().len()).unwrap();
             out.extend_from_slice(record.whole());
         }

@@ -22,10 +22,10 @@ use tempfile::TempDir;
 use super::flipped;
 use super::parquet::{Columns, column, overwrite, written as write_parquet};
 use crate::access::{TimeUnit, UnixSeconds};
-use crate::input::{At, InputError};
+use crate::input::InputError;
 use crate::limits::{PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 use crate::list::parquet::{ParquetList, Part};
-use crate::list::{Arena, AtConfig, AtPlace, ListConfig};
+use crate::list::{Arena, AtConfig, AtPlace, BlockBuffer, ListConfig};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
     write_parquet(columns, WriterProperties::default())
@@ -251,16 +251,22 @@ fn time_config(unit: Option<TimeUnit>) -> ListConfig {
     ListConfig { at, ..ListConfig::default() }
 }
 
+type Time = Option<UnixSeconds>;
+
 /// Returns the times of all rows, which must be the same for any parts.
-fn times(path: &Path, unit: Option<TimeUnit>) -> Result<Vec<At>, InputError> {
-    let read = |by_row_group| -> Result<Vec<At>, InputError> {
+fn times(path: &Path, unit: Option<TimeUnit>) -> Result<Vec<Time>, InputError> {
+    let read = |by_row_group| -> Result<Vec<Time>, InputError> {
         let list = Arc::new(ParquetList::open(path, &time_config(unit))?);
         let (arena, mut times) = (Arena::new(), Vec::new());
         for part in list.parts(by_row_group) {
             let part = part?;
             let mut batches = part.batches(0)?;
             while let Some(urls) = batches.next_batch()? {
-                times.extend((0..urls.len()).map(|row| urls.record(row, &arena).at()));
+                let before = times.len();
+                let mut block = BlockBuffer::new();
+                while urls.fill(times.len() - before, &arena, &mut block) > 0 {
+                    times.append(&mut block.times);
+                }
             }
         }
         Ok(times)
@@ -282,14 +288,14 @@ fn with_times(times: ArrayRef, properties: WriterProperties) -> (TempDir, PathBu
 
 #[test]
 fn times_of_every_type() {
-    const TIME: At = At::Time(UnixSeconds(1_577_934_245));
+    const TIME: Time = Some(UnixSeconds(1_577_934_245));
     const SECONDS: Option<TimeUnit> = Some(TimeUnit::Seconds);
     let scaled = |scale: i64| [Some(1_577_934_245 * scale + scale / 2), None, Some(-scale)];
     let texts = [Some("2020-01-02T03:04:05Z"), None, Some("2020-02-30")];
     let bytes = texts.map(|text| text.map(str::as_bytes));
     let zoned = TimestampMillisecondArray::from_iter(scaled(1_000)).with_timezone("+02:00");
-    let (old, missing) = (At::Time(UnixSeconds(0)), At::Missing);
-    let layouts: [(ArrayRef, Option<TimeUnit>, [At; 3]); 14] = [
+    let (old, missing) = (Some(UnixSeconds(0)), None);
+    let layouts: [(ArrayRef, Option<TimeUnit>, [Time; 3]); 14] = [
         (column(TimestampSecondArray::from_iter(scaled(1))), None, [TIME, missing, old]),
         (column(TimestampMillisecondArray::from_iter(scaled(1_000))), None, [TIME, missing, old]),
         (column(zoned), SECONDS, [TIME, missing, old]),
@@ -306,7 +312,7 @@ fn times_of_every_type() {
         (
             column(Date32Array::from_iter([Some(18_263), None, Some(-1)])),
             None,
-            [At::Time(UnixSeconds(1_577_923_200)), missing, old],
+            [Some(UnixSeconds(1_577_923_200)), missing, old],
         ),
         (column(Int64Array::from_iter(scaled(1))), SECONDS, [TIME, missing, old]),
         (
@@ -389,15 +395,15 @@ fn times_of_int96() {
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();
-    let expected = [1_577_934_245, 0, 16_725_225_600].map(|time| At::Time(UnixSeconds(time)));
+    let expected = [1_577_934_245, 0, 16_725_225_600].map(|time| Some(UnixSeconds(time)));
     assert_eq!(super::parquet_list::times(&path, None).unwrap(), expected);
 }
 
 /// Pages of times and of URLs end in different rows.
 #[test]
 fn times_keep_their_rows() {
-    let expected: Vec<At> =
-        (0..7_000).map(|row| At::Time(UnixSeconds(1_577_934_245 + row))).collect();
+    let expected: Vec<Time> =
+        (0..7_000).map(|row| Some(UnixSeconds(1_577_934_245 + row))).collect();
     let texts = (0..7_000).map(|row| UnixSeconds(1_577_934_245 + row).to_rfc3339());
     let seconds = TimestampMillisecondArray::from_iter_values(
         (0..7_000).map(|row| (1_577_934_245 + row) * 1_000),
