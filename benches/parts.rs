@@ -40,10 +40,6 @@ fn ordered(text: &[u8], agent: &AgentChain) -> Option<OrderedRules> {
     (!groups.is_empty()).then(|| OrderedRules::new(&file, &groups, &DIALECT.paths))
 }
 
-fn built(rules: &OrderedRules) -> RuleSetBuf {
-    RuleSetBuf::new(&rules.patterns, &rules.verdicts)
-}
-
 fn lines(text: &[u8]) -> usize {
     records(text, DIALECT, None).count()
 }
@@ -72,7 +68,7 @@ impl Walk {
             let Some(text) = originals.get(key, https) else { continue };
             let place = *places.entry(text).or_insert_with_key(|&text| {
                 let rules = ordered(texts[text], &agent)?;
-                walk.rule_sets.push((built(&rules), Cache::default()));
+                walk.rule_sets.push((rules.compile(), Cache::default()));
                 Some(walk.rule_sets.len() - 1)
             });
             let path = compared_path(url.path, DIALECT.paths.escapes, &mut scratch);
@@ -125,7 +121,7 @@ fn files(criterion: &mut Criterion, originals: &Originals) {
         bencher.iter(|| ordered_all().count());
     });
     group.bench_function("build", |bencher| {
-        bencher.iter(|| rules.iter().map(|rules| built(black_box(rules))).collect::<Vec<_>>());
+        bencher.iter(|| rules.iter().map(|rules| black_box(rules).compile()).collect::<Vec<_>>());
     });
     group.finish();
 }

@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_engine::limits::{DFA_CACHE_BYTES_MAX, DFA_PATTERN_BYTES_MAX};
-use portcullis_engine::{Cache, Limits, RuleSet, RuleSetBuf, Settings, Work};
+use portcullis_engine::{Cache, Limits, RuleSet, Settings, Work};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -96,7 +96,7 @@ fn check(shape: &Shape) {
     let judged: Vec<Decision> =
         paths[..PATHS_JUDGED].iter().map(|path| judge(shape, path)).collect();
     let scanned: Vec<_> = paths.iter().map(|path| scanned(&ordered, path)).collect();
-    let stored = RuleSetBuf::new(&ordered.patterns, &ordered.verdicts);
+    let stored = ordered.compile();
     let rules = stored.as_rule_set();
     let usual = Limits::default();
     let automata = Limits { candidates_tried_max: None, ..usual };

@@ -9,14 +9,13 @@
 //! a question. What it leaves open goes through the other steps one by one. Nothing can fail.
 //!
 //! ```
-//! use portcullis_dialect::Verdict;
 //! use portcullis_engine::block::{Block, BlockMemory, Start};
 //! use portcullis_engine::pattern::PatternList;
 //! use portcullis_engine::{Outcome, RuleSetBuf, Settings};
 //!
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private", true);
-//! let rules = RuleSetBuf::new(&patterns, &[Verdict::Disallow]);
+//! let rules = RuleSetBuf::new(&patterns, |_| false);
 //! let block = Block {
 //!     lines: rules.as_lines(),
 //!     starts: &[Start::at(0).unwrap(), Start::at(0).unwrap(), Start::opaque(7)],

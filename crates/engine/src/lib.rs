@@ -5,14 +5,13 @@
 //! longest match, first in the file, any `Disallow`.
 //!
 //! ```
-//! use portcullis_dialect::Verdict;
 //! use portcullis_engine::pattern::PatternList;
 //! use portcullis_engine::{Cache, Outcome, RuleSetBuf, Settings};
 //!
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private/*.png", true);
 //! patterns.push(b"/private/", true);
-//! let rules = RuleSetBuf::new(&patterns, &[Verdict::Allow, Verdict::Disallow]);
+//! let rules = RuleSetBuf::new(&patterns, |pattern| pattern == 0);
 //! let (settings, mut cache) = (Settings::default(), Cache::default());
 //! let mut decide = |path: &[u8]| rules.as_rule_set().decide(path, &settings, &mut cache);
 //! assert_eq!(decide(b"/private/a.png"), Outcome::new(1, true));
@@ -71,7 +70,7 @@ pub use cache::Cache;
 pub use config::Settings;
 pub use limits::Limits;
 pub use line::Line;
-pub use outcome::{Outcome, outcomes};
+pub use outcome::Outcome;
 pub use regex::{GaveUp, RegexCache, RegexEngine, RegexError};
 pub use ruleset::{MalformedRuleSet, RuleSet, RuleSetBuf};
 pub use shared::SharedRuleSet;

@@ -1,7 +1,5 @@
 //! The answer of a rule set: which pattern decides, and its verdict.
 
-use portcullis_dialect::Verdict;
-
 /// The first pattern that matches a path, by its number, and its verdict; or [`Outcome::NONE`]; or,
 /// where a [block](crate::block) asked no rule set, an opaque number of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,10 +70,4 @@ impl Outcome {
     pub const fn is_allowed(self) -> bool {
         self.0 == 0 || self.allows()
     }
-}
-
-/// Returns the outcome of each pattern of a list with these verdicts.
-pub fn outcomes(verdicts: &[Verdict]) -> Vec<Outcome> {
-    let numbered = (1..).zip(verdicts);
-    numbered.map(|(number, &verdict)| Outcome::new(number, verdict == Verdict::Allow)).collect()
 }

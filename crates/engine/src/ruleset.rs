@@ -22,13 +22,12 @@
 //! answers but reads nothing out of bounds.
 //!
 //! ```
-//! use portcullis_dialect::Verdict;
 //! use portcullis_engine::pattern::PatternList;
 //! use portcullis_engine::{RuleSet, RuleSetBuf};
 //!
 //! let mut patterns = PatternList::new();
 //! patterns.push(b"/private/*.png", true);
-//! let stored = RuleSetBuf::new(&patterns, &[Verdict::Disallow]);
+//! let stored = RuleSetBuf::new(&patterns, |_| false);
 //! let rules = RuleSet::from_bytes(stored.as_bytes()).unwrap();
 //! assert_eq!(rules.len(), 1);
 //! assert!(RuleSet::from_bytes(&stored.as_bytes()[64..]).is_err());
@@ -36,8 +35,6 @@
 
 use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromBytes, IntoBytes};
-
-use portcullis_dialect::Verdict;
 
 use crate::filter::{self, Filter};
 use crate::line::Line;
@@ -71,24 +68,21 @@ impl MalformedRuleSet {
 }
 
 impl RuleSetBuf {
-    /// Builds the rule set of patterns in order of precedence.
+    /// Builds the rule set of patterns in order of precedence. `allows` says what each decides, by its
+    /// index.
     ///
     /// # Panics
     ///
-    /// If there is not one verdict for each pattern, or the patterns have 4 GiB or more.
-    pub fn new(patterns: &PatternList, verdicts: &[Verdict]) -> RuleSetBuf {
-        assert_eq!(patterns.len(), verdicts.len(), "one verdict for each pattern");
+    /// If the patterns have 4 GiB or more.
+    pub fn new(patterns: &PatternList, allows: impl Fn(usize) -> bool) -> RuleSetBuf {
         let (texts, starts) = patterns.units();
         let count = u32::try_from(patterns.len()).expect("patterns have fewer than 4 GiB");
         let mut table = Vec::with_capacity(1 + patterns.len());
         table.push(U32::new(count));
-        table.extend(
-            starts.iter().zip(verdicts).map(|(start, verdict)| {
-                U32::new(start << 1 | u32::from(*verdict == Verdict::Allow))
-            }),
-        );
+        let words = starts.iter().enumerate();
+        table.extend(words.map(|(it, start)| U32::new(start << 1 | u32::from(allows(it)))));
         let tail = [table.as_bytes(), texts.as_bytes()].concat();
-        RuleSetBuf { lines: filter::build(patterns, verdicts, &tail) }
+        RuleSetBuf { lines: filter::build(patterns, allows, &tail) }
     }
 
     /// Returns the rule set.

@@ -1,7 +1,6 @@
 //! One property: every step gives the outcome of a naive definition, with limits that force each
 //! step. `tests/suite` and `tests/oracle` compare whole files with the oracle.
 
-use portcullis_dialect::Verdict;
 use portcullis_testkit::{Random, words};
 
 use crate::block::{Block, BlockMemory, Start};
@@ -44,11 +43,7 @@ fn all_settings() -> [Settings; 4] {
 pub(super) fn rule_set(texts: &[&[u8]], first_allows: bool) -> RuleSetBuf {
     let mut patterns = PatternList::new();
     texts.iter().for_each(|text| patterns.push(text, true));
-    let verdict = |index: usize| match index.is_multiple_of(2) == first_allows {
-        true => Verdict::Allow,
-        false => Verdict::Disallow,
-    };
-    RuleSetBuf::new(&patterns, &(0..texts.len()).map(verdict).collect::<Vec<_>>())
+    RuleSetBuf::new(&patterns, |index| index.is_multiple_of(2) == first_allows)
 }
 
 /// Returns the outcome by the prefilter with a limit on entries; `None` if it does not decide the
@@ -383,7 +378,7 @@ fn a_final_star_is_refused() {
     }
     let mut patterns = PatternList::new();
     patterns.push(b"/ab*", false);
-    let stored = RuleSetBuf::new(&patterns, &[Verdict::Allow]);
+    let stored = RuleSetBuf::new(&patterns, |_| true);
     assert!(RuleSet::from_bytes(stored.as_bytes()).is_ok());
 }
 

@@ -45,7 +45,6 @@ use portcullis_dialect::{
     Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, PolicyState, RFC_9309, Stated,
     Usage, UsageSource, Verdict,
 };
-use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
@@ -317,10 +316,6 @@ impl<'t> Robots<'t> {
     }
 }
 
-fn shared(patterns: &PatternList, verdicts: &[Verdict]) -> SharedRuleSet {
-    SharedRuleSet::new(RuleSetBuf::new(patterns, verdicts), Settings::default())
-}
-
 impl Robots<'_> {
     fn usage_rules(&self, agent: Option<&AgentChain>) -> AgentUsage {
         let groups = UsageGroups::new(&self.file);
@@ -348,8 +343,8 @@ impl Robots<'_> {
             let rule_set = match same {
                 Some(other) => usage.statements[other].rule_set,
                 None => {
-                    let verdicts = vec![Verdict::Allow; list.patterns.len()];
-                    usage.rule_sets.push(shared(&list.patterns, &verdicts));
+                    let rules = RuleSetBuf::new(&list.patterns, |_| true);
+                    usage.rule_sets.push(SharedRuleSet::new(rules, Settings::default()));
                     usage.rule_sets.len() - 1
                 }
             };

@@ -74,7 +74,7 @@ fn stance(
     let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
     // No page is at `/robots.txt`, so it is left out.
     let access = match groups {
-        None => machine(RuleSetBuf::new(&PatternList::new(), &[]).as_rule_set(), false),
+        None => machine(RuleSetBuf::new(&PatternList::new(), |_| true).as_rule_set(), false),
         Some(groups) => match set.rule_set(groups.rule_set())? {
             StoredRuleSet::Compiled(rules) if rules.bytes() <= bytes_left => machine(rules, false),
             _ => return Ok(None),

@@ -37,10 +37,8 @@ mod tests;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
-use portcullis_dialect::Verdict;
-
 use crate::line::{LINE_WORDS, Line};
-use crate::outcome::{Outcome, outcomes};
+use crate::outcome::Outcome;
 use crate::pattern::PatternList;
 use head::{HEAD_WORDS, Head, SEED_SHIFT};
 use required::Required;
@@ -96,12 +94,17 @@ impl<'l> Filter<'l> {
 /// Bytes that the first probe tests at most: fewer reject fewer paths, more cost more.
 const FIRST_BYTES_MAX: u8 = 3;
 
-/// Builds the prefilter of patterns in order of precedence, followed by `tail`.
-pub(crate) fn build(patterns: &PatternList, verdicts: &[Verdict], tail: &[u8]) -> Vec<Line> {
+/// Builds the prefilter of patterns in order of precedence, of which some allow, followed by `tail`.
+pub(crate) fn build(
+    patterns: &PatternList,
+    allows: impl Fn(usize) -> bool,
+    tail: &[u8],
+) -> Vec<Line> {
     let Required { prefixes, literals, pairs, both, prefixes_of_both, all } =
-        Required::of(patterns, &outcomes(verdicts));
+        Required::of(patterns);
     let all_prefixes =
         || prefixes.iter().map(|(_, prefix)| *prefix).chain(prefixes_of_both.iter().copied());
+    let outcome = |place: u32| Outcome::new(place + 1, allows(place as usize));
     let count = prefixes.len() + literals.len() + both.len();
     // More patterns than the index can number have no index, and the automaton decides.
     let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
@@ -145,7 +148,7 @@ pub(crate) fn build(patterns: &PatternList, verdicts: &[Verdict], tail: &[u8]) -
     let seed = index::fill(&strings[..entries], index);
     let number = |number: usize| U32::new(u32::try_from(number).expect("below 2^32 words"));
     let written = Head {
-        otherwise: U32::new(all.unwrap_or(Outcome::NONE).0),
+        otherwise: U32::new(all.map_or(Outcome::NONE, outcome).0),
         first_mask: U32::new(first_mask as u32),
         prefix_levels: alone_levels | both_levels,
         literal_levels,

@@ -8,7 +8,6 @@
 //! level are treated alike, so the level says what to search for.
 
 use crate::bytes::first_bytes;
-use crate::outcome::Outcome;
 use crate::pattern::{Pattern, PatternList};
 
 use super::bloom::{Key, LEVELS, cut, hash};
@@ -27,14 +26,13 @@ pub(super) struct Required {
     pub(super) both: Vec<Both>,
     /// The distinct prefixes of `both`.
     pub(super) prefixes_of_both: Vec<Key>,
-    /// The outcome of the first pattern that matches every path. Later patterns never decide and
-    /// require nothing.
-    pub(super) all: Option<Outcome>,
+    /// The first pattern that matches every path. Later patterns never decide and require nothing.
+    pub(super) all: Option<u32>,
 }
 
 impl Required {
     /// Chooses what each pattern requires of paths that start with `/`.
-    pub(super) fn of(patterns: &PatternList, outcomes: &[Outcome]) -> Required {
+    pub(super) fn of(patterns: &PatternList) -> Required {
         let prefixes = Vec::with_capacity(patterns.len());
         let mut required = Required { prefixes, ..Required::default() };
         // If paths are searched for literals anyway, a rare literal is better than a short prefix.
@@ -42,9 +40,9 @@ impl Required {
         let has_literals = patterns.iter().any(|pattern| has_no_prefix(&pattern))
             || short * SHORT_PREFIXES_PART > patterns.len();
         let mut starred = Vec::new();
-        for ((place, pattern), &outcome) in (0_u32..).zip(patterns.iter()).zip(outcomes) {
+        for (place, pattern) in (0_u32..).zip(patterns.iter()) {
             if pattern.matches_all() {
-                required.all = Some(outcome);
+                required.all = Some(place);
                 break;
             }
             if has_no_prefix(&pattern) {

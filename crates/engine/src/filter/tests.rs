@@ -139,8 +139,7 @@ fn pairs_are_found_with_all_vectors() {
     let texts: Vec<String> = pairs.iter().map(|pair| pattern_of(pair)).collect();
     let mut patterns = PatternList::new();
     texts.iter().for_each(|text| patterns.push(text.as_bytes(), true));
-    let outcomes = vec![Outcome::new(1, false); patterns.len()];
-    let line = teddy::line_of(Required::of(&patterns, &outcomes).pairs);
+    let line = teddy::line_of(Required::of(&patterns).pairs);
     let mut path = b"/".to_vec();
     for number in 0..70_u8 {
         path.push(b'c' + number % 5);

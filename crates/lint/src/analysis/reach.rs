@@ -116,7 +116,6 @@ fn write_path(pattern: &Pattern<'_>, path: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::Verdict;
     use portcullis_engine::RuleSetBuf;
     use portcullis_engine::pattern::PatternList;
 
@@ -124,9 +123,7 @@ mod tests {
     fn rules(patterns: &[(&str, bool)], wildcards: bool) -> RuleSetBuf {
         let mut list = PatternList::new();
         patterns.iter().for_each(|(text, _)| list.push(text.as_bytes(), wildcards));
-        let verdict = |allows: bool| if allows { Verdict::Allow } else { Verdict::Disallow };
-        let verdicts: Vec<Verdict> = patterns.iter().map(|&(_, allows)| verdict(allows)).collect();
-        RuleSetBuf::new(&list, &verdicts)
+        RuleSetBuf::new(&list, |pattern| patterns[pattern].1)
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) struct Winners {
 
 impl Winners {
     pub(crate) fn new(ordered: &OrderedRules) -> Winners {
-        let rules = RuleSetBuf::new(&ordered.patterns, &ordered.verdicts);
+        let rules = ordered.compile();
         Winners { rules, settings: Settings::default(), cache: Cache::default() }
     }
 

@@ -44,6 +44,11 @@ impl OrderedRules {
         texts.ordered(&texts.entries, paths)
     }
 
+    /// Builds their rule set.
+    pub fn compile(&self) -> RuleSetBuf {
+        RuleSetBuf::new(&self.patterns, |pattern| self.verdicts[pattern] == Verdict::Allow)
+    }
+
     /// Like [`OrderedRules::new`], without patterns that equal an earlier one, which decide
     /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
     /// copies of a rule, each of which would cost time and memory.
@@ -307,9 +312,8 @@ impl AskedRules {
 
 impl CompiledRules {
     fn new(texts: &RuleTexts, paths: &PathRules) -> CompiledRules {
-        let (entries, OrderedRules { patterns, verdicts, .. }) = texts.distinct(paths);
-        let rules = RuleSetBuf::new(&patterns, &verdicts);
-        CompiledRules { rules: SharedRuleSet::new(rules, Settings::default()), entries }
+        let (entries, ordered) = texts.distinct(paths);
+        CompiledRules { rules: SharedRuleSet::new(ordered.compile(), Settings::default()), entries }
     }
 
     #[inline]

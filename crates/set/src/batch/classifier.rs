@@ -412,7 +412,7 @@ impl Classifier {
         // The entry had rules when its policy was resolved.
         let lost = || self.set.malformed_host("a policy has lost its rules");
         let (rules, _) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;
-        Ok(RuleSetBuf::new(&rules.patterns, &rules.verdicts))
+        Ok(rules.compile())
     }
 
     /// Returns whether it is known where the answers of a policy begin.

@@ -257,7 +257,7 @@ impl<'p> Planner<'_, 'p> {
         let ordered = is_ordered.then(|| {
             let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
             let order = order(&rules, &positions);
-            let compiled = RuleSetBuf::new(&rules.patterns, &rules.verdicts);
+            let compiled = rules.compile();
             let fingerprint = Fingerprint::of(compiled.as_bytes());
             PlannedRules { compiled, fingerprint, rules: rules.rules, order }
         });
@@ -272,7 +272,7 @@ impl<'p> Planner<'_, 'p> {
 /// share a rule set if they state different things about the same paths.
 fn usage_rules(label: LabelRules) -> PlannedRules {
     let LabelRules { patterns, records, .. } = label;
-    let compiled = RuleSetBuf::new(&patterns, &vec![Verdict::Allow; patterns.len()]);
+    let compiled = RuleSetBuf::new(&patterns, |_| true);
     let fingerprint = Fingerprint::of(compiled.as_bytes());
     PlannedRules { compiled, fingerprint, rules: Vec::new(), order: records }
 }

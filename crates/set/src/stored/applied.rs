@@ -52,7 +52,7 @@ impl AppliedGroups<'_> {
     /// If a part of the set that is read is damaged.
     pub fn build(&self) -> Result<RuleSetBuf, Damage> {
         let (rules, _) = ordered(self.policy.set, &self.rules)?;
-        Ok(RuleSetBuf::new(&rules.patterns, &rules.verdicts))
+        Ok(rules.compile())
     }
 
     /// Returns whether the rules allow `path`, a path in normal form.
