@@ -286,7 +286,7 @@ pub fn write_chunk(
     piece.read(0, |block, rejects| {
         decide_block(block, session, counts, rejects)?;
         let verdicts = out.count_block(block, plan, session);
-        for (record, verdict) in block.iter().zip(verdicts).filter(|_| writes) {
+        for (record, &verdict) in block.iter().zip(if writes { &verdicts[..] } else { &[] }) {
             let end = start + record.whole().len();
             match (plan.fate(verdict), joined) {
                 (Fate::Keep, Some(_)) => {}

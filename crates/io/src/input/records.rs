@@ -62,17 +62,6 @@ impl<'a> Record<'a> {
         Record { whole, url, end_bytes, problem: None }
     }
 
-    /// Returns a record whose text is its URL, and which ends with the terminator.
-    #[inline]
-    fn ended_by(terminator: Terminator, whole: &'a [u8]) -> Record<'a> {
-        let (_, text) = whole.split_last().expect("the terminator");
-        let (url, end_bytes) = match text {
-            [text @ .., b'\r'] if terminator == Terminator::LineFeed => (text, 2),
-            text => (text, 1),
-        };
-        Record { whole, url, end_bytes, problem: None }
-    }
-
     /// Returns the record with another URL.
     pub(crate) fn with_url(self, url: &'a [u8]) -> Record<'a> {
         Record { url, ..self }
@@ -120,8 +109,8 @@ pub struct Records<'a> {
     chunk: &'a [u8],
     start: usize,
     terminator: Terminator,
-    /// The end of the last scanned window, which may be after that of the chunk.
-    seen: usize,
+    /// The start of the window that was scanned last.
+    window: usize,
     /// A bit for each terminator in that window that has not been used.
     ends: u64,
 }
@@ -132,7 +121,8 @@ const WINDOW_BYTES: usize = 64;
 impl<'a> Records<'a> {
     /// Splits `chunk`, which begins at a record.
     pub fn new(chunk: &'a [u8], terminator: Terminator) -> Records<'a> {
-        Records { chunk, start: 0, terminator, seen: 0, ends: 0 }
+        let ends = places_in(chunk, terminator.byte());
+        Records { chunk, start: 0, terminator, window: 0, ends }
     }
 
     /// Returns the bytes after the last record that was returned.
@@ -151,30 +141,35 @@ impl<'a> Records<'a> {
     // One loop with its state in registers, which writes each record in place.
     #[inline]
     fn split(&mut self, block: &mut [Record<'a>]) -> usize {
-        let (chunk, terminator) = (self.chunk, self.terminator);
-        let (mut start, mut seen, mut ends) = (self.start, self.seen, self.ends);
+        let Records { chunk, mut start, terminator, mut window, mut ends } = *self;
         let mut places = block.iter_mut();
         'full: loop {
             while ends != 0 {
                 let Some(place) = places.next() else { break 'full };
-                let end = seen - WINDOW_BYTES + ends.trailing_zeros() as usize + 1;
+                let end = window + ends.trailing_zeros() as usize;
                 ends &= ends - 1;
-                *place = Record::ended_by(terminator, &chunk[start..end]);
-                start = end;
+                let (whole, text) = (&chunk[start..=end], &chunk[start..end]);
+                let (url, end_bytes) = match text {
+                    [text @ .., b'\r'] if terminator == Terminator::LineFeed => (text, 2),
+                    text => (text, 1),
+                };
+                *place = Record { whole, url, end_bytes, problem: None };
+                start = end + 1;
             }
-            if seen >= chunk.len() {
-                if start < chunk.len()
-                    && let Some(place) = places.next()
-                {
-                    *place = Record::plain(&chunk[start..], 0);
-                    start = chunk.len();
-                }
-                break;
+            if window + WINDOW_BYTES < chunk.len() {
+                window += WINDOW_BYTES;
+                ends = places_in(&chunk[window..], terminator.byte());
+                continue;
             }
-            ends = places_in(&chunk[seen..], terminator.byte());
-            seen += WINDOW_BYTES;
+            if start < chunk.len()
+                && let Some(place) = places.next()
+            {
+                *place = Record::plain(&chunk[start..], 0);
+                start = chunk.len();
+            }
+            break;
         }
-        (self.start, self.seen, self.ends) = (start, seen, ends);
+        (self.start, self.window, self.ends) = (start, window, ends);
         let left = places.len();
         block.len() - left
     }
@@ -203,14 +198,18 @@ impl std::iter::FusedIterator for Records<'_> {}
 /// Returns a bit for each position of `byte` in the first window of `bytes`.
 #[inline]
 fn places_in(bytes: &[u8], byte: u8) -> u64 {
-    let mut short = [!byte; WINDOW_BYTES];
-    let window = bytes.first_chunk().unwrap_or_else(|| {
-        short[..bytes.len()].copy_from_slice(bytes);
-        &short
-    });
+    let Some(window) = bytes.first_chunk::<WINDOW_BYTES>() else {
+        return places_in_short(bytes, byte);
+    };
     let (chunks, _) = window.as_chunks::<16>();
     let places = |chunk: &[u8; 16]| u8x16::new(*chunk).simd_eq(u8x16::splat(byte)).to_bitmask();
     chunks.iter().rev().fold(0, |all, chunk| all << 16 | u64::from(places(chunk) & 0xffff))
+}
+
+#[cold]
+#[inline(never)]
+fn places_in_short(bytes: &[u8], byte: u8) -> u64 {
+    bytes.iter().rev().fold(0, |all, it| all << 1 | u64::from(*it == byte))
 }
 
 #[cfg(test)]
