@@ -11,7 +11,7 @@
 //! two places.
 //!
 //! Errors: [`StringError`] if there are more or longer strings than
-//! [`limits`](portcullis_dialect::limits) allow, and [`Damage`](crate::file::Damage) if a table is
+//! [`limits`](crate::limits) allow, and [`Damage`](crate::file::Damage) if a table is
 //! not as it was written, whatever it holds. A string is never longer than its bucket, so a small
 //! file cannot take much memory.
 
