@@ -76,8 +76,8 @@ impl Start {
     pub fn prefetch(self, lines: &[Line]) {
         // The last lines if there is none: a branch would be mispredicted.
         let first = (self.0 as usize).min(lines.len().saturating_sub(3));
-        for line in lines.get(first..first + 3).unwrap_or_default() {
-            prefetch(&line.as_bytes()[0]);
+        if let Some(three) = lines.get(first..).and_then(<[Line]>::first_chunk::<3>) {
+            three.iter().for_each(|line| prefetch(&line.as_bytes()[0]));
         }
     }
 }

@@ -13,6 +13,7 @@
 //! assert_eq!(texts, [&b"a"[..], b"", b"b"]);
 //! ```
 
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 use wide::u8x16;
 
 use crate::list::Problem;
@@ -138,10 +139,45 @@ impl<'a> Records<'a> {
 
     /// Writes the next records over those of `block`. Returns their number, which is less than its
     /// length only at the end of the chunk.
-    // One loop with its state in registers, which writes each record in place.
-    #[inline]
     fn split(&mut self, block: &mut [Record<'a>]) -> usize {
-        let Records { chunk, mut start, terminator, mut window, mut ends } = *self;
+        Vectors::detect().run(Split { records: self, block })
+    }
+
+    /// Takes the next `bytes` as a record, whose end has `end_bytes` of them.
+    ///
+    /// For formats that find the ends of records themselves; they use no other method.
+    pub(crate) fn take(&mut self, bytes: usize, end_bytes: u8) -> Record<'a> {
+        let whole = &self.rest()[..bytes];
+        self.start += bytes;
+        Record::plain(whole, end_bytes)
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let mut record = [Record::default()];
+        (self.split(&mut record) == 1).then_some(record[0])
+    }
+}
+
+impl std::iter::FusedIterator for Records<'_> {}
+
+/// See [`Records::split`].
+struct Split<'s, 'a> {
+    records: &'s mut Records<'a>,
+    block: &'s mut [Record<'a>],
+}
+
+impl Work for Split<'_, '_> {
+    type Output = usize;
+
+    // One loop with its state in registers, which writes each record in place.
+    #[inline(always)]
+    fn with(self, _: impl Kind) -> usize {
+        let Split { records, block } = self;
+        let Records { chunk, mut start, terminator, mut window, mut ends } = *records;
         let mut places = block.iter_mut();
         'full: loop {
             while ends != 0 {
@@ -169,34 +205,14 @@ impl<'a> Records<'a> {
             }
             break;
         }
-        (self.start, self.window, self.ends) = (start, window, ends);
+        (records.start, records.window, records.ends) = (start, window, ends);
         let left = places.len();
         block.len() - left
     }
-
-    /// Takes the next `bytes` as a record, whose end has `end_bytes` of them.
-    ///
-    /// For formats that find the ends of records themselves; they use no other method.
-    pub(crate) fn take(&mut self, bytes: usize, end_bytes: u8) -> Record<'a> {
-        let whole = &self.rest()[..bytes];
-        self.start += bytes;
-        Record::plain(whole, end_bytes)
-    }
 }
-
-impl<'a> Iterator for Records<'a> {
-    type Item = Record<'a>;
-
-    fn next(&mut self) -> Option<Record<'a>> {
-        let mut record = [Record::default()];
-        (self.split(&mut record) == 1).then_some(record[0])
-    }
-}
-
-impl std::iter::FusedIterator for Records<'_> {}
 
 /// Returns a bit for each position of `byte` in the first window of `bytes`.
-#[inline]
+#[inline(always)]
 fn places_in(bytes: &[u8], byte: u8) -> u64 {
     let Some(window) = bytes.first_chunk::<WINDOW_BYTES>() else {
         return places_in_short(bytes, byte);

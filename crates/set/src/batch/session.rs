@@ -185,7 +185,10 @@ impl Session {
         let Session { classifier, pieces, policies, .. } = self;
         let (scheme, vectors) = (self.assumed_scheme.as_deref(), classifier.settings.vectors);
         let splitting = (&classifier.dialect().paths, scheme, vectors);
-        let table = (!classifier.set.is_universal()).then(|| classifier.set.host_table());
+        let table = match classifier.set.is_universal() {
+            true => None,
+            false => Some(classifier.set.host_table()?),
+        };
         let paths = pieces.fill(records, splitting, table.as_ref());
         classifier.find(table.as_ref(), pieces, records, policies)?;
         // The paths borrow from the records, so the memory that is kept between blocks cannot hold

@@ -149,14 +149,18 @@ impl CheckedBlocks {
 
     #[inline(never)]
     fn has_many(&self, first: u64, last: u64) -> bool {
-        let Some(words) = self.words.get((first / 64) as usize..=(last / 64) as usize) else {
-            return false;
-        };
-        words.iter().zip(first / 64..).all(|(word, number)| {
+        self.count(first, last) == last + 1 - first
+    }
+
+    /// Returns how many of the blocks from `first` to `last` have been compared.
+    pub(super) fn count(&self, first: u64, last: u64) -> u64 {
+        let words = self.words.get((first / 64) as usize..=(last / 64) as usize);
+        let counts = words.unwrap_or_default().iter().zip(first / 64..).map(|(word, number)| {
             let (first, last) = (first.max(number * 64), last.min(number * 64 + 63));
             let mask = (u64::MAX << (first % 64)) & (u64::MAX >> (63 - last % 64));
-            word.load(Ordering::Relaxed) & mask == mask
-        })
+            u64::from((word.load(Ordering::Relaxed) & mask).count_ones())
+        });
+        counts.sum()
     }
 
     fn add(&self, block: u64) {

@@ -249,16 +249,20 @@ pub(crate) struct HostTable<'s> {
 
 impl PolicySet {
     /// Returns the host table.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged where it is read: much of a table that is used is read whole.
     #[inline]
-    pub(crate) fn host_table(&self) -> HostTable<'_> {
+    pub(crate) fn host_table(&self) -> Result<HostTable<'_>, Damage> {
         let (lines, hosts) = (self.sections.slots, self.sections.hosts);
-        HostTable {
+        Ok(HostTable {
             set: self,
             lines: self.file.uncompared_items(lines),
             hosts: self.file.uncompared_items(hosts),
-            has_lines: self.file.is_all_compared(lines),
-            has_hosts: self.file.is_all_compared(hosts),
-        }
+            has_lines: self.file.is_all_compared(lines)?,
+            has_hosts: self.file.is_all_compared(hosts)?,
+        })
     }
 }
 
