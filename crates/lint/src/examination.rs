@@ -179,11 +179,6 @@ impl<'t> Examination<'t> {
         &self.readings[self.chosen]
     }
 
-    /// Returns the position of the reading of the chosen dialect.
-    pub(super) fn chosen_position(&self) -> usize {
-        self.chosen
-    }
-
     /// Returns the notes of all dialects on the line at `index`.
     pub(super) fn notes(&self, index: usize) -> NoteSet {
         let lines = self.readings.iter().filter_map(|reading| reading.lines.get(index));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
+use super::diagnostic::{Diagnostic, Edit, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
 use super::{Code, LintConfig, Place, Report};
 use crate::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
@@ -116,23 +116,8 @@ impl<'e, 't> Finding<'_, 'e, 't> {
 
     /// Replaces the effects by those that `describe` computes.
     pub(super) fn effects(self, describe: impl Fn(&Reading<'t>) -> String) -> Self {
-        let examination = self.examination;
-        self.effects_by_position(|position| describe(&examination.readings[position]))
-    }
-
-    /// Replaces the effects by those that `describe` computes for the reading at each position.
-    pub(super) fn effects_by_position(self, mut describe: impl FnMut(usize) -> String) -> Self {
-        self.change_effects(|effects| {
-            for (position, effect) in effects.iter_mut().enumerate() {
-                effect.text = describe(position);
-            }
-        })
-    }
-
-    /// Changes the effects, one for each reading.
-    pub(super) fn change_effects(self, change: impl FnOnce(&mut [Effect])) -> Self {
         if !self.is_past_max {
-            change(&mut self.diagnostic.effects);
+            self.diagnostic.effects = self.examination.effects(describe);
         }
         self
     }

@@ -16,12 +16,12 @@ use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
 use crate::analysis::{
-    AnalysisLimits, Bound, Budget, Contents, Example, Rules, difference, ordering_cost,
+    AnalysisLimits, Bound, Budget, Contents, Example, Grouped, Rules, difference, key, numbers,
 };
 use crate::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_engine::bytes::seeded_hash;
-use portcullis_robots::policy::{Audience, OrderedRules, UsageGroups, robot_name};
+use portcullis_robots::policy::{UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
 
 /// Settings for fixing files.
@@ -65,7 +65,11 @@ pub struct Fixed {
 /// assert_eq!(fixed.text, b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisalow: /c\n");
 /// ```
 pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
-    let prover = Prover::new(text, &config.dialects, config.bytes_max, config.limits);
+    let dialects = &config.dialects;
+    let parse = |dialect: &&'static Dialect| RobotsTxt::parse(text, dialect, config.bytes_max);
+    let files: Vec<RobotsTxt<'_>> = dialects.iter().map(parse).collect();
+    let readings = files.iter().zip(dialects).map(|(file, dialect)| Grouped::new(file, dialect));
+    let prover = Prover::new(readings.collect(), config);
     let candidates = candidates(&report.diagnostics);
     let mut work = Work { text, candidates: &candidates, prover, proofs: 0, left: Vec::new() };
     let mut accepted = Vec::new();
@@ -232,30 +236,30 @@ struct Prover<'t> {
     bytes_max: Option<usize>,
     /// The remaining budget of all comparisons.
     budget: Budget,
-    readings: Vec<(&'static Dialect, Side<'t>)>,
+    /// The file as each dialect reads it.
+    readings: Vec<Grouped<'t>>,
 }
 
-/// A file as a dialect reads it.
-struct Side<'t> {
-    file: RobotsTxt<'t>,
-    audience: Audience,
+/// Returns the names of robots, in the order of the file.
+fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
+    side.audience.robots.iter().map(|robot| &robot.name[..])
 }
 
-impl<'t> Side<'t> {
-    fn new(text: &'t [u8], dialect: &'static Dialect, bytes_max: Option<usize>) -> Side<'t> {
-        let file = RobotsTxt::parse(text, dialect, bytes_max);
-        let audience = Audience::of(&file, dialect);
-        Side { file, audience }
-    }
+/// The records of a file that have no effect on access. If they are equal in two files, the same
+/// records hold for every robot.
+#[derive(PartialEq)]
+struct Attached<'t> {
+    /// The name and value of records of other conventions, with the robots named above.
+    extensions: Vec<(Vec<u8>, &'t [u8], Option<u64>)>,
+    /// The robots of each group of usage records; `None` if there are no such records.
+    usage_groups: Option<Vec<u64>>,
+    /// The usage records, with their groups.
+    usage: Vec<(Field, &'t [u8], Option<usize>)>,
+}
 
-    /// Returns the names of robots, in the order of the file.
-    fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.audience.robots.iter().map(|robot| &robot.name[..])
-    }
-
-    /// Returns the records without effect on access, and where they are.
-    fn attached(&self, dialect: &Dialect) -> Attached<'t> {
-        let (file, usage) = (&self.file, UsageGroups::new(&self.file));
+impl<'t> Attached<'t> {
+    fn of(side: &Grouped<'t>) -> Attached<'t> {
+        let (file, dialect, usage) = (side.file, side.dialect, UsageGroups::new(side.file));
         let names = names_of_groups(file, dialect);
         let extensions = file.other_records().iter().filter(|record| is_extension(record.name));
         let extension = |record: &OtherRecord<'t>| {
@@ -279,18 +283,6 @@ impl<'t> Side<'t> {
     }
 }
 
-/// The records of a file that have no effect on access. If they are equal in two files, the same
-/// records hold for every robot.
-#[derive(PartialEq)]
-struct Attached<'t> {
-    /// The name and value of records of other conventions, with the robots named above.
-    extensions: Vec<(Vec<u8>, &'t [u8], Option<u64>)>,
-    /// The robots of each group of usage records; `None` if there are no such records.
-    usage_groups: Option<Vec<u64>>,
-    /// The usage records, with their groups.
-    usage: Vec<(Field, &'t [u8], Option<usize>)>,
-}
-
 /// Returns a hash of the robots that each group names.
 fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<u64> {
     let names = |group: &Group| {
@@ -304,37 +296,33 @@ fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<u64> {
 }
 
 impl<'t> Prover<'t> {
-    fn new(
-        text: &'t [u8],
-        dialects: &[&'static Dialect],
-        bytes_max: Option<usize>,
-        limits: AnalysisLimits,
-    ) -> Prover<'t> {
-        let side = |&dialect| (dialect, Side::new(text, dialect, bytes_max));
+    fn new(readings: Vec<Grouped<'t>>, config: &FixConfig) -> Prover<'t> {
+        let FixConfig { limits, bytes_max, .. } = *config;
         let all = AnalysisLimits {
             positions_max: limits.positions_max.saturating_mul(FIX_ANALYSES.into()),
             states_max: limits.states_max.saturating_mul(FIX_ANALYSES as usize),
         };
-        let budget = Budget::new(&all, FIX_ANALYSES);
-        Prover { bytes_max, budget, readings: dialects.iter().map(side).collect() }
+        Prover { bytes_max, budget: Budget::new(&all, FIX_ANALYSES), readings }
     }
 
     /// Fails if the budget is spent: no text needs to be read then.
     fn check(&self) -> Result<(), Unproved> {
-        let Some(&(dialect, _)) = self.readings.first() else { return Ok(()) };
+        let Some(&Grouped { dialect, .. }) = self.readings.first() else { return Ok(()) };
         self.budget.check().map_err(|bound| Unproved::Unknown { dialect, bound })
     }
 
     /// Proves that `edited` gives the same verdicts.
     fn prove(&mut self, edited: &[u8]) -> Result<(), Unproved> {
-        for (dialect, old) in &self.readings {
+        for old in &self.readings {
+            let dialect = old.dialect;
             let unknown = |bound| Unproved::Unknown { dialect, bound };
             self.budget.take(edited.len() as u64 / READ_BYTES).map_err(unknown)?;
-            let (new, known) = (Side::new(edited, dialect, self.bytes_max), HashSet::default());
+            let file = RobotsTxt::parse(edited, dialect, self.bytes_max);
+            let new = Grouped::new(&file, dialect);
             let mut contents = Contents::default();
-            let numbers = [contents.number(&old.file), contents.number(&new.file)];
-            let budget = &mut self.budget;
-            Comparison { dialect, budget, old, new: &new, numbers, known }.run()?;
+            let numbers = [old, &new].map(|side| numbers(&mut contents, side.file));
+            let (budget, known) = (&mut self.budget, HashSet::default());
+            Comparison { dialect, budget, sides: [old, &new], numbers, known }.run()?;
         }
         Ok(())
     }
@@ -343,77 +331,59 @@ impl<'t> Prover<'t> {
 /// Bytes of a text that are parsed for the cost of one position.
 const READ_BYTES: u64 = 4;
 
-struct Comparison<'c, 't> {
+/// The old file and the new one, as a dialect reads them.
+struct Comparison<'c> {
     dialect: &'static Dialect,
     budget: &'c mut Budget,
-    old: &'c Side<'t>,
-    new: &'c Side<'c>,
+    sides: [&'c Grouped<'c>; 2],
     /// The numbers of groups on each side, by their rules.
     numbers: [Vec<u32>; 2],
     /// Combinations of groups, by their numbers, that are known to be equivalent.
     known: HashSet<[Vec<u32>; 2], foldhash::fast::RandomState>,
 }
 
-impl Comparison<'_, '_> {
+impl Comparison<'_> {
     fn run(&mut self) -> Result<(), Unproved> {
-        let (old, new) = (self.old, self.new);
-        let names_same = old.names().eq(new.names());
-        if self.dialect.groups.names_agent == NamesAgent::OccursInName && !names_same {
+        let (dialect, [old, new]) = (self.dialect, self.sides);
+        let names_same = names(old).eq(names(new));
+        if dialect.groups.names_agent == NamesAgent::OccursInName && !names_same {
             // An agent follows the first name that its own contains. The same names in the same order
             // give the same group for every agent.
-            return Err(Unproved::OtherNames { dialect: self.dialect });
+            return Err(Unproved::OtherNames { dialect });
         }
-        if self.old.attached(self.dialect) != self.new.attached(self.dialect) {
-            return Err(Unproved::MovesRecord { dialect: self.dialect });
+        if Attached::of(old) != Attached::of(new) {
+            return Err(Unproved::MovesRecord { dialect });
         }
-        self.compare(None)?;
-        for name in old.names().chain(new.names()) {
-            self.compare(Some(name))?;
-        }
-        Ok(())
-    }
-
-    /// Compares the rules of a robot in both files.
-    fn compare(&mut self, robot: Option<&[u8]>) -> Result<(), Unproved> {
-        let groups = [self.old.audience.groups_of(robot), self.new.audience.groups_of(robot)];
-        let numbers = |side: usize| {
-            groups[side].iter().map(|&group| self.numbers[side][group]).collect::<Vec<u32>>()
-        };
-        let pair = [numbers(0), numbers(1)];
-        if pair[0] == pair[1] || self.known.contains(&pair) {
-            return Ok(());
-        }
-        let dialect = self.dialect;
-        let unknown = |bound| Unproved::Unknown { dialect, bound };
-        self.budget.check().map_err(unknown)?;
-        let files = [&self.old.file, &self.new.file];
-        let cost = files.iter().zip(groups).map(|(file, groups)| ordering_cost(file, groups)).sum();
-        self.budget.take(cost).map_err(unknown)?;
-        let paths = &self.dialect.paths;
-        let [old, new] = array::from_fn(|side| OrderedRules::new(files[side], groups[side], paths));
-        if old.patterns != new.patterns || old.verdicts != new.verdicts {
-            let (old, new) = (Rules { ordered: &old, paths }, Rules { ordered: &new, paths });
-            let difference = difference(old, new, self.budget);
-            self.judge(robot, difference)?;
-        }
-        self.known.insert(pair);
-        Ok(())
-    }
-
-    fn judge(
-        &self,
-        robot: Option<&[u8]>,
-        difference: Result<Option<Example>, Bound>,
-    ) -> Result<(), Unproved> {
-        let dialect = self.dialect;
-        match difference {
-            Ok(None) => Ok(()),
-            Err(bound) => Err(Unproved::Unknown { dialect, bound }),
-            Ok(Some(example)) => {
-                let robot = robot.map(|name| name.to_str_lossy().into_owned());
-                Err(Unproved::Differs { dialect, robot, path: example.path().to_vec() })
+        for robot in std::iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
+            match self.difference(robot) {
+                Ok(None) => {}
+                Ok(Some(example)) => {
+                    let robot = robot.map(|name| name.to_str_lossy().into_owned());
+                    let path = example.path().to_vec();
+                    return Err(Unproved::Differs { dialect, robot, path });
+                }
+                Err(bound) => return Err(Unproved::Unknown { dialect, bound }),
             }
         }
+        Ok(())
+    }
+
+    /// Returns a path on which a robot's rules in both files differ, if there is one.
+    fn difference(&mut self, robot: Option<&[u8]>) -> Result<Option<Example>, Bound> {
+        let groups = self.sides.map(|side| side.audience.groups_of(robot));
+        let pair: [Vec<u32>; 2] = array::from_fn(|side| key(&self.numbers[side], groups[side]));
+        if pair[0] == pair[1] || self.known.contains(&pair) {
+            return Ok(None);
+        }
+        let paths = &self.dialect.paths;
+        let old = self.sides[0].ordered(groups[0], self.budget)?;
+        let new = self.sides[1].ordered(groups[1], self.budget)?;
+        let [old, new] = [&old, &new].map(|ordered| Rules { ordered, paths });
+        let found = difference(old, new, self.budget)?;
+        if found.is_none() {
+            self.known.insert(pair);
+        }
+        Ok(found)
     }
 }
 
@@ -423,7 +393,19 @@ mod tests {
     use portcullis_dialect::dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
 
     fn proved(dialect: &'static Dialect, old: &[u8], new: &[u8]) -> Result<(), Unproved> {
-        Prover::new(old, &[dialect], None, AnalysisLimits::default()).prove(new)
+        proved_within(dialect, old, new, None)
+    }
+
+    fn proved_within(
+        dialect: &'static Dialect,
+        old: &[u8],
+        new: &[u8],
+        bytes_max: Option<usize>,
+    ) -> Result<(), Unproved> {
+        let limits = AnalysisLimits::default();
+        let config = FixConfig { dialects: vec![dialect], bytes_max, limits };
+        let file = RobotsTxt::parse(old, dialect, bytes_max);
+        Prover::new(vec![Grouped::new(&file, dialect)], &config).prove(new)
     }
 
     #[test]
@@ -477,7 +459,6 @@ mod tests {
     fn lines_that_move_within_the_limit_are_compared() {
         let old = b"User-agent: *\nDisallow: /a\nDisallow: /a\nDisallow: /b\n";
         let new = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
-        let mut prover = Prover::new(old, &[&RFC_9309], Some(42), AnalysisLimits::default());
-        assert!(prover.prove(new).is_err());
+        assert!(proved_within(&RFC_9309, old, new, Some(42)).is_err());
     }
 }

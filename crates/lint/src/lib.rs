@@ -1,16 +1,16 @@
 //! Problems in a robots.txt, line by line.
 //!
-//! Owns the [`catalogue`] of problems by [`Code`], the checks that find them, the proved edits
-//! ([`fix`]) and the [formats](mod@format) for programs. Parsing never fails and silently accepts
-//! what a dialect accepts; the linter reports it. If the parser's own observations are enough, use
-//! the [notes](portcullis_robots::syntax::Note) of a parsed file.
+//! Owns the problems by [`Code`], the checks that find them and the proved edits ([`fix`]). Parsing never fails and silently accepts what a dialect accepts; the linter reports it.
+//! If the parser's own observations are enough, use the [notes](portcullis_robots::syntax::Note) of a
+//! parsed file.
 //!
 //! A [`Diagnostic`] is for one dialect, the one that the file is written for. It also shows how
 //! each other dialect reads the line, which is computed by parsing the file in each dialect.
 //!
 //! Cost: one parse per dialect, and an [`analysis`] of each distinct combination of rules, all within
 //! one limit. What it left out is named in [`Report::unknown`]; of each code, findings beyond a
-//! [limit](crate::limits::LINT_FINDINGS_PER_CODE_MAX) are counted in [`Report::omitted`]. Nothing fails: any bytes are a file.
+//! [limit](limits::LINT_FINDINGS_PER_CODE_MAX) are counted in [`Report::omitted`]. Nothing fails: any
+//! bytes are a file.
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -26,17 +26,15 @@
 //! ```
 
 pub mod analysis;
-pub mod catalogue;
 mod checks;
+mod code;
 mod diagnostic;
 mod examination;
 mod findings;
 mod fix;
-pub mod format;
 pub mod limits;
-mod statuses;
 
-pub use catalogue::{Code, Entry, Severity};
+pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
 pub use fix::{FixConfig, Fixed, Unproved, apply, fix};
 
@@ -60,10 +58,7 @@ pub struct LintConfig {
     /// The agents whose rules are compared. If empty, the rules of each robot that the file names
     /// are compared, and those of a robot that it does not name.
     pub agents: Vec<AgentChain>,
-    /// Whether rules are compared in each dialect, so that the effects show whether they decide
-    /// there. Otherwise the effects show each rule alone.
-    pub compares_dialects: bool,
-    /// The limits of comparing the rules of a file: of all robots, in all dialects.
+    /// The limits of comparing the rules of a file, of all robots together.
     pub limits: AnalysisLimits,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
     pub keeps_fixes: bool,
@@ -76,7 +71,6 @@ impl LintConfig {
             dialect,
             bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: Vec::new(),
-            compares_dialects: true,
             limits: AnalysisLimits::default(),
             keeps_fixes: false,
         }

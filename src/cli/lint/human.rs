@@ -7,9 +7,11 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet,
 };
-use portcullis_lint::format::{Linted, Omitted, ReportFormat};
 use portcullis_lint::{Diagnostic, Edit, Place, Safety, Severity};
 use portcullis_text::visible::{is_hidden, visible};
+
+use super::catalogue::entry;
+use super::format::{Linted, Omitted, ReportFormat};
 
 /// The width of a line in columns. It does not depend on the terminal, so that output is
 /// reproducible.
@@ -119,7 +121,7 @@ fn effects(diagnostic: &Diagnostic) -> Vec<String> {
 
 fn help(diagnostic: &Diagnostic) -> String {
     match &diagnostic.fix {
-        None => diagnostic.code.entry().remedy.to_owned(),
+        None => entry(diagnostic.code).remedy.clone(),
         Some(fix) if fix.safety == Safety::Suggestion => format!("{}?", fix.title),
         Some(fix) => fix.title.clone(),
     }

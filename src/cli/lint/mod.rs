@@ -2,7 +2,9 @@
 //!
 //! Files are checked in parallel, one batch at a time, and reported in their order.
 
+mod catalogue;
 mod fix;
+mod format;
 mod human;
 
 use std::collections::BTreeMap;
@@ -16,10 +18,10 @@ use crate::cli::limits::LINT_FILES_PER_THREAD_MAX;
 use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_io::input::{read_robots_txt, read_robots_txt_from, system_text};
-use portcullis_lint::format::{Github, Json, Linted, Omitted, ReportFormat};
-use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, catalogue, lint};
+use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, lint};
 use rayon::prelude::*;
 
+use self::format::{Github, Json, Linted, Omitted, ReportFormat};
 use self::human::Human;
 use super::args::{Explained, LintArgs, LintFormat, ListPath};
 use super::check::is_colored;
@@ -69,15 +71,8 @@ impl Run {
         let agents = std::mem::take(&mut args.agents);
         let questions = plan::agents(agents, Some(dialect))?;
         let agents = questions.agents(dialect)?;
-        // Comparing rules in each dialect takes time, and these outputs do not show the result.
-        let hides_effects = args.statistics || args.fix || args.format == LintFormat::Github;
-        let config = LintConfig {
-            bytes_max,
-            agents,
-            compares_dialects: !hides_effects,
-            keeps_fixes: args.fix,
-            ..LintConfig::new(dialect)
-        };
+        let config =
+            LintConfig { bytes_max, agents, keeps_fixes: args.fix, ..LintConfig::new(dialect) };
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color.color))),
             LintFormat::Json => Box::new(Json),

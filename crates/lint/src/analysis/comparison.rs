@@ -4,14 +4,15 @@ use std::array;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::{AgentChain, Audience, Selection};
+use portcullis_dialect::id::RuleID;
+use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 
-use super::contents::{Contents, ordering_cost, rule_at};
+use super::contents::{Contents, Grouped, key, numbers};
 use super::equivalence::equivalence_within;
-use super::{AgentRules, AnalysisLimits, Bound, Budget, Equivalence, Search};
+use super::{AnalysisLimits, Bound, Budget, Equivalence, Rules, Search};
 
 /// Compares the rules of robots in two files.
 ///
@@ -33,29 +34,14 @@ use super::{AgentRules, AnalysisLimits, Bound, Budget, Equivalence, Search};
 /// ```
 #[derive(Debug)]
 pub struct FileComparison<'f> {
-    dialect: &'static Dialect,
-    sides: [Side<'f>; 2],
+    sides: [Grouped<'f>; 2],
+    /// The numbers of the groups of each side, by their rules.
+    numbers: [Vec<u32>; 2],
     /// Whether both name the same robots, with the same rules.
     are_same: bool,
     budget: Budget,
-    /// By the numbers of the groups on each side.
-    known: HashMap<[Vec<u32>; 2], Rc<Judged>, foldhash::fast::RandomState>,
-    equal: Rc<Equivalence>,
-}
-
-#[derive(Debug)]
-struct Side<'f> {
-    file: &'f RobotsTxt<'f>,
-    audience: Audience,
-    /// By group.
-    numbers: Vec<u32>,
-}
-
-/// The comparison of two combinations of groups.
-#[derive(Debug)]
-struct Judged {
-    equivalence: Rc<Equivalence>,
-    deciding: [Option<[Decision; 2]>; 2],
+    /// By the numbers of the groups on each side. Rules go by their places.
+    known: HashMap<[Vec<u32>; 2], RobotComparison, foldhash::fast::RandomState>,
 }
 
 /// The comparison of a robot's rules in two files.
@@ -68,6 +54,12 @@ pub struct RobotComparison {
     pub deciding: [Option<[Decision; 2]>; 2],
 }
 
+impl RobotComparison {
+    fn of(equivalence: Equivalence) -> RobotComparison {
+        RobotComparison { equivalence: equivalence.into(), deciding: [None; 2] }
+    }
+}
+
 impl<'f> FileComparison<'f> {
     /// Prepares two files that `dialect` parsed.
     pub fn new(
@@ -75,22 +67,13 @@ impl<'f> FileComparison<'f> {
         dialect: &'static Dialect,
         limits: &AnalysisLimits,
     ) -> FileComparison<'f> {
+        let sides = files.map(|file| Grouped::new(file, dialect));
         let mut contents = Contents::default();
-        let sides = files.map(|file| Side {
-            file,
-            audience: Audience::of(file, dialect),
-            numbers: contents.number(file),
-        });
-        let [old, new] = &sides;
-        let are_same = old.numbers == new.numbers && old.audience == new.audience;
-        FileComparison {
-            dialect,
-            are_same,
-            budget: Budget::new(limits, 1),
-            known: HashMap::default(),
-            equal: Rc::new(Equivalence::Equal),
-            sides,
-        }
+        let numbers = files.map(|file| numbers(&mut contents, file));
+        let audiences = sides.each_ref().map(|side| &side.audience);
+        let are_same = numbers[0] == numbers[1] && audiences[0] == audiences[1];
+        let (budget, known) = (Budget::new(limits, 1), HashMap::default());
+        FileComparison { are_same, budget, known, numbers, sides }
     }
 
     /// Returns the work so far: pattern positions, with charges for what else was read.
@@ -100,62 +83,55 @@ impl<'f> FileComparison<'f> {
 
     /// Compares the rules of `robot`; of a robot that no file names if that is `None`.
     pub fn robot(&mut self, robot: Option<&AgentChain>) -> RobotComparison {
-        let answer = |equivalence: &Rc<Equivalence>| RobotComparison {
-            equivalence: Rc::clone(equivalence),
-            deciding: [None; 2],
-        };
         if self.are_same {
-            return answer(&self.equal);
+            return RobotComparison::of(Equivalence::Equal);
         }
-        let cost = self.sides.iter().map(|side| side.audience.cost(robot, self.dialect)).sum();
+        let cost = self.sides.iter().map(|side| side.audience.cost(robot, side.dialect)).sum();
         if let Err(bound) = self.budget.take(cost) {
-            return answer(&Equivalence::Unknown(bound).into());
+            return RobotComparison::of(Equivalence::Unknown(bound));
         }
-        let selections =
-            self.sides.each_ref().map(|side| side.audience.select(robot, self.dialect));
-        let numbers = |side: usize| {
-            let groups = selections[side].groups.iter();
-            groups.map(|&group| self.sides[side].numbers[group]).collect::<Vec<u32>>()
-        };
-        let pair: [Vec<u32>; 2] = array::from_fn(numbers);
+        let selections = self.sides.each_ref().map(|side| side.audience.select(robot, side.dialect));
+        let pair: [Vec<u32>; 2] =
+            array::from_fn(|side| key(&self.numbers[side], &selections[side].groups));
         if pair[0] == pair[1] {
-            return answer(&self.equal);
+            return RobotComparison::of(Equivalence::Equal);
         }
-        let judged = match self.known.get(&pair) {
-            Some(judged) => Rc::clone(judged),
+        let by_place = match self.known.get(&pair) {
+            Some(known) => known.clone(),
             None => {
-                let judged = Rc::new(self.judge(&selections));
-                self.known.insert(pair, Rc::clone(&judged));
-                judged
+                let unknown = |bound| RobotComparison::of(Equivalence::Unknown(bound));
+                let new = self.compare(&selections).unwrap_or_else(unknown);
+                self.known.insert(pair, new.clone());
+                new
             }
         };
-        let on_lines = |decisions: [Decision; 2]| {
-            let [old, new] = decisions;
-            [self.sides[0].on_line(old, &selections[0]), self.sides[1].on_line(new, &selections[1])]
+        let on_line = |side: usize, decision: Decision| {
+            let Grouped { file, .. } = self.sides[side];
+            let rule = |place: RuleID| self.sides[side].rule_at(&selections[side].groups, place.0);
+            let rule = decision.rule.map(rule);
+            let line = rule.map(|rule| file.rules()[rule.index()].line);
+            Decision { rule, line, ..decision }
         };
-        let deciding = judged.deciding.map(|decisions| decisions.map(on_lines));
-        RobotComparison { deciding, ..answer(&judged.equivalence) }
+        let on_lines = |[old, new]: [Decision; 2]| [on_line(0, old), on_line(1, new)];
+        RobotComparison { deciding: by_place.deciding.map(|it| it.map(on_lines)), ..by_place }
     }
 
     /// Compares two combinations of groups. In the result, a rule goes by its place.
-    fn judge(&mut self, selections: &[Selection; 2]) -> Judged {
-        let unknown =
-            |bound| Judged { equivalence: Equivalence::Unknown(bound).into(), deciding: [None; 2] };
-        self.compare(selections).unwrap_or_else(unknown)
-    }
-
-    fn compare(&mut self, selections: &[Selection; 2]) -> Result<Judged, Bound> {
-        self.budget.check()?;
-        let pairs = self.sides.iter().zip(selections);
-        self.budget.take(pairs.map(|(side, it)| ordering_cost(side.file, &it.groups)).sum())?;
-        let rules = |side: usize| {
-            AgentRules::of(self.sides[side].file, selections[side].clone(), self.dialect)
-        };
-        let [old, new] = [rules(0), rules(1)];
-        let equivalence = equivalence_within(old.rules(), new.rules(), &mut self.budget);
+    fn compare(&mut self, selections: &[Selection; 2]) -> Result<RobotComparison, Bound> {
+        let [old, new] = &self.sides;
+        let ordered = [
+            old.ordered(&selections[0].groups, &mut self.budget)?,
+            new.ordered(&selections[1].groups, &mut self.budget)?,
+        ];
+        let paths = &old.dialect.paths;
+        let [old, new] = ordered.each_ref().map(|ordered| Rules { ordered, paths });
+        let equivalence = equivalence_within(old, new, &mut self.budget);
         let decide = |search: &Search| {
-            let example = search.example()?;
-            Some([&old, &new].map(|side| side.by_place(side.decide(example))))
+            let path = search.example()?.compared(paths.escapes);
+            Some(array::from_fn(|side| {
+                let reason = selections[side].reason_without_rule(self.sides[side].file);
+                decision(Rules { ordered: &ordered[side], paths }, &path, reason)
+            }))
         };
         let deciding = match &equivalence {
             Equivalence::Different { first_allows, second_allows } => {
@@ -163,16 +139,22 @@ impl<'f> FileComparison<'f> {
             }
             Equivalence::Equal | Equivalence::Unknown(_) => [None; 2],
         };
-        Ok(Judged { equivalence: equivalence.into(), deciding })
+        Ok(RobotComparison { equivalence: equivalence.into(), deciding })
     }
 }
 
-impl Side<'_> {
-    /// Returns a decision whose rule goes by its place, with the rule and its line.
-    fn on_line(&self, decision: Decision, selection: &Selection) -> Decision {
-        let rule = decision.rule.map(|place| rule_at(self.file, &selection.groups, place.0));
-        let line = rule.map(|rule| self.file.rules()[rule.index()].line);
-        Decision { rule, line, ..decision }
+/// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
+fn decision(rules: Rules<'_>, path: &[u8], otherwise: Reason) -> Decision {
+    if rules.paths.always_allows(path) {
+        return Decision::ROBOTS_TXT;
+    }
+    let OrderedRules { patterns, verdicts, rules, .. } = rules.ordered;
+    match patterns.iter().position(|pattern| pattern.matches(path)) {
+        None => Decision::without_rule(Verdict::Allow, otherwise),
+        Some(index) => {
+            let (verdict, rule) = (verdicts[index], Some(rules[index]));
+            Decision { verdict, reason: Reason::Rule, rule, line: None }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use portcullis_engine::pattern::Pattern;
 
 use super::language::Language;
 use super::machine::{Machine, Owner};
-use super::search::{Product, Visit};
+use super::product::{Visit, Product};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The result of comparing the verdicts of two rule sets on every URL.
@@ -155,19 +155,17 @@ fn differences(
     let mut product = Product::new(machines, language);
     // A path that the first side allows, and one that the second does.
     let mut found: [Option<Example>; 2] = [None, None];
-    let bound = product.run(&budget.share(), |product, index, [one, two]| {
-        let [first, second] = &product.machines;
-        let allows = [first.allows_at_end(one), second.allows_at_end(two)];
+    let bound = product.run(&budget.share(), |product, place, states| {
+        let allows = product.allow(states);
         if allows[0] != allows[1] {
             found[usize::from(allows[1])]
-                .get_or_insert_with(|| Example::of(&language.written(&product.path(index))));
+                .get_or_insert_with(|| Example::of(&language.written(&product.path(place))));
         }
         if are_enough(&found) {
             return Visit::Stop;
         }
-        let may_differ = first.counts(one) || second.counts(two);
-        let may_change = !first.is_settled(one) || !second.is_settled(two);
-        if may_differ && may_change { Visit::Follow } else { Visit::Skip }
+        let may_change = (0..2).any(|side| !product.is_settled(side, states));
+        if product.counts(states) && may_change { Visit::Follow } else { Visit::Skip }
     });
     let bytes = |rules: Rules<'_>| rules.ordered.patterns.byte_len();
     product.charge(bytes(first) + bytes(second), budget);

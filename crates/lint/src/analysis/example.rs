@@ -5,6 +5,7 @@
 
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
+use portcullis_engine::pattern::Pattern;
 use portcullis_robots::url::compared_path;
 
 /// The longest path of an example. With the longest host it makes a URL that is not too long.
@@ -47,6 +48,15 @@ impl Example {
         let end: &[u8] = if ends_in_space { b"#" } else { b"" };
         [origin.as_bytes(), &self.0, end].concat()
     }
+}
+
+/// Returns a pattern without its stars: a path that it matches, if any path begins like it.
+pub fn plain_path(pattern: &Pattern<'_>) -> Vec<u8> {
+    let mut path = pattern.literals().collect::<Vec<_>>().concat();
+    if path.first() != Some(&b'/') {
+        path.insert(0, b'/');
+    }
+    path
 }
 
 #[cfg(test)]

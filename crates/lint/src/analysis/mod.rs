@@ -3,9 +3,8 @@
 //!
 //! Owns [`equivalence`] of two rule sets and the [`statuses`] of the rules of one. A status
 //! says, for example, that a rule never decides because another rule wins wherever it matches.
-//! [`FileComparison`] compares two files for many robots. [`AgentRules`] finds the rules of a robots.txt
-//! that apply to one robot. To decide given URLs,
-//! use [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
+//! [`FileComparison`] compares two files for many robots. To decide given URLs, use
+//! [`policy`](portcullis_robots::policy) or a classifier of `portcullis-set`.
 //!
 //! # How
 //!
@@ -32,29 +31,28 @@
 //! the same rules share an analysis.
 //!
 //! ```
-//! use portcullis_lint::analysis::{AgentRules, AnalysisLimits, Equivalence, equivalence};
+//! use portcullis_lint::analysis::{AnalysisLimits, Equivalence, FileComparison};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::syntax::RobotsTxt;
 //!
 //! let old = b"User-agent: *\nDisallow: /a\nDisallow: /a/b\n";
 //! let new = b"User-agent: *\nDisallow: /a # and all below\n";
 //! let [old, new] = [&old[..], new].map(|text| RobotsTxt::parse(text, &RFC_9309, None));
-//! let rules = |file| AgentRules::new(file, None, &RFC_9309);
-//! let answer = equivalence(rules(&old).rules(), rules(&new).rules(), &AnalysisLimits::default());
-//! assert_eq!(answer, Equivalence::Equal);
+//! let limits = AnalysisLimits::default();
+//! let mut comparison = FileComparison::new([&old, &new], &RFC_9309, &limits);
+//! assert_eq!(*comparison.robot(None).equivalence, Equivalence::Equal);
 //! ```
 
 mod comparison;
 mod contents;
 mod equivalence;
 mod example;
-mod file;
 mod language;
 mod machine;
+mod product;
 mod reach;
-mod search;
+mod rules;
 mod status;
-mod winners;
 
 use std::fmt;
 
@@ -63,18 +61,17 @@ use portcullis_dialect::limits::URL_BYTES_MAX;
 use crate::limits::{ANALYSIS_POSITIONS_MAX, ANALYSIS_STATES_MAX};
 
 pub use comparison::{FileComparison, RobotComparison};
-pub(crate) use contents::{Contents, ordering_cost, rule_at, rules_of};
+pub(crate) use contents::{Contents, Grouped, key, numbers};
 pub(crate) use equivalence::difference;
 pub use equivalence::{Equivalence, Search, equivalence};
-pub use example::Example;
-pub use file::{AgentRules, Rules, robots_named};
+pub use example::{Example, plain_path};
 pub use language::Language;
 pub use machine::{Machine, Owner, State};
+pub use product::{Product, Visit};
 pub use reach::{Reach, machine, reach};
-pub use search::{Product, Visit, plain_path};
+pub use rules::{Rules, robots_named};
 pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
-pub(crate) use status::{SEARCHES, statuses_within};
-pub(crate) use winners::Winners;
+pub(crate) use status::{SEARCHES, Winners, statuses_within};
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

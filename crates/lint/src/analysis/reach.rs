@@ -13,10 +13,10 @@ use portcullis_dialect::words;
 use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, RuleSet, Settings};
 
-use super::file::robots_txt_pattern;
 use super::language::Language;
 use super::machine::{Machine, Owner};
-use super::search::{Product, Visit};
+use super::product::{Product, Visit};
+use super::rules::robots_txt_pattern;
 use super::{AnalysisLimits, Bound};
 use crate::limits::{REACH_EXAMPLES_MAX, REACH_POSITIONS_MAX};
 

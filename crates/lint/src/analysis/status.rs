@@ -6,15 +6,19 @@
 //! avoided, so the automata stay small for any rule set. The winner on a path is the one that the
 //! engine decides.
 
+use std::array;
 use std::collections::HashMap;
 
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::pattern::Pattern;
+use portcullis_engine::{Cache, RuleSetBuf, Settings};
+use portcullis_robots::policy::OrderedRules;
 
-use super::file::{Owner, ROBOTS_TXT_RULE};
+use super::example::{PATH_BYTES_MAX, plain_path};
 use super::language::Language;
-use super::search::{Wanted, find};
-use super::winners::Winners;
+use super::machine::{Machine, Owner};
+use super::product::{Visit, Product};
+use super::rules::{PatternRule, ROBOTS_TXT_RULE};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The effect of a rule.
@@ -99,7 +103,7 @@ struct Unit {
 }
 
 /// A pattern and its rule.
-type Owned<'r> = (Pattern<'r>, Owner);
+type Owned<'r> = (Pattern<'r>, PatternRule);
 
 /// The paths on which a pattern wins.
 enum Outcome {
@@ -277,5 +281,119 @@ fn successor(rule: u32) -> Successor {
     match rule {
         ROBOTS_TXT_RULE => Successor::RobotsTxt,
         rule => Successor::Rule(RuleID(rule)),
+    }
+}
+
+/// The path to find.
+#[derive(Clone, Copy, Debug)]
+struct Wanted<'s, 'r> {
+    /// A pattern that matches the path.
+    one: Pattern<'r>,
+    /// Patterns that do not match the path.
+    avoided: &'s [Pattern<'r>],
+}
+
+/// Finds a shortest path of a URL that meets the conditions; `None` if there is none.
+///
+/// # Errors
+///
+/// The limit that ended the search.
+fn find(
+    wanted: Wanted<'_, '_>,
+    language: &Language,
+    budget: &mut Budget,
+) -> Result<Option<Vec<u8>>, Bound> {
+    if wanted.is_impossible() {
+        return Ok(None);
+    }
+    if let Some(path) = wanted.plain_path(language) {
+        return Ok(Some(path));
+    }
+    // A machine disallows the paths that its patterns match. Without patterns it allows everything.
+    let owner = Owner { allows: false, counts: true };
+    let machine =
+        |patterns: &[Pattern<'_>]| Machine::new(patterns.iter().map(|&pattern| (pattern, owner)));
+    let sides = [&[wanted.one][..], wanted.avoided];
+    let allows = [false, true];
+    let mut product = Product::new(sides.map(machine), language);
+    let mut found = None;
+    let bound = product.run(&budget.share(), |product, index, states| {
+        let is_right: [bool; 2] = array::from_fn(|side| product.allow(states)[side] == allows[side]);
+        if is_right == [true; 2] {
+            found = Some(product.path(index));
+            return Visit::Stop;
+        }
+        let is_settled: [bool; 2] = array::from_fn(|side| product.is_settled(side, states));
+        let is_lost = (0..2).any(|side| is_settled[side] && !is_right[side]);
+        if is_lost || is_settled == [true; 2] { Visit::Skip } else { Visit::Follow }
+    });
+    let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes().len()).sum();
+    product.charge(built, budget);
+    match (found, bound) {
+        (None, Some(bound)) => Err(budget.bound(bound)),
+        (found, _) => Ok(found),
+    }
+}
+
+impl Wanted<'_, '_> {
+    /// Returns whether the bytes before the first star exclude every path.
+    fn is_impossible(&self) -> bool {
+        let one = self.one.prefix();
+        let covers = |avoided: &Pattern<'_>| {
+            let is_prefix = !avoided.has_stars() && !avoided.is_anchored();
+            is_prefix && one.starts_with(avoided.bytes())
+        };
+        self.avoided.iter().any(covers)
+    }
+
+    /// Returns the pattern without its stars, if there is no other condition and the result is a
+    /// path of a URL.
+    fn plain_path(&self, language: &Language) -> Option<Vec<u8>> {
+        if !self.avoided.is_empty() {
+            return None;
+        }
+        let path = plain_path(&self.one);
+        let is_found = language.contains(&path) && self.one.matches(&path);
+        (path.len() <= PATH_BYTES_MAX && is_found).then_some(path)
+    }
+}
+
+/// Steps of a scan that cost as much as a position of an analysis. Measured: a scan takes one to two
+/// nanoseconds a step, an analysis twelve a position.
+const SCAN_STEPS: u64 = 8;
+
+/// Rules, compiled to decide paths.
+pub(crate) struct Winners {
+    rules: RuleSetBuf,
+    settings: Settings,
+    cache: Cache,
+}
+
+impl Winners {
+    pub(crate) fn new(ordered: &OrderedRules) -> Winners {
+        let rules = ordered.compile();
+        Winners { rules, settings: Settings::default(), cache: Cache::default() }
+    }
+
+    /// Returns the position of the pattern that decides `path`; `None` if no pattern matches.
+    ///
+    /// # Errors
+    ///
+    /// If the budget does not suffice.
+    pub(crate) fn winner(
+        &mut self,
+        path: &[u8],
+        budget: &mut Budget,
+    ) -> Result<Option<usize>, Bound> {
+        budget.take(path.len() as u64)?;
+        let before = self.steps();
+        let outcome = self.rules.as_rule_set().decide(path, &self.settings, &mut self.cache);
+        budget.take((self.steps() - before) / SCAN_STEPS)?;
+        Ok(outcome.pattern())
+    }
+
+    fn steps(&self) -> u64 {
+        let work = self.cache.work();
+        work.scan_steps + work.rule_bytes
     }
 }

@@ -11,13 +11,14 @@ use hashbrown::HashMap;
 
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, remove_record};
-use super::super::statuses::{Analyst, Selections, Statuses};
 use super::super::{Code, LintConfig};
 use crate::analysis::{
-    Bound, RuleAndStatus, RuleStatus, Successor, Winners, plain_path, rule_at, rules_of,
+    AnalysisLimits, Bound, Budget, Contents, Grouped, RuleAndStatus, RuleStatus, Rules, SEARCHES,
+    Successor, Winners, difference, key, numbers, plain_path, statuses_within,
 };
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
@@ -57,52 +58,99 @@ struct Problems {
     bound: Option<Bound>,
 }
 
+/// The rules of a file, and the one budget of all analyses of them.
+struct Analyst<'e> {
+    grouped: Grouped<'e>,
+    /// The numbers of the groups, by their rules.
+    numbers: Vec<u32>,
+    limits: AnalysisLimits,
+    budget: Budget,
+}
+
 pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
-    let examination = findings.examination;
-    let (chosen, position) = (examination.chosen(), examination.chosen_position());
-    let mut analyst = Analyst::new(examination, config);
-    let grouped = analyst.grouped(position);
-    let selections = Selections::of(chosen, &grouped, &config.agents);
+    let Reading { file, dialect, .. } = findings.examination.chosen();
+    let mut analyst = Analyst {
+        grouped: Grouped::new(file, dialect),
+        numbers: numbers(&mut Contents::default(), file),
+        limits: config.limits,
+        budget: Budget::new(&config.limits, 1),
+    };
+    let selections = Selections::of(&analyst.grouped, &config.agents);
     if let Some(unknown) = selections.unknown() {
         findings.unknown(unknown);
     }
-    let mut tally = Tally::new(chosen.file.rules().len());
-    selections.left_out().for_each(|group| tally.leave_out(&chosen.file, group));
+    let mut tally = Tally::new(file.rules().len());
+    selections.left_out.iter().for_each(|&group| tally.leave_out(file, group));
     let mut known: HashMap<_, Rc<Problems>, foldhash::fast::RandomState> = HashMap::default();
-    for (number, groups) in selections.groups().iter().enumerate() {
-        let key = grouped.key(groups);
+    for (number, groups) in selections.groups.iter().enumerate() {
+        let key = key(&analyst.numbers, groups);
         let problems = match known.get(&key) {
             Some(problems) => Rc::clone(problems),
-            None => match problems_of(position, chosen, groups, &mut analyst) {
+            None => match analyst.problems_of(groups) {
                 Ok(problems) => Rc::clone(known.entry(key).or_insert(Rc::new(problems))),
                 Err(bound) => {
                     findings.unknown(format!("not all groups were compared: {bound}"));
-                    groups.iter().for_each(|&group| tally.leave_out(&chosen.file, group));
+                    groups.iter().for_each(|&group| tally.leave_out(file, group));
                     continue;
                 }
             },
         };
         if let Some(bound) = problems.bound {
-            let agent = &chosen.file.user_agents_of(&chosen.file.groups()[groups[0]])[0];
+            let agent = &file.user_agents_of(&file.groups()[groups[0]])[0];
             let agent = quoted(agent.value);
             findings.unknown(format!("not all rules for {agent} were compared: {bound}"));
         }
-        tally.add(number, &rules_of(&chosen.file, groups), &problems);
+        tally.add(number, &analyst.grouped.rules(groups), &problems);
     }
-    let faults = tally.everywhere();
-    if !faults.is_empty() {
-        let rules = chosen.file.rules();
-        let lines: BTreeSet<u32> =
-            faults.iter().map(|(rule, ..)| rules[rule.index()].line.get()).collect();
-        let readings = (0..examination.readings.len()).filter(|_| config.compares_dialects);
-        let statuses: Vec<Statuses> = readings
-            .map(|position| Statuses::of(position, &config.agents, &lines, &mut analyst))
-            .collect();
-        for (rule, fault, selection) in faults {
-            report(findings, rule, &fault, &selections.groups()[selection], &statuses);
-        }
+    for (rule, fault, selection) in tally.everywhere() {
+        report(findings, rule, &fault, &analyst.grouped, &selections.groups[selection]);
     }
     everything_disallowed(findings, config, &mut analyst);
+}
+
+/// The combinations of groups that apply to robots, each once.
+struct Selections {
+    groups: Vec<Vec<usize>>,
+    /// The groups of those that are left out.
+    left_out: BTreeSet<usize>,
+}
+
+impl Selections {
+    /// Returns the selections of `agents`; if there are none, those of every robot that the file
+    /// names and of a robot that it does not name.
+    fn of(grouped: &Grouped<'_>, agents: &[AgentChain]) -> Selections {
+        let mut known = BTreeSet::new();
+        let audience = &grouped.audience;
+        if agents.is_empty() {
+            known.extend(audience.robots.iter().map(|robot| robot.groups.clone()));
+            known.insert(audience.default_groups.clone());
+        }
+        for agent in agents {
+            known.insert(audience.select(Some(agent), grouped.dialect).groups);
+        }
+        known.remove(&Vec::new());
+        let mut selections = Selections { groups: Vec::new(), left_out: BTreeSet::new() };
+        let mut rules = 0;
+        for selection in known {
+            let own = selection.iter().map(|&group| grouped.file.groups()[group].rules.len());
+            rules += own.sum::<usize>();
+            match rules <= POLICY_PATTERNS_MAX {
+                true => selections.groups.push(selection),
+                false => selections.left_out.extend(selection),
+            }
+        }
+        selections
+    }
+
+    /// Returns the message if not all selections fit the limit.
+    fn unknown(&self) -> Option<String> {
+        (!self.left_out.is_empty()).then(|| {
+            format!(
+                "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
+                rules"
+            )
+        })
+    }
 }
 
 /// The problems of rules so far.
@@ -155,48 +203,75 @@ impl Tally {
     }
 }
 
-/// Finds the problems of the rules of one selection.
-///
-/// # Errors
-///
-/// If nothing of the budget was left.
-fn problems_of(
-    position: usize,
-    reading: &Reading<'_>,
-    groups: &[usize],
-    analyst: &mut Analyst<'_>,
-) -> Result<Problems, Bound> {
-    let statuses = analyst.statuses(position, groups)?;
-    let ordered = analyst.ordered(position, groups)?;
-    let rules = rules_of(&reading.file, groups);
-    let same = SamePatterns::of(&ordered);
-    let mut defeats = Defeats::new(&ordered);
-    let mut problems = Problems { rules: Vec::with_capacity(statuses.len()), bound: None };
-    for RuleAndStatus { rule: place, status } in statuses.iter() {
-        let own = &reading.file.rules()[rules[place.index()].index()];
-        if let RuleStatus::Unknown(bound) = status {
-            problems.bound = Some(*bound);
-        }
-        let contradiction = same.contradiction(*place).map(|(other, other_wins)| Fault {
-            code: Code::ContradictingRules,
-            kind: Kind::Contradicts { other_wins },
-            others: vec![other],
-        });
-        let defeat = match (&contradiction, own.verdict) {
-            (None, Verdict::Allow) => defeats.fault(*place, analyst),
-            _ => Ok(None),
-        };
-        let fault = match (contradiction, defeat) {
-            (Some(fault), _) | (None, Ok(Some(fault))) => Some(fault),
-            (None, Ok(None)) => fault_of(&reading.file, &rules, own, status),
-            (None, Err(bound)) => {
-                problems.bound = Some(bound);
-                None
+impl Analyst<'_> {
+    /// Finds the problems of the rules of one selection.
+    ///
+    /// # Errors
+    ///
+    /// If nothing of the budget was left.
+    fn problems_of(&mut self, groups: &[usize]) -> Result<Problems, Bound> {
+        let Grouped { file, dialect, .. } = self.grouped;
+        let ordered = self.grouped.ordered(groups, &mut self.budget)?;
+        let mut part = self.budget.part(&self.limits, SEARCHES);
+        let statuses =
+            statuses_within(Rules { ordered: &ordered, paths: &dialect.paths }, &mut part);
+        self.budget.charge(&part);
+        let rules = self.grouped.rules(groups);
+        let contradictions = contradictions(&ordered);
+        let mut defeats = Defeats::new(&ordered);
+        let mut problems = Problems { rules: Vec::with_capacity(statuses.len()), bound: None };
+        for RuleAndStatus { rule: place, status } in &statuses {
+            let own = &file.rules()[rules[place.index()].index()];
+            if let RuleStatus::Unknown(bound) = status {
+                problems.bound = Some(*bound);
             }
-        };
-        problems.rules.push((place.0, fault.map(Rc::new)));
+            let contradiction = contradictions.get(place).map(|&(other, other_wins)| Fault {
+                code: Code::ContradictingRules,
+                kind: Kind::Contradicts { other_wins },
+                others: vec![other],
+            });
+            let defeat = match (&contradiction, own.verdict) {
+                (None, Verdict::Allow) => defeats.fault(*place, &mut self.budget),
+                _ => Ok(None),
+            };
+            let fault = match (contradiction, defeat) {
+                (Some(fault), _) | (None, Ok(Some(fault))) => Some(fault),
+                (None, Ok(None)) => fault_of(file, &rules, own, status),
+                (None, Err(bound)) => {
+                    problems.bound = Some(bound);
+                    None
+                }
+            };
+            problems.rules.push((place.0, fault.map(Rc::new)));
+        }
+        Ok(problems)
     }
-    Ok(problems)
+
+    /// Returns the place of the rule that disallows `/` among those of `groups`, if they disallow
+    /// everything.
+    ///
+    /// # Errors
+    ///
+    /// If the budget does not suffice.
+    fn disallowing_all(&mut self, groups: &[usize]) -> Result<Option<u32>, Bound> {
+        let ordered = self.grouped.ordered(groups, &mut self.budget)?;
+        let dialect = self.grouped.dialect;
+        let paths = &dialect.paths;
+        let mut patterns = ordered.patterns.iter();
+        let Some(at_root) = patterns.position(|pattern| pattern.matches(b"/")) else {
+            return Ok(None);
+        };
+        if ordered.verdicts[at_root] == Verdict::Allow {
+            return Ok(None);
+        }
+        let nothing = RobotsTxt::parse(b"User-agent: *\nDisallow: /\n", dialect, None);
+        let nothing = OrderedRules::new(&nothing, &[0], paths);
+        let [own, nothing] = [&ordered, &nothing].map(|ordered| Rules { ordered, paths });
+        let mut part = self.budget.part(&self.limits, 1);
+        let found = difference(own, nothing, &mut part);
+        self.budget.charge(&part);
+        Ok(found?.is_none().then(|| ordered.rules[at_root].0))
+    }
 }
 
 /// Returns a rule with its line.
@@ -277,72 +352,54 @@ fn places_of(successors: &[Successor]) -> Vec<RuleID> {
     places.collect()
 }
 
-/// Reports a problem in a selection, with the status of the rule in each dialect.
+/// Reports a problem in a selection of groups.
 fn report(
     findings: &mut Findings<'_, '_>,
     rule: RuleID,
     fault: &Fault,
+    grouped: &Grouped<'_>,
     groups: &[usize],
-    statuses: &[Statuses],
 ) {
     /// More related lines would distract from the rule itself.
     const RELATED_MAX: usize = 3;
-    let examination = findings.examination;
-    let file = &examination.chosen().file;
+    let (examination, file) = (findings.examination, grouped.file);
     let own = file.rules()[rule.index()];
-    let index = own.line.get() as usize - 1;
     let others = fault.others.iter().take(RELATED_MAX);
-    let others: Vec<RuleID> = others.map(|place| rule_at(file, groups, place.0)).collect();
+    let others: Vec<RuleID> = others.map(|place| grouped.rule_at(groups, place.0)).collect();
     let code = fault.code;
-    let mut finding = findings
-        .report(code, own.span, fault.message(file, &own, &others))
-        .change_effects(|effects| {
-            for (effect, statuses) in effects.iter_mut().zip(statuses) {
-                if let Some(words) = statuses.words(index) {
-                    effect.text = words.to_owned();
-                }
-            }
-        });
+    let mut finding = findings.report(code, own.span, fault.message(file, &own, &others));
     for other in others {
         finding = finding.related(file.rules()[other.index()].span, "this rule");
     }
     let is_needless =
         matches!(code, Code::DuplicateRule | Code::ShadowedRule | Code::NeverMatchingPattern);
     if is_needless {
+        let index = own.line.get() as usize - 1;
         finding.fix("remove the rule", vec![remove_record(examination, index)]);
     }
 }
 
-/// Rules of a selection with the same pattern in normal form.
-struct SamePatterns {
-    /// For each rule: the earlier rule with the opposite verdict, and whether it wins.
-    contradictions: HashMap<RuleID, (RuleID, bool), foldhash::fast::RandomState>,
-}
-
-impl SamePatterns {
-    fn of(ordered: &OrderedRules) -> SamePatterns {
-        let mut first: HashMap<_, [Option<RuleID>; 2], foldhash::fast::RandomState> =
-            HashMap::default();
-        let patterns = ordered.patterns.iter().zip(&ordered.rules).zip(&ordered.verdicts);
-        let patterns = patterns.zip(&ordered.directories).filter(|(_, directory)| !**directory);
-        let mut contradictions = HashMap::default();
-        for (((pattern, &rule), &verdict), _) in patterns {
-            let known = first.entry(pattern).or_default();
-            let side = usize::from(verdict == Verdict::Allow);
-            if let Some(other) = known[1 - side] {
-                // The later rule of the file is reported; the earlier one in this order wins.
-                let (earlier, later) = (other.min(rule), other.max(rule));
-                contradictions.entry(later).or_insert((earlier, earlier == other));
-            }
-            known[side].get_or_insert(rule);
+/// Returns, for rules of a selection with the same pattern in normal form as an earlier one with the
+/// opposite verdict, that rule and whether it wins.
+fn contradictions(
+    ordered: &OrderedRules,
+) -> HashMap<RuleID, (RuleID, bool), foldhash::fast::RandomState> {
+    let mut first: HashMap<_, [Option<RuleID>; 2], foldhash::fast::RandomState> =
+        HashMap::default();
+    let patterns = ordered.patterns.iter().zip(&ordered.rules).zip(&ordered.verdicts);
+    let patterns = patterns.zip(&ordered.directories).filter(|(_, directory)| !**directory);
+    let mut contradictions = HashMap::default();
+    for (((pattern, &rule), &verdict), _) in patterns {
+        let known = first.entry(pattern).or_default();
+        let side = usize::from(verdict == Verdict::Allow);
+        if let Some(other) = known[1 - side] {
+            // The later rule of the file is reported; the earlier one in this order wins.
+            let (earlier, later) = (other.min(rule), other.max(rule));
+            contradictions.entry(later).or_insert((earlier, earlier == other));
         }
-        SamePatterns { contradictions }
+        known[side].get_or_insert(rule);
     }
-
-    /// Returns the earlier rule with the opposite verdict, and whether it wins.
-    fn contradiction(&self, rule: RuleID) -> Option<(RuleID, bool)> {
-        self.contradictions.get(&rule).copied()
-    }
+    contradictions
 }
 
 /// Allow rules that lose on the path that they are written with.
@@ -364,7 +421,7 @@ impl<'d> Defeats<'d> {
     }
 
     /// Returns the problem of an Allow rule, if it has one.
-    fn fault(&mut self, rule: RuleID, analyst: &mut Analyst<'_>) -> Result<Option<Fault>, Bound> {
+    fn fault(&mut self, rule: RuleID, budget: &mut Budget) -> Result<Option<Fault>, Bound> {
         let Some(&position) = self.positions.get(&rule) else { return Ok(None) };
         let pattern = self.ordered.patterns.get(position);
         if self.known.get(&pattern).is_some_and(Option::is_none) {
@@ -375,7 +432,7 @@ impl<'d> Defeats<'d> {
             Some(winner) => *winner,
             None => {
                 let winners = self.winners.get_or_insert_with(|| Winners::new(self.ordered));
-                let winner = winners.winner(&path, &mut analyst.budget)?;
+                let winner = winners.winner(&path, budget)?;
                 let disallows =
                     |position: &usize| self.ordered.verdicts[*position] != Verdict::Allow;
                 let winner = winner.filter(disallows).map(|position| self.ordered.rules[position]);
@@ -398,19 +455,22 @@ fn everything_disallowed(
     config: &LintConfig,
     analyst: &mut Analyst<'_>,
 ) {
-    let examination = findings.examination;
-    let position = examination.chosen_position();
+    let file = analyst.grouped.file;
     let askers: Vec<Option<&AgentChain>> = match config.agents.as_slice() {
         [] => vec![None],
         agents => agents.iter().map(Some).collect(),
     };
+    let mut known: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
     for agent in askers {
         let whom = match agent {
             Some(agent) => quoted(agent.name().as_bytes()),
             None => "robots that no group names".into(),
         };
-        let rule = match analyst.deciding_all(position, agent) {
-            Ok(Some(rule)) => rule,
+        let groups = analyst.grouped.audience.select(agent, analyst.grouped.dialect).groups;
+        let key = key(&analyst.numbers, &groups);
+        let place = known.entry(key).or_insert_with(|| analyst.disallowing_all(&groups));
+        let rule = match place {
+            Ok(Some(place)) => analyst.grouped.rule_at(&groups, *place),
             Ok(None) => continue,
             Err(bound) => {
                 findings.unknown(format!(
@@ -419,13 +479,7 @@ fn everything_disallowed(
                 continue;
             }
         };
-        let span = examination.chosen().file.rules()[rule.index()].span;
-        findings
-            .report(Code::EverythingDisallowed, span, format!("every URL is disallowed for {whom}"))
-            .effects_by_position(|position| match analyst.deciding_all(position, agent) {
-                Ok(Some(_)) => "disallows every URL".into(),
-                Ok(None) => "allows some URLs".into(),
-                Err(bound) => format!("unknown: {bound}"),
-            });
+        let message = format!("every URL is disallowed for {whom}");
+        findings.report(Code::EverythingDisallowed, file.rules()[rule.index()].span, message);
     }
 }

@@ -1,4 +1,8 @@
-//! Breadth-first searches through several machines at once, over all paths that URLs can have.
+//! A breadth-first search through several automata at once: what rule sets decide together, over
+//! all paths that URLs can have.
+//!
+//! The first path found is a shortest one. The states after a path, with a mark for what may follow
+//! it, are a *place*, and each place is visited once.
 
 use std::array;
 use std::hash::BuildHasher;
@@ -7,9 +11,8 @@ use hashbrown::HashTable;
 
 use super::example::PATH_BYTES_MAX;
 use super::language::{FREE, Language, Mark};
-use super::machine::{Machine, Owner, State};
+use super::machine::{Machine, State};
 use super::{AnalysisLimits, Bound, Budget};
-use portcullis_engine::pattern::Pattern;
 
 /// Bytes of patterns that are made into a machine for the cost of one position.
 const BUILT_BYTES: u64 = 4;
@@ -17,7 +20,7 @@ const BUILT_BYTES: u64 = 4;
 /// A search through `N` machines.
 #[derive(Debug)]
 pub struct Product<'l, const N: usize> {
-    pub(super) machines: [Machine; N],
+    machines: [Machine; N],
     language: &'l Language,
     /// The places that were reached, in order, each once.
     met: Vec<Met<N>>,
@@ -75,6 +78,11 @@ impl<'l, const N: usize> Product<'l, N> {
     /// Returns whether no longer path changes the result of the machine at `side`.
     pub fn is_settled(&self, side: usize, states: [State; N]) -> bool {
         self.machines[side].is_settled(states[side])
+    }
+
+    /// Returns whether a rule of interest has matched, or may match, in some machine.
+    pub(super) fn counts(&self, states: [State; N]) -> bool {
+        (0..N).any(|side| self.machines[side].counts(states[side]))
     }
 
     /// Returns the states after all of `path`; `None` if the machines have read more positions than
@@ -152,94 +160,5 @@ impl<'l, const N: usize> Product<'l, N> {
         path.push(b'/');
         path.reverse();
         path
-    }
-}
-
-/// The path to find.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'s, 'r> {
-    /// A pattern that matches the path.
-    pub one: Pattern<'r>,
-    /// Patterns that do not match the path.
-    pub avoided: &'s [Pattern<'r>],
-}
-
-/// Finds a shortest path of a URL that meets the conditions; `None` if there is none.
-///
-/// # Errors
-///
-/// The limit that ended the search.
-pub(super) fn find(
-    wanted: Wanted<'_, '_>,
-    language: &Language,
-    budget: &mut Budget,
-) -> Result<Option<Vec<u8>>, Bound> {
-    if wanted.is_impossible() {
-        return Ok(None);
-    }
-    if let Some(path) = wanted.plain_path(language) {
-        return Ok(Some(path));
-    }
-    // A machine disallows the paths that its patterns match. Without patterns it allows everything.
-    let owner = Owner { allows: false, counts: true };
-    let machine =
-        |patterns: &[Pattern<'_>]| Machine::new(patterns.iter().map(|&pattern| (pattern, owner)));
-    let sides = [&[wanted.one][..], wanted.avoided];
-    let allows = [false, true];
-    let mut product = Product::new(sides.map(machine), language);
-    let mut found = None;
-    let bound = product.run(&budget.share(), |product, index, states| {
-        let sides = || product.machines.iter().zip(states).zip(allows);
-        let is_right = |((machine, state), allows): ((&Machine, State), bool)| {
-            machine.allows_at_end(state) == allows
-        };
-        if sides().all(is_right) {
-            found = Some(product.path(index));
-            return Visit::Stop;
-        }
-        let is_settled = |machine: &Machine, state| machine.is_settled(state);
-        let is_lost = sides().any(|side| is_settled(side.0.0, side.0.1) && !is_right(side));
-        match is_lost || sides().all(|((machine, state), _)| is_settled(machine, state)) {
-            true => Visit::Skip,
-            false => Visit::Follow,
-        }
-    });
-    let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes().len()).sum();
-    product.charge(built, budget);
-    match (found, bound) {
-        (None, Some(bound)) => Err(budget.bound(bound)),
-        (found, _) => Ok(found),
-    }
-}
-
-/// Returns a pattern without its stars: a path that it matches, if any path begins like it.
-pub fn plain_path(pattern: &Pattern<'_>) -> Vec<u8> {
-    let mut path = pattern.literals().collect::<Vec<_>>().concat();
-    if path.first() != Some(&b'/') {
-        path.insert(0, b'/');
-    }
-    path
-}
-
-impl Wanted<'_, '_> {
-    /// Returns whether the bytes before the first star exclude every path.
-    fn is_impossible(&self) -> bool {
-        let one = self.one.prefix();
-        let covers = |avoided: &Pattern<'_>| {
-            let is_prefix = !avoided.has_stars() && !avoided.is_anchored();
-            is_prefix && one.starts_with(avoided.bytes())
-        };
-        self.avoided.iter().any(covers)
-    }
-
-    /// Returns the pattern without its stars, if there is no other condition and the result is a
-    /// path of a URL.
-    fn plain_path(&self, language: &Language) -> Option<Vec<u8>> {
-        if !self.avoided.is_empty() {
-            return None;
-        }
-        let path = plain_path(&self.one);
-        let is_found = language.contains(&path) && self.one.matches(&path);
-        (path.len() <= PATH_BYTES_MAX && is_found).then_some(path)
     }
 }

@@ -1,8 +1,7 @@
 //! Reports for programs: JSON, and workflow commands of GitHub Actions.
 //!
 //! Each format has a beginning, entries and an end, so that the results of some files of a large
-//! folder can be written while others are still being checked. The format for people is part of the
-//! command line.
+//! folder can be written while others are still being checked.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +9,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Serialize, Serializer};
 
-use super::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
 use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
 
 /// A file and its report.
 #[derive(Clone, Copy, Debug)]
-pub struct Linted<'f> {
+pub(super) struct Linted<'f> {
     /// The file's name.
-    pub name: &'f str,
+    pub(super) name: &'f str,
     /// The file's text.
-    pub text: &'f [u8],
+    pub(super) text: &'f [u8],
     /// The report on the file.
-    pub report: &'f Report,
+    pub(super) report: &'f Report,
 }
 
 impl<'f> Linted<'f> {
@@ -35,25 +34,25 @@ impl<'f> Linted<'f> {
 
 /// The number of findings of one code in one file that are not listed, because there are too many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Omitted {
+pub(super) struct Omitted {
     /// The file's name.
-    pub file: String,
+    pub(super) file: String,
     /// The code.
     #[serde(serialize_with = "as_text")]
-    pub code: Code,
+    pub(super) code: Code,
     /// The number of findings.
-    pub findings: usize,
+    pub(super) findings: usize,
 }
 
 impl Omitted {
     /// Returns the findings that a report left out.
-    pub fn of(file: &str, report: &Report) -> Vec<Omitted> {
+    pub(super) fn of(file: &str, report: &Report) -> Vec<Omitted> {
         let of = |(&code, &findings)| Omitted { file: file.to_owned(), code, findings };
         report.omitted.iter().map(of).collect()
     }
 
     /// Returns the number of findings in words.
-    pub fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let plural = if self.findings == 1 { "" } else { "s" };
         let (findings, code, name) = (self.findings, self.code, self.code.name());
         format!("{findings} more finding{plural} of {code} ({name}) not listed")
@@ -65,7 +64,7 @@ fn as_text<S: Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 /// A format of reports.
-pub trait ReportFormat: Sync {
+pub(super) trait ReportFormat: Sync {
     /// Returns the text before the first entry.
     fn begin(&self, _dialect: &Dialect) -> String {
         String::new()
@@ -89,7 +88,7 @@ pub trait ReportFormat: Sync {
 /// `byte_column` bytes from 1. The replacement of an edit is text, or base64 if it is not UTF-8.
 /// `omitted` counts the findings of each file and code that are not in the list.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Json;
+pub(super) struct Json;
 
 impl ReportFormat for Json {
     fn begin(&self, dialect: &Dialect) -> String {
@@ -213,7 +212,7 @@ impl<'d> JsonEdit<'d> {
 ///
 /// Source: GitHub's documentation, Workflow commands for GitHub Actions, Setting a warning message.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Github;
+pub(super) struct Github;
 
 impl ReportFormat for Github {
     fn entries(&self, linted: &Linted<'_>) -> String {
