@@ -3,9 +3,7 @@
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{
-    AnalysisLimits, Example, RuleAndStatus, RuleStatus, Rules, Successor, statuses,
-};
+use portcullis_lint::analysis::{AnalysisLimits, Example, RuleStatus, Rules, statuses};
 use portcullis_oracle as oracle;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{Random, words};
@@ -87,7 +85,7 @@ impl<'w> RuleSet<'w> {
         let ordered = ordered(&self.text, self.world.dialect);
         let rules = Rules { ordered: &ordered, paths: &self.world.dialect.paths };
         let found = statuses(rules, &AnalysisLimits::default());
-        for RuleAndStatus { rule, status } in &found {
+        for (rule, status) in &found {
             let problem = self.problem(rule.index(), status);
             assert_eq!(
                 problem,
@@ -100,7 +98,7 @@ impl<'w> RuleSet<'w> {
         }
         // Rules without a pattern are not listed, and match nothing.
         for index in 0..self.rules.len() {
-            if found.iter().all(|it| it.rule.index() != index) {
+            if found.iter().all(|(rule, _)| rule.index() != index) {
                 assert!((0..self.world.urls.len()).all(|url| self.matching[url] >> index & 1 == 0));
             }
         }
@@ -126,9 +124,9 @@ impl<'w> RuleSet<'w> {
             }
             RuleStatus::Shadowed { by } => {
                 let covers = |url: usize| {
-                    by.iter().any(|successor| match successor {
-                        Successor::Rule(rule) => self.matching[url] >> rule.0 & 1 == 1,
-                        Successor::RobotsTxt => self.world.paths[url] == b"/robots.txt",
+                    by.iter().any(|winner| match winner {
+                        Some(rule) => self.matching[url] >> rule.0 & 1 == 1,
+                        None => self.world.paths[url] == b"/robots.txt",
                     })
                 };
                 let uncovered = self.matched(index).into_iter().find(|&url| !covers(url));

@@ -3,6 +3,8 @@
 //! Owns the parses and the queries that checks need: the reading of a line, and the place of bytes.
 //! Cost: one parse of the file per dialect.
 
+use std::cell::OnceCell;
+
 use super::LineIndex;
 use super::diagnostic::{Effect, Place, Related};
 use portcullis_dialect::decision::Verdict;
@@ -10,7 +12,7 @@ use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::trim;
-use portcullis_robots::policy::{robot_name, robot_named};
+use portcullis_robots::policy::{Audience, robot_name, robot_named};
 use portcullis_robots::syntax::{
     Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,
 };
@@ -36,6 +38,7 @@ pub(super) struct Reading<'t> {
     /// The lines; the one with number `n` is at `n - 1`.
     pub(super) lines: Vec<Line<'t>>,
     pub(super) file: RobotsTxt<'t>,
+    audience: OnceCell<Audience>,
 }
 
 impl<'t> Reading<'t> {
@@ -48,7 +51,13 @@ impl<'t> Reading<'t> {
             dialect,
             lines: records(text, dialect, bytes_max).collect(),
             file: RobotsTxt::parse(text, dialect, bytes_max),
+            audience: OnceCell::new(),
         }
+    }
+
+    /// Returns the robots that the file names, with their groups.
+    pub(super) fn audience(&self) -> &Audience {
+        self.audience.get_or_init(|| Audience::of(&self.file, self.dialect))
     }
 
     /// Returns the record on the line at `index`, if there is one.

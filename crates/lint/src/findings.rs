@@ -6,11 +6,14 @@ use super::diagnostic::{Diagnostic, Edit, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
 use super::{Code, LintConfig, Place, Report};
 use crate::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
+use portcullis_dialect::id::LineNumber;
 use portcullis_robots::syntax::Span;
 
 /// The findings in one file.
 pub(super) struct Findings<'e, 't> {
     pub(super) examination: &'e Examination<'t>,
+    /// The reading of the chosen dialect.
+    pub(super) chosen: &'e Reading<'t>,
     keeps_fixes: bool,
     diagnostics: Vec<Diagnostic>,
     /// The number of findings of each code.
@@ -30,6 +33,7 @@ impl<'e, 't> Findings<'e, 't> {
     pub(super) fn new(examination: &'e Examination<'t>, config: &LintConfig) -> Findings<'e, 't> {
         Findings {
             examination,
+            chosen: examination.chosen(),
             keeps_fixes: config.keeps_fixes,
             diagnostics: Vec::new(),
             counts: BTreeMap::new(),
@@ -132,6 +136,18 @@ impl<'e, 't> Finding<'_, 'e, 't> {
         self.propose(title, Safety::ToBeProved, edits)
     }
 
+    /// Adds an edit that should change no verdict: it removes the record on `line`, and the whole line
+    /// unless it has a comment.
+    pub(super) fn remove(self, title: &str, line: LineNumber) -> Self {
+        let index = line.get() as usize - 1;
+        let span = self.examination.chosen().lines[index].span;
+        let edit = match memchr::memchr(b'#', self.examination.bytes(span)) {
+            Some(comment) => replace(Span { end: span.start + comment as u32, ..span }, []),
+            None => remove_line(self.examination, index),
+        };
+        self.fix(title, vec![edit])
+    }
+
     fn propose(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
         if edits.len() <= LINT_EDITS_PER_FINDING_MAX {
             self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
@@ -160,16 +176,6 @@ pub(super) fn replace(span: Span, replacement: impl Into<Vec<u8>>) -> Edit {
 /// Inserts `text` at `position`.
 pub(super) fn insert(position: u32, text: impl Into<Vec<u8>>) -> Edit {
     replace(Span { start: position, end: position }, text)
-}
-
-/// Removes the record on the line at `index`: the whole line, unless it has a comment.
-pub(super) fn remove_record(examination: &Examination<'_>, index: usize) -> Edit {
-    let line = examination.chosen().lines[index].span;
-    let bytes = examination.bytes(line);
-    match memchr::memchr(b'#', bytes) {
-        Some(comment) => replace(Span { end: line.start + comment as u32, ..line }, []),
-        None => remove_line(examination, index),
-    }
 }
 
 /// Removes the line at `index` with its end.

@@ -90,7 +90,8 @@ impl<'f> FileComparison<'f> {
         if let Err(bound) = self.budget.take(cost) {
             return RobotComparison::of(Equivalence::Unknown(bound));
         }
-        let selections = self.sides.each_ref().map(|side| side.audience.select(robot, side.dialect));
+        let selections =
+            self.sides.each_ref().map(|side| side.audience.select(robot, side.dialect));
         let pair: [Vec<u32>; 2] =
             array::from_fn(|side| key(&self.numbers[side], &selections[side].groups));
         if pair[0] == pair[1] {

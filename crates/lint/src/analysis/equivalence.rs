@@ -11,7 +11,7 @@ use portcullis_engine::pattern::Pattern;
 
 use super::language::Language;
 use super::machine::{Machine, Owner};
-use super::product::{Visit, Product};
+use super::product::{Product, Visit};
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The result of comparing the verdicts of two rule sets on every URL.

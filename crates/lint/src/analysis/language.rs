@@ -28,30 +28,8 @@ const UPPER_DIGIT: Mark = 2;
 /// After a `%` and a digit in lower case: no digit.
 const LOWER_DIGIT: Mark = 3;
 
-/// The bytes in the order in which they are chosen to represent all unnamed bytes, readable ones
-/// first.
-const OTHERS: [u8; 256] = others();
-
-const fn others() -> [u8; 256] {
-    let first = *b"xyzwvutsrqponmlkjihgXYZWVUTSRQPONMLKJIHG0123456789-_~.";
-    let mut order = [0; 256];
-    let mut is_in = [false; 256];
-    let mut length = 0;
-    while length < first.len() {
-        order[length] = first[length];
-        is_in[first[length] as usize] = true;
-        length += 1;
-    }
-    let mut byte = 256;
-    while byte > 0 {
-        byte -= 1;
-        if !is_in[byte] {
-            order[length] = byte as u8;
-            length += 1;
-        }
-    }
-    order
-}
+/// The bytes that are chosen first to represent all unnamed bytes, because they are readable.
+const READABLE: &[u8] = b"xyzwvutsrqponmlkjihgXYZWVUTSRQPONMLKJIHG0123456789-_~.";
 
 /// The paths that URLs can have.
 #[derive(Clone, Debug)]
@@ -122,7 +100,8 @@ impl Language {
             }
         }
         let named = moves.len();
-        for &byte in OTHERS.iter().filter(|&&byte| !is_named[usize::from(byte)]) {
+        let others = READABLE.iter().copied().chain((0..=255).rev());
+        for byte in others.filter(|&byte| !is_named[usize::from(byte)]) {
             let Some(next) = self.after(mark, byte) else { continue };
             if next == FREE {
                 // Every byte that may follow another one may follow this one.

@@ -70,7 +70,7 @@ pub use machine::{Machine, Owner, State};
 pub use product::{Product, Visit};
 pub use reach::{Reach, machine, reach};
 pub use rules::{Rules, robots_named};
-pub use status::{RuleAndStatus, RuleStatus, Successor, statuses};
+pub use status::{RuleStatus, statuses};
 pub(crate) use status::{SEARCHES, Winners, statuses_within};
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.

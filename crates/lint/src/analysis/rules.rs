@@ -19,9 +19,6 @@ pub struct Rules<'r> {
     pub paths: &'r PathRules,
 }
 
-/// A placeholder for a rule: the dialect always allows the URL of robots.txt.
-pub(super) const ROBOTS_TXT_RULE: u32 = u32::MAX;
-
 /// Returns the pattern that matches `/robots.txt` alone.
 pub(super) fn robots_txt_pattern() -> Pattern<'static> {
     static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| [ROBOTS_TXT_PATH, b"$"].concat());
@@ -40,11 +37,11 @@ impl<'r> Rules<'r> {
     /// the URL of robots.txt has a pattern for it before all others.
     pub(super) fn patterns(self) -> impl Iterator<Item = (Pattern<'r>, PatternRule)> {
         let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        let owner = PatternRule { rule: ROBOTS_TXT_RULE, allows: true };
+        let owner = PatternRule { rule: None, allows: true };
         let dialect = always.then(|| (robots_txt_pattern(), owner));
         let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
         let owner = |(&rule, &verdict): (&RuleID, &Verdict)| PatternRule {
-            rule: rule.0,
+            rule: Some(rule),
             allows: verdict == Verdict::Allow,
         };
         dialect.into_iter().chain(patterns.iter().zip(rules.iter().zip(verdicts).map(owner)))
@@ -54,8 +51,8 @@ impl<'r> Rules<'r> {
 /// The rule of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PatternRule {
-    /// The number of the rule, or [`ROBOTS_TXT_RULE`].
-    pub rule: u32,
+    /// `None` for the dialect, which always allows the URL of robots.txt.
+    pub rule: Option<RuleID>,
     pub allows: bool,
 }
 

@@ -7,7 +7,7 @@
 //! engine decides.
 
 use std::array;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::pattern::Pattern;
@@ -17,8 +17,8 @@ use portcullis_robots::policy::OrderedRules;
 use super::example::{PATH_BYTES_MAX, plain_path};
 use super::language::Language;
 use super::machine::{Machine, Owner};
-use super::product::{Visit, Product};
-use super::rules::{PatternRule, ROBOTS_TXT_RULE};
+use super::product::{Product, Visit};
+use super::rules::PatternRule;
 use super::{AnalysisLimits, Bound, Budget, Example, Rules};
 
 /// The effect of a rule.
@@ -37,36 +37,18 @@ pub enum RuleStatus {
     /// The rule never decides, because other rules win wherever it matches.
     Shadowed {
         /// One rule, if it matches wherever this one does; otherwise the rules that win on some of
-        /// its paths.
-        by: Vec<Successor>,
+        /// its paths. `None` is the dialect, which always allows the URL of robots.txt.
+        by: Vec<Option<RuleID>>,
     },
     /// A limit ended the search for a path that the rule decides.
     Unknown(Bound),
-}
-
-/// The decision that wins over a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Successor {
-    /// Another rule.
-    Rule(RuleID),
-    /// The dialect, which always allows the URL of robots.txt.
-    RobotsTxt,
-}
-
-/// The status of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleAndStatus {
-    /// The rule.
-    pub rule: RuleID,
-    /// The effect of the rule.
-    pub status: RuleStatus,
 }
 
 /// Returns the status of each rule among `rules`, in file order. Rules without a pattern are left
 /// out.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AnalysisLimits, Rules, RuleStatus, Successor, statuses};
+/// use portcullis_lint::analysis::{AnalysisLimits, Rules, RuleStatus, statuses};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_dialect::id::RuleID;
 /// use portcullis_robots::policy::OrderedRules;
@@ -77,51 +59,31 @@ pub struct RuleAndStatus {
 /// let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
 /// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
 /// let statuses = statuses(rules, &AnalysisLimits::default());
-/// let by = vec![Successor::Rule(RuleID(1))];
-/// assert_eq!(statuses[0].status, RuleStatus::Shadowed { by });
-/// let RuleStatus::Decides(example) = &statuses[3].status else { panic!() };
+/// assert_eq!(statuses[0].1, RuleStatus::Shadowed { by: vec![Some(RuleID(1))] });
+/// let RuleStatus::Decides(example) = &statuses[3].1 else { panic!() };
 /// assert_eq!(example.path(), b"/b/c");
 /// ```
-pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<RuleAndStatus> {
+pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<(RuleID, RuleStatus)> {
     statuses_within(rules, &mut Budget::new(limits, SEARCHES))
 }
 
 /// Like [`statuses`], within `budget`, of which one search may spend one part in [`SEARCHES`].
-pub(crate) fn statuses_within(rules: Rules<'_>, budget: &mut Budget) -> Vec<RuleAndStatus> {
+pub(crate) fn statuses_within(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
     let mut analysis = Analysis::new(rules, budget);
-    let rules: Vec<RuleID> = analysis.units.iter().map(|unit| RuleID(unit.rule)).collect();
-    let status = |(rule, unit)| RuleAndStatus { rule, status: analysis.status(unit) };
-    rules.into_iter().zip(0..).map(status).collect()
-}
-
-/// A rule with its patterns.
-struct Unit {
-    rule: u32,
-    allows: bool,
-    /// Positions in the list of all patterns, ascending.
-    patterns: Vec<usize>,
+    let of_rules = analysis.of_rules.clone();
+    of_rules.into_iter().map(|(rule, own)| (rule, analysis.status(&own))).collect()
 }
 
 /// A pattern and its rule.
 type Owned<'r> = (Pattern<'r>, PatternRule);
-
-/// The paths on which a pattern wins.
-enum Outcome {
-    /// It wins on this path, and on no shorter one.
-    Wins(Vec<u8>),
-    /// It wins nowhere, because one of these patterns wins wherever it matches. Empty if it matches
-    /// nowhere.
-    Loses(Vec<usize>),
-}
 
 /// A search for an example may spend one part in this many of the remaining budget.
 pub(crate) const SEARCHES: u32 = 16;
 
 struct Analysis<'r, 'b> {
     patterns: Vec<Owned<'r>>,
-    units: Vec<Unit>,
-    /// The unit of each rule.
-    unit_of: HashMap<u32, usize>,
+    /// The positions of the patterns of each rule, ascending.
+    of_rules: BTreeMap<RuleID, Vec<usize>>,
     /// For each pattern: the first equal one.
     first_equal: HashMap<Pattern<'r>, usize>,
     language: &'static Language,
@@ -134,23 +96,15 @@ struct Analysis<'r, 'b> {
 impl<'r, 'b> Analysis<'r, 'b> {
     fn new(rules: Rules<'r>, budget: &'b mut Budget) -> Analysis<'r, 'b> {
         let patterns: Vec<Owned<'r>> = rules.patterns().collect();
-        let mut by_rule: HashMap<u32, Vec<usize>> = HashMap::new();
-        let mut first_equal = HashMap::new();
+        let (mut of_rules, mut first_equal) = (BTreeMap::<_, Vec<usize>>::new(), HashMap::new());
         for (index, &(pattern, owner)) in patterns.iter().enumerate() {
             first_equal.entry(pattern).or_insert(index);
-            if owner.rule != ROBOTS_TXT_RULE {
-                by_rule.entry(owner.rule).or_default().push(index);
+            if let Some(rule) = owner.rule {
+                of_rules.entry(rule).or_default().push(index);
             }
         }
-        let unit = |(rule, own): (u32, Vec<usize>)| {
-            let (_, owner) = patterns[own[0]];
-            Unit { rule, allows: owner.allows, patterns: own }
-        };
-        let mut units: Vec<Unit> = by_rule.into_iter().map(unit).collect();
-        units.sort_unstable_by_key(|unit| unit.rule);
         Analysis {
-            unit_of: units.iter().zip(0..).map(|(unit, index)| (unit.rule, index)).collect(),
-            units,
+            of_rules,
             patterns,
             first_equal,
             language: Language::of(rules.paths.escapes),
@@ -160,21 +114,21 @@ impl<'r, 'b> Analysis<'r, 'b> {
         }
     }
 
-    /// Determines whether a rule decides.
-    fn status(&mut self, unit: usize) -> RuleStatus {
-        if let Some(to) = self.repeated(unit) {
-            return RuleStatus::Equal { to: RuleID(to) };
+    /// Determines whether the rule with the patterns `own` decides.
+    fn status(&mut self, own: &[usize]) -> RuleStatus {
+        if let Some(to) = self.repeated(own) {
+            return RuleStatus::Equal { to };
         }
         let mut shortest: Option<Vec<u8>> = None;
         let mut winners = Vec::new();
         let mut bound = None;
-        for own in self.units[unit].patterns.clone() {
-            match self.outcome(own) {
-                Ok(Outcome::Wins(path)) => {
+        for &own in own {
+            match self.wins(own, &mut winners) {
+                Ok(Some(path)) => {
                     let is_shorter = shortest.as_ref().is_none_or(|it| path.len() < it.len());
                     shortest = if is_shorter { Some(path) } else { shortest };
                 }
-                Ok(Outcome::Loses(to)) => winners.extend(to),
+                Ok(None) => {}
                 Err(reached) => bound = Some(reached),
             }
         }
@@ -182,49 +136,40 @@ impl<'r, 'b> Analysis<'r, 'b> {
             (_, Some(bound)) => RuleStatus::Unknown(bound),
             (Some(path), None) => RuleStatus::Decides(Example::of(&self.language.written(&path))),
             (None, None) if winners.is_empty() => RuleStatus::NeverMatches,
-            (None, None) => self.shadowed(unit, &winners),
+            (None, None) => self.shadowed(own, &winners),
         }
     }
 
     /// Returns an earlier rule with the same patterns and verdict, if there is one.
-    fn repeated(&mut self, unit: usize) -> Option<u32> {
+    fn repeated(&mut self, own: &[usize]) -> Option<RuleID> {
         let first_of = |&index: &usize| {
             let (pattern, owner) = &self.patterns[index];
             let (_, first) = self.patterns[self.first_equal[pattern]];
             let same = first.allows == owner.allows && first.rule != owner.rule;
-            (same && first.rule != ROBOTS_TXT_RULE).then_some(first.rule)
+            first.rule.filter(|_| same)
         };
-        let own = self.units[unit].patterns.clone();
         let rule = first_of(&own[0])?;
         let all_same = own.iter().all(|index| first_of(index) == Some(rule));
-        let as_many = self.units[self.unit_of[&rule]].patterns.len() == own.len();
-        (all_same && as_many && self.can_match(&own)).then_some(rule)
+        let as_many = self.of_rules[&rule].len() == own.len();
+        // A pattern that matches nothing has another status.
+        (all_same && as_many && own.iter().any(|&own| self.find(own, &[]) != Ok(None)))
+            .then_some(rule)
     }
 
-    /// Returns whether one of the patterns matches a path of a URL, or this is unknown.
-    fn can_match(&mut self, patterns: &[usize]) -> bool {
-        patterns.iter().any(|&index| {
-            let wanted = Wanted { one: self.patterns[index].0, avoided: &[] };
-            find(wanted, self.language, self.budget) != Ok(None)
-        })
-    }
-
-    /// Determines where the pattern `own`, or another pattern of its rule, wins.
-    fn outcome(&mut self, own: usize) -> Result<Outcome, Bound> {
-        let (one, owner) = self.patterns[own];
-        let (mut avoided, mut winners) = (Vec::new(), Vec::new());
-        loop {
-            let wanted = Wanted { one, avoided: &avoided };
-            let Some(path) = find(wanted, self.language, self.budget)? else {
-                return Ok(Outcome::Loses(winners));
-            };
+    /// Returns a shortest path on which the pattern `own`, or another pattern of its rule, wins. If there
+    /// is none, one of the patterns that are added to `winners` wins wherever it matches.
+    fn wins(&mut self, own: usize, winners: &mut Vec<usize>) -> Result<Option<Vec<u8>>, Bound> {
+        let owner = self.patterns[own].1;
+        let mut avoided = Vec::new();
+        while let Some(path) = self.find(own, &avoided)? {
             let winner = self.winner(&path)?;
             if self.patterns[winner].1.rule == owner.rule {
-                return Ok(Outcome::Wins(path));
+                return Ok(Some(path));
             }
             avoided.push(self.patterns[winner].0);
             winners.push(winner);
         }
+        Ok(None)
     }
 
     /// Returns the pattern that decides `path`, which at least one pattern matches.
@@ -236,51 +181,38 @@ impl<'r, 'b> Analysis<'r, 'b> {
         Ok(own + (self.patterns.len() - self.rules.ordered.patterns.len()))
     }
 
-    /// Returns the status of a rule that loses to one of the patterns `winners` wherever it
-    /// matches.
-    fn shadowed(&mut self, unit: usize, winners: &[usize]) -> RuleStatus {
-        let alone = winners.iter().find(|&&winner| self.covers(winner, unit)).copied();
-        let Some(winner) = alone else {
-            let mut by: Vec<Successor> = Vec::new();
+    /// Returns the status of a rule with the patterns `own` that loses to one of the patterns
+    /// `winners` wherever it matches.
+    fn shadowed(&mut self, own: &[usize], winners: &[usize]) -> RuleStatus {
+        let mut covers =
+            |winner: usize| winner < own[0] && own.iter().all(|&own| self.covers(winner, own));
+        let Some(winner) = winners.iter().copied().find(|&winner| covers(winner)) else {
+            let mut by = Vec::new();
             for &winner in winners {
-                let successor = successor(self.patterns[winner].1.rule);
-                if !by.contains(&successor) {
-                    by.push(successor);
+                let rule = self.patterns[winner].1.rule;
+                if !by.contains(&rule) {
+                    by.push(rule);
                 }
             }
             return RuleStatus::Shadowed { by };
         };
-        let (_, owner) = self.patterns[winner];
-        let (own, other) = (&self.units[unit], self.unit_of.get(&owner.rule));
-        let single = |unit: &Unit| unit.patterns.len() == 1;
-        let says_same = single(own)
-            && owner.allows == own.allows
-            && other.is_some_and(|&other| single(&self.units[other]));
-        let first = own.patterns[0];
-        match says_same && self.covers_pattern(first, winner) {
-            true => RuleStatus::Equal { to: RuleID(owner.rule) },
-            false => RuleStatus::Shadowed { by: vec![successor(owner.rule)] },
+        let by = self.patterns[winner].1;
+        let is_single = |rule: &RuleID| self.of_rules[rule].len() == 1;
+        let alike = by.allows == self.patterns[own[0]].1.allows && own.len() == 1;
+        match by.rule.filter(|rule| alike && is_single(rule)) {
+            Some(to) if self.covers(own[0], winner) => RuleStatus::Equal { to },
+            _ => RuleStatus::Shadowed { by: vec![by.rule] },
         }
     }
 
-    /// Returns whether the pattern `covering` is before those of `unit` and matches wherever one of
-    /// them does, as far as the limits show.
-    fn covers(&mut self, covering: usize, unit: usize) -> bool {
-        let own = self.units[unit].patterns.clone();
-        covering < own[0] && own.iter().all(|&own| self.covers_pattern(covering, own))
+    /// Returns whether the pattern `covering` matches wherever `own` does, as far as the limits show.
+    fn covers(&mut self, covering: usize, own: usize) -> bool {
+        self.find(own, &[self.patterns[covering].0]) == Ok(None)
     }
 
-    fn covers_pattern(&mut self, covering: usize, own: usize) -> bool {
-        let avoided = [self.patterns[covering].0];
-        let wanted = Wanted { one: self.patterns[own].0, avoided: &avoided };
-        find(wanted, self.language, self.budget) == Ok(None)
-    }
-}
-
-fn successor(rule: u32) -> Successor {
-    match rule {
-        ROBOTS_TXT_RULE => Successor::RobotsTxt,
-        rule => Successor::Rule(RuleID(rule)),
+    /// Finds a shortest path of a URL that the pattern `own` matches and none of `avoided` does.
+    fn find(&mut self, own: usize, avoided: &[Pattern<'r>]) -> Result<Option<Vec<u8>>, Bound> {
+        find(Wanted { one: self.patterns[own].0, avoided }, self.language, self.budget)
     }
 }
 
@@ -318,7 +250,7 @@ fn find(
     let mut product = Product::new(sides.map(machine), language);
     let mut found = None;
     let bound = product.run(&budget.share(), |product, index, states| {
-        let is_right: [bool; 2] = array::from_fn(|side| product.allow(states)[side] == allows[side]);
+        let is_right = array::from_fn(|side| product.allow(states)[side] == allows[side]);
         if is_right == [true; 2] {
             found = Some(product.path(index));
             return Visit::Stop;

@@ -3,19 +3,18 @@
 use hashbrown::HashMap;
 
 use super::super::Code;
-use super::super::examination::{Examination, Reading, quoted};
-use super::super::findings::{Findings, insert, remove_line, remove_record, replace};
+use super::super::examination::{Reading, quoted};
+use super::super::findings::{Findings, insert, remove_line, replace};
 use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
 use portcullis_dialect::id::LineNumber;
-use portcullis_robots::policy::{Audience, robot_name, robot_named};
+use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
 use portcullis_text::figures::counted;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     outside_group(findings);
     blank_line_in_group(findings);
-    let examination = findings.examination;
-    let file = &examination.chosen().file;
+    let file = &findings.chosen.file;
     for group in file.groups() {
         run_together(findings, group);
         without_rules(findings, group);
@@ -34,8 +33,7 @@ fn index(line: LineNumber) -> usize {
 
 /// Checks for rules without a group. A run of them is reported once.
 fn outside_group(findings: &mut Findings<'_, '_>) {
-    let examination = findings.examination;
-    let file = &examination.chosen().file;
+    let (examination, file) = (findings.examination, &findings.chosen.file);
     let notes = file.notes().iter().filter(|note| note.kind == NoteKind::RuleOutsideGroup);
     let lines: Vec<LineNumber> = notes.map(|note| note.line).collect();
     let groups_before =
@@ -63,8 +61,7 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
 
 /// Checks for rules that are in a group in the chosen dialect and in none in another, run by run.
 fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
-    let examination = findings.examination;
-    let chosen = examination.chosen();
+    let (examination, chosen) = (findings.examination, findings.chosen);
     let mut before: Option<usize> = None;
     let mut was_outside = false;
     for (position, rule) in chosen.file.rules().iter().enumerate() {
@@ -105,8 +102,7 @@ fn blank_lines_before(reading: &Reading<'_>, rule: LineNumber) -> Vec<usize> {
 
 /// Checks for user-agent lines of one run with blank lines or other records between them.
 fn run_together(findings: &mut Findings<'_, '_>, group: &Group) {
-    let examination = findings.examination;
-    let chosen = examination.chosen();
+    let chosen = findings.chosen;
     if group.rules.is_empty() {
         return;
     }
@@ -142,7 +138,7 @@ fn in_one_group(reading: &Reading<'_>, one: LineNumber, other: LineNumber) -> bo
 }
 
 fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
-    let file = &findings.examination.chosen().file;
+    let file = &findings.chosen.file;
     let lines = file.user_agents_of(group);
     let named: Vec<String> = lines.iter().map(|line| quoted(line.value)).collect();
     if !group.rules.is_empty() || lines.iter().all(|line| line.value.is_empty()) {
@@ -160,10 +156,9 @@ fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
 
 /// Checks for robots that a group names twice.
 fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
-    let examination = findings.examination;
     let mut known: HashMap<Vec<u8>, Span, foldhash::fast::RandomState> = HashMap::default();
     for line in lines {
-        let Some(name) = name(line.value, examination.chosen().dialect) else { continue };
+        let Some(name) = name(line.value, findings.chosen.dialect) else { continue };
         match known.get(&name) {
             None => {
                 known.insert(name, line.span);
@@ -176,10 +171,7 @@ fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
                         format!("the group already names {}", quoted(line.value)),
                     )
                     .related(first, "here")
-                    .fix(
-                        "remove the second line",
-                        vec![remove_record(examination, index(line.line))],
-                    );
+                    .remove("remove the second line", line.line);
             }
         }
     }
@@ -195,7 +187,7 @@ fn name(value: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
 
 /// Checks for values that are not product tokens.
 fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
-    let dialect = findings.examination.chosen().dialect;
+    let dialect = findings.chosen.dialect;
     let value = line.value;
     if value.is_empty() {
         let message = "the user-agent line has no value and names no robot";
@@ -249,11 +241,9 @@ fn is_version(rest: &[u8]) -> bool {
 
 /// Checks for robots that several groups name.
 fn separate_groups(findings: &mut Findings<'_, '_>) {
-    let examination = findings.examination;
-    let chosen = examination.chosen();
+    let chosen = findings.chosen;
     let mut known: HashMap<Vec<u8>, (usize, Span), foldhash::fast::RandomState> =
         HashMap::default();
-    let mut audiences: Option<Vec<Audience>> = None;
     for (position, group) in chosen.file.groups().iter().enumerate() {
         for line in chosen.file.user_agents_of(group) {
             let Some(name) = name(line.value, chosen.dialect) else { continue };
@@ -261,12 +251,6 @@ fn separate_groups(findings: &mut Findings<'_, '_>) {
             if first == position {
                 continue;
             }
-            let audiences = audiences.get_or_insert_with(|| audiences_of(examination));
-            let groups = |reading: &Reading<'_>| {
-                let position = examination.readings.iter().position(|r| std::ptr::eq(r, reading));
-                let audience = &audiences[position.expect("the reading is one of these")];
-                groups_applied(audience, line.value, reading.dialect)
-            };
             findings
                 .report(
                     Code::SeparateGroups,
@@ -274,7 +258,7 @@ fn separate_groups(findings: &mut Findings<'_, '_>) {
                     format!("another group also names {}", quoted(line.value)),
                 )
                 .related(span, "the first group that names it")
-                .effects(|reading| match groups(reading) {
+                .effects(|reading| match groups_applied(reading, line.value) {
                     0 | 1 => "follows the first group alone".into(),
                     count => format!("merges the rules of {}", counted(count as u64, "group")),
                 });
@@ -282,14 +266,10 @@ fn separate_groups(findings: &mut Findings<'_, '_>) {
     }
 }
 
-fn audiences_of(examination: &Examination<'_>) -> Vec<Audience> {
-    let readings = examination.readings.iter();
-    readings.map(|reading| Audience::of(&reading.file, reading.dialect)).collect()
-}
-
 /// Returns the number of groups that apply to the robot that `value` names.
-fn groups_applied(audience: &Audience, value: &[u8], dialect: &Dialect) -> usize {
-    let Some(name) = name(value, dialect) else { return 0 };
+fn groups_applied(reading: &Reading<'_>, value: &[u8]) -> usize {
+    let Some(name) = name(value, reading.dialect) else { return 0 };
+    let audience = reading.audience();
     if name == b"*" {
         return audience.default_groups.len();
     }

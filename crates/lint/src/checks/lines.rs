@@ -10,13 +10,13 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
-    for index in 0..findings.examination.chosen().lines.len() {
+    for index in 0..findings.chosen.lines.len() {
         let notes = findings.examination.notes(index);
         if !notes.is_empty() {
             bytes(findings, index, notes);
             separator(findings, index, notes);
         }
-        if let Some(&record) = findings.examination.chosen().record(index)
+        if let Some(&record) = findings.chosen.record(index)
             && !notes.contains(NoteKind::WhiteSpaceForColon)
         {
             field(findings, &record);
@@ -26,21 +26,19 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
 
 /// Checks for odd bytes in a line, and its length.
 fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
-    let line = findings.examination.chosen().lines[index].span;
-    if notes.contains(NoteKind::NulInLine) {
-        let edits = removals(findings.examination, line, |byte| byte == 0);
+    let line = findings.chosen.lines[index].span;
+    let mut remove = |code, is_odd: fn(u8) -> bool, message, title| {
+        let edits = removals(findings.examination, line, is_odd);
         let span = edits.first().map_or(line, |edit| edit.span);
-        findings
-            .report(Code::NulByte, span, "the line has a NUL byte")
-            .suggest("remove the NUL", edits);
+        findings.report(code, span, message).suggest(title, edits);
+    };
+    if notes.contains(NoteKind::NulInLine) {
+        remove(Code::NulByte, |byte| byte == 0, "the line has a NUL byte", "remove the NUL");
     }
     if notes.contains(NoteKind::ControlInLine) {
         let is_control = |byte| matches!(byte, 1..b' ') && byte != b'\t';
-        let edits = removals(findings.examination, line, is_control);
-        let span = edits.first().map_or(line, |edit| edit.span);
-        findings
-            .report(Code::ControlCharacter, span, "the value has a control character")
-            .suggest("remove the control character", edits);
+        let message = "the value has a control character";
+        remove(Code::ControlCharacter, is_control, message, "remove the control character");
     }
     if notes.contains(NoteKind::LineCut) {
         let limits = findings.examination.readings.iter();
@@ -140,7 +138,7 @@ fn field(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
         return;
     }
     if is_usual(name) {
-        let dialect = findings.examination.chosen().dialect.name;
+        let dialect = findings.chosen.dialect.name;
         let message = format!("the dialect {dialect} does not define the field {}", quoted(name));
         findings.report(Code::UnknownField, span, message);
         return;

@@ -7,7 +7,7 @@ mod patterns;
 mod rules;
 mod usage;
 
-use super::examination::{Examination, Reading, quoted};
+use super::examination::{Reading, quoted};
 use super::findings::{Findings, replace, value_span};
 use super::{Code, LintConfig};
 use crate::limits::CRAWL_DELAY_SECONDS_MAX;
@@ -20,7 +20,7 @@ use portcullis_text::figures::counted;
 /// Runs all checks.
 pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     check_file(findings);
-    if is_no_robots_txt(findings.examination) {
+    if is_no_robots_txt(findings.chosen) {
         // Reporting every line of a web page would not help.
         return;
     }
@@ -40,8 +40,7 @@ fn check_file(findings: &mut Findings<'_, '_>) {
 
 /// Returns whether the file looks like something else and has no user-agent line. With one, the
 /// file is a robots.txt whose odd lines are reported one by one.
-fn is_no_robots_txt(examination: &Examination<'_>) -> bool {
-    let chosen = examination.chosen();
+fn is_no_robots_txt(chosen: &Reading<'_>) -> bool {
     let looks_odd = NoteKind::APPEARANCES.into_iter().any(|kind| note(chosen, kind).is_some());
     looks_odd && chosen.file.user_agents().is_empty()
 }
@@ -65,12 +64,12 @@ fn appearance(findings: &mut Findings<'_, '_>) {
         (NoteKind::LooksLikeJson, Code::WebPage, "this is JSON, not a robots.txt"),
         (NoteKind::LooksBinary, Code::BinaryFile, "this is binary data, not a robots.txt"),
     ];
-    if !is_no_robots_txt(findings.examination) {
+    if !is_no_robots_txt(findings.chosen) {
         return;
     }
     for (kind, code, message) in rows {
-        if note(findings.examination.chosen(), kind).is_some() {
-            let first = findings.examination.chosen().lines.first();
+        if note(findings.chosen, kind).is_some() {
+            let first = findings.chosen.lines.first();
             let span = first.map_or(Span { start: 0, end: 0 }, |line| line.span);
             findings.report(code, span, message).effects(rules_found);
         }
@@ -78,7 +77,7 @@ fn appearance(findings: &mut Findings<'_, '_>) {
 }
 
 fn size(findings: &mut Findings<'_, '_>) {
-    let Some(cut) = note(findings.examination.chosen(), NoteKind::FileCut) else { return };
+    let Some(cut) = note(findings.chosen, NoteKind::FileCut) else { return };
     let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     if findings.examination.bytes(cut.span).iter().all(is_line_end) {
         // Only the end of the last line is lost.
@@ -98,8 +97,7 @@ fn rules_found(reading: &Reading<'_>) -> String {
 
 /// Checks sitemaps and crawl-delays.
 fn check_others(findings: &mut Findings<'_, '_>) {
-    let examination = findings.examination;
-    for record in examination.chosen().file.other_records() {
+    for record in findings.chosen.file.other_records() {
         if record.field == Some(Field::Sitemap) {
             sitemap(findings, record);
         } else if record.name.eq_ignore_ascii_case(b"crawl-delay") {
@@ -109,7 +107,7 @@ fn check_others(findings: &mut Findings<'_, '_>) {
 }
 
 fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
-    let path_start = findings.examination.chosen().dialect.paths.path_start;
+    let path_start = findings.chosen.dialect.paths.path_start;
     if split(record.value, path_start).is_ok() {
         return;
     }

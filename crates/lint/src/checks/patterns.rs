@@ -5,7 +5,7 @@ use bstr::ByteSlice as _;
 use super::super::Code;
 use super::super::Edit;
 use super::super::examination::{Examination, quoted};
-use super::super::findings::{Findings, insert, remove_record, replace, value_span};
+use super::super::findings::{Findings, insert, replace, value_span};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::bytes::push_percent_triplet;
@@ -13,8 +13,7 @@ use portcullis_robots::syntax::{Rule, Span};
 use portcullis_robots::url::{normal_text, normalise};
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
-    let examination = findings.examination;
-    let file = &examination.chosen().file;
+    let file = &findings.chosen.file;
     for (position, rule) in file.rules().iter().enumerate() {
         if rule.value.is_empty() {
             empty(findings, position, rule);
@@ -23,7 +22,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         unrooted(findings, rule);
         comment(findings, rule);
         unescaped(findings, rule);
-        if examination.chosen().dialect.paths.wildcards {
+        if findings.chosen.dialect.paths.wildcards {
             dollar(findings, rule);
             star(findings, rule);
         }
@@ -42,8 +41,7 @@ fn whole(rule: &Rule<'_>) -> Span {
 
 /// Checks for a rule without a pattern, except the usual way to allow everything.
 fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
-    let examination = findings.examination;
-    let chosen = examination.chosen();
+    let chosen = findings.chosen;
     let group = &chosen.file.groups()[chosen.group_of_rule(position)];
     let alone = chosen.file.rules_of(group).iter().all(|rule| rule.value.is_empty());
     if rule.verdict == Verdict::Disallow && alone {
@@ -53,14 +51,13 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
         Verdict::Disallow => "`Disallow:` beside other rules revokes none of them",
         _ => "`Allow:` without a pattern allows nothing",
     };
-    let edit = remove_record(examination, rule.line.get() as usize - 1);
-    findings.report(Code::EmptyPattern, rule.span, message).fix("remove the line", vec![edit]);
+    findings.report(Code::EmptyPattern, rule.span, message).remove("remove the line", rule.line);
 }
 
 /// Checks for a pattern that starts with neither `/` nor `*`.
 fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
-    let chosen = findings.examination.chosen().dialect;
+    let chosen = findings.chosen.dialect;
     if value[0] == b'*' && !normal_text(value, &chosen.paths, &mut Vec::new()) {
         let message =
             format!("{} has no wildcards, and no path starts with a literal `*`", chosen.name);
@@ -105,12 +102,10 @@ fn path_of_url(value: &[u8]) -> Option<&[u8]> {
 
 /// Checks for a `#` without white space before it.
 fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
-    let examination = findings.examination;
-    let end = rule.span.end as usize;
-    if examination.text.get(end) != Some(&b'#') {
+    if findings.examination.text.get(rule.span.end as usize) != Some(&b'#') {
         return;
     }
-    let line = examination.chosen().lines[rule.line.get() as usize - 1].span;
+    let line = findings.chosen.lines[rule.line.get() as usize - 1].span;
     let message = format!("`#` starts a comment: the pattern is {}", quoted(rule.value));
     let lost = Span { start: rule.span.end, ..line };
     findings

@@ -4,17 +4,18 @@
 //! if it has a problem in all of them, because a rule without effect for one robot may decide for
 //! another.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
 
 use super::super::examination::{Reading, quoted};
-use super::super::findings::{Findings, remove_record};
+use super::super::findings::Findings;
 use super::super::{Code, LintConfig};
 use crate::analysis::{
-    AnalysisLimits, Bound, Budget, Contents, Grouped, RuleAndStatus, RuleStatus, Rules, SEARCHES,
-    Successor, Winners, difference, key, numbers, plain_path, statuses_within,
+    AnalysisLimits, Bound, Budget, Contents, Grouped, RuleStatus, Rules, SEARCHES, Winners,
+    difference, key, numbers, plain_path, statuses_within,
 };
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
@@ -23,37 +24,37 @@ use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
-/// A problem of a rule in one selection. Other rules go by their places in it.
+/// A problem of a rule in one selection. Other rules go by their places in it, because selections with
+/// equal rules differ in their lines.
 #[derive(Clone, Debug)]
 struct Fault {
     code: Code,
-    kind: Kind,
     /// Related rules.
     others: Vec<RuleID>,
+    /// The words before the first related rule, if there is one, and after it.
+    words: [Cow<'static, str>; 2],
 }
 
-/// What the problem is, to be put in words if it is reported.
-#[derive(Clone, Debug)]
-enum Kind {
-    /// Another rule has the opposite verdict on the same paths.
-    Contradicts {
-        other_wins: bool,
-    },
-    /// An Allow rule loses on the path that it is written with.
-    Loses {
-        path: Vec<u8>,
-    },
-    NeverMatches,
-    /// Another rule has the same effect.
-    Repeats,
-    /// Other rules win wherever it matches.
-    Shadowed,
+impl Fault {
+    fn new(code: Code, others: Vec<RuleID>, words: impl Into<Cow<'static, str>>) -> Fault {
+        Fault { code, others, words: ["".into(), words.into()] }
+    }
+
+    /// Describes a rule that loses to others wherever it matches.
+    fn shadowed(code: Code, others: Vec<RuleID>) -> Fault {
+        let winners = match others.len() {
+            0 => "the dialect itself wins".into(),
+            1 => " wins".into(),
+            count => format!(", or one of {} more rules, wins", count - 1).into(),
+        };
+        Fault { code, others, words: ["the rule never decides: ".into(), winners] }
+    }
 }
 
 /// The problems of the rules of a combination of groups, by place.
 struct Problems {
     /// The place and the problem of each rule with a pattern.
-    rules: Vec<(u32, Option<Rc<Fault>>)>,
+    rules: Vec<(RuleID, Option<Rc<Fault>>)>,
     /// The limit that ended the analysis of some rule.
     bound: Option<Bound>,
 }
@@ -68,21 +69,24 @@ struct Analyst<'e> {
 }
 
 pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
-    let Reading { file, dialect, .. } = findings.examination.chosen();
+    let Reading { file, dialect, .. } = findings.chosen;
     let mut analyst = Analyst {
         grouped: Grouped::new(file, dialect),
         numbers: numbers(&mut Contents::default(), file),
         limits: config.limits,
         budget: Budget::new(&config.limits, 1),
     };
-    let selections = Selections::of(&analyst.grouped, &config.agents);
-    if let Some(unknown) = selections.unknown() {
-        findings.unknown(unknown);
+    let mut tally = Tally(vec![Count::default(); file.rules().len()]);
+    let (selections, left_out) = selections(&analyst.grouped, &config.agents);
+    if !left_out.is_empty() {
+        findings.unknown(format!(
+            "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
+            rules"
+        ));
     }
-    let mut tally = Tally::new(file.rules().len());
-    selections.left_out.iter().for_each(|&group| tally.leave_out(file, group));
+    left_out.into_iter().for_each(|group| tally.leave_out(file, group));
     let mut known: HashMap<_, Rc<Problems>, foldhash::fast::RandomState> = HashMap::default();
-    for (number, groups) in selections.groups.iter().enumerate() {
+    for (number, groups) in selections.iter().enumerate() {
         let key = key(&analyst.numbers, groups);
         let problems = match known.get(&key) {
             Some(problems) => Rc::clone(problems),
@@ -103,61 +107,36 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
         tally.add(number, &analyst.grouped.rules(groups), &problems);
     }
     for (rule, fault, selection) in tally.everywhere() {
-        report(findings, rule, &fault, &analyst.grouped, &selections.groups[selection]);
+        report(findings, rule, &fault, &analyst.grouped, &selections[selection]);
     }
     everything_disallowed(findings, config, &mut analyst);
 }
 
-/// The combinations of groups that apply to robots, each once.
-struct Selections {
-    groups: Vec<Vec<usize>>,
-    /// The groups of those that are left out.
-    left_out: BTreeSet<usize>,
-}
-
-impl Selections {
-    /// Returns the selections of `agents`; if there are none, those of every robot that the file
-    /// names and of a robot that it does not name.
-    fn of(grouped: &Grouped<'_>, agents: &[AgentChain]) -> Selections {
-        let mut known = BTreeSet::new();
-        let audience = &grouped.audience;
-        if agents.is_empty() {
-            known.extend(audience.robots.iter().map(|robot| robot.groups.clone()));
-            known.insert(audience.default_groups.clone());
-        }
-        for agent in agents {
-            known.insert(audience.select(Some(agent), grouped.dialect).groups);
-        }
-        known.remove(&Vec::new());
-        let mut selections = Selections { groups: Vec::new(), left_out: BTreeSet::new() };
-        let mut rules = 0;
-        for selection in known {
-            let own = selection.iter().map(|&group| grouped.file.groups()[group].rules.len());
-            rules += own.sum::<usize>();
-            match rules <= POLICY_PATTERNS_MAX {
-                true => selections.groups.push(selection),
-                false => selections.left_out.extend(selection),
-            }
-        }
-        selections
+/// Returns the combinations of groups that apply to `agents`, each once; if there are no agents, to each
+/// robot that the file names and to a robot that it does not name. Those that do not fit the limit are
+/// left out; their groups are returned too.
+fn selections(grouped: &Grouped<'_>, agents: &[AgentChain]) -> (Vec<Vec<usize>>, BTreeSet<usize>) {
+    let mut known = BTreeSet::new();
+    let audience = &grouped.audience;
+    if agents.is_empty() {
+        known.extend(audience.robots.iter().map(|robot| robot.groups.clone()));
+        known.insert(audience.default_groups.clone());
     }
-
-    /// Returns the message if not all selections fit the limit.
-    fn unknown(&self) -> Option<String> {
-        (!self.left_out.is_empty()).then(|| {
-            format!(
-                "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
-                rules"
-            )
-        })
+    for agent in agents {
+        known.insert(audience.select(Some(agent), grouped.dialect).groups);
     }
+    known.remove(&Vec::new());
+    let mut rules = 0;
+    let (selections, left_out): (Vec<_>, Vec<_>) = known.into_iter().partition(|selection| {
+        let own = selection.iter().map(|&group| grouped.file.groups()[group].rules.len());
+        rules += own.sum::<usize>();
+        rules <= POLICY_PATTERNS_MAX
+    });
+    (selections, left_out.into_iter().flatten().collect())
 }
 
-/// The problems of rules so far.
-struct Tally {
-    /// By rule.
-    rules: Vec<Count>,
-}
+/// The problems of rules so far, by rule.
+struct Tally(Vec<Count>);
 
 #[derive(Clone, Default)]
 struct Count {
@@ -169,14 +148,10 @@ struct Count {
 }
 
 impl Tally {
-    fn new(rules: usize) -> Tally {
-        Tally { rules: vec![Count::default(); rules] }
-    }
-
     /// Adds the problems of a selection with these rules.
     fn add(&mut self, selection: usize, rules: &[RuleID], problems: &Problems) {
         for (place, fault) in &problems.rules {
-            let count = &mut self.rules[rules[*place as usize].index()];
+            let count = &mut self.0[rules[place.index()].index()];
             count.selections += 1;
             let Some(fault) = fault else { continue };
             count.faults += 1;
@@ -189,14 +164,14 @@ impl Tally {
     /// Adds a selection that was not analysed: the rules of its groups may decide there.
     fn leave_out(&mut self, file: &RobotsTxt<'_>, group: usize) {
         for rule in file.groups()[group].rule_ids() {
-            self.rules[rule.index()].selections += 1;
+            self.0[rule.index()].selections += 1;
         }
     }
 
     /// Returns the rules with a problem in every selection that has them, with the problem of the
     /// last code and its selection.
     fn everywhere(self) -> Vec<(RuleID, Rc<Fault>, usize)> {
-        let counts = (0..).map(RuleID).zip(self.rules);
+        let counts = (0..).map(RuleID).zip(self.0);
         let everywhere = counts.filter(|(_, count)| count.selections == count.faults);
         let mildest = everywhere.filter_map(|(rule, count)| Some((rule, count.mildest?)));
         mildest.map(|(rule, (fault, selection))| (rule, fault, selection)).collect()
@@ -220,29 +195,23 @@ impl Analyst<'_> {
         let contradictions = contradictions(&ordered);
         let mut defeats = Defeats::new(&ordered);
         let mut problems = Problems { rules: Vec::with_capacity(statuses.len()), bound: None };
-        for RuleAndStatus { rule: place, status } in &statuses {
+        for (place, status) in statuses {
             let own = &file.rules()[rules[place.index()].index()];
             if let RuleStatus::Unknown(bound) = status {
-                problems.bound = Some(*bound);
+                problems.bound = Some(bound);
             }
-            let contradiction = contradictions.get(place).map(|&(other, other_wins)| Fault {
-                code: Code::ContradictingRules,
-                kind: Kind::Contradicts { other_wins },
-                others: vec![other],
-            });
-            let defeat = match (&contradiction, own.verdict) {
-                (None, Verdict::Allow) => defeats.fault(*place, &mut self.budget),
-                _ => Ok(None),
-            };
-            let fault = match (contradiction, defeat) {
-                (Some(fault), _) | (None, Ok(Some(fault))) => Some(fault),
-                (None, Ok(None)) => fault_of(file, &rules, own, status),
-                (None, Err(bound)) => {
-                    problems.bound = Some(bound);
-                    None
+            let fault = match contradictions.get(&place) {
+                Some(fault) => Some(fault.clone()),
+                None if own.verdict == Verdict::Allow => {
+                    defeats.fault(place, &mut self.budget).unwrap_or_else(|bound| {
+                        problems.bound = Some(bound);
+                        None
+                    })
                 }
+                None => None,
             };
-            problems.rules.push((place.0, fault.map(Rc::new)));
+            let fault = fault.or_else(|| fault_of(file, &rules, own, status));
+            problems.rules.push((place, fault.map(Rc::new)));
         }
         Ok(problems)
     }
@@ -275,13 +244,9 @@ impl Analyst<'_> {
 }
 
 /// Returns a rule with its line.
-fn written(file: &RobotsTxt<'_>, rule: RuleID) -> String {
-    let rule = &file.rules()[rule.index()];
-    format!("line {} (`{}: {}", rule.line, field(rule), &quoted(rule.value)[1..]) + ")"
-}
-
-fn field(rule: &Rule<'_>) -> &'static str {
-    if rule.verdict == Verdict::Allow { "Allow" } else { "Disallow" }
+fn written(rule: &Rule<'_>) -> String {
+    let field = if rule.verdict == Verdict::Allow { "Allow" } else { "Disallow" };
+    format!("line {} (`{field}: {})", rule.line, &quoted(rule.value)[1..])
 }
 
 /// Returns the problem that a status describes, if it is one. `rules` are those of the selection.
@@ -289,67 +254,30 @@ fn fault_of(
     file: &RobotsTxt<'_>,
     rules: &[RuleID],
     own: &Rule<'_>,
-    status: &RuleStatus,
+    status: RuleStatus,
 ) -> Option<Fault> {
-    let fault = |code, kind, others| Some(Fault { code, kind, others });
     match status {
         RuleStatus::Decides(_) | RuleStatus::Unknown(_) => None,
-        RuleStatus::NeverMatches if matches!(own.value.first(), Some(b'/' | b'*')) => {
-            fault(Code::NeverMatchingPattern, Kind::NeverMatches, Vec::new())
-        }
         // A pattern without a leading `/` or `*` has its own code.
-        RuleStatus::NeverMatches => None,
-        RuleStatus::Equal { to } => fault(Code::DuplicateRule, Kind::Repeats, vec![*to]),
+        RuleStatus::NeverMatches if !matches!(own.value.first(), Some(b'/' | b'*')) => None,
+        RuleStatus::NeverMatches => {
+            let words = format!("{} matches no path of a URL", quoted(own.value));
+            Some(Fault::new(Code::NeverMatchingPattern, Vec::new(), words))
+        }
+        RuleStatus::Equal { to } => {
+            Some(Fault::new(Code::DuplicateRule, vec![to], " has the same effect"))
+        }
         RuleStatus::Shadowed { by } => {
-            let others = places_of(by);
-            let disallows = |place: &RuleID| {
-                file.rules()[rules[place.index()].index()].verdict != Verdict::Allow
-            };
-            let code = match own.verdict == Verdict::Allow && others.iter().any(disallows) {
+            let others: Vec<RuleID> = by.into_iter().flatten().collect();
+            let verdict = |place: &RuleID| file.rules()[rules[place.index()].index()].verdict;
+            let disallows = others.iter().any(|place| verdict(place) != Verdict::Allow);
+            let code = match own.verdict == Verdict::Allow && disallows {
                 true => Code::DefeatedAllow,
                 false => Code::ShadowedRule,
             };
-            fault(code, Kind::Shadowed, others)
+            Some(Fault::shadowed(code, others))
         }
     }
-}
-
-impl Fault {
-    /// Returns the problem of `own` in words. `others` are the related rules.
-    fn message(&self, file: &RobotsTxt<'_>, own: &Rule<'_>, others: &[RuleID]) -> String {
-        let first = || written(file, others[0]);
-        match &self.kind {
-            Kind::Contradicts { other_wins } => format!(
-                "{} has the opposite verdict on the same paths, and {}",
-                first(),
-                if *other_wins { "wins" } else { "loses" }
-            ),
-            Kind::Loses { path } => format!("{} wins and disallows {}", first(), quoted(path)),
-            Kind::NeverMatches => format!("{} matches no path of a URL", quoted(own.value)),
-            Kind::Repeats => format!("{} has the same effect", first()),
-            Kind::Shadowed => {
-                format!("the rule never decides: {} wins", self.winners(file, others))
-            }
-        }
-    }
-
-    fn winners(&self, file: &RobotsTxt<'_>, others: &[RuleID]) -> String {
-        match (others, self.others.len()) {
-            ([], _) => "the dialect itself".into(),
-            ([other, ..], 1) => written(file, *other),
-            ([first, ..], count) => {
-                format!("{}, or one of {} more rules,", written(file, *first), count - 1)
-            }
-        }
-    }
-}
-
-fn places_of(successors: &[Successor]) -> Vec<RuleID> {
-    let places = successors.iter().filter_map(|successor| match successor {
-        Successor::Rule(place) => Some(*place),
-        Successor::RobotsTxt => None,
-    });
-    places.collect()
 }
 
 /// Reports a problem in a selection of groups.
@@ -362,28 +290,28 @@ fn report(
 ) {
     /// More related lines would distract from the rule itself.
     const RELATED_MAX: usize = 3;
-    let (examination, file) = (findings.examination, grouped.file);
+    let file = grouped.file;
     let own = file.rules()[rule.index()];
     let others = fault.others.iter().take(RELATED_MAX);
-    let others: Vec<RuleID> = others.map(|place| grouped.rule_at(groups, place.0)).collect();
+    let others: Vec<&Rule<'_>> =
+        others.map(|place| &file.rules()[grouped.rule_at(groups, place.0).index()]).collect();
     let code = fault.code;
-    let mut finding = findings.report(code, own.span, fault.message(file, &own, &others));
+    let [before, after] = &fault.words;
+    let first = others.first().map_or(String::new(), |rule| written(rule));
+    let mut finding = findings.report(code, own.span, format!("{before}{first}{after}"));
     for other in others {
-        finding = finding.related(file.rules()[other.index()].span, "this rule");
+        finding = finding.related(other.span, "this rule");
     }
     let is_needless =
         matches!(code, Code::DuplicateRule | Code::ShadowedRule | Code::NeverMatchingPattern);
     if is_needless {
-        let index = own.line.get() as usize - 1;
-        finding.fix("remove the rule", vec![remove_record(examination, index)]);
+        finding.remove("remove the rule", own.line);
     }
 }
 
-/// Returns, for rules of a selection with the same pattern in normal form as an earlier one with the
-/// opposite verdict, that rule and whether it wins.
-fn contradictions(
-    ordered: &OrderedRules,
-) -> HashMap<RuleID, (RuleID, bool), foldhash::fast::RandomState> {
+/// Returns the problems of rules with the same pattern in normal form as an earlier one of the selection
+/// with the opposite verdict.
+fn contradictions(ordered: &OrderedRules) -> HashMap<RuleID, Fault, foldhash::fast::RandomState> {
     let mut first: HashMap<_, [Option<RuleID>; 2], foldhash::fast::RandomState> =
         HashMap::default();
     let patterns = ordered.patterns.iter().zip(&ordered.rules).zip(&ordered.verdicts);
@@ -395,7 +323,12 @@ fn contradictions(
         if let Some(other) = known[1 - side] {
             // The later rule of the file is reported; the earlier one in this order wins.
             let (earlier, later) = (other.min(rule), other.max(rule));
-            contradictions.entry(later).or_insert((earlier, earlier == other));
+            let words = match earlier == other {
+                true => " has the opposite verdict on the same paths, and wins",
+                false => " has the opposite verdict on the same paths, and loses",
+            };
+            let fault = || Fault::new(Code::ContradictingRules, vec![earlier], words);
+            contradictions.entry(later).or_insert_with(fault);
         }
         known[side].get_or_insert(rule);
     }
@@ -424,15 +357,12 @@ impl<'d> Defeats<'d> {
     fn fault(&mut self, rule: RuleID, budget: &mut Budget) -> Result<Option<Fault>, Bound> {
         let Some(&position) = self.positions.get(&rule) else { return Ok(None) };
         let pattern = self.ordered.patterns.get(position);
-        if self.known.get(&pattern).is_some_and(Option::is_none) {
-            return Ok(None);
-        }
-        let path = plain_path(&pattern);
+        let path = || plain_path(&pattern);
         let winner = match self.known.get(&pattern) {
             Some(winner) => *winner,
             None => {
                 let winners = self.winners.get_or_insert_with(|| Winners::new(self.ordered));
-                let winner = winners.winner(&path, budget)?;
+                let winner = winners.winner(&path(), budget)?;
                 let disallows =
                     |position: &usize| self.ordered.verdicts[*position] != Verdict::Allow;
                 let winner = winner.filter(disallows).map(|position| self.ordered.rules[position]);
@@ -440,12 +370,8 @@ impl<'d> Defeats<'d> {
                 winner
             }
         };
-        let fault = |winner| Fault {
-            code: Code::DefeatedAllow,
-            kind: Kind::Loses { path },
-            others: vec![winner],
-        };
-        Ok(winner.map(fault))
+        let words = || format!(" wins and disallows {}", quoted(&path()));
+        Ok(winner.map(|winner| Fault::new(Code::DefeatedAllow, vec![winner], words())))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use bstr::ByteSlice as _;
 use hashbrown::HashMap;
 
 use super::super::Code;
@@ -20,7 +21,7 @@ use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals
 use portcullis_robots::url::normal_text;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
-    let file = &findings.examination.chosen().file;
+    let file = &findings.chosen.file;
     if file.usage_records().is_empty() {
         return;
     }
@@ -65,7 +66,7 @@ fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
     if record.field != Field::ContentUsage || record.user_agent.is_some() {
         return;
     }
-    let is_first = findings.examination.chosen().file.user_agents().first();
+    let is_first = findings.chosen.file.user_agents().first();
     let is_before_all = is_first.is_none_or(|agent| agent.line > record.line);
     let message = "the preference is outside any group, and holds for no robot";
     let finding = findings.report(Code::UsageOutsideGroup, record.span, message);
@@ -95,32 +96,85 @@ fn dictionary(
     };
     for (key, value) in members {
         let name = String::from_utf8_lossy(key);
-        if let Some(label) = Label::by_name(&name) {
-            let preference = value.and_then(preference_in_usage);
-            let is_plain = matches!(value, Some(b"y" | b"n"));
-            if !is_plain {
-                let message = format!("Content-Usage has `{label}=y` and `{label}=n` only");
-                let finding = findings.report(Code::OddPreference, part_span(record, key), message);
-                if let (Some(value), Some(preference)) = (value, preference) {
-                    let edits = vec![replace(part_span(record, value), preference.as_str())];
-                    finding.suggest(format!("write `{label}={preference}`"), edits);
-                }
-            }
-        } else if RETIRED_LABELS.contains(&&*name) {
+        if RETIRED_LABELS.contains(&&*name) {
             let message = format!("{VOCABULARY} does not have the label {}", quoted(key));
             findings.report(Code::RetiredLabel, part_span(record, key), message);
-        } else if let Some((_, label)) = SIGNAL_KEYS.iter().find(|(signal, _)| *signal == name) {
-            let message = format!("{} is a label of Content-Signal", quoted(key));
-            let edits = vec![replace(part_span(record, key), label.as_str())];
-            findings
-                .report(Code::OddPreference, part_span(record, key), message)
-                .suggest(format!("write `{label}`"), edits);
+        } else {
+            member(findings, record, (key, value), statement.source);
         }
     }
 }
 
-/// Returns the preference that was probably meant by a value that Content-Usage does not have.
-fn preference_in_usage(value: &[u8]) -> Option<Preference> {
+/// Checks the parts of Content-Signal.
+fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: &Statement<'_>) {
+    for (key, value) in signals(statement.text) {
+        let is = |known: &&str| value.eq_ignore_ascii_case(known.as_bytes());
+        if !key.eq_ignore_ascii_case(SIGNAL_USE.0.as_bytes()) {
+            if !member(findings, record, (key, Some(value)), statement.source) && !key.is_empty() {
+                let message = format!("Content-Signal does not have the label {}", quoted(key));
+                findings.report(Code::OddPreference, part_span(record, key), message);
+            }
+        } else if !SIGNAL_USE.1.iter().any(is) {
+            let message = format!("`use` has the values `{}`", SIGNAL_USE.1.join("`, `"));
+            findings.report(Code::OddPreference, part_span(record, key), message);
+        }
+    }
+}
+
+/// Checks the value of a label, and for a label of the other field. Returns whether some field has it.
+fn member(
+    findings: &mut Findings<'_, '_>,
+    record: &UsageRecord<'_>,
+    (key, value): (&[u8], Option<&[u8]>),
+    source: UsageSource,
+) -> bool {
+    // Keys of Content-Usage are in lower case.
+    let (field, other, [yes, no], name) = match source {
+        UsageSource::ContentUsage => {
+            ("Content-Usage", "Content-Signal", ["y", "n"], key.to_str_lossy().into_owned())
+        }
+        UsageSource::ContentSignal => {
+            let name = key.to_str_lossy().to_ascii_lowercase();
+            ("Content-Signal", "Content-Usage", ["yes", "no"], name)
+        }
+    };
+    let labels = SIGNAL_KEYS.iter().map(|&(signal, label)| match source {
+        UsageSource::ContentUsage => (label.as_str(), signal),
+        UsageSource::ContentSignal => (signal, label.as_str()),
+    });
+    let Some((own, _)) = labels.clone().find(|&(own, of_other)| own == name || of_other == name)
+    else {
+        return false;
+    };
+    let place = part_span(record, key);
+    if own != name {
+        let message = format!("{} is a label of {other}", quoted(key));
+        findings
+            .report(Code::OddPreference, place, message)
+            .suggest(format!("write `{own}`"), vec![replace(place, own)]);
+        return true;
+    }
+    let is_plain = |value: &[u8]| match source {
+        UsageSource::ContentUsage => value == yes.as_bytes() || value == no.as_bytes(),
+        UsageSource::ContentSignal => {
+            [yes, no].iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
+        }
+    };
+    if value.is_some_and(is_plain) {
+        return true;
+    }
+    let message = format!("{field} has `{own}={yes}` and `{own}={no}` only");
+    let finding = findings.report(Code::OddPreference, place, message);
+    if let Some((value, preference)) = value.and_then(|it| Some((it, meant(it)?))) {
+        let right = if preference == Preference::Yes { yes } else { no };
+        let edits = vec![replace(part_span(record, value), right)];
+        finding.suggest(format!("write `{own}={right}`"), edits);
+    }
+    true
+}
+
+/// Returns the preference that was probably meant by a value that no field has.
+fn meant(value: &[u8]) -> Option<Preference> {
     match value.to_ascii_lowercase().as_slice() {
         b"y" | b"yes" | b"allow" | b"true" => Some(Preference::Yes),
         b"n" | b"no" | b"disallow" | b"false" => Some(Preference::No),
@@ -136,55 +190,16 @@ fn repaired(text: &[u8]) -> Option<String> {
         .map(|(key, value)| {
             let key = String::from_utf8(key.to_ascii_lowercase()).ok()?;
             let label = Label::by_name(&key)?;
-            let preference = preference_in_usage(value).filter(|_| !value.iter().any(is_blank))?;
+            let preference = meant(value).filter(|_| !value.iter().any(is_blank))?;
             Some(format!("{label}={preference}"))
         })
         .collect();
     parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join(", "))
 }
 
-/// Checks the parts of Content-Signal.
-fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: &Statement<'_>) {
-    for (key, value) in signals(statement.text) {
-        let name = String::from_utf8_lossy(key).to_ascii_lowercase();
-        if name == SIGNAL_USE.0 {
-            if !SIGNAL_USE.1.iter().any(|known| value.eq_ignore_ascii_case(known.as_bytes())) {
-                let values = SIGNAL_USE.1.join("`, `");
-                let message = format!("`use` has the values `{values}`");
-                findings.report(Code::OddPreference, part_span(record, key), message);
-            }
-        } else if SIGNAL_KEYS.iter().any(|(signal, _)| *signal == name) {
-            let is_plain =
-                [b"yes".as_slice(), b"no"].iter().any(|it| value.eq_ignore_ascii_case(it));
-            if !is_plain {
-                let message = format!("Content-Signal has `{name}=yes` and `{name}=no` only");
-                let finding = findings.report(Code::OddPreference, part_span(record, key), message);
-                let right = match preference_in_usage(value) {
-                    Some(Preference::Yes) => "yes",
-                    Some(Preference::No) => "no",
-                    _ => continue,
-                };
-                let edits = vec![replace(part_span(record, value), right)];
-                finding.suggest(format!("write `{name}={right}`"), edits);
-            }
-        } else if let Some(label) = Label::by_name(&name) {
-            let signal = SIGNAL_KEYS.iter().find(|(_, other)| *other == label);
-            let (signal, _) = signal.expect("each label has one");
-            let message = format!("{} is a label of Content-Usage", quoted(key));
-            findings.report(Code::OddPreference, part_span(record, key), message).suggest(
-                format!("write `{signal}`"),
-                vec![replace(part_span(record, key), *signal)],
-            );
-        } else if !key.is_empty() {
-            let message = format!("Content-Signal does not have the label {}", quoted(key));
-            findings.report(Code::OddPreference, part_span(record, key), message);
-        }
-    }
-}
-
 /// Checks for Content-Usage between user-agent lines of one group.
 fn splits_group(findings: &mut Findings<'_, '_>) {
-    let file = &findings.examination.chosen().file;
+    let file = &findings.chosen.file;
     let mut reported = None;
     for record in file.usage_records() {
         let (Field::ContentUsage, Some(line)) = (record.field, record.user_agent) else { continue };
@@ -206,7 +221,7 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
 
 /// Checks for groups that state nothing where the default groups state something.
 fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
-    let reading = findings.examination.chosen();
+    let reading = findings.chosen;
     let (file, dialect) = (&reading.file, reading.dialect);
     let audience = Audience::of(groups.file(), dialect);
     let states = |number: &&u32| {
@@ -240,7 +255,7 @@ type First = (usize, Preference);
 
 /// Checks for statements of one group that contradict each other about the same paths.
 fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
-    let reading = findings.examination.chosen();
+    let reading = findings.chosen;
     let (file, dialect) = (&reading.file, reading.dialect);
     let audience = Audience::of(groups.file(), dialect);
     let robots = audience.robots.iter().map(|robot| &robot.groups);
