@@ -31,7 +31,7 @@ fn threads_that_cannot_start_are_an_error() {
         ("history x.pcs a.example", false),
         ("synth --hosts 2 --urls 2 --out made", false),
         ("check --robots robots -a ExampleBot https://b.example/", false),
-        ("bench --robots robots -a ExampleBot --urls urls", false),
+        ("bench --robots robots -a ExampleBot --urls urls --rounds 1 --seconds-per-pass 0", false),
         ("classify -p x.pcs -a ExampleBot urls -j4", true),
         ("filter --robots robots -a ExampleBot urls -j4", true),
         ("compile -o new.pcs robots -j4", true),

@@ -24,7 +24,7 @@ use crate::case::{Check, Expected, checks_of};
 use crate::{generate, paste, shrink};
 
 /// The default number of cases. Each is compared several times.
-const CASES: usize = 240_000;
+const CASES: usize = 120_000;
 
 /// URLs per file and agent.
 const URLS_PER_FILE: usize = 12;

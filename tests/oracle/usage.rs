@@ -75,7 +75,7 @@ fn urls(paths: &[&str]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| format!("https://example.com{path}").into_bytes()).collect()
 }
 
-/// The lines of small files.
+/// The lines of small files; the last ones have no group and no pattern.
 const LINES: [&str; 13] = [
     "User-agent: ExampleBot",
     "User-agent: Other",
@@ -101,28 +101,29 @@ fn files(lines: &[&str], length: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_small_file_is_read_as_the_oracle_reads_it() {
-    compare_files(4);
+    compare_files(&LINES[..11], 4);
+    compare_files(&LINES, 3);
 }
 
 #[test]
 #[ignore = "takes minutes; scripts/check --full runs it"]
 fn every_longer_file_is_read_as_the_oracle_reads_it() {
-    compare_files(5);
+    compare_files(&LINES, 5);
 }
 
-/// Compares every file of up to this many lines.
-fn compare_files(length: usize) {
+/// Compares every file of up to this many of these lines.
+fn compare_files(lines: &[&str], length: usize) {
     let urls = urls(&["/a", "/ab", "/b", "/robots.txt"]);
     let tally = Tally::default();
-    let files = files(&LINES, length);
+    let files = files(lines, length);
     files.par_chunks(FILES_AT_ONCE).enumerate().for_each(|(turn, files)| {
         for dialect in Dialect::ALL {
             compare(&world(dialect, &AGENTS, files, &urls), &tally, turn);
         }
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
-    assert!(tally.compared() > 5_000_000, "{}", tally.compared());
-    assert!(tally.counts().iter().all(|&count| count > 20_000), "{:?}", tally.counts());
+    assert!(tally.compared() > 150 * files.len() as u64, "{}", tally.compared());
+    assert!(tally.counts().iter().all(|&count| count > files.len() as u64), "{:?}", tally.counts());
 }
 
 /// The lines of files to explain. Patterns of one length compete, by themselves and on several lines.

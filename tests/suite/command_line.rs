@@ -1,54 +1,89 @@
 //! Every case through the JSON Lines of the command line.
+//!
+//! The files of many cases are one folder, each at an origin of its own, because a process takes
+//! longer than its answers. A check whose URL cannot move to another origin is asked alone.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
+use portcullis_testkit::{at_origin, origin};
 
 use crate::case::{self, Check, Expected};
 use portcullis_dialect::id::LineNumber;
 
-/// The checks of each run of the program, by file and arguments.
-type Runs<'c> = BTreeMap<(&'c [u8], Vec<String>), Vec<&'c Check>>;
+/// A check, and the URL that is asked.
+type Asked<'c> = (&'c Check, Vec<u8>);
 
 /// Returns the answers that differ, as messages, and the number of comparisons.
 ///
 /// Leaves out cases that need an origin, which a single file does not have, and records with a line
 /// end, which would be two records of a list.
 pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
-    let mut runs = Runs::new();
+    let mut runs: BTreeMap<Vec<String>, Vec<&Check>> = BTreeMap::new();
     for check in checks.iter().filter(|check| can_be_asked(check)) {
-        runs.entry((&check.robots, arguments(check))).or_default().push(check);
+        runs.entry(arguments(check)).or_default().push(check);
     }
-    let folder = tempfile::tempdir().unwrap();
-    let mut differences = Vec::new();
-    let mut compared = 0;
-    for ((robots, arguments), checks) in &runs {
-        write(&folder.path().join("robots.txt"), robots);
-        let urls: Vec<&[u8]> = checks.iter().map(|check| &check.url[..]).collect();
-        // A list without a URL is an error, so one is appended to the records.
-        let list = [&urls.join(&b'\n'), &b"\nhttps://example.com/\n"[..]].concat();
-        write(&folder.path().join("urls"), &list);
-        let mut answers = run(folder.path(), arguments);
-        answers.pop();
-        assert_eq!(answers.len(), checks.len(), "{}", checks[0].case);
-        compared += checks.len();
-        for (check, answer) in checks.iter().zip(answers) {
-            if answer != check.expected {
-                differences.push(format!("{}: {answer:?}, not {:?}", check.case, check.expected));
+    let (mut differences, mut compared) = (Vec::new(), 0);
+    for (arguments, checks) in &runs {
+        let folder = tempfile::tempdir().unwrap();
+        let robots = folder.path().join("robots");
+        fs::create_dir(&robots).unwrap();
+        let mut files: BTreeMap<&[u8], usize> = BTreeMap::new();
+        let mut together: Vec<Asked<'_>> = Vec::new();
+        let mut alone: BTreeMap<&[u8], Vec<Asked<'_>>> = BTreeMap::new();
+        for check in checks {
+            let next = files.len();
+            let file = *files.entry(&check.robots).or_insert(next);
+            match at_origin(&check.url, check.dialect, file) {
+                Some(url) => together.push((check, url)),
+                None => alone.entry(&check.robots).or_default().push((check, check.url.clone())),
             }
         }
+        for (text, file) in files {
+            let origin = origin(file);
+            let (_, host) = origin.split_once("://").unwrap();
+            fs::write(robots.join(host), text).unwrap();
+        }
+        differences.extend(differing(folder.path(), "robots", arguments, &together));
+        for (text, checks) in &alone {
+            write(&folder.path().join("robots.txt"), text);
+            differences.extend(differing(folder.path(), "robots.txt", arguments, checks));
+        }
+        compared += checks.len();
     }
     (differences, compared)
+}
+
+/// Asks all checks at once, and returns the answers that differ.
+fn differing(
+    folder: &Path,
+    robots: &str,
+    arguments: &[String],
+    checks: &[Asked<'_>],
+) -> Vec<String> {
+    let urls: Vec<&[u8]> = checks.iter().map(|(_, url)| &url[..]).collect();
+    // A list without a URL is an error, so one is appended to the records.
+    let list = [&urls.join(&b'\n'), &b"\nhttps://example.com/\n"[..]].concat();
+    write(&folder.join("urls"), &list);
+    let mut answers = run(folder, robots, arguments);
+    answers.pop();
+    assert_eq!(answers.len(), checks.len(), "{arguments:?}");
+    let differs = |((check, _), answer): (&Asked<'_>, Expected)| {
+        let message = || format!("{}: {answer:?}, not {:?}", check.case, check.expected);
+        (answer != check.expected).then(message)
+    };
+    checks.iter().zip(answers).filter_map(differs).collect()
 }
 
 /// Writes a file, without the content that it had: file systems that write a file to the disk at once
 /// if its content is replaced take milliseconds.
 fn write(path: &Path, content: &[u8]) {
     if path.exists() {
-        std::fs::remove_file(path).unwrap();
+        fs::remove_file(path).unwrap();
     }
-    std::fs::write(path, content).unwrap();
+    fs::write(path, content).unwrap();
 }
 
 fn can_be_asked(check: &Check) -> bool {
@@ -65,11 +100,11 @@ fn arguments(check: &Check) -> Vec<String> {
     pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()
 }
 
-fn run(folder: &Path, arguments: &[String]) -> Vec<Expected> {
+fn run(folder: &Path, robots: &str, arguments: &[String]) -> Vec<Expected> {
     let mut command = Command::cargo_bin("portcullis").unwrap();
     let command = command.current_dir(folder).args(["classify", "--no-summary", "--format"]);
     let command = command
-        .args(["jsonl", "--robots", "robots.txt", "--input-format", "lines", "urls"])
+        .args(["jsonl", "--robots", robots, "--input-format", "lines", "urls"])
         .args(arguments);
     let output = command.assert().success().get_output().stdout.clone();
     let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

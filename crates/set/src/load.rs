@@ -243,6 +243,17 @@ impl PolicySet {
         files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
         config: &LoadConfig,
     ) -> PolicySet {
+        let standings = Standings::of_files(files, config);
+        compiled("the files in memory", standings, config).expect("files that a set can hold")
+    }
+}
+
+impl Standings {
+    /// Returns what is known of origins that have these files, as for [`PolicySet::of_files`].
+    pub fn of_files<'f>(
+        files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
+        config: &LoadConfig,
+    ) -> Standings {
         let mut pool = BlobPool::default();
         let mut hosts: BTreeMap<Box<[u8]>, HostStanding> = BTreeMap::new();
         // Half of the files of a crawl are identical files that some software writes.
@@ -261,8 +272,7 @@ impl PolicySet {
                 *known.entry(text).or_insert_with(|| standing_of(text, config, &mut pool))
             });
         }
-        of_hosts("the files in memory", hosts.into_values(), pool, config)
-            .expect("files that a set can hold")
+        Standings::in_memory(hosts.into_values(), pool)
     }
 }
 

@@ -91,14 +91,24 @@ impl Agreement {
 /// A set of [`set_to_compare`](crate::set_to_compare) is also asked, with the same memory, about a file with more rule
 /// sets than are stored, about origins without a file and about one whose rules are damaged: before and
 /// between these blocks, in blocks of other sizes. A wrong answer there panics.
-pub fn agree<O: Oracle>(
+pub fn agree(
     engine: &Engine,
     memory: &mut Memory,
-    oracle: &O,
+    oracle: &dyn Oracle,
     order: impl IntoIterator<Item = usize>,
     size: usize,
 ) -> Agreement {
-    let mut order = order.into_iter();
+    agree_in_order(engine, memory, oracle, &mut order.into_iter(), size)
+}
+
+/// Like [`agree`], without code that each test crate compiles anew: those are not optimised.
+fn agree_in_order(
+    engine: &Engine,
+    memory: &mut Memory,
+    oracle: &dyn Oracle,
+    order: &mut dyn Iterator<Item = usize>,
+    size: usize,
+) -> Agreement {
     let mut found = Agreement::default();
     let (mut block, mut urls) = (Vec::with_capacity(size), Vec::new());
     let companions = engine.companions();
@@ -113,7 +123,7 @@ pub fn agree<O: Oracle>(
             }
         }
         block.clear();
-        block.extend(order.by_ref().take(size));
+        block.extend(order.take(size));
         if block.is_empty() && turn > 1 {
             return found;
         }
@@ -137,10 +147,10 @@ fn ask_companions(companions: &Companions, engine: &Engine, memory: &mut Memory)
     found.whole();
 }
 
-fn ask<O: Oracle>(
+fn ask(
     engine: &Engine,
     memory: &mut Memory,
-    oracle: &O,
+    oracle: &dyn Oracle,
     (block, urls): (&[usize], &mut Vec<Vec<u8>>),
     found: &mut Agreement,
 ) {
@@ -157,9 +167,9 @@ fn ask<O: Oracle>(
 
 /// Like [`agree`] on all threads, each of which has its own memory and takes `share` questions at a
 /// time. Vector widths that a machine has and sizes of blocks are for the caller to vary.
-pub fn agree_in_shares<O: Oracle>(
+pub fn agree_in_shares(
     engine: &Engine,
-    oracle: &O,
+    oracle: &dyn Oracle,
     order: &[usize],
     (share, size): (usize, usize),
 ) -> Agreement {
@@ -170,10 +180,10 @@ pub fn agree_in_shares<O: Oracle>(
     shares.reduce(Agreement::default, Agreement::and)
 }
 
-fn compare<O: Oracle>(
+fn compare(
     engine: &Engine,
     memory: &Memory,
-    oracle: &O,
+    oracle: &dyn Oracle,
     (record, question): (usize, usize),
     found: &mut Agreement,
 ) {

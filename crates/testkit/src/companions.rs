@@ -18,10 +18,10 @@ use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::{
-    CaptureFacts, Content, Fingerprint, HostStanding, PolicySet, Scratch, Standing, Standings,
+    CaptureFacts, Content, Fingerprint, HostStanding, PolicySet, Standing, Standings,
 };
 
-use crate::sets::{compiled_at, files_at_origins, opened, set_at};
+use crate::sets::{compiled_at, files_at_origins, opened, set_at, standings_at};
 use crate::{Answer, Form, Question, World};
 
 const CROWDED: &str = "crowded.companion.example";
@@ -190,17 +190,13 @@ pub fn set_to_compare(
     if form == Form::Compiled {
         let fits = robots_bytes_max.is_none_or(|max| crowded.len() <= max);
         files.extend(fits.then_some((origin_of(CROWDED), &crowded[..])));
-        return compiled_at(&files, (dialect, robots_bytes_max), Some(agents)).into();
+        return compiled_at(&files, (dialect, robots_bytes_max), agents).into();
     }
-    let standings = |files: &[(Origin, &[u8])], bytes_max, agents| {
-        let set = compiled_at(files, (dialect, bytes_max), agents);
-        set.standings(&Scratch::in_memory()).expect("it was just made")
-    };
-    // The limit does not cut companions. Compiled for nobody, their files are read and no more.
+    // The limit does not cut companions.
     let damaged = damaged();
     let companions = [(origin_of(CROWDED), &crowded[..]), (origin_of(DAMAGED), &damaged)];
-    let others = standings(&companions, None, Some(&[]));
-    let Standings { hosts, mut pool, .. } = standings(&files, robots_bytes_max, None);
+    let others = standings_at(&companions, (dialect, None));
+    let Standings { hosts, mut pool, .. } = standings_at(&files, (dialect, robots_bytes_max));
     let mut hosts = hosts.to_vec().expect("memory does not fail");
     for mut host in others.hosts.to_vec().expect("memory does not fail") {
         for standing in [&mut host.http, &mut host.https].into_iter().flatten() {

@@ -12,7 +12,7 @@ use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::limits::SET_BLOCK_BYTES;
-use portcullis_set::{LoadConfig, PolicySet, Scratch};
+use portcullis_set::{LoadConfig, PolicySet, Standings};
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -87,21 +87,29 @@ pub fn set_at(
     agents: &[AgentChain],
 ) -> Arc<PolicySet> {
     if form == Form::Compiled {
-        return compiled_at(files, reading, Some(agents)).into();
+        return compiled_at(files, reading, agents).into();
     }
-    let standings = compiled_at(files, reading, None).standings(&Scratch::in_memory());
     let config = CompileConfig::new(reading.0, reading.1);
-    let bytes = compile::to_vec(&standings.expect("it was just made"), &config);
+    let bytes = compile::to_vec(&standings_at(files, reading), &config);
     opened(form, &bytes.expect("memory takes it"))
 }
 
-/// Compiles files at these origins into memory, for some agents or for all.
+/// Returns what is known of the origins of files.
+pub(crate) fn standings_at(
+    files: &[(Origin, &[u8])],
+    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
+) -> Standings {
+    let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
+    Standings::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
+}
+
+/// Compiles files at these origins into memory, for some agents.
 pub(crate) fn compiled_at(
     files: &[(Origin, &[u8])],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    agents: Option<&[AgentChain]>,
+    agents: &[AgentChain],
 ) -> PolicySet {
-    let agents = agents.map(Into::into);
+    let agents = Some(agents.into());
     let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
     PolicySet::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
 }

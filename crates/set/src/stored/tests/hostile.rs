@@ -272,10 +272,10 @@ fn merged_alone(set: &PolicySet) -> PolicySet {
 #[test]
 fn no_content_does_harm() {
     for (dialect, seed) in [&RFC_9309, &GOOGLE, &KOSTER_1996, &ORIGINAL_1994].into_iter().zip(1..) {
-        let outcomes = attack(sample::small(dialect), &sample::AGENTS, seed, 1_000);
+        let outcomes = attack(sample::small(dialect), &sample::AGENTS, seed, 500);
         let Outcomes { damaged, same, other, sound, .. } = outcomes;
-        assert!(damaged > 100 && same > 100 && other > 20 && sound > 10, "{outcomes:?}");
-        assert!(sound < 200, "{outcomes:?}");
+        assert!(damaged > 50 && same > 50 && other > 10 && sound > 5, "{outcomes:?}");
+        assert!(sound < 100, "{outcomes:?}");
     }
 }
 
@@ -291,6 +291,6 @@ fn no_timeline_does_harm() {
 #[test]
 fn no_combination_of_groups_does_harm() {
     let last = sample::last_robot();
-    let outcomes = attack(sample::of_groups(&RFC_9309), &[&last, "ExampleBot"], 9, 150);
-    assert!(outcomes.damaged > 10 && outcomes.same > 10, "{outcomes:?}");
+    let outcomes = attack(sample::of_groups(&RFC_9309), &[&last, "ExampleBot"], 9, 75);
+    assert!(outcomes.damaged > 5 && outcomes.same > 5, "{outcomes:?}");
 }
