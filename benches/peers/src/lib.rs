@@ -4,4 +4,6 @@
 //! `portcullis-front-door` compares the front doors of libraries. `../METHODOLOGY.md` explains what
 //! is measured, what is left out and where the comparison is biased.
 
+#![cfg(feature = "peers")]
+
 pub mod engines;
