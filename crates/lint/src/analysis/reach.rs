@@ -1,8 +1,8 @@
 //! How much of a site a rule set allows: everything, a part, or nothing.
 //!
-//! Nearly always one disallowed and one allowed path are enough. Candidates are made from the
-//! patterns, with `-` for each star. The automaton of all paths is searched only if no example is
-//! found and no pattern that matches every path explains why.
+//! Nearly always one disallowed and one allowed path are enough. Candidates are the patterns without
+//! their stars. The automaton of all paths is searched only if no example is found and no pattern that
+//! matches every path explains why.
 //!
 //! `/robots.txt` is no part of a site, whatever the rules or the dialect say about it. A search gives
 //! it the verdict of another path, so that it adds nothing to what is found.
@@ -10,9 +10,9 @@
 use portcullis_dialect::dialect::{Escapes, ROBOTS_TXT_PATH};
 use portcullis_dialect::words;
 
-use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, RuleSet, Settings};
 
+use super::example::plain_path;
 use super::language::Language;
 use super::machine::{Machine, Owner};
 use super::product::{Product, Visit};
@@ -44,11 +44,10 @@ pub fn reach(rules: RuleSet<'_>, escapes: Escapes) -> Option<Reach> {
     let mut allows = |path: &[u8]| rules.decide(path, &settings, &mut cache).is_allowed();
     // First a path that no pattern targets, then the paths of patterns.
     let allows_others = allows(OTHER_PATH);
-    let mut path = Vec::new();
     let mut example = |verdict: bool| {
         let patterns = rules.iter().filter(|(outcome, _)| outcome.allows() == verdict);
         patterns.take(REACH_EXAMPLES_MAX).any(|(_, pattern)| {
-            write_path(&pattern, &mut path);
+            let path = plain_path(&pattern);
             let counts = path != ROBOTS_TXT_PATH && language.contains(&path);
             counts && allows(&path) == verdict
         })
@@ -102,15 +101,6 @@ pub fn machine(rules: RuleSet<'_>, allows_robots_txt: bool) -> Machine {
     let owner = |allows| Owner { allows, counts: false };
     let own = rules.iter().map(|(outcome, pattern)| (pattern, owner(outcome.allows())));
     Machine::new([(robots_txt_pattern(), owner(allows_robots_txt))].into_iter().chain(own))
-}
-
-/// Writes a path that `pattern` matches.
-fn write_path(pattern: &Pattern<'_>, path: &mut Vec<u8>) {
-    path.clear();
-    path.extend(pattern.bytes().iter().map(|byte| if *byte == b'*' { b'-' } else { *byte }));
-    if path.first() != Some(&b'/') {
-        path.insert(0, b'/');
-    }
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use bstr::ByteSlice as _;
 use hashbrown::HashMap;
 
 use super::super::Code;
-use super::super::examination::quoted;
+use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, insert, replace, value_span};
-use portcullis_dialect::dialect::Field;
+use portcullis_dialect::dialect::{Field, PathRules};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
@@ -39,8 +39,9 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
     splits_group(findings);
     let groups = UsageGroups::new(file);
-    not_inherited(findings, &groups);
-    conflicts(findings, &groups);
+    let audience = Audience::of(groups.file(), findings.chosen.dialect);
+    not_inherited(findings, &groups, &audience);
+    conflicts(findings, &groups, &audience);
 }
 
 /// Returns the span of a part of the value.
@@ -220,10 +221,8 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
 }
 
 /// Checks for groups that state nothing where the default groups state something.
-fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
-    let reading = findings.chosen;
-    let (file, dialect) = (&reading.file, reading.dialect);
-    let audience = Audience::of(groups.file(), dialect);
+fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audience: &Audience) {
+    let Reading { file, dialect, .. } = findings.chosen;
     let states = |number: &&u32| {
         let statement = Statement::of(&file.usage_records()[**number as usize]);
         let mut preferences = statement.into_iter().flat_map(|it| it.preferences);
@@ -250,14 +249,9 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
     }
 }
 
-/// The first statement about a label and a pattern, and its preference.
-type First = (usize, Preference);
-
 /// Checks for statements of one group that contradict each other about the same paths.
-fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
-    let reading = findings.chosen;
-    let (file, dialect) = (&reading.file, reading.dialect);
-    let audience = Audience::of(groups.file(), dialect);
+fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audience: &Audience) {
+    let Reading { file, dialect, .. } = findings.chosen;
     let robots = audience.robots.iter().map(|robot| &robot.groups);
     let combinations: BTreeSet<&Vec<usize>> = robots.chain([&audience.default_groups]).collect();
     let mut reported = BTreeSet::new();
@@ -288,9 +282,10 @@ fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>) {
 fn contradictions(
     file: &RobotsTxt<'_>,
     in_force: &[u32],
-    paths: &portcullis_dialect::dialect::PathRules,
+    paths: &PathRules,
 ) -> Vec<(usize, usize, Label)> {
-    let mut known: HashMap<(Vec<u8>, Label), First, foldhash::fast::RandomState> =
+    // The first statement about a pattern and a label, and its preference.
+    let mut known: HashMap<_, (usize, Preference), foldhash::fast::RandomState> =
         HashMap::default();
     let mut found = Vec::new();
     let mut pattern = Vec::new();
