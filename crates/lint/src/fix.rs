@@ -173,60 +173,53 @@ pub fn apply<'e>(text: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Vec<u8> 
 /// The reason why an edit was not proved to change no verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
+    /// A comparison in this dialect did not prove it.
+    In(&'static Dialect, Change),
+    /// Too many edits were tried already.
+    NotTried,
+}
+
+/// What an edit changes in a dialect, or may change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
     /// The verdict on a URL changes.
-    Differs {
-        /// The dialect.
-        dialect: &'static Dialect,
+    Verdict {
         /// The robot's name in the file; `None` for a robot that the file does not name.
         robot: Option<String>,
         /// The path.
         path: Vec<u8>,
     },
     /// A record of another convention (Content-Usage, License) moves to another group.
-    MovesRecord {
-        /// The dialect.
-        dialect: &'static Dialect,
-    },
+    MovesRecord,
     /// The file names other robots, in a dialect in which a name applies to every agent that
     /// contains it.
-    OtherNames {
-        /// The dialect.
-        dialect: &'static Dialect,
-    },
+    OtherNames,
     /// The comparison reached a limit.
-    Unknown {
-        /// The dialect.
-        dialect: &'static Dialect,
-        /// The limit.
-        bound: Bound,
-    },
-    /// Too many edits were tried already.
-    NotTried,
+    Unknown(Bound),
+}
+
+impl From<Bound> for Change {
+    fn from(bound: Bound) -> Change {
+        Change::Unknown(bound)
+    }
 }
 
 impl fmt::Display for Unproved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unproved::Differs { dialect, robot, path } => {
-                let path = quoted(path);
-                match robot {
-                    Some(robot) => write!(f, "in {} {robot} gets another verdict", dialect.name)?,
-                    None => write!(f, "in {} a robot gets another verdict", dialect.name)?,
-                }
-                write!(f, " on {path}")
+        let Unproved::In(dialect, change) = self else {
+            return write!(f, "too many other edits of this file could not be proved");
+        };
+        write!(f, "in {} ", dialect.name)?;
+        match change {
+            Change::Verdict { robot, path } => {
+                let robot = robot.as_deref().unwrap_or("a robot");
+                write!(f, "{robot} gets another verdict on {}", quoted(path))
             }
-            Unproved::MovesRecord { dialect } => write!(
-                f,
-                "in {} a record of another convention (Content-Usage, License) moves to another group",
-                dialect.name
+            Change::MovesRecord => f.write_str(
+                "a record of another convention (Content-Usage, License) moves to another group",
             ),
-            Unproved::OtherNames { dialect } => {
-                write!(f, "in {} the file names other robots", dialect.name)
-            }
-            Unproved::Unknown { dialect, bound } => write!(f, "in {} {bound}", dialect.name),
-            Unproved::NotTried => {
-                write!(f, "too many other edits of this file could not be proved")
-            }
+            Change::OtherNames => f.write_str("the file names other robots"),
+            Change::Unknown(bound) => write!(f, "{bound}"),
         }
     }
 }
@@ -308,21 +301,22 @@ impl<'t> Prover<'t> {
     /// Fails if the budget is spent: no text needs to be read then.
     fn check(&self) -> Result<(), Unproved> {
         let Some(&Grouped { dialect, .. }) = self.readings.first() else { return Ok(()) };
-        self.budget.check().map_err(|bound| Unproved::Unknown { dialect, bound })
+        self.budget.check().map_err(|bound| Unproved::In(dialect, bound.into()))
     }
 
     /// Proves that `edited` gives the same verdicts.
     fn prove(&mut self, edited: &[u8]) -> Result<(), Unproved> {
         for old in &self.readings {
             let dialect = old.dialect;
-            let unknown = |bound| Unproved::Unknown { dialect, bound };
-            self.budget.take(edited.len() as u64 / READ_BYTES).map_err(unknown)?;
+            let read = self.budget.take(edited.len() as u64 / READ_BYTES);
+            read.map_err(|bound| Unproved::In(dialect, bound.into()))?;
             let file = RobotsTxt::parse(edited, dialect, self.bytes_max);
             let new = Grouped::new(&file, dialect);
             let mut contents = Contents::default();
             let numbers = [old, &new].map(|side| numbers(&mut contents, side.file));
             let (budget, known) = (&mut self.budget, HashSet::default());
-            Comparison { dialect, budget, sides: [old, &new], numbers, known }.run()?;
+            let compared = Comparison { dialect, budget, sides: [old, &new], numbers, known }.run();
+            compared.map_err(|change| Unproved::In(dialect, change))?;
         }
         Ok(())
     }
@@ -343,26 +337,21 @@ struct Comparison<'c> {
 }
 
 impl Comparison<'_> {
-    fn run(&mut self) -> Result<(), Unproved> {
+    fn run(&mut self) -> Result<(), Change> {
         let (dialect, [old, new]) = (self.dialect, self.sides);
         let names_same = names(old).eq(names(new));
         if dialect.groups.names_agent == NamesAgent::OccursInName && !names_same {
             // An agent follows the first name that its own contains. The same names in the same order
             // give the same group for every agent.
-            return Err(Unproved::OtherNames { dialect });
+            return Err(Change::OtherNames);
         }
         if Attached::of(old) != Attached::of(new) {
-            return Err(Unproved::MovesRecord { dialect });
+            return Err(Change::MovesRecord);
         }
         for robot in std::iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
-            match self.difference(robot) {
-                Ok(None) => {}
-                Ok(Some(example)) => {
-                    let robot = robot.map(|name| name.to_str_lossy().into_owned());
-                    let path = example.path().to_vec();
-                    return Err(Unproved::Differs { dialect, robot, path });
-                }
-                Err(bound) => return Err(Unproved::Unknown { dialect, bound }),
+            if let Some(example) = self.difference(robot)? {
+                let robot = robot.map(|name| name.to_str_lossy().into_owned());
+                return Err(Change::Verdict { robot, path: example.path().to_vec() });
             }
         }
         Ok(())
@@ -414,14 +403,18 @@ mod tests {
         let new = b"User-agent: A\nDisallow: /x\n\nUser-agent: *\nDisallow: /a%20b\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
         let difference = proved(&GOOGLE, old, new).unwrap_err();
-        assert!(matches!(difference, Unproved::Differs { robot: None, .. }), "{difference:?}");
+        assert!(
+            matches!(difference, Unproved::In(_, Change::Verdict { robot: None, .. })),
+            "{difference:?}"
+        );
     }
 
     #[test]
     fn a_group_that_loses_its_only_rule_joins_the_next() {
         let old = b"User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /x\n";
         let new = b"User-agent: a\nUser-agent: *\nDisallow: /x\n";
-        let Err(Unproved::Differs { robot, path, .. }) = proved(&RFC_9309, old, new) else {
+        let Err(Unproved::In(_, Change::Verdict { robot, path })) = proved(&RFC_9309, old, new)
+        else {
             panic!("it differs")
         };
         assert_eq!((robot.as_deref(), &path[..]), (Some("a"), &b"/x"[..]));
@@ -437,7 +430,7 @@ mod tests {
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
         let new = b"User-agent: a\nUser-agent: b\nContent-Usage: train-ai=n\nDisallow: x\n\
             User-agent: b\nLicense: https://a.example/l\nAllow: x\n";
-        let moved = Unproved::MovesRecord { dialect: &RFC_9309 };
+        let moved = Unproved::In(&RFC_9309, Change::MovesRecord);
         assert_eq!(proved(&RFC_9309, old, new), Err(moved.clone()));
         let new = b"User-agent: a\nDisallow: x\n\nUser-agent: b\nAllow: x\n";
         assert_eq!(proved(&RFC_9309, old, new), Err(moved));
@@ -451,7 +444,7 @@ mod tests {
         let old = b"User-agent: a/1\nDisallow: /\n";
         let new = b"User-agent: a\nDisallow: /\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
-        let unproved = Unproved::OtherNames { dialect: &ORIGINAL_1994 };
+        let unproved = Unproved::In(&ORIGINAL_1994, Change::OtherNames);
         assert_eq!(proved(&ORIGINAL_1994, old, new), Err(unproved));
     }
 

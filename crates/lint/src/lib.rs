@@ -1,8 +1,8 @@
 //! Problems in a robots.txt, line by line.
 //!
-//! Owns the problems by [`Code`], the checks that find them and the proved edits ([`fix`]). Parsing never fails and silently accepts what a dialect accepts; the linter reports it.
-//! If the parser's own observations are enough, use the [notes](portcullis_robots::syntax::Note) of a
-//! parsed file.
+//! Owns the problems by [`Code`], the checks that find them and the proved edits ([`fix`]). Parsing never
+//! fails and silently accepts what a dialect accepts; the linter reports it. If the parser's own
+//! observations are enough, use the [notes](portcullis_robots::syntax::Note) of a parsed file.
 //!
 //! A [`Diagnostic`] is for one dialect, the one that the file is written for. It also shows how
 //! each other dialect reads the line, which is computed by parsing the file in each dialect.
@@ -36,7 +36,7 @@ pub mod limits;
 
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
-pub use fix::{FixConfig, Fixed, Unproved, apply, fix};
+pub use fix::{Change, FixConfig, Fixed, Unproved, apply, fix};
 
 use std::collections::BTreeMap;
 
