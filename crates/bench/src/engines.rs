@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{GaveUp, Limits, RegexCache, RegexEngine};
+use portcullis_engine::{GaveUp, LazyDfa, Limits};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
@@ -361,19 +361,17 @@ impl Matcher for Literals {
 /// An automaton of regex-automata for each rule set.
 struct Regex {
     rule_sets: RuleSets,
-    engines: Vec<(RegexEngine, RegexCache)>,
+    automata: Vec<LazyDfa>,
 }
 
 impl Regex {
     fn new(rule_sets: RuleSets) -> Result<Regex, EngineError> {
-        let build = |rules: &OrderedRules| {
-            let engine = RegexEngine::new(rules.patterns.iter())
-                .map_err(|error| EngineError(error.to_string()))?;
-            let cache = engine.cache();
-            Ok((engine, cache))
-        };
-        let engines = rule_sets.sets.iter().map(build).collect::<Result<_, EngineError>>()?;
-        Ok(Regex { rule_sets, engines })
+        let build = |rules: &OrderedRules| LazyDfa::new(rules.patterns.iter());
+        let automata = rule_sets.sets.iter().map(build).collect::<Option<_>>();
+        let automata = automata.ok_or_else(|| {
+            EngineError("the patterns have too many positions for regex-automata".to_owned())
+        })?;
+        Ok(Regex { rule_sets, automata })
     }
 }
 
@@ -381,20 +379,16 @@ impl Matcher for Regex {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
         let Some(set) = self.rule_sets.rule_set(question) else { return true };
-        let (engine, cache) = &mut self.engines[set];
         let path = question.path.as_bytes();
         let rules = &self.rule_sets.sets[set];
-        match engine.first_match(path, cache) {
+        match self.automata[set].first_match(path) {
             Ok(first) => first.is_none_or(|first| rules.verdicts[first] == Verdict::Allow),
             Err(GaveUp) => first_match_allows(rules, path),
         }
     }
 
     fn bytes(&self) -> Option<u64> {
-        let bytes = |(engine, cache): &(RegexEngine, RegexCache)| {
-            (engine.memory_bytes() + cache.memory_bytes()) as u64
-        };
-        Some(self.engines.iter().map(bytes).sum())
+        Some(self.automata.iter().map(|automaton| automaton.memory_bytes() as u64).sum())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Steps 4 and 5 of a rule set: what a thread has built for it.
+//! Steps 4 and 5: what a thread has built for rule sets, under one memory budget.
 //!
 //! The steps before leave less than one question in a hundred, so little is built before it pays:
 //!
@@ -13,13 +13,86 @@
 //!   [`DFA_PATH_POSITIONS_MAX`]: trying the patterns, or making a state for each byte of the path, may
 //!   visit each of them.
 //!
+//! A [`Cache`] holds what was built for many rule sets. If that exceeds the budget, all is forgotten.
+//! Clearing costs time, never an answer. Threads share nothing.
+//!
+//! **The lazy DFA** is regex-automata's. The patterns become one anchored alternation, best first, with
+//! leftmost-first semantics: the match that a search reports is the first pattern of the list that
+//! matches. Building makes the NFA only. A path costs a table look-up per byte, plus the states that are
+//! built; a search gives up where they would not pay.
+//!
 //! `DESIGN.md` has the measurements.
 
-use crate::limits::{DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR, Limits, SCAN_BYTES_ASKED_PART};
+use hashbrown::HashMap;
+use regex_automata::hybrid::dfa;
+use regex_automata::nfa::thompson::{BuildError, Builder, NFA, Transition};
+use regex_automata::util::look::Look;
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Anchored, Input, MatchKind};
+
+use crate::limits::{
+    DFA_CACHE_BYTES_MAX, DFA_CLEARINGS_MAX, DFA_PATH_POSITIONS_MAX, DFA_RETRY_FACTOR,
+    DFA_STATE_BYTES_MIN, Limits, SCAN_BYTES_ASKED_PART,
+};
 use crate::outcome::Outcome;
-use crate::regex::{RegexCache, RegexEngine};
+use crate::pattern::Pattern;
 use crate::ruleset::RuleSet;
 use crate::scan::Scanner;
+
+/// The automata of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Cache {
+    /// By the number of the rule set, or where it begins.
+    automata: HashMap<u32, Box<Automaton>, foldhash::fast::RandomState>,
+    memory_bytes: usize,
+    /// The work of automata that were cleared.
+    cleared: Work,
+}
+
+/// The bytes of an entry of the table, besides what it points to: the key, the pointer, and the room
+/// that a table leaves free.
+const ENTRY_BYTES: usize = 2 * size_of::<(usize, usize)>();
+
+impl Cache {
+    /// Returns the outcome of `path` by steps 4 and 5 of the rule set with this number.
+    pub(crate) fn decide(
+        &mut self,
+        number: u32,
+        rules: RuleSet<'_>,
+        path: &[u8],
+        limits: &Limits,
+    ) -> Outcome {
+        let mut before = 0;
+        let automaton = self.automata.entry(number);
+        let automaton = automaton.and_modify(|known| before = ENTRY_BYTES + known.memory_bytes());
+        let automaton = automaton.or_default();
+        let outcome = automaton.decide(rules, path, limits);
+        self.memory_bytes = self.memory_bytes + ENTRY_BYTES + automaton.memory_bytes() - before;
+        if self.memory_bytes > limits.automata_bytes_max {
+            self.clear();
+        }
+        outcome
+    }
+
+    /// Forgets all automata. Only the sum of their work stays.
+    #[cold]
+    fn clear(&mut self) {
+        let clearings = self.cleared.clearings + 1;
+        *self = Cache { cleared: Work { clearings, ..self.work() }, ..Cache::default() };
+    }
+
+    /// Returns the memory held, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// Returns the work of all automata, including cleared ones.
+    pub fn work(&self) -> Work {
+        let mut sum = self.cleared;
+        self.automata.values().for_each(|automaton| sum += automaton.work);
+        sum
+    }
+}
 
 /// What a thread has built for one rule set.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +106,7 @@ pub(crate) struct Automaton {
 enum Dfa {
     /// Not built before so many bytes of paths were asked; 0 for the usual number.
     From(u64),
-    Built(Box<(RegexEngine, RegexCache)>),
+    Built(Box<LazyDfa>),
 }
 
 impl Default for Dfa {
@@ -102,8 +175,7 @@ impl Automaton {
             self.build(rules, bytes <= limits.dfa_pattern_bytes_max);
         }
         if let Dfa::Built(built) = &mut self.dfa {
-            let (engine, cache) = &mut **built;
-            if let Ok(found) = engine.first_match(path, cache) {
+            if let Ok(found) = built.first_match(path) {
                 return rules.outcome(found);
             }
             self.work.retreats += 1;
@@ -114,16 +186,13 @@ impl Automaton {
 
     #[cold]
     fn build(&mut self, rules: RuleSet<'_>, is_small: bool) {
-        let engine = is_small.then(|| RegexEngine::new(rules.iter().map(|(_, pattern)| pattern)));
-        self.dfa = match engine {
-            Some(Ok(engine)) => {
-                self.work.dfas += 1;
-                self.work.rule_bytes += rules.pattern_bytes() as u64;
-                let cache = engine.cache();
-                Dfa::Built(Box::new((engine, cache)))
-            }
-            _ => Dfa::From(u64::MAX),
-        };
+        let patterns = rules.iter().map(|(_, pattern)| pattern);
+        let built = if is_small { LazyDfa::new(patterns) } else { None };
+        self.dfa = built.map_or(Dfa::From(u64::MAX), |built| {
+            self.work.dfas += 1;
+            self.work.rule_bytes += rules.pattern_bytes() as u64;
+            Dfa::Built(Box::new(built))
+        });
     }
 
     fn try_each(&mut self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
@@ -145,16 +214,95 @@ impl Automaton {
         rules.outcome(found)
     }
 
-    pub(crate) fn work(&self) -> Work {
-        self.work
-    }
-
     /// Returns the memory held, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let dfa = match &self.dfa {
             Dfa::From(_) => 0,
-            Dfa::Built(built) => built.0.memory_bytes() + built.1.memory_bytes(),
+            Dfa::Built(built) => built.memory_bytes(),
         };
         size_of::<Automaton>() + dfa + self.scanner.as_ref().map_or(0, |it| it.memory_bytes())
     }
+}
+
+/// A lazy DFA over a list of patterns, with the states of one thread.
+#[derive(Debug)]
+pub struct LazyDfa {
+    dfa: dfa::DFA,
+    cache: dfa::Cache,
+}
+
+/// The path needs more states than pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GaveUp;
+
+impl LazyDfa {
+    /// Builds the NFA of patterns in order of precedence. States have [`DFA_CACHE_BYTES_MAX`]. `None` if
+    /// there are more positions than regex-automata can number.
+    pub fn new<'p>(patterns: impl Iterator<Item = Pattern<'p>>) -> Option<LazyDfa> {
+        let config = dfa::Config::new()
+            .match_kind(MatchKind::LeftmostFirst)
+            .cache_capacity(DFA_CACHE_BYTES_MAX)
+            .minimum_cache_clear_count(Some(DFA_CLEARINGS_MAX))
+            .minimum_bytes_per_state(Some(DFA_STATE_BYTES_MIN))
+            .skip_cache_capacity_check(true);
+        let dfa = dfa::Builder::new().configure(config).build_from_nfa(nfa(patterns).ok()?).ok()?;
+        Some(LazyDfa { cache: dfa.create_cache(), dfa })
+    }
+
+    /// Returns the index of the first pattern that matches `path`, a path in normal form.
+    ///
+    /// # Errors
+    ///
+    /// If the path needs more states than pay.
+    pub fn first_match(&mut self, path: &[u8]) -> Result<Option<usize>, GaveUp> {
+        let input = Input::new(path).anchored(Anchored::Yes);
+        let found = self.dfa.try_search_fwd(&mut self.cache, &input).map_err(|_| GaveUp)?;
+        Ok(found.map(|found| found.pattern().as_usize()))
+    }
+
+    /// Returns the memory held, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.dfa.memory_usage() + self.cache.memory_usage()
+    }
+}
+
+/// Builds one anchored alternation of all patterns, best first.
+fn nfa<'p>(patterns: impl Iterator<Item = Pattern<'p>>) -> Result<NFA, Box<BuildError>> {
+    let mut builder = Builder::new();
+    builder.set_utf8(false);
+    let mut alternatives = Vec::new();
+    for pattern in patterns {
+        builder.start_pattern()?;
+        let start = add_pattern(&mut builder, &pattern)?;
+        builder.finish_pattern(start)?;
+        alternatives.push(start);
+    }
+    let start = builder.add_union(alternatives)?;
+    Ok(builder.build(start, start)?)
+}
+
+/// Adds the states of `pattern`, last to first, and returns the first.
+fn add_pattern(builder: &mut Builder, pattern: &Pattern<'_>) -> Result<StateID, Box<BuildError>> {
+    let mut next = builder.add_match()?;
+    if pattern.is_anchored() {
+        next = builder.add_look(next, Look::End)?;
+    }
+    let literals: Vec<&[u8]> = pattern.literals().collect();
+    for (index, literal) in literals.iter().enumerate().rev() {
+        for &byte in literal.iter().rev() {
+            next = builder.add_range(Transition { start: byte, end: byte, next })?;
+        }
+        if index > 0 {
+            next = add_star(builder, next)?;
+        }
+    }
+    Ok(next)
+}
+
+/// Adds a loop over any byte. It prefers `next`: a literal found early ends the loop.
+fn add_star(builder: &mut Builder, next: StateID) -> Result<StateID, Box<BuildError>> {
+    let star = builder.add_union(vec![next])?;
+    let any = builder.add_range(Transition { start: 0, end: 255, next: star })?;
+    builder.patch(star, any)?;
+    Ok(star)
 }

@@ -4,7 +4,7 @@
 //! them, or that none is asked: its answer is an opaque number, which only the caller understands. There
 //! may be several starts for each path.
 //!
-//! Step 1 of the [ladder](crate::strategy) runs over the whole block, eight questions at a time. Its
+//! Step 1 of the [ladder](crate::strategy) runs over the whole block first. Its
 //! memory accesses are independent, so the processor overlaps them, and it takes no branch that depends on
 //! a question. What it leaves open goes through the other steps one by one. Nothing can fail.
 //!
@@ -29,13 +29,14 @@
 
 use zerocopy::IntoBytes;
 
-use crate::cache::Cache;
-use crate::config::Settings;
-use crate::line::Line;
+use crate::automaton::Cache;
+use crate::bytes::Line;
+use crate::filter::head::{Open, first_probe};
+use crate::limits::Settings;
 use crate::outcome::{OPAQUE, Outcome};
 use crate::ruleset::RuleSet;
-use crate::strategy::{Open, Question, StepCounts};
-use crate::vectors::{EIGHT, Kernels, Kind, Work, prefetch};
+use crate::strategy::{Question, StepCounts};
+use crate::vectors::{Kernels, Kind, Work, prefetch};
 
 /// Where an answer comes from: a rule set, or the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +167,7 @@ impl Work for Ask<'_> {
 
     #[inline(always)]
     fn with(mut self, kind: impl Kind) {
-        let open = self.probe(kind);
+        let open = self.probe();
         self.answer_open(open, kind);
     }
 }
@@ -174,82 +175,30 @@ impl Work for Ask<'_> {
 impl Ask<'_> {
     /// Takes step 1 of all questions, and returns how many it leaves open.
     #[inline(always)]
-    fn probe(&mut self, kind: impl Kernels) -> usize {
-        let Ask { block: Block { starts, paths, .. }, columns, .. } = *self;
-        let mut open = 0;
-        let room = starts.len() + EIGHT;
-        if self.memory.open.len() < room {
-            self.memory.open.resize(room, OpenQuestion::default());
+    fn probe(&mut self) -> usize {
+        let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
+        let BlockMemory { outcomes, open: questions, counts, .. } = &mut *self.memory;
+        if questions.len() < starts.len() {
+            questions.resize(starts.len(), OpenQuestion::default());
         }
-        let (eights, rest) = starts.as_chunks();
-        for (number, starts) in eights.iter().enumerate() {
-            let first = number * EIGHT;
-            open = match columns {
-                1 => {
-                    let paths = paths[first..].first_chunk().expect("a path for each start");
-                    self.probe_eight(first, starts, paths, open, kind)
-                }
-                _ => {
-                    let paths = std::array::from_fn(|place| paths[(first + place) / columns]);
-                    self.probe_eight(first, starts, &paths, open, kind)
-                }
-            };
+        let has_filter = settings.limits.candidates_tried_max.is_some();
+        let (mut number, mut length, mut constant) = (0, 0, 0);
+        for (path, starts) in paths.iter().zip(starts.chunks_exact(columns.max(1))) {
+            for &Start(start) in starts {
+                // Lists have opaque starts at random, so there is no branch for them.
+                let is_opaque = start & OPAQUE != 0;
+                let at = if is_opaque { 0 } else { start as usize };
+                let (otherwise, open) = first_probe(lines, at, path);
+                let open = if has_filter { open } else { Open::ALL };
+                outcomes[number] = if is_opaque { Outcome(start) } else { otherwise };
+                constant += u64::from(is_opaque);
+                questions[length] = OpenQuestion { number: number as u32, open };
+                length += usize::from(open.any() & !is_opaque);
+                number += 1;
+            }
         }
-        if rest.is_empty() {
-            return open;
-        }
-        let first = eights.len() * EIGHT;
-        let start = |place| rest.get(place).copied().unwrap_or(Start::opaque(0));
-        let path = |place| paths.get((first + place) / columns).copied().unwrap_or_default();
-        let (starts, paths) = (std::array::from_fn(start), std::array::from_fn(path));
-        self.probe_eight(first, &starts, &paths, open, kind)
-    }
-
-    /// Takes step 1 of eight questions, of which fewer may be left. There are `open` open ones before
-    /// them; returns their number with these.
-    #[inline(always)]
-    fn probe_eight(
-        &mut self,
-        first: usize,
-        starts: &[Start; EIGHT],
-        paths: &[&[u8]; EIGHT],
-        open: usize,
-        kind: impl Kernels,
-    ) -> usize {
-        let Ask { block: Block { lines, settings, .. }, memory, .. } = self;
-        let words = starts.map(Start::word);
-        let (found, otherwise) = kind.probe_eight(lines, &words, paths);
-        let mut asked = 0;
-        let outcomes: [Outcome; EIGHT] = std::array::from_fn(|place| {
-            // Lists have opaque starts at random, so there is no branch for them.
-            let is_opaque = words[place] & OPAQUE != 0;
-            asked |= u8::from(!is_opaque) << place;
-            if is_opaque { Outcome(words[place]) } else { otherwise[place] }
-        });
-        let left = &mut memory.outcomes[first..];
-        let count = left.len().min(EIGHT);
-        left[..count].copy_from_slice(&outcomes[..count]);
-        memory.counts.constant += (count - asked.count_ones() as usize) as u64;
-        let all = match settings.limits.candidates_tried_max {
-            Some(_) => found.undecided,
-            None => u8::MAX,
-        };
-        let is_open = (all | found.probe_prefixes | found.has_literals) & asked;
-        let room: &mut [OpenQuestion; EIGHT] =
-            memory.open[open..].first_chunk_mut().expect("room for eight more");
-        let mut length = 0;
-        for place in 0..EIGHT {
-            let bit = |bits: u8| bits >> place & 1 != 0;
-            let open = Open {
-                prefixes: bit(found.probe_prefixes),
-                literals: bit(found.has_literals),
-                all: bit(all),
-            };
-            // Without a branch, which would often be mispredicted.
-            room[length % EIGHT] = OpenQuestion { number: (first + place) as u32, open };
-            length += usize::from(bit(is_open));
-        }
-        open + length
+        counts.constant += constant;
+        length
     }
 
     /// Answers the first `open` questions of those that are open.

@@ -1,4 +1,4 @@
-//! Helpers on bytes that several modules share: hex digits, percent triplets, varints, a seeded
+//! What several modules share: the unit of a rule set, and helpers on bytes: hex digits, percent triplets, varints, a seeded
 //! hash, and the first bytes of a text as one number.
 
 use std::hash::BuildHasher;
@@ -6,7 +6,13 @@ use std::sync::LazyLock;
 
 use foldhash::quality::RandomState;
 use wide::u32x8;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
+
+/// A line of a rule set: 64 bytes, the size of a cache line.
+pub type Line = [U64; LINE_WORDS];
+
+/// Words of a line.
+pub(crate) const LINE_WORDS: usize = 8;
 
 /// Returns the value of a hexadecimal digit in either case, `None` for other bytes.
 #[inline]

@@ -23,14 +23,13 @@
 //! |---|---|
 //! | [`ruleset`] | a rule set as bytes: built, checked, viewed in place |
 //! | `strategy` | the steps that decide a path, in their order, with their reasons |
-//! | `filter` | steps 1 and 2: the prefilter |
-//! | `candidates` | step 3: the few patterns that the prefilter leaves |
-//! | `automaton`, `regex`, `scan` | steps 4 and 5: patterns one by one, regex-automata's lazy DFA, all patterns in one pass |
-//! | `cache`, `shared` | what a thread keeps between paths; a rule set for many threads |
+//! | `filter` | the prefilter: its bytes and step 1 |
+//! | `candidates` | steps 2 and 3: the strings that a pattern may require, and the patterns that require them |
+//! | `automaton`, `scan` | steps 4 and 5: patterns one by one, regex-automata's lazy DFA, all patterns in one pass; what a thread keeps |
 //! | [`block`] | many questions at once, about many rule sets |
 //! | [`pattern`] | one pattern and how it matches; lists of them |
-//! | `config`, `limits` | what deciding may do |
-//! | [`bytes`], `line`, `outcome` | helpers on bytes; the unit of a rule set; an answer |
+//! | [`limits`] | what deciding may do |
+//! | [`bytes`], `outcome` | the unit of a rule set, helpers on bytes; an answer |
 //! | [`vectors`] | the kernels of a prefilter, a file for each kind of vectors, and which a processor has |
 //!
 //! **Cost.** On real lists of URLs the prefilter answers about nine paths in ten from two or three
@@ -48,30 +47,21 @@
 mod automaton;
 pub mod block;
 pub mod bytes;
-mod cache;
 mod candidates;
-mod config;
 mod filter;
 pub mod limits;
-mod line;
 mod outcome;
 pub mod pattern;
-mod regex;
 pub mod ruleset;
 mod scan;
-mod shared;
 mod strategy;
 #[cfg(test)]
 mod tests;
 pub mod vectors;
 
-pub use automaton::Work;
-pub use cache::Cache;
-pub use config::Settings;
-pub use limits::Limits;
-pub use line::Line;
+pub use automaton::{Cache, GaveUp, LazyDfa, Work};
+pub use bytes::Line;
+pub use limits::{Limits, Settings};
 pub use outcome::Outcome;
-pub use regex::{GaveUp, RegexCache, RegexEngine, RegexError};
 pub use ruleset::{MalformedRuleSet, RuleSet, RuleSetBuf};
-pub use shared::SharedRuleSet;
-pub use strategy::StepCounts;
+pub use strategy::{SharedRuleSet, StepCounts};

@@ -1,4 +1,21 @@
-//! Bounds on the work and memory of deciding.
+//! Bounds on the work and memory of deciding, and with which vectors.
+
+use crate::vectors::Vectors;
+
+/// What deciding may do, and with which vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The limits.
+    pub limits: Limits,
+    /// The vectors; the widest of the processor by default.
+    pub vectors: Vectors,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { limits: Limits::default(), vectors: Vectors::detect() }
+    }
+}
 
 /// Bounds on the work and memory of deciding. A limit changes the step that answers, never the
 /// answer.

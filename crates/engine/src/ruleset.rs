@@ -36,8 +36,8 @@
 use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromBytes, IntoBytes};
 
+use crate::bytes::Line;
 use crate::filter::{self, Filter};
-use crate::line::Line;
 use crate::outcome::Outcome;
 use crate::pattern::{Pattern, PatternList, end_of, ends_in_star, pattern_at, read_pattern};
 

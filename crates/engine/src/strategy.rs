@@ -15,15 +15,15 @@
 //! A [block](crate::block) takes step 1 for all its questions, because there vectors and prefetching
 //! pay. Every question that is left takes steps 2 to 5 in one function, whoever asked it.
 
-use crate::automaton;
-use crate::cache::Cache;
-use crate::candidates::{Found, try_candidates};
-use crate::config::Settings;
-use crate::filter::{FirstProbe, probe_literals, probe_prefixes};
-use crate::limits::Limits;
-use crate::line::Line;
+use std::sync::{Mutex, PoisonError};
+
+use crate::automaton::{self, Cache};
+use crate::bytes::Line;
+use crate::candidates::try_candidates;
+use crate::filter::head::{Open, first_probe};
+use crate::limits::{Limits, Settings};
 use crate::outcome::Outcome;
-use crate::ruleset::RuleSet;
+use crate::ruleset::{RuleSet, RuleSetBuf};
 use crate::vectors::{Kernels, Kind, Vectors, Work};
 
 impl RuleSet<'_> {
@@ -49,17 +49,6 @@ pub(crate) struct Question<'q> {
     /// In normal form.
     pub(crate) path: &'q [u8],
     pub(crate) limits: &'q Limits,
-}
-
-/// What step 1 left open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Open {
-    /// Whether the path may begin with a prefix.
-    pub(crate) prefixes: bool,
-    /// Whether the path has to be searched for literals.
-    pub(crate) literals: bool,
-    /// Whether there was no probe: the prefilter is off, or cannot decide the path.
-    pub(crate) all: bool,
 }
 
 /// How often each step answered the questions of a thread. The prefilter answered the rest.
@@ -94,16 +83,11 @@ impl Question<'_> {
     /// Answers by all steps. `automaton` takes the last two.
     #[inline(always)]
     fn decide(self, kind: impl Kind, automaton: impl FnOnce(RuleSet<'_>) -> Outcome) -> Outcome {
-        let probed = self.limits.candidates_tried_max.and_then(|_| {
-            let first = FirstProbe::of(self.lines, 0)?;
-            Some((first.otherwise, first.probe_prefixes(self.path)?, first.has_literals))
-        });
-        let open = match probed {
-            Some((otherwise, false, false)) => return otherwise,
-            Some((_, prefixes, literals)) => Open { prefixes, literals, all: false },
-            None => Open { all: true, ..Open::default() },
-        };
-        self.rest(open, kind, &mut StepCounts::default(), automaton)
+        let (otherwise, open) = first_probe(self.lines, 0, self.path);
+        match self.limits.candidates_tried_max {
+            Some(_) if !open.any() => otherwise,
+            _ => self.rest(open, kind, &mut StepCounts::default(), automaton),
+        }
     }
 
     /// Answers what step 1 left open, by the other steps.
@@ -116,19 +100,12 @@ impl Question<'_> {
         automaton: impl FnOnce(RuleSet<'_>) -> Outcome,
     ) -> Outcome {
         let Question { lines, path, limits } = self;
-        if !open.all {
-            let prefix_levels = if open.prefixes { probe_prefixes(lines, path, kind) } else { 0 };
-            let literals = open.literals && probe_literals(lines, path, kind);
-            if prefix_levels == 0 && !literals {
-                return FirstProbe::of(lines, 0).map_or(Outcome::LOST, |first| first.otherwise);
-            }
-            let Some(rules) = RuleSet::view(lines) else { return Outcome::LOST };
-            let entries_max = limits.candidates_tried_max.unwrap_or(0);
-            let (mut left, found) = (entries_max, Found { prefix_levels, literals });
-            let tried = try_candidates(rules, path, found, &mut left, kind);
+        if let (Some(entries_max), true) = (limits.candidates_tried_max, open != Open::ALL) {
+            let mut left = entries_max;
+            let tried = try_candidates(lines, path, open, &mut left, kind);
             counts.entries += (entries_max - left) as u64;
             if let Some(outcome) = tried {
-                counts.candidates += 1;
+                counts.candidates += u64::from(left < entries_max);
                 return outcome;
             }
         }
@@ -182,5 +159,48 @@ impl Work for Always {
     #[inline(always)]
     fn with(self, _: impl Kind) -> bool {
         true
+    }
+}
+
+/// A rule set that threads share.
+///
+/// Nearly all paths are decided without a cache, and so without a lock. The others take a cache
+/// from a pool, which grows to the number of threads that ask at once.
+#[derive(Debug)]
+pub struct SharedRuleSet {
+    rules: RuleSetBuf,
+    settings: Settings,
+    pool: Mutex<Vec<Cache>>,
+}
+
+impl SharedRuleSet {
+    /// Returns the rule set with an empty pool.
+    pub fn new(rules: RuleSetBuf, settings: Settings) -> SharedRuleSet {
+        SharedRuleSet { rules, settings, pool: Mutex::default() }
+    }
+
+    /// Returns the outcome of the first pattern that matches `path`, a path in normal form.
+    pub fn decide(&self, path: &[u8]) -> Outcome {
+        self.decide_if(Always, path).unwrap_or(Outcome::LOST)
+    }
+
+    /// Like [`SharedRuleSet::decide`] if `condition` holds, otherwise `None`. Both are one function for
+    /// the kind of vectors.
+    #[inline]
+    pub fn decide_if(&self, condition: impl Work<Output = bool>, path: &[u8]) -> Option<Outcome> {
+        let question =
+            Question { lines: self.rules.as_lines(), path, limits: &self.settings.limits };
+        let automaton = |rules: RuleSet<'_>| self.ask_automaton(rules, path);
+        decide_if(condition, question, self.settings.vectors, automaton)
+    }
+
+    #[inline(never)]
+    fn ask_automaton(&self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
+        // A thread that panicked took its cache with it.
+        let pool = || self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = pool().pop().unwrap_or_default();
+        let outcome = cache.decide(0, rules, path, &self.settings.limits);
+        pool().push(cache);
+        outcome
     }
 }

@@ -4,12 +4,12 @@
 use portcullis_testkit::{Random, words};
 
 use crate::block::{Block, BlockMemory, Start};
-use crate::candidates::{Found, try_candidates};
-use crate::filter::{FirstProbe, probe_literals, probe_prefixes};
+use crate::candidates::try_candidates;
+use crate::filter::head::{Open, first_probe};
 use crate::pattern::PatternList;
 use crate::scan::Scanner;
 use crate::vectors::{Kind, Vectors, Work as VectorWork};
-use crate::{Cache, Limits, Outcome, RegexEngine, RuleSet, RuleSetBuf, Settings};
+use crate::{Cache, LazyDfa, Limits, Outcome, RuleSet, RuleSetBuf, Settings};
 
 /// Matches a pattern's normal text by its definition.
 fn defined(mut text: &[u8], mut path: &[u8]) -> bool {
@@ -56,10 +56,10 @@ pub(super) fn filter(rules: RuleSet<'_>, path: &[u8], entries_max: usize) -> Opt
 }
 
 /// All probes of a path, and the candidates that they leave.
-pub(super) struct Filter<'l> {
-    pub(super) rules: RuleSet<'l>,
-    pub(super) path: &'l [u8],
-    pub(super) entries_max: usize,
+struct Filter<'l> {
+    rules: RuleSet<'l>,
+    path: &'l [u8],
+    entries_max: usize,
 }
 
 impl VectorWork for Filter<'_> {
@@ -67,14 +67,10 @@ impl VectorWork for Filter<'_> {
 
     fn with(self, probe: impl Kind) -> Option<Outcome> {
         let Filter { rules, path, mut entries_max } = self;
-        let lines = rules.lines();
-        let first = FirstProbe::of(lines, 0)?;
-        let prefix_levels =
-            if first.probe_prefixes(path)? { probe_prefixes(lines, path, probe) } else { 0 };
-        let literals = first.has_literals && probe_literals(lines, path, probe);
-        match (Found { prefix_levels, literals }) {
-            Found { prefix_levels: 0, literals: false } => Some(first.otherwise),
-            found => try_candidates(rules, path, found, &mut entries_max, probe),
+        match first_probe(rules.lines(), 0, path) {
+            (_, Open::ALL) => None,
+            (otherwise, open) if !open.any() => Some(otherwise),
+            (_, open) => try_candidates(rules.lines(), path, open, &mut entries_max, probe),
         }
     }
 }
@@ -90,8 +86,8 @@ fn check(texts: &[&[u8]], first_allows: bool, paths: &[Vec<u8>]) -> usize {
     assert_eq!(rules.iter().count(), texts.len());
     let mut caches = all_settings().map(|settings| (settings, Cache::default()));
     let patterns = || rules.iter().map(|(_, pattern)| pattern);
-    let regex = RegexEngine::new(patterns()).expect("few positions");
-    let (mut regex_cache, mut scanner) = (regex.cache(), Scanner::new(patterns()));
+    let mut dfa = LazyDfa::new(patterns()).expect("few positions");
+    let mut scanner = Scanner::new(patterns());
     let mut decided = 0;
     for path in paths {
         let first = texts.iter().position(|text| defined(text, path));
@@ -105,8 +101,8 @@ fn check(texts: &[&[u8]], first_allows: bool, paths: &[Vec<u8>]) -> usize {
         }
         assert_eq!(rules.first_match(path), first, "one by one: {}", what());
         assert_eq!(scanner.first_match(path).0, first, "scan: {}", what());
-        if let Ok(found) = regex.first_match(path, &mut regex_cache) {
-            assert_eq!(found, first, "regex-automata: {}", what());
+        if let Ok(found) = dfa.first_match(path) {
+            assert_eq!(found, first, "lazy DFA: {}", what());
         }
         let filtered = [0, 1, usize::MAX].map(|entries_max| filter(rules, path, entries_max));
         for found in filtered.into_iter().flatten() {

@@ -1,10 +1,9 @@
-//! The head of a prefilter, and its first probe, which reads no more than that.
+//! The head of a prefilter, and step 1, which reads no more than that.
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::bytes::first_bytes;
-use crate::line::Line;
+use crate::bytes::{Line, first_bytes};
 use crate::outcome::Outcome;
 
 use super::{bloom, index};
@@ -19,12 +18,10 @@ pub(crate) struct Head {
     pub(crate) first_mask: U32,
     /// The levels of prefixes, one bit each; see [`bloom::LEVELS`].
     pub(crate) prefix_levels: u8,
-    /// The levels of literals; 0 if no pattern requires a literal alone.
+    /// The levels of literals; 0 if no pattern requires one.
     pub(crate) literal_levels: u8,
-    /// The levels of prefixes that are required alone.
-    pub(crate) alone_levels: u8,
-    /// The levels of prefixes that are required together with a literal.
-    pub(crate) both_levels: u8,
+    /// Zero.
+    pub(crate) reserved: U16,
     /// The lines of the head and the first probe's filter.
     pub(crate) first_lines: U32,
     /// The words of the filter of prefixes and literals.
@@ -51,16 +48,10 @@ impl Head {
         self.prefix_levels | self.literal_levels != 0
     }
 
-    /// Returns the byte pairs of literals that are required alone.
+    /// Returns the byte pairs of literals.
     #[inline]
     pub(crate) fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
         lines.get(self.first_lines.get() as usize)
-    }
-
-    /// Returns the byte pairs of literals that are required together with a prefix.
-    #[inline]
-    pub(crate) fn pairs_of_both<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
-        lines.get(self.first_lines.get() as usize + usize::from(self.literal_levels != 0))
     }
 
     #[inline]
@@ -76,79 +67,59 @@ impl Head {
     /// Returns the filter of prefixes and literals, and the words behind it.
     #[inline]
     pub(crate) fn filter<'l>(&self, lines: &'l [Line]) -> Option<(&'l [U64], &'l [U64])> {
-        let pair_lines = usize::from(self.literal_levels != 0) + usize::from(self.both_levels != 0);
-        let words = lines.get(self.first_lines.get() as usize + pair_lines..)?.as_flattened();
+        let start = self.first_lines.get() as usize + usize::from(self.literal_levels != 0);
+        let words = lines.get(start..)?.as_flattened();
         words.split_at_checked(self.filter_words.get() as usize)
     }
 }
 
-/// The first probe of a prefilter: does a path start like any prefix?
-#[derive(Clone, Copy)]
-pub struct FirstProbe<'l> {
-    /// The outcome of a path in which no probe finds anything.
-    pub otherwise: Outcome,
-    /// Whether [`probe_literals`](super::probe_literals) is needed for every path.
-    pub has_literals: bool,
-    filter: &'l [U64],
-    mask: u64,
-}
-
-impl<'l> FirstProbe<'l> {
-    /// Returns the first probe of the prefilter at `at`; `None` if there is none.
-    #[inline]
-    pub fn of(lines: &'l [Line], at: usize) -> Option<FirstProbe<'l>> {
-        let line = lines.get(at)?;
-        let (head, filter) = Head::ref_from_prefix(line.as_bytes()).ok()?;
-        let filter = match head.first_lines.get() {
-            1 => <[U64]>::ref_from_bytes(filter).ok()?,
-            count => lines.get(at..)?.get(..count as usize)?.as_flattened().get(HEAD_WORDS..)?,
-        };
-        let otherwise = Outcome(head.otherwise.get());
-        let (has_literals, mask) = (head.literal_levels != 0, head.first_mask.get().into());
-        otherwise.is_valid().then_some(FirstProbe { otherwise, has_literals, filter, mask })
-    }
-
-    /// Returns whether [`probe_prefixes`](super::probe_prefixes) is needed for `path`; `None` if the prefilter cannot
-    /// decide the path.
-    #[inline]
-    pub fn probe_prefixes(&self, path: &[u8]) -> Option<bool> {
-        let bytes = beginning(path);
-        match bytes as u8 {
-            b'/' => bloom::has(self.filter, bytes >> 8 & self.mask),
-            _ => None,
-        }
-    }
-}
-
-/// The first probes of eight paths: a bit for each path, the first one lowest.
+/// What step 1 leaves open about a path, a bit for each question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FirstProbes {
-    /// Whether the path has to be handled alone, because no prefilter can decide it; the other bits are
-    /// then meaningless.
-    pub undecided: u8,
-    /// Whether [`probe_prefixes`](super::probe_prefixes) is needed.
-    pub probe_prefixes: u8,
-    /// Whether [`probe_literals`] is needed.
-    pub has_literals: u8,
+pub(crate) struct Open(u8);
+
+impl Open {
+    /// Everything: the prefilter is off, or cannot decide the path.
+    pub(crate) const ALL: Open = Open(1 << 2);
+
+    /// Returns whether the path may begin with a prefix.
+    #[inline(always)]
+    pub(crate) fn prefixes(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Returns whether the path has to be searched for literals.
+    #[inline(always)]
+    pub(crate) fn literals(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// Returns whether anything is open.
+    #[inline(always)]
+    pub(crate) fn any(self) -> bool {
+        self.0 != 0
+    }
 }
 
-/// Returns the first bytes of a path, padded with zeros.
+/// Step 1 for a path by the prefilter at line `at`: does it start like any prefix? Returns the outcome if
+/// nothing is found, and what is left open.
 #[inline(always)]
-pub(crate) fn beginning(path: &[u8]) -> u64 {
-    match path.first_chunk() {
+pub(crate) fn first_probe(lines: &[Line], at: usize, path: &[u8]) -> (Outcome, Open) {
+    probe(lines, at, path).unwrap_or((Outcome::LOST, Open::ALL))
+}
+
+#[inline(always)]
+fn probe(lines: &[Line], at: usize, path: &[u8]) -> Option<(Outcome, Open)> {
+    let head = Head::of(std::slice::from_ref(lines.get(at)?))?;
+    let words = lines.get(at..at + head.first_lines.get() as usize)?.as_flattened();
+    let (filter, mask) = (words.get(HEAD_WORDS..)?, u64::from(head.first_mask.get()));
+    let otherwise = Outcome(head.otherwise.get());
+    let start = match path.first_chunk() {
         Some(chunk) => u64::from_le_bytes(*chunk),
         None => first_bytes(path) as u64,
+    };
+    if start as u8 != b'/' || !otherwise.is_valid() {
+        return None;
     }
-}
-
-impl FirstProbes {
-    pub(crate) fn add(&mut self, place: usize, first: Option<&FirstProbe<'_>>, path: &[u8]) {
-        match first.and_then(|first| Some((first.probe_prefixes(path)?, first.has_literals))) {
-            Some((probe_prefixes, has_literals)) => {
-                self.probe_prefixes |= u8::from(probe_prefixes) << place;
-                self.has_literals |= u8::from(has_literals) << place;
-            }
-            None => self.undecided |= 1 << place,
-        }
-    }
+    let begins = bloom::has(filter, start >> 8 & mask)?;
+    Some((otherwise, Open(u8::from(begins) | u8::from(head.literal_levels != 0) << 1)))
 }

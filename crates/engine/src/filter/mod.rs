@@ -4,11 +4,11 @@
 //! pattern requires, for all patterns at once: a *prefix* of the path, or a *required literal*
 //! behind a star. Each stage is more expensive and runs only if the one before found something:
 //!
-//! 1. The [first probe](FirstProbe) looks up the first three bytes of the path in a Bloom filter.
-//! 2. [`probe_prefixes`] and [`probe_literals`] look up at most sixteen bytes in a [Bloom
-//!    filter](bloom). Candidate positions of literals are [byte pairs](teddy), found as by
-//!    Hyperscan's Teddy.
-//! 3. [`candidates`](crate::candidates) looks up the patterns in an [index] and matches them one by one.
+//! 1. [`first_probe`] looks up the first three bytes of the path in a Bloom filter.
+//! 2. [`candidates`](crate::candidates) looks up at most sixteen bytes in a [Bloom filter](bloom): those
+//!    behind the first `/`, and those at each position where a [byte pair](teddy) of a literal
+//!    occurs, found as by Hyperscan's Teddy.
+//! 3. Those that may be in it are looked up in an [index] of the patterns, which are matched one by one.
 //!
 //! If nothing is found, the outcome is known. With too many candidates, the caller runs the
 //! automaton. Only paths that start with `/`, as those of URLs do, are decided.
@@ -18,41 +18,35 @@
 //! | lines | contents |
 //! |---|---|
 //! | 1, more if there are many prefixes | the head; the Bloom filter of the first probe |
-//! | up to 2 | byte pairs of literals required alone, and of those [required with a prefix](required) |
+//! | up to 1 | byte pairs of literals |
 //! | the rest | the Bloom filter of prefixes and literals; the index |
 //!
-//! Each stage is a function; [`strategy`](crate::strategy) orders them. Memory: twelve bytes per pattern, at least one line.
+//! [`strategy`](crate::strategy) orders the stages. Memory: twelve bytes per pattern, at least one line.
 //! What a prefilter requires is a heuristic and no part of the format: any choice that rejects no
 //! matching path gives the same answers.
 
 pub(crate) mod bloom;
 pub(crate) mod head;
 pub(crate) mod index;
-mod probe;
 pub(crate) mod required;
 pub(crate) mod teddy;
 #[cfg(test)]
 mod tests;
 
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::line::{LINE_WORDS, Line};
+use crate::bytes::{LINE_WORDS, Line};
 use crate::outcome::Outcome;
 use crate::pattern::PatternList;
 use head::{HEAD_WORDS, Head, SEED_SHIFT};
 use required::Required;
-
-pub(crate) use head::FirstProbe;
-pub(crate) use probe::{probe_literals, probe_prefixes};
 
 /// The prefilter of a rule set.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'l> {
     lines: &'l [Line],
     pub(crate) head: &'l Head,
-    /// The filter of prefixes and literals.
-    pub(crate) words: &'l [U64],
     pub(crate) index: &'l [U32],
 }
 
@@ -62,10 +56,10 @@ impl<'l> Filter<'l> {
     #[inline]
     pub(crate) fn of(lines: &'l [Line]) -> Option<(Filter<'l>, &'l [U32])> {
         let head = Head::of(lines)?;
-        let (words, rest) = head.filter(lines)?;
+        let (_, rest) = head.filter(lines)?;
         let rest = <[U32]>::ref_from_bytes(rest.as_bytes()).ok()?;
         let (index, rest) = rest.split_at_checked(index::words_for(head.entries()))?;
-        Some((Filter { lines, head, words, index }, rest))
+        Some((Filter { lines, head, index }, rest))
     }
 
     /// Returns whether its outcome and its index can be those of so many patterns.
@@ -76,6 +70,7 @@ impl<'l> Filter<'l> {
         otherwise.is_valid()
             && otherwise.pattern().is_none_or(|pattern| pattern < patterns)
             && has_room
+            && self.head.reserved.get() == 0
             && self.head.first_lines.get() > 0
     }
 
@@ -100,60 +95,47 @@ pub(crate) fn build(
     allows: impl Fn(usize) -> bool,
     tail: &[u8],
 ) -> Vec<Line> {
-    let Required { prefixes, literals, pairs, both, prefixes_of_both, all } =
-        Required::of(patterns);
-    let all_prefixes =
-        || prefixes.iter().map(|(_, prefix)| *prefix).chain(prefixes_of_both.iter().copied());
+    let Required { prefixes, literals, pairs, all } = Required::of(patterns);
     let outcome = |place: u32| Outcome::new(place + 1, allows(place as usize));
-    let count = prefixes.len() + literals.len() + both.len();
+    let count = prefixes.len() + literals.len();
     // More patterns than the index can number have no index, and the automaton decides.
     let entries = if patterns.len() > index::PLACES_MAX { 0 } else { count };
-    let first_words = bloom::words_for(all_prefixes().count());
-    let first_lines = (HEAD_WORDS + first_words).div_ceil(LINE_WORDS);
-    let pair_lists = [pairs, both.iter().map(|it| it.pair).collect()];
-    let pair_lists = pair_lists.into_iter().filter(|pairs| !pairs.is_empty());
-    let pair_lines: Vec<Line> = pair_lists.map(teddy::line_of).collect();
-    let filter_words = bloom::words_for(count + prefixes_of_both.len());
-    let index_words = index::words_for(entries);
+    let first_lines = (HEAD_WORDS + bloom::words_for(prefixes.len())).div_ceil(LINE_WORDS);
+    let pair_lines = usize::from(!pairs.is_empty());
+    let (filter_words, index_words) = (bloom::words_for(count), index::words_for(entries));
     let rest_bytes = filter_words * size_of::<U64>() + index_words * size_of::<U32>() + tail.len();
     let rest = rest_bytes.div_ceil(size_of::<Line>());
-    let mut lines = vec![Line::default(); first_lines + pair_lines.len() + rest];
+    let mut lines = vec![Line::default(); first_lines + pair_lines + rest];
     let (first, rest) = lines.split_at_mut(first_lines);
-    let (room, rest) = rest.split_at_mut(pair_lines.len());
-    room.copy_from_slice(&pair_lines);
+    let (room, rest) = rest.split_at_mut(pair_lines);
+    room.fill_with(|| teddy::line_of(pairs.clone()));
     let (filter, rest) = rest.as_flattened_mut().split_at_mut(filter_words);
     let rest = <[U32]>::mut_from_bytes(rest.as_mut_bytes()).expect("a U64 is two U32");
     let (index, rest) = rest.split_at_mut(index_words);
     rest.as_mut_bytes()[..tail.len()].copy_from_slice(tail);
 
     let (head, first) = first.as_flattened_mut().split_at_mut(HEAD_WORDS);
-    let first_mask = bloom::mask_of_shortest(all_prefixes(), FIRST_BYTES_MAX);
-    all_prefixes().for_each(|prefix| bloom::insert(first, prefix.masked(first_mask)));
-    let (mut alone_levels, mut literal_levels, mut both_levels) = (0, 0, 0);
+    let keys = || prefixes.iter().map(|(_, prefix)| *prefix);
+    let first_mask = bloom::mask_of_shortest(keys(), FIRST_BYTES_MAX);
+    keys().for_each(|prefix| bloom::insert(first, prefix.masked(first_mask)));
+    let (mut prefix_levels, mut literal_levels) = (0, 0);
     let mut strings: Vec<index::Entry> = Vec::with_capacity(count);
-    for (required, levels) in [(&prefixes, &mut alone_levels), (&literals, &mut literal_levels)] {
+    for (required, levels) in [(&prefixes, &mut prefix_levels), (&literals, &mut literal_levels)] {
         strings.extend(required.iter().map(|(place, key)| {
             let (level, string) = key.cut();
             *levels |= level;
             (string, *place)
         }));
     }
-    strings.extend(both.iter().map(|it| (it.string, it.place)));
     strings.iter().for_each(|&(string, _)| bloom::insert(filter, string));
-    for prefix in &prefixes_of_both {
-        let (level, string) = prefix.cut();
-        both_levels |= level;
-        bloom::insert(filter, string);
-    }
     let seed = index::fill(&strings[..entries], index);
     let number = |number: usize| U32::new(u32::try_from(number).expect("below 2^32 words"));
     let written = Head {
         otherwise: U32::new(all.map_or(Outcome::NONE, outcome).0),
         first_mask: U32::new(first_mask as u32),
-        prefix_levels: alone_levels | both_levels,
+        prefix_levels,
         literal_levels,
-        alone_levels,
-        both_levels,
+        reserved: U16::ZERO,
         first_lines: number(first_lines),
         filter_words: number(filter_words),
         entries: U32::new(entries as u32 | seed << SEED_SHIFT),

@@ -1,16 +1,10 @@
-//! What patterns require of a path: a prefix, a literal behind a star, or both.
+//! What patterns require of a path: a prefix, or a literal behind a star.
 //!
 //! The choice never changes an answer, only how many paths have to be examined further.
-//!
-//! A prefix that many patterns share rejects little: of 100,000 rules such as `/shop/*item-123`, a
-//! path would have a hundred candidates. Such patterns are indexed by prefix and literal together,
-//! and the literal is only searched for in paths that start with the prefix. All prefixes of one
-//! level are treated alike, so the level says what to search for.
 
-use crate::bytes::first_bytes;
 use crate::pattern::{Pattern, PatternList};
 
-use super::bloom::{Key, LEVELS, cut, hash};
+use super::bloom::Key;
 use super::teddy::Pair;
 
 /// The requirements of the patterns of a rule set. A `u32` is the position of a pattern.
@@ -22,10 +16,6 @@ pub(super) struct Required {
     pub(super) literals: Vec<(u32, Key)>,
     /// The byte pairs at the start of `literals`.
     pub(super) pairs: Vec<Pair>,
-    /// Prefixes with a literal, equal prefixes adjacent.
-    pub(super) both: Vec<Both>,
-    /// The distinct prefixes of `both`.
-    pub(super) prefixes_of_both: Vec<Key>,
     /// The first pattern that matches every path. Later patterns never decide and require nothing.
     pub(super) all: Option<u32>,
 }
@@ -39,7 +29,6 @@ impl Required {
         let short = patterns.iter().filter(has_short_prefix).count();
         let has_literals = patterns.iter().any(|pattern| has_no_prefix(&pattern))
             || short * SHORT_PREFIXES_PART > patterns.len();
-        let mut starred = Vec::new();
         for (place, pattern) in (0_u32..).zip(patterns.iter()) {
             if pattern.matches_all() {
                 required.all = Some(place);
@@ -55,18 +44,17 @@ impl Required {
                 continue;
             };
             let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
-            if !pattern.has_stars() {
-                required.prefixes.push((place, Key::new(prefix, pattern.is_anchored())));
-            } else if has_literals && let Some(literal) = better_literal(&pattern, is_short) {
+            let has_stars = pattern.has_stars();
+            if has_stars
+                && has_literals
+                && let Some(literal) = better_literal(&pattern, is_short)
+            {
                 required.add_literal(place, literal);
             } else {
-                starred.push((place, Key::new(prefix, false), pattern));
+                let is_whole = !has_stars && pattern.is_anchored();
+                required.prefixes.push((place, Key::new(prefix, is_whole)));
             }
         }
-        required.both = take_both(&mut starred);
-        required.prefixes.extend(starred.iter().map(|(place, prefix, _)| (*place, *prefix)));
-        let by_prefix = required.both.chunk_by(|one, other| one.prefix.cut() == other.prefix.cut());
-        required.prefixes_of_both = by_prefix.map(|it| it[0].prefix).collect();
         required
     }
 
@@ -162,58 +150,4 @@ fn rarest<'l>(pattern: &Pattern<'l>) -> Option<Literal<'l>> {
         }
     }
     best
-}
-
-/// A prefix and a literal behind it.
-pub(super) struct Both {
-    pub(super) place: u32,
-    pub(super) prefix: Key,
-    /// The number of the prefix and the literal.
-    pub(super) string: u64,
-    /// The byte pair at the start of the literal.
-    pub(super) pair: Pair,
-}
-
-/// The level of literals behind prefixes. The prefix makes one level selective enough.
-const LEVEL: usize = 3;
-const _: () = assert!(LEVELS[LEVEL] as usize <= SELECTIVE_BYTES);
-
-/// The most patterns that share a prefix and are still tried without a required literal.
-const SHARED_PREFIX_MAX: usize = 2;
-
-/// Returns the number of a prefix and of a literal at the start of `text`.
-#[inline]
-pub(crate) fn string_of(prefix: u64, text: &[u8]) -> u64 {
-    cut(first_bytes(text), LEVEL) ^ hash(prefix)
-}
-
-impl Both {
-    /// Returns the requirement of a pattern with this prefix; `None` if no literal is long enough.
-    ///
-    /// Takes the first such literal from its first byte on: patterns that share a prefix often
-    /// share the start of their literals too, and few distinct pairs are found fast.
-    fn of((place, prefix, pattern): &(u32, Key, Pattern<'_>)) -> Option<Both> {
-        let literal =
-            pattern.literals().skip(1).find(|literal| literal.len() >= SELECTIVE_BYTES)?;
-        let string = string_of(prefix.cut().1, literal);
-        Some(Both { place: *place, prefix: *prefix, string, pair: Pair::of(literal, false) })
-    }
-}
-
-/// Removes the patterns that require both from `starred`, which have a prefix and a star. The rest
-/// require their prefix alone.
-fn take_both(starred: &mut Vec<(u32, Key, Pattern<'_>)>) -> Vec<Both> {
-    let cut = |(_, prefix, _): &(u32, Key, Pattern<'_>)| prefix.cut();
-    starred.sort_by_key(cut);
-    let by_prefix = starred.chunk_by(|one, other| cut(one) == cut(other));
-    let levels = by_prefix.filter(|it| it.len() > SHARED_PREFIX_MAX);
-    let levels = levels.fold(0, |levels, it| levels | cut(&it[0]).0);
-    let mut taken = Vec::new();
-    starred.retain(|it| {
-        let both = if cut(it).0 & levels != 0 { Both::of(it) } else { None };
-        let is_alone = both.is_none();
-        taken.extend(both);
-        is_alone
-    });
-    taken
 }

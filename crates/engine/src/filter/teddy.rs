@@ -7,8 +7,7 @@
 
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, bits};
-use crate::line::{LINE_WORDS, Line};
+use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, bits};
 use crate::vectors::{Kernels, WINDOW};
 
 const BUCKETS: usize = 8;

@@ -7,14 +7,11 @@ use std::arch::x86_64::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, first_bytes, short_chunk};
+use crate::bytes::{CHUNK_BYTES, Line, first_bytes, short_chunk};
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, SHIFTS, half_masks};
-use crate::filter::head::{FirstProbes, HEAD_WORDS, beginning};
-use crate::line::{LINE_WORDS, Line};
-use crate::outcome::{OPAQUE, Outcome};
 
 use super::Work;
-use super::portable::{self, LINES_MAX, POSITIONS, WINDOW, valid_positions};
+use super::portable::{POSITIONS, WINDOW, valid_positions};
 
 /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +19,13 @@ pub struct Avx2(());
 
 impl Avx2 {
     pub(super) fn detect() -> Option<Avx2> {
-        (is_x86_feature_detected!("avx2") && has_bit_instructions()).then_some(Avx2(()))
+        let is_there = !super::is_portable_forced()
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        is_there.then_some(Avx2(()))
     }
 
     #[inline]
@@ -30,13 +33,6 @@ impl Avx2 {
         // SAFETY: the target features are the only requirement, and `self` proves them.
         unsafe { run(self, work) }
     }
-}
-
-pub(super) fn has_bit_instructions() -> bool {
-    is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -58,21 +54,6 @@ pub(super) fn levels_of(_: Avx2, filter: &[U64], text: &[u8], levels: u8) -> Opt
         [] => None,
         // SAFETY: as above.
         _ => Some(unsafe { eight_levels_of(filter, text) } & levels),
-    }
-}
-
-/// See [`portable::probe_eight`].
-#[inline(always)]
-pub(super) fn probe_eight(
-    _: Avx2,
-    lines: &[Line],
-    starts: &[u32; 8],
-    paths: &[&[u8]; 8],
-) -> (FirstProbes, [Outcome; 8]) {
-    match lines.len() {
-        // SAFETY: as above.
-        1..=LINES_MAX => unsafe { by_fours(lines, starts, paths) },
-        _ => portable::probe_eight(lines, starts, paths),
     }
 }
 
@@ -108,7 +89,7 @@ fn positions_by_32(line: &Line, rest: &[u8]) -> u64 {
 }
 
 #[inline]
-pub(super) fn vector(bytes: &[u8; CHUNK_BYTES]) -> __m128i {
+fn vector(bytes: &[u8; CHUNK_BYTES]) -> __m128i {
     // SAFETY: both types are sixteen bytes, and any bytes are valid.
     unsafe { std::mem::transmute(*bytes) }
 }
@@ -211,74 +192,4 @@ fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
     let high =
         _mm256_and_si256(all((bytes >> 64) as u64), four([4, 5, 6, 7].map(|it| high_masks[it])));
     has(low(0)) | has(_mm256_xor_si256(low(4), times(high, HIGH_FACTOR))) << 4
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn by_fours(lines: &[Line], starts: &[u32; 8], paths: &[&[u8]; 8]) -> (FirstProbes, [Outcome; 8]) {
-    let (mut probes, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
-    for half in [0, 4] {
-        let four = by_four(
-            lines,
-            std::array::from_fn(|place| starts[half + place].into()),
-            std::array::from_fn(|place| beginning(paths[half + place])),
-        );
-        probes.undecided |= four.0.undecided << half;
-        probes.probe_prefixes |= four.0.probe_prefixes << half;
-        probes.has_literals |= four.0.has_literals << half;
-        otherwise[half..half + 4].copy_from_slice(&four.1);
-    }
-    (probes, otherwise)
-}
-
-/// The base-2 logarithm of the words of a line.
-const LINE_SHIFT: i32 = LINE_WORDS.ilog2() as i32;
-
-/// Probes four paths; see [`probe_eight`].
-#[inline]
-#[target_feature(enable = "avx2")]
-fn by_four(lines: &[Line], starts: [u64; 4], paths: [u64; 4]) -> (FirstProbes, [Outcome; 4]) {
-    let (count, starts, bytes) = (all(lines.len() as u64), four(starts), four(paths));
-    let low = |numbers, mask| _mm256_and_si256(numbers, all(mask));
-    let begins = _mm256_cmpeq_epi64(low(bytes, 0xff), all(b'/'.into()));
-    let is_within = _mm256_cmpgt_epi64(count, starts);
-    let places = _mm256_slli_epi64::<LINE_SHIFT>(starts);
-    let word = |within, places| {
-        // SAFETY: the mask limits the load to words of `lines`.
-        unsafe {
-            let none = _mm256_setzero_si256();
-            _mm256_mask_i64gather_epi64::<8>(none, lines.as_ptr().cast(), places, within)
-        }
-    };
-    let outcomes = word(is_within, places);
-    let levels = word(is_within, _mm256_add_epi64(places, all(1)));
-    let otherwise = low(outcomes, u32::MAX.into());
-    let first_lines = _mm256_srli_epi64::<32>(levels);
-    let is_empty = _mm256_cmpeq_epi64(first_lines, _mm256_setzero_si256());
-    let is_cut = _mm256_cmpgt_epi64(_mm256_add_epi64(starts, first_lines), count);
-    let is_whole = _mm256_andnot_si256(_mm256_or_si256(is_empty, is_cut), is_within);
-    // Neither 1 nor opaque.
-    let is_valid = _mm256_andnot_si256(
-        _mm256_cmpeq_epi64(otherwise, all(1)),
-        _mm256_cmpgt_epi64(all(OPAQUE.into()), otherwise),
-    );
-
-    let bytes = _mm256_srli_epi64::<8>(bytes);
-    let hashes = hashes_of(_mm256_and_si256(bytes, _mm256_srli_epi64::<32>(outcomes)));
-    let head = all(HEAD_WORDS as u64);
-    let words = _mm256_slli_epi64::<LINE_SHIFT>(first_lines);
-    let words = _mm256_add_epi64(words_of(hashes, _mm256_sub_epi64(words, head)), head);
-    // Within the first lines: the high half of a product of a number below 2^32 and the count of
-    // words is below the count.
-    let found = word(is_whole, _mm256_add_epi64(places, words));
-    let valid = _mm256_and_si256(_mm256_and_si256(begins, is_whole), is_valid);
-    let without_literals = _mm256_cmpeq_epi64(low(levels, 0xff00), _mm256_setzero_si256());
-    let probes = FirstProbes {
-        undecided: !bits_of_all(valid) & 0xf,
-        probe_prefixes: bits_of_all(_mm256_and_si256(valid, has_bits(found, hashes))),
-        has_literals: !bits_of_all(without_literals) & 0xf,
-    };
-    // SAFETY: both types are four words of eight bytes.
-    let otherwise: [u64; 4] = unsafe { std::mem::transmute(otherwise) };
-    (probes, otherwise.map(|outcome| Outcome(outcome as u32)))
 }

@@ -4,36 +4,16 @@ use wide::u8x16;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, bits, first_bytes, short_chunk};
+use crate::bytes::{CHUNK_BYTES, Line, bits, first_bytes, short_chunk};
 use crate::filter::bloom::{cut, has};
-use crate::filter::head::{FirstProbe, FirstProbes};
-use crate::line::Line;
-use crate::outcome::Outcome;
-
-/// Probes eight paths, each by the prefilter at its line of `starts`. Also returns the outcome of each
-/// path if no probe finds anything, which is meaningless for undecided paths.
-pub(super) fn probe_eight(
-    lines: &[Line],
-    starts: &[u32; 8],
-    paths: &[&[u8]; 8],
-) -> (FirstProbes, [Outcome; 8]) {
-    let (mut probes, mut otherwise) = (FirstProbes::default(), [Outcome::NONE; 8]);
-    for (place, (start, path)) in starts.iter().zip(paths).enumerate() {
-        let first = FirstProbe::of(lines, *start as usize);
-        probes.add(place, first.as_ref(), path);
-        otherwise[place] = first.map_or(Outcome::NONE, |first| first.otherwise);
-    }
-    (probes, otherwise)
-}
-
-/// The most lines for which the arithmetic of vectors cannot overflow.
-#[cfg(target_arch = "x86_64")]
-pub(super) const LINES_MAX: usize = 1 << 28;
 
 /// Returns those of `levels` at which a Bloom filter may have the start of `text`; `None` if it has
 /// no words.
 #[inline]
 pub(super) fn levels_of(filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+    if filter.is_empty() {
+        return None;
+    }
     let (bytes, mut found) = (first_bytes(text), 0);
     for level in bits(levels.into()) {
         found |= u8::from(has(filter, cut(bytes, level))?) << level;

@@ -89,8 +89,8 @@ fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let samples = [sample::small, sample::with_history];
     let hashes = samples.map(|sample| [&RFC_9309, &GOOGLE].map(|it| set(sample(it)).hash()));
-    let small = [15_312_078_782_858_530_688, 11_854_044_078_960_080_293];
-    let with_history = [2_030_201_135_563_404_083, 12_076_809_494_817_865_893];
+    let small = [10_280_219_040_013_515_564, 210_437_611_310_359_413];
+    let with_history = [15_646_197_381_387_242_619, 16_882_600_299_654_271_104];
     assert_eq!(hashes, [small, with_history]);
 }
 
