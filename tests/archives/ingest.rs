@@ -13,6 +13,7 @@ use portcullis_io::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::limits::COMPILE_MEMORY_MIN;
+use portcullis_set::lists::read_extract;
 use portcullis_set::{
     Content, IngestConfig, IngestError, Ingested, Input, Part, PolicySet, Scratch, Standing,
     Strictness, ingest, merge,
@@ -44,7 +45,7 @@ fn state(standing: &Standing, ingested: &Ingested) -> PolicyState {
         Content::Access(outcome) => outcome.state,
         Content::File { extract, .. } => {
             let file = ingested.standings.pool.get(extract).unwrap();
-            let file = RobotsTxt::read_extract(&file).unwrap();
+            let file = read_extract(&file).unwrap();
             state_of(&file)
         }
     }
@@ -157,7 +158,7 @@ fn captures_of_several_formats_are_one_history() {
                 panic!("{standing:?}");
             };
             let file = ingested.standings.pool.get(extract).unwrap();
-            let file = RobotsTxt::read_extract(&file).unwrap();
+            let file = read_extract(&file).unwrap();
             String::from_utf8_lossy(file.rules()[0].value).into_owned()
         };
         assert_eq!((rule(host.http), rule(host.https)), ("/folder".into(), "/new".into()));

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::lists::lists;
 use portcullis_set::{Fingerprint, IngestConfig, Input, LoadConfig, PolicySet, ingest};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -51,7 +52,7 @@ fn texts_with_one_unseeded_hash_are_distinguished() {
     let (set, again) = (load(), load());
     let extract = |number: u32| {
         let text = text(number / 2 * 2);
-        let [extract, _] = RobotsTxt::parse(&text, &RFC_9309, None).lists(&text);
+        let [extract, _] = lists(&RobotsTxt::parse(&text, &RFC_9309, None), &text);
         extract
     };
     let distinct: BTreeSet<Vec<u8>> = (0..TEXTS).map(extract).collect();

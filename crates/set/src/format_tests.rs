@@ -7,10 +7,11 @@ use super::layout::{
     CaptureRow, LINE_SLOTS, MomentRow, OutageRow, SlotLine, count, host, line_of, lines_for,
     policy, record, rule_set, usage,
 };
+use crate::lists::UsageKind;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_io::CaptureNote;
-use portcullis_robots::syntax::{NoteKind, UsageKind};
+use portcullis_robots::syntax::NoteKind;
 
 const FORMAT: &str = include_str!("FORMAT.md");
 

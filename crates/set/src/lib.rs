@@ -26,6 +26,7 @@ mod ingest;
 mod large_pages;
 mod layout;
 pub mod limits;
+pub mod lists;
 mod load;
 mod pool;
 mod provenance;

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::lists::lists;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_io::input::{InputError, STANDARD_INPUT, read_robots_txt};
@@ -326,7 +327,7 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
 fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
-    let [extract, others] = file.lists(text).map(|bytes| {
+    let [extract, others] = lists(&file, text).map(|bytes| {
         let blob = pool.intern(&bytes, Fingerprint::of(&bytes));
         blob.expect("memory has no error")
     });

@@ -197,7 +197,7 @@ impl Standing {
 pub enum Content {
     /// The origin has a file.
     File {
-        /// The extract (see [`RobotsTxt::lists`](portcullis_robots::syntax::RobotsTxt::lists)).
+        /// The extract (see [`lists()`](crate::lists::lists)).
         extract: BlobID,
         /// The list of other records.
         others: BlobID,

@@ -30,8 +30,8 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_io::access::UnixSeconds;
 use portcullis_lint::analysis::Reach;
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
+use portcullis_set::lists::read_extract;
 use portcullis_set::stored::{AgentTokens, PolicyNumber, StoredMoment, StoredTimeline};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
@@ -199,7 +199,7 @@ fn periods(
         };
         let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;
         let extract = policy.extract()?;
-        let file = RobotsTxt::read_extract(&extract);
+        let file = read_extract(&extract);
         let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
         let usage = HostUsage::of(&file, set.dialect());
         let since = Some(moments[0].since).filter(|since| since.0 > 0);

@@ -10,8 +10,9 @@ use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_io::access::UnixSeconds;
 use portcullis_lint::analysis::Reach;
 use portcullis_robots::policy::Audience;
-use portcullis_robots::syntax::{RecordKind, RobotsTxt, UsageKind};
+use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::{BadUrl, Origin};
+use portcullis_set::lists::{RecordKind, UsageKind, read_extract};
 use portcullis_set::stored::{DocumentRecord, StoredCapture, StoredPolicy, StoredRuleSet};
 use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
 use serde::ser::SerializeMap as _;
@@ -227,7 +228,7 @@ impl HostDetail {
             }
             let policy = set.policy(number)?;
             let extract = policy.extract()?;
-            let file = RobotsTxt::read_extract(&extract);
+            let file = read_extract(&extract);
             let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
             detail.policies.push(HostPolicy::of(set, origin, &policy, &file, &capture)?);
         }

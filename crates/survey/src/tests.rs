@@ -20,6 +20,7 @@ use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::limits::SET_BLOCK_BYTES;
+use portcullis_set::lists::read_extract;
 use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
@@ -139,7 +140,7 @@ fn robots_are_those_that_files_name() {
         let mut named: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
         let (mut others, mut without) = ((0, 0), (0, 0));
         for ((extract, _), &origins) in &policies(&ingested) {
-            let file = RobotsTxt::read_extract(extract).unwrap();
+            let file = read_extract(extract).unwrap();
             if file.rules().is_empty() {
                 continue;
             }

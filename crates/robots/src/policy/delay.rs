@@ -49,10 +49,10 @@ impl<'t> RecordGroups<'t> {
             Some(before.checked_sub(1)? as u32)
         };
         let ended: Vec<u32> = lines.iter().filter_map(naming).collect();
-        let divided = divided(file, &ended);
-        let group = |line| Some(divided.partition_point(|it| it.user_agents.end <= line));
-        let groups = lines.iter().map(|line| naming(line).and_then(group)).collect();
-        RecordGroups { file: RobotsTxt::of_groups(divided, user_agents.to_vec()), groups }
+        let file = divided(file, &ended);
+        let group = |line| file.groups().partition_point(|it| it.user_agents.end <= line);
+        let groups = lines.iter().map(|line| naming(line).map(group)).collect();
+        RecordGroups { file, groups }
     }
 
     /// Returns the positions of the records that hold for `agent`, ascending.

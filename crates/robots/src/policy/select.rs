@@ -72,21 +72,21 @@ impl Selection {
     }
 }
 
-/// Returns the groups of `file`, without rules, for records that end a run of user-agent lines where
-/// access does not. `ended` has the last user-agent line before each such record, ascending.
-pub(super) fn divided(file: &RobotsTxt<'_>, ended: &[u32]) -> Vec<Group> {
-    let mut divided = Vec::new();
+/// Returns the user-agent lines of `file` in the groups of records that end a run of user-agent lines
+/// where access does not. `ended` has the last user-agent line before each such record, ascending.
+pub(super) fn divided<'t>(file: &RobotsTxt<'t>, ended: &[u32]) -> RobotsTxt<'t> {
+    let mut groups = Vec::new();
     for group in file.groups() {
         let mut start = group.user_agents.start;
         for line in group.user_agents.clone() {
             let end = line + 1;
             if end == group.user_agents.end || ended.binary_search(&line).is_ok() {
-                divided.push(Group { user_agents: start..end, rules: 0..0 });
+                groups.push(Group { user_agents: start..end, rules: 0..0 });
                 start = end;
             }
         }
     }
-    divided
+    RobotsTxt::of_lists(groups, file.user_agents().to_vec(), Vec::new(), Vec::new())
 }
 
 /// Returns the first line of `group` that names `token`, or the default group if there is no token.

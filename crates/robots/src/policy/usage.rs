@@ -24,7 +24,7 @@ use std::cmp::Reverse;
 use hashbrown::{HashMap, HashSet};
 
 use super::divided;
-use crate::syntax::{RobotsTxt, Statement};
+use crate::syntax::{Group, RobotsTxt, Statement};
 use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{Field, Label, LineNumber, PathRules, Preference, Stated};
@@ -50,15 +50,15 @@ impl<'t> UsageGroups<'t> {
     /// Groups the usage records of `file`.
     pub fn new(file: &RobotsTxt<'t>) -> UsageGroups<'t> {
         let all = file.usage_records();
-        let mut groups = UsageGroups {
-            fields: all.iter().map(|record| record.field).collect(),
-            ..UsageGroups::default()
-        };
         let usage = all.iter().filter(|record| record.field == Field::ContentUsage);
         // Ascending, as records are.
         let ended: Vec<u32> = usage.filter_map(|record| record.user_agent).collect();
-        let divided = divided(file, &ended);
-        groups.records.resize(divided.len(), Vec::new());
+        let file = divided(file, &ended);
+        let mut groups = UsageGroups {
+            records: vec![Vec::new(); file.groups().len()],
+            fields: all.iter().map(|record| record.field).collect(),
+            ..UsageGroups::default()
+        };
         for (number, record) in (0..).zip(all) {
             if record.field == Field::License && !record.is_license() {
                 continue;
@@ -70,13 +70,12 @@ impl<'t> UsageGroups<'t> {
                     _ => {}
                 },
                 Some(line) => {
-                    let group = divided.partition_point(|group| group.user_agents.end <= line);
-                    groups.records[group].push(number);
+                    let is_before = |group: &Group| group.user_agents.end <= line;
+                    groups.records[file.groups().partition_point(is_before)].push(number);
                 }
             }
         }
-        groups.file = RobotsTxt::of_groups(divided, file.user_agents().to_vec());
-        groups
+        UsageGroups { file, ..groups }
     }
 
     /// Returns the file's user-agent lines, in the groups of usage records. Which groups apply to an

@@ -21,7 +21,6 @@
 
 mod dictionary;
 mod lines;
-mod lists;
 mod note;
 mod parser;
 mod record;
@@ -32,7 +31,6 @@ mod tests;
 use std::ops::Range;
 
 pub use lines::{BYTE_ORDER_MARK, Records, Span, record_of, records};
-pub use lists::{ListReader, ListWriter, ListedRecord, RecordKind, Role, UsageKind, decide_alike};
 pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
 pub use statement::{Statement, UsageMember, is_absolute_uri, signals, usage_members};
@@ -138,12 +136,15 @@ impl<'t> RobotsTxt<'t> {
         parser::parse(text, dialect, bytes_max)
     }
 
-    /// Returns a file that consists of these groups and lines.
-    pub(crate) fn of_groups(
+    /// Returns a file of these groups, lines, rules and usage records, without other records and notes.
+    #[doc(hidden)]
+    pub fn of_lists(
         groups: Vec<Group>,
         user_agents: Vec<UserAgentLine<'t>>,
+        rules: Vec<Rule<'t>>,
+        usage_records: Vec<UsageRecord<'t>>,
     ) -> RobotsTxt<'t> {
-        RobotsTxt { groups, user_agents, ..RobotsTxt::default() }
+        RobotsTxt { groups, rules, user_agents, usage_records, ..RobotsTxt::default() }
     }
 
     /// Returns the groups, in file order.

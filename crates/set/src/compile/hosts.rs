@@ -4,8 +4,9 @@ use hashbrown::HashMap;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
+use crate::lists::ListReader;
 use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
-use portcullis_robots::syntax::{ListReader, NoteKind};
+use portcullis_robots::syntax::NoteKind;
 
 use super::super::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};
 use super::super::scratch::{Items, Scratch};

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::lists::{ListReader, ListedRecord, Role, read_extract};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
 use portcullis_dialect::id::RuleID;
@@ -10,7 +11,7 @@ use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{
     Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
 };
-use portcullis_robots::syntax::{Group, ListReader, ListedRecord, RobotsTxt, Role, Statement};
+use portcullis_robots::syntax::{Group, RobotsTxt, Statement};
 
 use super::super::layout::usage;
 use super::super::pool::Fingerprint;
@@ -113,7 +114,7 @@ pub fn of_extract<'p>(
     dialect: &Dialect,
     (agents, usage): Scope<'_>,
 ) -> Option<PolicyPlan<'p>> {
-    let file = &RobotsTxt::read_extract(extract)?;
+    let file = &read_extract(extract)?;
     let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::of_extract(extract)
         .flatten()
         .partition(|record| matches!(record.role, Role::Access(_)));
@@ -302,6 +303,7 @@ pub fn order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> {
 mod tests {
     use super::super::plan_bytes;
     use super::*;
+    use crate::lists::lists;
     use portcullis_dialect::dialect::RFC_9309;
 
     /// Returns a file whose first half is one rule. The other half names robots, each with that
@@ -324,7 +326,7 @@ mod tests {
         for file_bytes in [1, 20, 100, 500].map(|kibibytes| kibibytes * 1024) {
             let text = long_rule_of_many(file_bytes);
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
-            let [extract, _] = file.lists(&text);
+            let [extract, _] = lists(&file, &text);
             let plan = of_extract(&extract, &RFC_9309, (None, true)).unwrap();
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =

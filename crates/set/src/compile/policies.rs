@@ -1,9 +1,9 @@
 //! Policies: the robots that each names, and the rule set of each entry.
 
+use crate::lists::ListedRecord;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_robots::syntax::ListedRecord;
 
 use super::super::layout::{NONE, count, policy, usage};
 use super::super::scratch::{Items, Scratch};

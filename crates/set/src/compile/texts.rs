@@ -3,6 +3,7 @@
 //! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
 //! stores anyway; [`PatternWords`] finds those. The text of any other record is stored as a string.
 
+use crate::lists::ListedRecord;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
@@ -10,7 +11,6 @@ use portcullis_dialect::RuleID;
 use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
-use portcullis_robots::syntax::ListedRecord;
 
 use super::super::file::WriteError;
 use super::super::layout::record;

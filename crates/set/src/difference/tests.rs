@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::compile::{self, CompileConfig};
+use crate::lists::lists;
 use crate::stored::PolicySet;
 use crate::{
     BlobPool, CaptureFacts, Content, Fingerprint, HostStanding, Scratch, Standing, Standings,
@@ -43,7 +44,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
             Known::Access(outcome) => Content::Access(*outcome),
             Known::File(text) => {
                 let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
-                let [extract, others] = file.lists(text.as_bytes());
+                let [extract, others] = lists(&file, text.as_bytes());
                 let mut intern = |bytes: &[u8]| pool.intern(bytes, Fingerprint::of(bytes)).unwrap();
                 let has_rules = !file.rules().is_empty();
                 Content::File { extract: intern(&extract), others: intern(&others), has_rules }

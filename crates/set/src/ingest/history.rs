@@ -19,10 +19,10 @@ use std::convert::Infallible;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::lists::{ListReader, RecordKind, Role, read_extract};
 use portcullis_dialect::dialect::{AccessRules, Dialect};
 use portcullis_engine::bytes::push_varint;
 use portcullis_io::access::UnixSeconds;
-use portcullis_robots::syntax::{ListReader, RecordKind, RobotsTxt, Role};
 
 use super::super::codec::{Fields, push_answer, push_bytes, push_time};
 use super::super::file::WriteError;
@@ -474,7 +474,7 @@ pub(crate) fn check(
                     ..
                 } => {
                     let is_extract = !checked.insert((extract, true))
-                        || RobotsTxt::read_extract(bytes).is_some()
+                        || read_extract(bytes).is_some()
                             && ListReader::of_extract(bytes).is_of(dialect);
                     let is_others = !checked.insert((others, false))
                         || ListReader::of_others(other_bytes).is_of(dialect);

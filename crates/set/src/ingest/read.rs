@@ -14,6 +14,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use rayon::Scope;
 
+use crate::lists::lists;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Answer};
 use portcullis_io::access::{CachingHeaders, DateSpan, expiry};
@@ -293,7 +294,7 @@ impl Digest<'_> {
         let mut facts = CaptureFacts::default();
         let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
         let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
-        let [extract, others] = file.lists(body).map(Blob::new);
+        let [extract, others] = lists(&file, body).map(Blob::new);
         let parsed = ParsedBody {
             extract,
             others,

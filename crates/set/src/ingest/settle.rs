@@ -31,6 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use crate::lists::decide_alike;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
@@ -38,7 +39,7 @@ use portcullis_io::access::{
     DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
 };
 use portcullis_io::{CaptureNote, location};
-use portcullis_robots::syntax::{NoteKind, decide_alike};
+use portcullis_robots::syntax::NoteKind;
 
 use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};

@@ -2,19 +2,20 @@
 
 use zerocopy::little_endian::U32;
 
+use crate::lists::{ListWriter, Role, decide_alike, read_extract};
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::pattern::read_pattern;
 use portcullis_io::limits::BODY_BYTES_MAX;
-use portcullis_robots::syntax::{ListWriter, Record, RobotsTxt, Role, decide_alike, record_of};
+use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{NONE, record};
 use super::super::strings::StringID;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
-pub use portcullis_robots::syntax::{RecordKind, UsageKind};
+pub use crate::lists::{RecordKind, UsageKind};
 
 /// A record of a file, without surrounding white space and without comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -259,7 +260,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the extract of the file (see
-    /// [`RobotsTxt::read_extract`](portcullis_robots::syntax::RobotsTxt::read_extract)); empty if
+    /// [`read_extract`]); empty if
     /// there is no file.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
         let mut list = ListWriter::default();
@@ -294,7 +295,7 @@ impl<'s> StoredPolicy<'s> {
     /// from.
     pub fn with_file<T>(&self, with: impl FnOnce(&RobotsTxt<'_>, &[u8]) -> T) -> Result<T, Damage> {
         let extract = self.extract()?;
-        let file = RobotsTxt::read_extract(&extract);
+        let file = read_extract(&extract);
         let file = file.ok_or_else(|| self.malformed("its records are not a valid file"))?;
         Ok(with(&file, &extract))
     }
@@ -316,7 +317,7 @@ impl<'s> StoredPolicy<'s> {
             in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
         }
         let extract = list.finish();
-        let file = RobotsTxt::read_extract(&extract);
+        let file = read_extract(&extract);
         Ok(with(&file.ok_or_else(|| self.malformed("its records are not a valid file"))?))
     }
 

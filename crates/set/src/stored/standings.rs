@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
+use crate::lists::{ListReader, ListWriter, Role, read_extract};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_io::access::UnixSeconds;
-use portcullis_robots::syntax::{ListReader, ListWriter, RobotsTxt, Role};
 
 use super::super::compile::{CompileConfig, text_bytes_max, to_memory};
 use super::super::file::{Damage, SetError, WriteError};
@@ -306,7 +306,7 @@ impl Reading<'_> {
         let policy = self.set.policy(position)?;
         let extract = policy.extract()?;
         self.count_text(extract.len())?;
-        let file = RobotsTxt::read_extract(&extract);
+        let file = read_extract(&extract);
         let file = file.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
         // Otherwise a file that has lost its rules would allow everything.
         if file.rules().is_empty() != (state == PolicyState::NoRules) {

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
+use crate::lists::read_extract;
 use crate::{BlobPool, Content, HostStanding, Standing, Strictness};
 use portcullis_dialect::Answer;
 use portcullis_dialect::decision::Verdict;
@@ -17,7 +18,6 @@ use portcullis_io::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureNotes,
     CaptureSink, ReadConfig, Subject,
 };
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 
 use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
@@ -211,7 +211,7 @@ impl Ingested {
             Content::Access(outcome) => said(outcome),
             Content::File { extract, .. } => {
                 let file = &self.standings.pool.get(extract).unwrap();
-                let file = RobotsTxt::read_extract(file).unwrap();
+                let file = read_extract(file).unwrap();
                 let rule = |rule: &portcullis_robots::syntax::Rule<'_>| {
                     let sign = if rule.verdict == Verdict::Allow { '+' } else { '-' };
                     format!("{sign}{}", String::from_utf8_lossy(rule.value))

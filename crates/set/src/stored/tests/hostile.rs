@@ -2,6 +2,7 @@
 
 use crate::batch::{Explained, InForce, StatedPlace, Times};
 use crate::compile::to_vec;
+use crate::lists::read_extract;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
@@ -9,7 +10,6 @@ use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::{
     AgentChain, LabelRules, Selection, UsageGroups, UsageRules, combined, stated,
 };
-use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::Random;
 
 use super::*;
@@ -109,7 +109,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
         let (_, path) = rest.split_once('/').unwrap();
         let policy = questions.policy(set, record).unwrap();
         let extract = set.policy(policy).unwrap().extract().unwrap();
-        let file = RobotsTxt::read_extract(&extract).unwrap();
+        let file = read_extract(&extract).unwrap();
         let groups = UsageGroups::new(&file);
         let in_force =
             groups.in_force(&Selection::among_groups(groups.file(), agent, set.dialect()).groups);

@@ -12,9 +12,11 @@
 //! previous record, the bytes of the record and the bytes of its value, then the record. Other
 //! records have no role and no value.
 
-use super::{Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine, record_of};
 use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
+use portcullis_robots::syntax::{
+    Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine, record_of,
+};
 
 /// The role of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -306,84 +308,82 @@ fn field_of(text: &[u8], value_bytes: usize, dialect: &Dialect) -> Option<Option
     (value_bytes == expected).then_some(field)
 }
 
-impl<'t> RobotsTxt<'t> {
-    /// Returns the extract and the list of other records of this file, which was parsed from `text`.
-    ///
-    /// ```
-    /// use portcullis_dialect::RFC_9309;
-    /// use portcullis_robots::syntax::RobotsTxt;
-    ///
-    /// let text = b"# us\nUser-agent: *\nDisallow: /a\nSitemap: https://a.example/s.xml\n";
-    /// let [extract, others] = RobotsTxt::parse(text, &RFC_9309, None).lists(text);
-    /// let again = RobotsTxt::read_extract(&extract).unwrap();
-    /// assert_eq!(again.rules()[0].value, b"/a");
-    /// assert_eq!(again.rules()[0].line.get(), 3);
-    /// assert!(others.ends_with(b"Sitemap: https://a.example/s.xml"));
-    /// ```
-    pub fn lists(&self, text: &[u8]) -> [Vec<u8>; 2] {
-        let [mut extract, mut others] = [ListWriter::default(), ListWriter::default()];
-        let push = |list: &mut ListWriter, role, line, span: Span, value_bytes: usize| {
-            let record = &text[span.range()];
-            let in_order = list.push(role, line, record, record.len() - value_bytes);
-            in_order.expect("records are in the order of their lines");
-        };
-        for group in self.groups() {
-            for (index, agent) in self.user_agents_of(group).iter().enumerate() {
-                let kinds = [RecordKind::StartsGroup, RecordKind::ExtendsGroup];
-                let role = Role::Access(kinds[usize::from(index > 0)]);
-                push(&mut extract, role, agent.line, agent.span, agent.value.len());
-            }
-            for rule in self.rules_of(group) {
-                let allows = rule.verdict == Verdict::Allow;
-                let kind = if allows { RecordKind::Allow } else { RecordKind::Disallow };
-                push(&mut extract, Role::Access(kind), rule.line, rule.span, rule.value.len());
-            }
+/// Returns the extract and the list of other records of `file`, which was parsed from `text`.
+///
+/// ```
+/// use portcullis_dialect::RFC_9309;
+/// use portcullis_robots::syntax::RobotsTxt;
+/// use portcullis_set::lists::{lists, read_extract};
+///
+/// let text = b"# us\nUser-agent: *\nDisallow: /a\nSitemap: https://a.example/s.xml\n";
+/// let [extract, others] = lists(&RobotsTxt::parse(text, &RFC_9309, None), text);
+/// let again = read_extract(&extract).unwrap();
+/// assert_eq!(again.rules()[0].value, b"/a");
+/// assert_eq!(again.rules()[0].line.get(), 3);
+/// assert!(others.ends_with(b"Sitemap: https://a.example/s.xml"));
+/// ```
+pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
+    let [mut extract, mut others] = [ListWriter::default(), ListWriter::default()];
+    let push = |list: &mut ListWriter, role, line, span: Span, value_bytes: usize| {
+        let record = &text[span.range()];
+        let in_order = list.push(role, line, record, record.len() - value_bytes);
+        in_order.expect("records are in the order of their lines");
+    };
+    for group in file.groups() {
+        for (index, agent) in file.user_agents_of(group).iter().enumerate() {
+            let kinds = [RecordKind::StartsGroup, RecordKind::ExtendsGroup];
+            let role = Role::Access(kinds[usize::from(index > 0)]);
+            push(&mut extract, role, agent.line, agent.span, agent.value.len());
         }
-        for usage in self.usage_records() {
-            let kind = UsageKind { field: usage.field, in_group: usage.user_agent.is_some() };
-            push(&mut extract, Role::Usage(kind), usage.line, usage.span, usage.value.len());
+        for rule in file.rules_of(group) {
+            let allows = rule.verdict == Verdict::Allow;
+            let kind = if allows { RecordKind::Allow } else { RecordKind::Disallow };
+            push(&mut extract, Role::Access(kind), rule.line, rule.span, rule.value.len());
         }
-        for other in self.other_records() {
-            push(&mut others, Role::Other, other.line, other.span, 0);
-        }
-        [extract.finish(), others.finish()]
     }
-
-    /// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the
-    /// result has no other records and no notes.
-    pub fn read_extract(extract: &'t [u8]) -> Option<RobotsTxt<'t>> {
-        let mut file = RobotsTxt::default();
-        ListReader::of_extract(extract).try_for_each(|record| file.add(record?))?;
-        Some(file)
+    for usage in file.usage_records() {
+        let kind = UsageKind { field: usage.field, in_group: usage.user_agent.is_some() };
+        push(&mut extract, Role::Usage(kind), usage.line, usage.span, usage.value.len());
     }
+    for other in file.other_records() {
+        push(&mut others, Role::Other, other.line, other.span, 0);
+    }
+    [extract.finish(), others.finish()]
+}
 
-    fn add(&mut self, record: ListedRecord<'t>) -> Option<()> {
+/// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the
+/// result has no other records and no notes.
+pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
+    let (mut groups, mut user_agents) = (Vec::<Group>::new(), Vec::<UserAgentLine<'_>>::new());
+    let (mut rules, mut usage_records) = (Vec::new(), Vec::new());
+    for record in ListReader::of_extract(extract) {
+        let record = record?;
         let (line, span, value) = (record.line, record.span(), record.value());
         match record.role {
             Role::Access(kind @ (RecordKind::StartsGroup | RecordKind::ExtendsGroup)) => {
                 if kind == RecordKind::StartsGroup {
-                    let (agents, rules) = (self.user_agents.len() as u32, self.rules.len() as u32);
-                    self.groups.push(Group { user_agents: agents..agents, rules: rules..rules });
+                    let (agents, rules) = (user_agents.len() as u32, rules.len() as u32);
+                    groups.push(Group { user_agents: agents..agents, rules: rules..rules });
                 }
-                self.user_agents.push(UserAgentLine { value, line, span });
-                let group = self.groups.last_mut().filter(|group| group.rules.is_empty())?;
+                user_agents.push(UserAgentLine { value, line, span });
+                let group = groups.last_mut().filter(|group| group.rules.is_empty())?;
                 group.user_agents.end += 1;
             }
             Role::Access(kind) => {
                 let allows = kind == RecordKind::Allow;
                 let verdict = if allows { Verdict::Allow } else { Verdict::Disallow };
-                self.rules.push(Rule { verdict, value, line, span });
-                self.groups.last_mut()?.rules.end += 1;
+                rules.push(Rule { verdict, value, line, span });
+                groups.last_mut()?.rules.end += 1;
             }
             Role::Usage(UsageKind { field, in_group }) => {
-                let before = self.user_agents.partition_point(|agent| agent.line < line) as u32;
+                let before = user_agents.partition_point(|agent| agent.line < line) as u32;
                 let user_agent = if in_group { Some(before.checked_sub(1)?) } else { None };
-                self.usage_records.push(UsageRecord { field, value, line, span, user_agent });
+                usage_records.push(UsageRecord { field, value, line, span, user_agent });
             }
             Role::Other => return None,
         }
-        Some(())
     }
+    Some(RobotsTxt::of_lists(groups, user_agents, rules, usage_records))
 }
 
 #[cfg(test)]
@@ -398,8 +398,8 @@ mod tests {
             Sitemap: https://s.example/\nUser-agent: *\n disallow:\t/z \x0b\n";
         for dialect in Dialect::ALL {
             let file = RobotsTxt::parse(text, dialect, None);
-            let [extract, others] = file.lists(text);
-            let again = RobotsTxt::read_extract(&extract).unwrap();
+            let [extract, others] = lists(&file, text);
+            let again = read_extract(&extract).unwrap();
             assert_eq!(again.groups(), file.groups());
             let lines = |file: &RobotsTxt<'_>, text: &[u8]| -> Vec<_> {
                 let agents = file.user_agents().iter();
@@ -423,7 +423,7 @@ mod tests {
     fn only_lines_of_user_agents_make_no_difference() {
         let extract = |text: &str| {
             let [extract, _] =
-                RobotsTxt::parse(text.as_bytes(), &GOOGLE, None).lists(text.as_bytes());
+                lists(&RobotsTxt::parse(text.as_bytes(), &GOOGLE, None), text.as_bytes());
             extract
         };
         let usage = "User-agent: a\n\nContent-Usage: train-ai=n\nUser-agent: b\n\nDisallow: /x\n";
@@ -459,14 +459,14 @@ mod tests {
     fn damaged_extracts_are_none() {
         let text = b"User-agent: a\nDisallow: /b\n";
         let file = RobotsTxt::parse(text, &GOOGLE, None);
-        let [extract, _] = file.lists(text);
+        let [extract, _] = lists(&file, text);
         for length in 1..extract.len() {
-            let shorter = RobotsTxt::read_extract(&extract[..length]);
+            let shorter = read_extract(&extract[..length]);
             assert!(shorter.is_none_or(|file| file.rules().is_empty()), "{length}");
         }
-        assert_eq!(RobotsTxt::read_extract(&[3, 1, 0, 0]), None);
-        assert_eq!(RobotsTxt::read_extract(&[1, 1, 0, 0]), None);
-        assert_eq!(RobotsTxt::read_extract(&[10, 1, 0, 0]), None);
-        assert_eq!(RobotsTxt::read_extract(&[0, 1, 1, 2, b'a']), None);
+        assert_eq!(read_extract(&[3, 1, 0, 0]), None);
+        assert_eq!(read_extract(&[1, 1, 0, 0]), None);
+        assert_eq!(read_extract(&[10, 1, 0, 0]), None);
+        assert_eq!(read_extract(&[0, 1, 1, 2, b'a']), None);
     }
 }
