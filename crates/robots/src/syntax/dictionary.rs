@@ -4,44 +4,39 @@
 //! because the vocabulary gives no other type a meaning. [`statement`](super::statement) reads the
 //! members.
 //!
-//! Cost: one pass, no allocation and no recursion, so a line of any length takes time linear in its
-//! bytes; inner lists do not nest (RFC 9651, section 3.1.1). Nothing fails: a value that is not a
-//! dictionary gives `None`.
+//! Cost: one pass and no recursion, so a line of any length takes time linear in its bytes; inner
+//! lists do not nest (RFC 9651, section 3.1.1). Nothing fails: a value that is not a dictionary gives
+//! `None`.
 //!
 //! This is our own code, because the crates that parse structured fields bring more dependencies
 //! than the core may have. Tests compare every short text with `sfv`.
 
-/// Calls `member` with the key of each member of a dictionary, and its value if that is a token, in
-/// order. A key that occurs twice is reported twice; the later member counts (RFC 9651, section
-/// 3.2). Returns `None` if `text` is not a dictionary; members before the error have been reported.
-pub(super) fn read_dictionary<'t>(
-    text: &'t [u8],
-    mut member: impl FnMut(&'t [u8], Option<&'t [u8]>),
-) -> Option<()> {
+/// A member of a dictionary: its key, and its value if that is a token.
+pub type UsageMember<'t> = (&'t [u8], Option<&'t [u8]>);
+
+/// Returns the members of a Content-Usage dictionary in order, or `None` if `text` is not a
+/// dictionary. Of equal keys the last counts (RFC 9651, section 3.2).
+pub fn usage_members(text: &[u8]) -> Option<Vec<UsageMember<'_>>> {
     let mut input = Input(text);
+    let mut members = Vec::new();
     input.skip(b" ");
     while !input.0.is_empty() {
         let key = input.key()?;
-        let value = match input.take(b'=') {
-            true => input.item_or_inner_list()?,
-            false => None,
-        };
+        let value = if input.take(b'=') { input.item_or_inner_list()? } else { None };
         input.parameters()?;
-        member(key, value);
+        members.push((key, value));
         input.skip(b" \t");
         if input.0.is_empty() {
             break;
         }
-        if !input.take(b',') {
-            // Trailing SP, and nothing else, may end the text; it is skipped above.
-            return None;
-        }
+        // Trailing SP, and nothing else, may end the text; it is skipped above.
+        let has_next = input.take(b',');
         input.skip(b" \t");
-        if input.0.is_empty() {
+        if !has_next || input.0.is_empty() {
             return None;
         }
     }
-    Some(())
+    Some(members)
 }
 
 /// The unread text.
@@ -61,13 +56,9 @@ impl<'t> Input<'t> {
 
     /// Consumes `byte` if it is next, and returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
-        match self.0.split_first() {
-            Some((&first, rest)) if first == byte => {
-                self.0 = rest;
-                true
-            }
-            _ => false,
-        }
+        let rest = self.0.strip_prefix(&[byte]);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
     }
 
     fn next(&mut self) -> Option<u8> {
@@ -199,15 +190,14 @@ impl<'t> Input<'t> {
         if !self.take(b'"') {
             return None;
         }
-        let mut utf8 = Utf8::default();
+        let mut text = Vec::new();
         loop {
-            let byte = match self.next()? {
-                b'"' => return utf8.is_complete().then_some(()),
+            text.push(match self.next()? {
+                b'"' => return str::from_utf8(&text).is_ok().then_some(()),
                 b'%' => self.hex_digit()? << 4 | self.hex_digit()?,
                 byte @ b' '..=b'~' => byte,
                 _ => return None,
-            };
-            utf8.push(byte)?;
+            });
         }
     }
 
@@ -217,32 +207,6 @@ impl<'t> Input<'t> {
             digit @ b'a'..=b'f' => Some(digit - b'a' + 10),
             _ => None,
         }
-    }
-}
-
-/// A check that bytes, given one by one, are UTF-8: the incomplete character so far.
-#[derive(Default)]
-struct Utf8 {
-    bytes: [u8; 4],
-    length: usize,
-}
-
-impl Utf8 {
-    /// Adds a byte; `None` if no character continues with it.
-    fn push(&mut self, byte: u8) -> Option<()> {
-        self.bytes[self.length] = byte;
-        self.length += 1;
-        match std::str::from_utf8(&self.bytes[..self.length]) {
-            Ok(_) => self.length = 0,
-            // `None`: the text ends within a character.
-            Err(error) if error.error_len().is_none() && self.length < 4 => {}
-            Err(_) => return None,
-        }
-        Some(())
-    }
-
-    fn is_complete(&self) -> bool {
-        self.length == 0
     }
 }
 
@@ -256,11 +220,11 @@ mod tests {
     fn members(text: &[u8]) -> Option<Members> {
         let text_of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let mut members: Members = Vec::new();
-        read_dictionary(text, |key, value| {
+        for (key, value) in usage_members(text)? {
             let key = text_of(key);
             members.retain(|(other, _)| *other != key);
             members.push((key, value.map(text_of)));
-        })?;
+        }
         members.sort();
         Some(members)
     }
@@ -330,7 +294,7 @@ mod tests {
     fn long_values_take_linear_time() {
         for piece in ["a=(1 2);b,", "a;b=1,", "a=\"\\\\\",", "a=((((", "a=;", "a=%\"%c3%a9\","] {
             let text = piece.repeat(64 * 1024 / piece.len() + 1);
-            assert_eq!(read_dictionary(text.as_bytes(), |_, _| ()), None, "{piece}");
+            assert_eq!(usage_members(text.as_bytes()), None, "{piece}");
         }
     }
 }

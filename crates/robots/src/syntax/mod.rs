@@ -30,10 +30,11 @@ mod tests;
 
 use std::ops::Range;
 
+pub use dictionary::{UsageMember, usage_members};
 pub use lines::{BYTE_ORDER_MARK, Records, Span, record_of, records};
 pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
-pub use statement::{Statement, UsageMember, is_absolute_uri, signals, usage_members};
+pub use statement::{Statement, is_absolute_uri, signals};
 
 use portcullis_dialect::{Dialect, Field, LineNumber, RuleID, Verdict};
 

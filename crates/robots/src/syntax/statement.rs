@@ -9,9 +9,10 @@
 
 use portcullis_dialect::usage::{SIGNAL_KEYS, UsageSource};
 use portcullis_dialect::{Label, Preference};
+use portcullis_engine::bytes::trim;
 
 use super::UsageRecord;
-use super::dictionary::read_dictionary;
+use super::dictionary::usage_members;
 
 /// The content of a usage record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub fn is_absolute_uri(text: &[u8]) -> bool {
         && !rest.iter().any(|&byte| byte == b' ' || byte.is_ascii_control())
 }
 
+const BLANKS: &[u8] = b" \t";
+
 type Preferences = [Preference; Label::ALL.len()];
 
 const NOTHING: Preferences = [Preference::Unstated; Label::ALL.len()];
@@ -68,26 +71,16 @@ fn split_path(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
     if value.first() != Some(&b'/') {
         return (None, value);
     }
-    let end = value.iter().position(|&byte| is_blank(byte)).unwrap_or(value.len());
+    let end = value.iter().position(|byte| BLANKS.contains(byte)).unwrap_or(value.len());
     let (path, rest) = value.split_at(end);
-    (Some(path), trim(rest))
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-fn trim(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len());
-    let end = text.iter().rposition(|&byte| !is_blank(byte)).map_or(start, |last| last + 1);
-    &text[start..end]
+    (Some(path), trim(rest, BLANKS))
 }
 
 /// Returns the preferences of a dictionary, or `None` if `text` is not one. Of equal keys the last
 /// counts.
 fn of_dictionary(text: &[u8]) -> Option<Preferences> {
     let mut preferences = NOTHING;
-    read_dictionary(text, |key, value| {
+    for (key, value) in usage_members(text)? {
         let named = Label::ALL.into_iter().find(|label| label.as_str().as_bytes() == key);
         if let Some(label) = named {
             preferences[label as usize] = match value {
@@ -96,7 +89,7 @@ fn of_dictionary(text: &[u8]) -> Option<Preferences> {
                 _ => Preference::Unstated,
             };
         }
-    })?;
+    }
     Some(preferences)
 }
 
@@ -124,19 +117,8 @@ pub fn signals(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     text.split(|&byte| byte == b',').map(|part| {
         let equals = part.iter().position(|&byte| byte == b'=');
         let (key, value) = part.split_at(equals.unwrap_or(part.len()));
-        (trim(key), trim(value.get(1..).unwrap_or_default()))
+        (trim(key, BLANKS), trim(value.get(1..).unwrap_or_default(), BLANKS))
     })
-}
-
-/// A member of a dictionary: its key, and its value if that is a token.
-pub type UsageMember<'t> = (&'t [u8], Option<&'t [u8]>);
-
-/// Returns the members of a Content-Usage dictionary, with the values that are tokens, or `None` if
-/// `text` is not a dictionary.
-pub fn usage_members(text: &[u8]) -> Option<Vec<UsageMember<'_>>> {
-    let mut members = Vec::new();
-    read_dictionary(text, |key, value| members.push((key, value)))?;
-    Some(members)
 }
 
 #[cfg(test)]
