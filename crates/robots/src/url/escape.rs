@@ -5,8 +5,8 @@
 //! through the same code. [`normal_text`](super::normal_text) cuts wildcards out of a value first, so a `*`
 //! or `$` that reaches this code is a literal.
 //!
-//! Cost: one pass over the text. A text that already has its normal form, as nearly all real URLs
-//! do, is neither copied nor allocated. Nothing can fail: any bytes have a normal form.
+//! Cost: one pass over the text. A text without escapes and bytes to escape, as nearly all real URLs
+//! are, is neither copied nor allocated. Nothing can fail: any bytes have a normal form.
 //!
 //! ```
 //! use portcullis_dialect::dialect::Escapes;
@@ -37,13 +37,13 @@ enum Treatment {
 /// `scratch`.
 #[inline]
 pub fn normalise<'a>(text: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    let special = first_special(text, escapes);
-    match special.and_then(|place| changed_from(text, place, escapes)) {
+    match first_special(text, escapes) {
         None => text,
         Some(start) => {
             scratch.clear();
             rewrite(text, start, escapes, scratch);
-            scratch
+            // Triplets in normal form stay.
+            if *scratch == text { text } else { scratch }
         }
     }
 }
@@ -59,28 +59,6 @@ fn first_special(text: &[u8], escapes: Escapes) -> Option<usize> {
         }
         // It ends a path or is a control character.
         start = place + 1;
-    }
-}
-
-/// Returns the position of the first byte that changes, from the special byte at `place` on.
-#[cold]
-fn changed_from(text: &[u8], mut place: usize, escapes: Escapes) -> Option<usize> {
-    loop {
-        let special = &text[place..];
-        if treatment(special[0], escapes) == Treatment::Escape {
-            return Some(place);
-        }
-        place += match percent_triplet(special) {
-            None => 1,
-            Some(value) => {
-                let is_lower = special[1..3].iter().any(u8::is_ascii_lowercase);
-                if is_lower || decodes(escapes, value) {
-                    return Some(place);
-                }
-                3
-            }
-        };
-        place += first_special(&text[place..], escapes)?;
     }
 }
 
