@@ -171,29 +171,6 @@ fn without_scheme(record: &[u8]) -> Result<&[u8], BadUrl> {
     Ok(record)
 }
 
-/// Splits the part after `://`.
-#[inline]
-fn split_after<'u>(
-    scheme: &'u [u8],
-    rest: &'u [u8],
-    path_start: &[u8],
-) -> Result<SplitUrl<'u>, BadUrl> {
-    if has_tab_or_line_end(rest) {
-        return Err(BadUrl::TabOrLineEnd);
-    }
-    let Authority { path_start, host, host_and_port, port, form } =
-        read_authority(rest, path_start)?;
-    let path = &rest[path_start..];
-    Ok(SplitUrl {
-        scheme,
-        host,
-        port,
-        path: &path[..memchr(b'#', path).unwrap_or(path.len())],
-        host_and_port,
-        host_form: form,
-    })
-}
-
 /// The work that turns a host into a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostForm {
@@ -207,19 +184,6 @@ pub(super) enum HostForm {
     Ipv4,
     /// It is in brackets, so it must be an IPv6 address.
     Ipv6,
-}
-
-/// The parts of an authority, as written.
-#[derive(Clone, Copy, Debug)]
-struct Authority<'u> {
-    /// The start of the compared path: the end of the authority, or earlier if the dialect's path
-    /// can start within it.
-    path_start: usize,
-    host: &'u [u8],
-    /// Everything after the user information.
-    host_and_port: &'u [u8],
-    port: Option<u16>,
-    form: HostForm,
 }
 
 /// The class of a byte in an authority.
@@ -296,10 +260,16 @@ fn ends_authority(byte: u8) -> bool {
     CLASSES[usize::from(byte)] == Class::End
 }
 
-/// Reads the authority at the start of `rest`, and finds the start of the compared path: the end of
-/// the authority, or a byte of `path_start` within it.
+/// Splits the part after `://`.
 #[inline]
-fn read_authority<'u>(rest: &'u [u8], path_start: &[u8]) -> Result<Authority<'u>, BadUrl> {
+fn split_after<'u>(
+    scheme: &'u [u8],
+    rest: &'u [u8],
+    path_start: &[u8],
+) -> Result<SplitUrl<'u>, BadUrl> {
+    if has_tab_or_line_end(rest) {
+        return Err(BadUrl::TabOrLineEnd);
+    }
     let mut host_start = 0;
     let mut seen = Classes::NONE;
     let mut bytes = rest.len();
@@ -331,8 +301,15 @@ fn read_authority<'u>(rest: &'u [u8], path_start: &[u8]) -> Result<Authority<'u>
     }
     let host_and_port = &rest[host_start..bytes];
     let (host, port) = split_port(host_and_port, seen)?;
-    let path_start = path.unwrap_or(bytes);
-    Ok(Authority { path_start, host, host_and_port, port, form: host_form(host, seen)? })
+    let path = &rest[path.unwrap_or(bytes)..];
+    Ok(SplitUrl {
+        scheme,
+        host,
+        port,
+        path: &path[..memchr(b'#', path).unwrap_or(path.len())],
+        host_and_port,
+        host_form: host_form(host, seen)?,
+    })
 }
 
 /// Splits host and port, whose bytes are of the classes `seen`.
