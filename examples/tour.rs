@@ -14,8 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The deciding rule, and the rules that lose to it.
     let explanation = robots.explain("GPTBot", "https://example.com/search/about")?;
-    println!("{}", explanation.rules[0].text.escape_ascii());
-    assert_eq!(explanation.rules[1].line.get(), 2);
+    println!("{}", explanation.rules[0].record.text.escape_ascii());
+    assert_eq!(explanation.rules[1].record.line.get(), 2);
 
     // Many hosts, many URLs, several agents. Each thread has its own session.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");

@@ -122,8 +122,7 @@ pub mod explain {
     pub use portcullis_dialect::{Stated, UsageSource};
     #[doc(inline)]
     pub use portcullis_robots::policy::{
-        ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
-        UsageExplanation,
+        ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,
     };
 }
 

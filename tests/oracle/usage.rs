@@ -142,9 +142,11 @@ const COMPETING_LINES: [&str; 9] = [
 /// Returns the statement about a label in an explanation.
 fn stated(usage: &UsageExplanation, label: Label) -> Stated {
     match usage.deciding(label) {
-        Some(it) if it.preference != Preference::Unstated => {
-            Stated { preference: it.preference, source: Some(it.source), line: Some(it.line) }
-        }
+        Some(it) if it.preference != Preference::Unstated => Stated {
+            preference: it.preference,
+            source: Some(it.source),
+            line: Some(it.record.line),
+        },
         _ => Stated::UNSTATED,
     }
 }

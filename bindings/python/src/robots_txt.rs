@@ -120,8 +120,8 @@ impl PyRobotsTxt {
                 Err(problem) => (None, Some(problem.to_string())),
             };
             let explanation = explained.as_ref().map(|explained| &explained.explanation);
-            let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.value));
-            let group = explanation.and_then(|it| Some(&*it.groups.first()?.user_agent));
+            let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.record.value));
+            let group = explanation.and_then(|it| Some(&*it.groups.first()?.value));
             let (explained, problem) = (explained.as_ref(), problem.as_deref());
             let facts = explanation_json::Facts { explained, problem, dialect, labels: &[] };
             let full = FullDecision { decision, rule, group };

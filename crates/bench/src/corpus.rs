@@ -152,7 +152,7 @@ impl Corpus {
             self.left_out.without_file += 1;
             return Ok(());
         };
-        let path = compared_path(url.path, dialect.paths.escapes, &mut path).as_bytes();
+        let path = compared_path(url.path, dialect.paths.escapes, &mut path);
         let normal = [&url.scheme.to_ascii_lowercase()[..], b"://", key, path].concat();
         let Ok(normal) = String::from_utf8(normal) else {
             self.left_out.not_text += 1;

@@ -19,7 +19,7 @@ use portcullis_engine::{GaveUp, LazyDfa, Limits};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_robots::url::{ComparedPaths, Origin};
+use portcullis_robots::url::Origin;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{LoadConfig, PolicySet};
 
@@ -127,7 +127,6 @@ impl Numbered {
     fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
         self.asked.clear();
         self.asked.extend(texts.map(|text| self.policies[text]));
-        let paths = ComparedPaths::assume_normal(paths);
         let decided = self.session.decide(&self.asked, paths);
         decided.expect("what was just compiled is whole")
     }

@@ -10,7 +10,7 @@ use super::explanation_json::Facts;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
-use portcullis_robots::policy::{ExplainedGroup, Explanation, Loss, UsageExplanation};
+use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplanation};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::Explained;
 use portcullis_text::visible::{cut_to_show, visible};
@@ -87,8 +87,9 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
             None => ("rule", "it decides".into()),
             Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most, "Allow")),
         };
-        write_with_remark(name, &rule.text, &format!("line {}: {why}", rule.line), out)?;
-        if rule.loss.is_none() || rule.pattern != rule.value {
+        let line = format!("line {}: {why}", rule.record.line);
+        write_with_remark(name, &rule.record.text, &line, out)?;
+        if rule.loss.is_none() || rule.pattern != rule.record.value {
             write_field("pattern", &rule.pattern, out)?;
         }
     }
@@ -96,7 +97,7 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
 }
 
 fn write_groups(
-    groups: &[ExplainedGroup],
+    groups: &[ExplainedRecord],
     token: Option<&str>,
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -171,7 +172,8 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
                 ("lost", why_lost(loss, bytes, most, winner.as_str()))
             }
         };
-        write_with_remark(name, &it.text, &format!("line {}: {why}", it.line), out)?;
+        let line = format!("line {}: {why}", it.record.line);
+        write_with_remark(name, &it.record.text, &line, out)?;
         if it.loss.is_none() && !it.pattern.is_empty() {
             write_field("pattern", &it.pattern, out)?;
         }

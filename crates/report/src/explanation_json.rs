@@ -43,7 +43,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
 use portcullis_io::access::KnownOutage;
 use portcullis_robots::policy::{
-    ExplainedGroup, ExplainedRule, ExplainedStatement, UsageExplanation,
+    ExplainedRecord, ExplainedRule, ExplainedStatement, UsageExplanation,
 };
 use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_set::batch::{Explained, FullDecision};
@@ -179,7 +179,7 @@ fn usage_object(usage: Option<&UsageExplanation>, labels: &[Label]) -> Option<Us
             if usage.is_some() { Preference::Unstated } else { Preference::NoAccess };
         let preference = deciding.map_or(unless_stated, |it| it.preference);
         let at = deciding.filter(|_| preference != Preference::Unstated);
-        object.add(label, preference, at.map(|it| (it.line, it.source, &*it.value)));
+        object.add(label, preference, at.map(|it| (it.record.line, it.source, &*it.record.value)));
     }
     (!labels.is_empty()).then_some(object)
 }
@@ -201,28 +201,28 @@ fn usage_explained<'a>(usage: &'a UsageExplanation, labels: &[Label]) -> UsageEx
 
 fn statement_object(statement: &ExplainedStatement) -> StatementObject<'_> {
     StatementObject {
-        line: statement.line.get(),
-        text: Text::cut("text", Some(&statement.text)),
+        line: statement.record.line.get(),
+        text: Text::cut("text", Some(&statement.record.text)),
         source: statement.source.as_str(),
         preference: statement.preference.as_str(),
         readable: statement.is_readable,
-        value: Text::cut("value", Some(&statement.value)),
+        value: Text::cut("value", Some(&statement.record.value)),
         pattern: Text::cut("pattern", Some(&statement.pattern)),
         bytes: statement.pattern.len(),
         why: statement.loss.map(|loss| loss.as_str()),
     }
 }
 
-fn group(group: &ExplainedGroup) -> Group<'_> {
+fn group(group: &ExplainedRecord) -> Group<'_> {
     Group { line: group.line.get(), text: Text::cut("text", Some(&group.text)) }
 }
 
 fn rule_object(rule: &ExplainedRule) -> Rule<'_> {
     Rule {
-        line: rule.line.get(),
-        text: Text::cut("text", Some(&rule.text)),
+        line: rule.record.line.get(),
+        text: Text::cut("text", Some(&rule.record.text)),
         verdict: rule.verdict.as_str(),
-        value: Text::cut("value", Some(&rule.value)),
+        value: Text::cut("value", Some(&rule.record.value)),
         pattern: Text::cut("pattern", Some(&rule.pattern)),
         bytes: rule.pattern.len(),
         why: rule.loss.map(|loss| loss.as_str()),

@@ -53,7 +53,7 @@ use crate::policy::{
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
-    BadUrl, ComparedPath, compared_path, has_tab_or_line_end, host_key, plain_head, split_assuming,
+    BadUrl, compared_path, has_tab_or_line_end, host_key, plain_head, split_assuming,
 };
 
 /// The robots.txt file of a site, or what holds without one; it borrows the text.
@@ -389,7 +389,7 @@ impl AgentUsage {
             return Usage::new(Decision::INVALID, [Stated::NO_ACCESS; Label::ALL.len()]);
         };
         let access = self.rules.decide_path(path);
-        let decide = |rules: &SharedRuleSet| rules.decide(path.as_bytes()).pattern();
+        let decide = |rules: &SharedRuleSet| rules.decide(path).pattern();
         let found: Vec<Option<usize>> = self.rule_sets.iter().map(decide).collect();
         let stated = |label: Label, source: UsageSource| {
             let number = label as usize * UsageSource::ALL.len() + source as usize;
@@ -452,8 +452,9 @@ impl AgentRules {
         }
     }
 
-    fn decide_path(&self, path: ComparedPath<'_>) -> Decision {
-        self.decision(path.as_bytes(), self.rules.deciding(path.as_bytes()))
+    /// Decides a path in normal form.
+    fn decide_path(&self, path: &[u8]) -> Decision {
+        self.decision(path, self.rules.deciding(path))
     }
 
     #[inline]
@@ -485,7 +486,7 @@ fn path_of<'a>(
     url: &'a [u8],
     dialect: &Dialect,
     scratch: &'a mut Vec<u8>,
-) -> Result<ComparedPath<'a>, BadUrl> {
+) -> Result<&'a [u8], BadUrl> {
     let escapes = dialect.paths.escapes;
     if url.starts_with(b"/") && !url.starts_with(b"//") {
         if url.len() > URL_BYTES_MAX {
@@ -627,7 +628,7 @@ mod tests {
         let agent = AgentChain::parse("a", &RFC_9309).unwrap();
         let explanation = serde_json::to_value(robots.explain(&agent, "/x").unwrap()).unwrap();
         assert_eq!(explanation["path"], "/x");
-        assert_eq!(explanation["groups"][0]["user_agent"], "*");
+        assert_eq!(explanation["groups"][0]["value"], "*");
         assert_eq!(explanation["rules"][0]["verdict"], "disallow");
     }
 }

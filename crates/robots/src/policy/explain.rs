@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 use hashbrown::HashSet;
 
 use crate::syntax::{RobotsTxt, Span, Statement};
-use crate::url::{ComparedPath, normal_text};
+use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
-    Dialect, Label, LineNumber, PathRules, Precedence, Preference, RuleID, Verdict, words,
+    Dialect, Label, LineNumber, Precedence, Preference, RuleID, Verdict, words,
 };
 use portcullis_engine::pattern::Pattern;
 
@@ -32,8 +32,8 @@ pub struct Explanation {
     pub robots_txt: bool,
     /// The agent's token that the groups name; `None` for default groups.
     pub token: Option<String>,
-    /// The groups that apply; empty if none does.
-    pub groups: Vec<ExplainedGroup>,
+    /// The groups that apply, each by the user-agent line that names the agent; empty if none does.
+    pub groups: Vec<ExplainedRecord>,
     /// The matching rules, each once, in order of precedence. The first one decides, unless
     /// `robots_txt` is set.
     pub rules: Vec<ExplainedRule>,
@@ -50,14 +50,14 @@ pub struct UsageExplanation {
     /// The agent's token that the groups name; `None` for default groups.
     pub token: Option<String>,
     /// The groups that apply, as usage divides them; empty if none does.
-    pub groups: Vec<ExplainedGroup>,
+    pub groups: Vec<ExplainedRecord>,
     /// The number of statements that hold for the agent, on any path.
     pub statements: usize,
     /// For each label, in the order of [`Label::ALL`]: the matching statements of the field that
     /// decides in order of precedence, then those of the other field. The first one decides.
     pub labels: [Vec<ExplainedStatement>; Label::ALL.len()],
-    /// The licences that hold for the agent.
-    pub licenses: Vec<ExplainedLicense>,
+    /// The licences that hold for the agent. The value is the URI.
+    pub licenses: Vec<ExplainedRecord>,
 }
 
 impl UsageExplanation {
@@ -67,53 +67,16 @@ impl UsageExplanation {
     }
 }
 
-/// A matching statement, as it concerns one label.
+/// A record of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct ExplainedStatement {
-    /// The preference that it states for the label.
-    pub preference: Preference,
-    /// The kind of record.
-    pub source: UsageSource,
+pub struct ExplainedRecord {
     /// Its line.
     pub line: LineNumber,
     /// Its value as written.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub value: Vec<u8>,
-    /// The record as written, without surrounding white space and comment.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
-    pub text: Vec<u8>,
-    /// The path pattern in normal form, whose length counts for precedence; empty if the statement
-    /// is about every path.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
-    pub pattern: Vec<u8>,
-    /// Whether the value can be read. If not, the record states no preference.
-    pub is_readable: bool,
-    /// Why the statement loses; `None` for the deciding one.
-    pub loss: Option<Loss>,
-}
-
-/// A licence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct ExplainedLicense {
-    /// Its line.
-    pub line: LineNumber,
-    /// The URI as written.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
-    pub value: Vec<u8>,
-}
-
-/// A group, by one of its user-agent lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct ExplainedGroup {
-    /// The value of the line.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
-    pub user_agent: Vec<u8>,
-    /// The line.
-    pub line: LineNumber,
-    /// The record as written, without surrounding white space and comment.
+    /// All of it as written, without surrounding white space and comment.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub text: Vec<u8>,
 }
@@ -126,18 +89,34 @@ pub struct ExplainedRule {
     pub verdict: Verdict,
     /// Its number in the file.
     pub rule: RuleID,
-    /// Its line.
-    pub line: LineNumber,
-    /// Its value as written.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
-    pub value: Vec<u8>,
-    /// The record as written, without surrounding white space and comment.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
-    pub text: Vec<u8>,
+    /// Its record.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub record: ExplainedRecord,
     /// The pattern in normal form, whose length counts for precedence.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
     pub pattern: Vec<u8>,
     /// Why the rule loses; `None` for the deciding rule.
+    pub loss: Option<Loss>,
+}
+
+/// A matching statement, as it concerns one label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ExplainedStatement {
+    /// The preference that it states for the label.
+    pub preference: Preference,
+    /// The kind of record.
+    pub source: UsageSource,
+    /// Its record.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub record: ExplainedRecord,
+    /// The path pattern in normal form, whose length counts for precedence; empty if the statement
+    /// is about every path.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
+    pub pattern: Vec<u8>,
+    /// Whether the value can be read. If not, the record states no preference.
+    pub is_readable: bool,
+    /// Why the statement loses; `None` for the deciding one.
     pub loss: Option<Loss>,
 }
 
@@ -169,190 +148,161 @@ words! {
 }
 
 impl Loss {
-    /// Returns why `rule` lost to `deciding`.
-    fn to(rule: &ExplainedRule, deciding: &ExplainedRule, precedence: Precedence) -> Loss {
-        match precedence {
-            Precedence::FirstInFile => Loss::AfterFirstMatch,
-            Precedence::MostBytes if rule.pattern.len() < deciding.pattern.len() => {
-                Loss::FewerBytes
-            }
-            Precedence::MostBytes if rule.verdict != deciding.verdict => Loss::AllowGoesFirst,
-            Precedence::MostBytes => Loss::LaterLine,
+    /// Returns why a pattern of `bytes` bytes lost to one of `most`: `of_equals` if neither is longer and
+    /// that is not `None`.
+    fn by_bytes(bytes: usize, most: usize, of_equals: Option<Loss>) -> Loss {
+        match bytes < most {
+            true => Loss::FewerBytes,
+            false => of_equals.unwrap_or(Loss::LaterLine),
         }
     }
 }
 
-/// Explains the decision of `file`, which was parsed from `text`, for `agent` on `path`.
+/// What is explained: a file, which was parsed from a text, for an agent.
+struct Explainer<'f, 't> {
+    text: &'f [u8],
+    dialect: &'f Dialect,
+    agent: Option<&'f AgentChain>,
+    file: &'f RobotsTxt<'t>,
+    path: &'f [u8],
+}
+
+/// Explains the decision of `file`, which was parsed from `text`, for `agent` on `path`, a path in normal
+/// form.
 pub fn explain(
     file: &RobotsTxt<'_>,
     text: &[u8],
     dialect: &Dialect,
     agent: Option<&AgentChain>,
-    path: ComparedPath<'_>,
+    path: &[u8],
 ) -> Explanation {
-    let path = path.as_bytes();
-    let mut explanation = Explanation {
+    let explainer = Explainer { text, dialect, agent, file, path };
+    let selection = Selection::of(file, agent, dialect);
+    let (token, groups) = explainer.groups(file, &selection);
+    let in_groups = selection.groups.iter().map(|&group| file.groups()[group].rules.len());
+    Explanation {
         path: path.to_vec(),
         robots_txt: dialect.paths.always_allows(path),
-        token: None,
-        groups: Vec::new(),
-        rules: Vec::new(),
-        rules_in_groups: 0,
-        usage: explain_usage(file, text, dialect, agent, path),
-    };
-    let Selection { groups, token } = Selection::of(file, agent, dialect);
-    let token = token.and_then(|position| agent?.tokens().nth(position));
-    explanation.token = token.map(str::to_owned);
-    explanation.groups = explained_groups(file, text, dialect, &groups, token);
-    explanation.rules_in_groups =
-        groups.iter().map(|&group| file.rules_of(&file.groups()[group]).len()).sum();
-    explanation.rules = matching_rules(text, file, &groups, &dialect.paths, path);
-    judge(&mut explanation, dialect);
-    explanation
-}
-
-fn explained_groups(
-    file: &RobotsTxt<'_>,
-    text: &[u8],
-    dialect: &Dialect,
-    groups: &[usize],
-    token: Option<&str>,
-) -> Vec<ExplainedGroup> {
-    let explained = |&group: &usize| {
-        let line = naming_line(file, group, token, dialect);
-        let (user_agent, text) = (line.value.to_vec(), written(text, line.span));
-        ExplainedGroup { user_agent, line: line.line, text }
-    };
-    groups.iter().map(explained).collect()
-}
-
-fn explain_usage(
-    file: &RobotsTxt<'_>,
-    text: &[u8],
-    dialect: &Dialect,
-    agent: Option<&AgentChain>,
-    path: &[u8],
-) -> UsageExplanation {
-    let usage = UsageGroups::new(file);
-    let Selection { groups, token } = Selection::among_groups(usage.file(), agent, dialect);
-    let token = token.and_then(|position| agent?.tokens().nth(position));
-    let mut explanation = UsageExplanation {
-        token: token.map(str::to_owned),
-        groups: explained_groups(usage.file(), text, dialect, &groups, token),
-        ..UsageExplanation::default()
-    };
-    for number in usage.in_force(&groups) {
-        let record = &file.usage_records()[number as usize];
-        let (line, value) = (record.line, record.value.to_vec());
-        let Some(statement) = Statement::of(record) else {
-            explanation.licenses.push(ExplainedLicense { line, value });
-            continue;
-        };
-        explanation.statements += 1;
-        let Some(pattern) = matching_pattern(&statement, dialect, path) else { continue };
-        for label in Label::ALL {
-            explanation.labels[label as usize].push(ExplainedStatement {
-                preference: statement.of_label(label),
-                source: statement.source,
-                line,
-                value: value.clone(),
-                text: written(text, record.span),
-                pattern: pattern.clone(),
-                is_readable: statement.is_readable,
-                loss: None,
-            });
-        }
+        token,
+        groups,
+        rules: explainer.rules(&selection.groups),
+        rules_in_groups: in_groups.sum(),
+        usage: explainer.usage(),
     }
-    explanation.labels.iter_mut().for_each(|of_label| judge_statements(of_label));
-    explanation
+}
+
+impl Explainer<'_, '_> {
+    fn record(&self, line: LineNumber, value: &[u8], span: Span) -> ExplainedRecord {
+        ExplainedRecord { line, value: value.to_vec(), text: self.text[span.range()].to_vec() }
+    }
+
+    /// Returns the agent's token that the selected groups of `file` name, and the groups.
+    fn groups(
+        &self,
+        file: &RobotsTxt<'_>,
+        selection: &Selection,
+    ) -> (Option<String>, Vec<ExplainedRecord>) {
+        let token = selection.token.and_then(|position| self.agent?.tokens().nth(position));
+        let record = |&group: &usize| {
+            let line = naming_line(file, group, token, self.dialect);
+            self.record(line.line, line.value, line.span)
+        };
+        (token.map(str::to_owned), selection.groups.iter().map(record).collect())
+    }
+
+    /// Returns the matching rules in order of precedence. A rule with two matching patterns is listed
+    /// once, by the pattern that precedes.
+    fn rules(&self, groups: &[usize]) -> Vec<ExplainedRule> {
+        let paths = &self.dialect.paths;
+        let texts = RuleTexts::new(self.file, groups, paths);
+        let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
+        let mut matching: Vec<RuleText> =
+            texts.matching(self.path, paths.wildcards).copied().collect();
+        sort(&mut matching, paths);
+        matching.retain(|entry| known.insert(entry.rule));
+        let first = matching.first().map(|it| (texts.text(it).len(), it.verdict));
+        let loss = |it: &RuleText| match (paths.precedence, first?) {
+            _ if paths.always_allows(self.path) => Some(Loss::AlwaysAllowed),
+            _ if it.rule == matching[0].rule => None,
+            (Precedence::FirstInFile, _) => Some(Loss::AfterFirstMatch),
+            (Precedence::MostBytes, (most, verdict)) => {
+                let of_equals = (it.verdict != verdict).then_some(Loss::AllowGoesFirst);
+                Some(Loss::by_bytes(texts.text(it).len(), most, of_equals))
+            }
+        };
+        let explained = |it: &RuleText| {
+            let rule = &self.file.rules()[it.rule.index()];
+            ExplainedRule {
+                verdict: rule.verdict,
+                rule: it.rule,
+                record: self.record(rule.line, rule.value, rule.span),
+                pattern: texts.text(it).to_vec(),
+                loss: loss(it),
+            }
+        };
+        matching.iter().map(explained).collect()
+    }
+
+    fn usage(&self) -> UsageExplanation {
+        let usage = UsageGroups::new(self.file);
+        let selection = Selection::among_groups(usage.file(), self.agent, self.dialect);
+        let (token, groups) = self.groups(usage.file(), &selection);
+        let mut explanation = UsageExplanation { token, groups, ..UsageExplanation::default() };
+        for number in usage.in_force(&selection.groups) {
+            let usage = &self.file.usage_records()[number as usize];
+            let record = self.record(usage.line, usage.value, usage.span);
+            let Some(statement) = Statement::of(usage) else {
+                explanation.licenses.push(record);
+                continue;
+            };
+            explanation.statements += 1;
+            let Some(pattern) = self.matching_pattern(&statement) else { continue };
+            for label in Label::ALL {
+                explanation.labels[label as usize].push(ExplainedStatement {
+                    preference: statement.of_label(label),
+                    source: statement.source,
+                    record: record.clone(),
+                    pattern: pattern.clone(),
+                    is_readable: statement.is_readable,
+                    loss: None,
+                });
+            }
+        }
+        explanation.labels.iter_mut().for_each(|of_label| judge(of_label));
+        explanation
+    }
+
+    /// Returns the pattern of a statement in normal form, or `None` if it does not match the path.
+    fn matching_pattern(&self, statement: &Statement<'_>) -> Option<Vec<u8>> {
+        let (mut text, paths) = (Vec::new(), &self.dialect.paths);
+        let Some(written) = statement.path else { return Some(text) };
+        let matches = normal_text(written, paths, &mut text)
+            && Pattern::of_text(&text, paths.wildcards).matches(self.path);
+        matches.then_some(text)
+    }
 }
 
 /// Puts the matching statements about a label in order of precedence, and sets the loss of every one
 /// except the deciding one.
-fn judge_statements(statements: &mut [ExplainedStatement]) {
+fn judge(statements: &mut [ExplainedStatement]) {
     let rank = |it: &ExplainedStatement| it.preference.rank();
     // The sort is stable: of equals, the earlier line goes first.
     statements.sort_by_key(|it| (it.source as u8, Reverse(it.pattern.len()), rank(it)));
     let of_signal = statements.partition_point(|it| it.source == UsageSource::ContentUsage);
     let (usage, signal) = statements.split_at_mut(of_signal);
-    judge_field(usage);
-    judge_field(signal);
+    for of_field in [&mut *usage, &mut *signal] {
+        let Some((first, others)) = of_field.split_first_mut() else { continue };
+        for it in others {
+            let differs = it.preference != first.preference;
+            let of_equals = differs.then_some(Loss::PreferenceGoesFirst);
+            it.loss = Some(Loss::by_bytes(it.pattern.len(), first.pattern.len(), of_equals));
+        }
+    }
     if let ([usage, ..], [signal, ..]) = (usage, signal) {
-        let key = |it: &ExplainedStatement| (rank(it), it.line);
+        let key = |it: &ExplainedStatement| (rank(it), it.record.line);
         let (is_signal, loser) =
             if key(signal) < key(usage) { (true, usage) } else { (false, signal) };
         loser.loss = Some(Loss::OtherField);
         statements.rotate_left(if is_signal { of_signal } else { 0 });
     }
-}
-
-/// Sets the loss of the statements of one field, which are in order of precedence, except the first.
-fn judge_field(statements: &mut [ExplainedStatement]) {
-    let Some((first, others)) = statements.split_first_mut() else { return };
-    for statement in others {
-        let is_shorter = statement.pattern.len() < first.pattern.len();
-        let is_other = statement.preference != first.preference;
-        statement.loss = Some(match (is_shorter, is_other) {
-            (true, _) => Loss::FewerBytes,
-            (false, true) => Loss::PreferenceGoesFirst,
-            (false, false) => Loss::LaterLine,
-        });
-    }
-}
-
-/// Returns the pattern of a statement in normal form, or `None` if it does not match `path`.
-fn matching_pattern(statement: &Statement<'_>, dialect: &Dialect, path: &[u8]) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    let Some(written) = statement.path else { return Some(text) };
-    if !normal_text(written, &dialect.paths, &mut text) {
-        return None;
-    }
-    Pattern::of_text(&text, dialect.paths.wildcards).matches(path).then_some(text)
-}
-
-/// Returns a record as written.
-fn written(text: &[u8], record: Span) -> Vec<u8> {
-    text[record.range()].to_vec()
-}
-
-/// Sets the loss of every rule except the deciding one.
-fn judge(explanation: &mut Explanation, dialect: &Dialect) {
-    if explanation.robots_txt {
-        for rule in &mut explanation.rules {
-            rule.loss = Some(Loss::AlwaysAllowed);
-        }
-    } else if let Some((deciding, others)) = explanation.rules.split_first_mut() {
-        for rule in others {
-            rule.loss = Some(Loss::to(rule, deciding, dialect.paths.precedence));
-        }
-    }
-}
-
-/// Returns the matching rules in order of precedence. A rule with two matching patterns is listed
-/// once, by the pattern that precedes.
-fn matching_rules(
-    text: &[u8],
-    file: &RobotsTxt<'_>,
-    groups: &[usize],
-    paths: &PathRules,
-    path: &[u8],
-) -> Vec<ExplainedRule> {
-    let texts = RuleTexts::new(file, groups, paths);
-    let mut known: HashSet<RuleID, foldhash::fast::RandomState> = HashSet::default();
-    let mut matching: Vec<RuleText> = texts.matching(path, paths.wildcards).copied().collect();
-    sort(&mut matching, paths);
-    matching.retain(|entry| known.insert(entry.rule));
-    let explained = |entry: &RuleText| {
-        let rule = &file.rules()[entry.rule.index()];
-        ExplainedRule {
-            verdict: rule.verdict,
-            rule: entry.rule,
-            line: rule.line,
-            value: rule.value.to_vec(),
-            text: written(text, rule.span),
-            pattern: texts.text(entry).to_vec(),
-            loss: None,
-        }
-    };
-    matching.iter().map(explained).collect()
 }

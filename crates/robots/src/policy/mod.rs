@@ -31,8 +31,8 @@ mod usage;
 pub use agent::{AgentChain, AgentError};
 pub use delay::{CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
 pub use explain::{
-    ExplainedGroup, ExplainedLicense, ExplainedRule, ExplainedStatement, Explanation, Loss,
-    UsageExplanation, explain,
+    ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,
+    explain,
 };
 pub use rules::OrderedRules;
 pub(crate) use rules::{AskedRules, RuleText};

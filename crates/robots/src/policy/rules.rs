@@ -74,7 +74,7 @@ pub(crate) struct RuleText {
     mask: u64,
     pub(super) rule: RuleID,
     line: LineNumber,
-    verdict: Verdict,
+    pub(super) verdict: Verdict,
     directory: bool,
 }
 

@@ -19,7 +19,7 @@
 //! let (mut host, mut path) = (Vec::new(), Vec::new());
 //! let url = split(b"https://Example.COM:443?q=%7E#top", RFC_9309.paths.path_start)?;
 //! assert_eq!(host_key(&url, &mut host)?, b"example.com");
-//! assert_eq!(compared_path(url.path, RFC_9309.paths.escapes, &mut path).as_bytes(), b"/?q=~");
+//! assert_eq!(compared_path(url.path, RFC_9309.paths.escapes, &mut path), b"/?q=~");
 //! # Ok::<(), portcullis_robots::url::BadUrl>(())
 //! ```
 
@@ -43,43 +43,6 @@ pub use plain::{
 };
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
 
-/// A path in the normal form of a dialect: a slice that cannot be confused with a raw path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ComparedPath<'p>(&'p [u8]);
-
-impl<'p> ComparedPath<'p> {
-    /// Wraps a path that is already in normal form. This is not checked, and decisions on other
-    /// paths may be wrong.
-    #[inline]
-    pub const fn assume_normal(path: &'p [u8]) -> ComparedPath<'p> {
-        ComparedPath(path)
-    }
-
-    /// Returns the bytes of the path.
-    #[inline]
-    pub const fn as_bytes(self) -> &'p [u8] {
-        self.0
-    }
-}
-
-/// The paths of a block, each in normal form like a [`ComparedPath`].
-#[derive(Clone, Copy, Debug)]
-pub struct ComparedPaths<'b>(&'b [&'b [u8]]);
-
-impl<'b> ComparedPaths<'b> {
-    /// Wraps paths that are already in normal form, like [`ComparedPath::assume_normal`].
-    #[inline]
-    pub const fn assume_normal(paths: &'b [&'b [u8]]) -> ComparedPaths<'b> {
-        ComparedPaths(paths)
-    }
-
-    /// Returns the bytes of each path.
-    #[inline]
-    pub const fn as_slices(self) -> &'b [&'b [u8]] {
-        self.0
-    }
-}
-
 /// Returns `path` in the normal form of `escapes`, after prepending `/` unless it starts with one:
 /// an empty path is `/`, and `?q` is `/?q`.
 ///
@@ -90,20 +53,16 @@ impl<'b> ComparedPaths<'b> {
 /// use portcullis_robots::url::compared_path;
 ///
 /// let mut scratch = Vec::new();
-/// assert_eq!(compared_path(b"", Escapes::Uri, &mut scratch).as_bytes(), b"/");
-/// assert_eq!(compared_path(b"?a b", Escapes::Uri, &mut scratch).as_bytes(), b"/?a%20b");
+/// assert_eq!(compared_path(b"", Escapes::Uri, &mut scratch), b"/");
+/// assert_eq!(compared_path(b"?a b", Escapes::Uri, &mut scratch), b"/?a%20b");
 /// ```
 #[inline]
-pub fn compared_path<'a>(
-    path: &'a [u8],
-    escapes: Escapes,
-    scratch: &'a mut Vec<u8>,
-) -> ComparedPath<'a> {
-    ComparedPath(match path.first() {
+pub fn compared_path<'a>(path: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    match path.first() {
         Some(b'/') => normalise(path, escapes, scratch),
         None => b"/",
         Some(_) => rooted(path, escapes, scratch),
-    })
+    }
 }
 
 /// Normalises `path` with `/` prepended.

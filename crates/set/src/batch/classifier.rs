@@ -18,7 +18,7 @@ use portcullis_engine::{Limits, RuleSetBuf, Settings};
 use portcullis_io::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::url::{BadUrl, ComparedPaths, compared_path, host_key, split_assuming};
+use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
 use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Starts, Table, decision_of};
 use super::crawlers::Crawlers;
@@ -350,14 +350,14 @@ impl Classifier {
     pub(super) fn decide(
         &self,
         policies: &[u32],
-        paths: ComparedPaths<'_>,
+        paths: &[&[u8]],
         block: &mut BlockAnswers,
     ) -> Result<(), Damage> {
         let count = self.set.policy_count();
         let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
         assert!(policies.iter().all(is_there), "there is no such policy");
         let table = self.table(&self.starts, self.agents.len());
-        let questions = Questions { policies, paths: paths.as_slices() };
+        let questions = Questions { policies, paths };
         self.decide_by(table, questions, block, |unresolved| {
             unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
             unresolved.dedup();

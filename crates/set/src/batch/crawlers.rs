@@ -26,7 +26,6 @@ use hashbrown::{HashMap, HashSet};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
 use portcullis_robots::policy::AgentChain;
-use portcullis_robots::url::ComparedPaths;
 
 use super::asking::{NO_POLICY, NO_URL, Questions, Starts};
 use super::classifier::{AskError, BlockAnswers, by_entry};
@@ -231,7 +230,7 @@ impl Classifier {
     pub(super) fn decide_each(
         &self,
         policies: &[u32],
-        paths: ComparedPaths<'_>,
+        paths: &[&[u8]],
         block: &mut BlockAnswers,
         RecordAgents { agents, chains, entries, .. }: &mut RecordAgents,
     ) -> Result<(), Damage> {
@@ -250,7 +249,7 @@ impl Classifier {
         };
         entries.clear();
         entries.extend(policies.iter().zip(&*agents).map(entry));
-        let questions = Questions { policies: entries, paths: paths.as_slices() };
+        let questions = Questions { policies: entries, paths };
         self.decide_by(self.table(&self.starts, 1), questions, block, |unresolved| {
             self.resolve_entries(entries, unresolved)
         })?;

@@ -195,7 +195,7 @@ impl Pieces {
     ) -> &'r [u8] {
         let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
-        let path = compared_path(path, rules.escapes, &mut scratch).as_bytes();
+        let path = compared_path(path, rules.escapes, &mut scratch);
         let path = self.piece(record, path);
         self.scratch = scratch;
         self.path_of_record(url, record, path)
@@ -242,7 +242,7 @@ impl Pieces {
         let scheme = self.piece(record, url.scheme);
         let key = host_key(&url, scratch)?;
         let key = self.piece(record, key);
-        let path = self.piece(record, compared_path(url.path, rules.escapes, scratch).as_bytes());
+        let path = self.piece(record, compared_path(url.path, rules.escapes, scratch));
         Ok([scheme, key, path])
     }
 
@@ -332,7 +332,7 @@ mod tests {
         let url = split_assuming(record, rules.path_start, Some(b"ftp")).ok()?;
         let (mut host, mut path) = (Vec::new(), Vec::new());
         let key = host_key(&url, &mut host).ok()?.to_vec();
-        let path = compared_path(url.path, rules.escapes, &mut path).as_bytes().to_vec();
+        let path = compared_path(url.path, rules.escapes, &mut path).to_vec();
         Some([url.scheme.to_vec(), key, path])
     }
 

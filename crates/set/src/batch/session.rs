@@ -5,7 +5,7 @@ use std::sync::Arc;
 use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_engine::StepCounts;
-use portcullis_robots::url::{BadUrl, ComparedPaths};
+use portcullis_robots::url::BadUrl;
 
 use super::asking::{NO_POLICY, NO_URL};
 use super::classifier::{BlockAnswers, Classifier, Explained};
@@ -194,7 +194,7 @@ impl Session {
         // The paths borrow from the records, so the memory that is kept between blocks cannot hold
         // them.
         let paths = pieces.with_written(paths);
-        let (pieces, paths) = (&*pieces, ComparedPaths::assume_normal(&paths));
+        let (pieces, paths) = (&*pieces, &*paths);
         let Session { policies, block, usage, ages, found, now, agents, .. } = self;
         let mut decide = |policies: &[u32], block: &mut BlockAnswers| match &classifier.crawlers {
             None => classifier.decide(policies, paths, block),
@@ -237,11 +237,7 @@ impl Session {
     /// # Panics
     ///
     /// If the numbers of paths and policies differ, or there is no such policy.
-    pub fn decide(
-        &mut self,
-        policies: &[u32],
-        paths: ComparedPaths<'_>,
-    ) -> Result<&[Decision], Damage> {
+    pub fn decide(&mut self, policies: &[u32], paths: &[&[u8]]) -> Result<&[Decision], Damage> {
         let Session { classifier, block, usage, .. } = self;
         self.blank = 0;
         self.policies.clear();

@@ -15,7 +15,6 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::{RuleSetBuf, StepCounts};
 use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
-use portcullis_robots::url::ComparedPaths;
 
 use super::Classifier;
 use super::asking::{self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts};
@@ -97,7 +96,7 @@ impl Classifier {
     pub(super) fn find_preferences(
         &self,
         policies: &[u32],
-        paths: ComparedPaths<'_>,
+        paths: &[&[u8]],
         decisions: &[Decision],
         memory: &mut UsageMemory,
     ) -> Result<(), Damage> {
@@ -130,8 +129,7 @@ impl Classifier {
         if asked.is_empty() {
             return Ok(());
         }
-        let all_paths = paths.as_slices();
-        let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| all_paths[*it as usize]).collect();
+        let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| paths[*it as usize]).collect();
         let table = self.table(&asking.starts, agents * columns);
         let questions = Questions { policies: asked_policies, paths: &paths };
         let build = |entry| {

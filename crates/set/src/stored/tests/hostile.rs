@@ -154,7 +154,7 @@ fn is_what_texts_say(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
             _ if state != Some(PolicyState::Rules) => return decision.reason != Reason::Rule,
             Some(rule) => {
                 let same = decision.verdict == rule.verdict && decision.rule == Some(rule.rule);
-                return same && decision.line == Some(rule.line);
+                return same && decision.line == Some(rule.record.line);
             }
             None if explanation.groups.is_empty() => Reason::NoGroup,
             None => Reason::NoRule,
