@@ -49,7 +49,7 @@ use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
     AgentChain, AskedRules, CRAWL_DELAY, CrawlDelay, Explanation, LabelRules, RecordGroups,
-    RuleText, Selection, UsageGroups, UsageRules, combined, delay_seconds, explain, stated,
+    RuleText, Selection, UsageRules, combined, delay_seconds, explain, stated,
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
@@ -318,39 +318,28 @@ impl<'t> Robots<'t> {
 
 impl Robots<'_> {
     fn usage_rules(&self, agent: Option<&AgentChain>) -> AgentUsage {
-        let groups = UsageGroups::new(&self.file);
-        let applying = Selection::among_groups(groups.file(), agent, self.dialect).groups;
-        let in_force = groups.in_force(&applying);
-        let rules = UsageRules::new(&self.file, &in_force, &self.dialect.paths);
-        let mut usage = AgentUsage {
-            rules: self.rules(agent),
-            rule_sets: Vec::new(),
-            statements: Vec::new(),
-            licenses: Vec::new(),
-        };
+        let usage = UsageRules::of(&self.file, agent, self.dialect);
         let records = self.file.usage_records();
-        let license = |&number: &u32| records[number as usize].value.to_vec();
-        usage.licenses = rules.licenses.iter().map(license).collect();
-        let lists: Vec<&LabelRules> = rules.labels.iter().flatten().collect();
-        for (number, list) in lists.iter().enumerate() {
-            let by_record = list.preferences.iter().zip(&list.records);
+        let statements = |rules: &LabelRules, source: UsageSource| {
+            let by_record = rules.preferences.iter().zip(&rules.records);
             let stated = by_record.map(|(&preference, &record)| {
-                let record = &records[record as usize];
-                let source = UsageSource::of(record.field).expect("licences state nothing");
-                stated(preference, source, record.line)
+                stated(preference, source, records[record as usize].line)
             });
-            let same = lists[..number].iter().position(|it| it.patterns == list.patterns);
-            let rule_set = match same {
-                Some(other) => usage.statements[other].rule_set,
-                None => {
-                    let rules = RuleSetBuf::new(&list.patterns, |_| true);
-                    usage.rule_sets.push(SharedRuleSet::new(rules, Settings::default()));
-                    usage.rule_sets.len() - 1
-                }
-            };
-            usage.statements.push(Statements { rule_set, stated: stated.collect() });
+            let rule_set = RuleSetBuf::new(&rules.patterns, |_| true);
+            let rule_set = SharedRuleSet::new(rule_set, Settings::default());
+            Statements { rule_set, stated: stated.collect() }
+        };
+        AgentUsage {
+            rules: self.rules(agent),
+            labels: usage.labels.each_ref().map(|fields| {
+                UsageSource::ALL.map(|source| statements(&fields[source as usize], source))
+            }),
+            licenses: usage
+                .licenses
+                .iter()
+                .map(|&it| records[it as usize].value.to_vec())
+                .collect(),
         }
-        usage
     }
 }
 
@@ -360,20 +349,25 @@ impl Robots<'_> {
 #[derive(Debug)]
 pub struct AgentUsage {
     rules: AgentRules,
-    /// The distinct lists of patterns that labels have.
-    rule_sets: Vec<SharedRuleSet>,
-    /// By label, then by field, as in [`UsageRules::labels`].
-    statements: Vec<Statements>,
+    /// By label and field, as in [`UsageRules::labels`].
+    labels: [[Statements; UsageSource::ALL.len()]; Label::ALL.len()],
     licenses: Vec<Vec<u8>>,
 }
 
 /// The statements of one field about one label that hold for an agent.
 #[derive(Debug)]
 struct Statements {
-    /// The position of the rule set of its patterns.
-    rule_set: usize,
+    rule_set: SharedRuleSet,
     /// The statement of each pattern.
     stated: Vec<Stated>,
+}
+
+impl Statements {
+    /// Returns the statement about a path in normal form.
+    fn decide(&self, path: &[u8]) -> Stated {
+        let pattern = self.rule_set.decide(path).pattern();
+        pattern.map_or(Stated::UNSTATED, |pattern| self.stated[pattern])
+    }
 }
 
 impl AgentUsage {
@@ -388,16 +382,10 @@ impl AgentUsage {
         let Ok(path) = path_of(url.as_ref(), self.rules.dialect, &mut scratch) else {
             return Usage::new(Decision::INVALID, [Stated::NO_ACCESS; Label::ALL.len()]);
         };
-        let access = self.rules.decide_path(path);
-        let decide = |rules: &SharedRuleSet| rules.decide(path).pattern();
-        let found: Vec<Option<usize>> = self.rule_sets.iter().map(decide).collect();
-        let stated = |label: Label, source: UsageSource| {
-            let number = label as usize * UsageSource::ALL.len() + source as usize;
-            let Statements { rule_set, stated } = &self.statements[number];
-            found[*rule_set].map_or(Stated::UNSTATED, |pattern| stated[pattern])
+        let of_label = |fields: &[Statements; UsageSource::ALL.len()]| {
+            combined(fields.each_ref().map(|statements| statements.decide(path)))
         };
-        let of_label = |label| combined(UsageSource::ALL.map(|source| stated(label, source)));
-        Usage::new(access, Label::ALL.map(of_label))
+        Usage::new(self.rules.decide_path(path), self.labels.each_ref().map(of_label))
     }
 
     /// Returns the licences that hold for the agent, as written.

@@ -16,7 +16,7 @@ use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
-use portcullis_robots::policy::{Audience, UsageGroups, refusal_of_every_path, robot_named};
+use portcullis_robots::policy::{Audience, UsageGroups, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
 use portcullis_robots::url::normal_text;
 
@@ -310,13 +310,27 @@ fn contradictions(
     }
     for (source, label) in UsageSource::ALL.into_iter().flat_map(|it| Label::ALL.map(|of| (it, of)))
     {
-        let Some(&refusal) = refusal_of_every_path(&statements, source, label) else { continue };
+        let Some(refusal) = refusal_of_every_path(&statements, source, label) else { continue };
         let without_effect = statements.iter().filter(|(_, it)| {
             it.source != source && it.path.is_some() && it.of_label(label) == Preference::Yes
         });
         found.extend(without_effect.map(|(number, _)| (refusal, *number, label)));
     }
     found
+}
+
+/// Returns the first of `statements`, which hold for one agent, by which `source` says `n` about `label`
+/// for every path: no statement of that field has a path. No `y` of the other field has an effect
+/// then.
+fn refusal_of_every_path(
+    statements: &[(usize, Statement<'_>)],
+    source: UsageSource,
+    label: Label,
+) -> Option<usize> {
+    let of_source = || statements.iter().filter(|(_, it)| it.source == source);
+    let refusal = of_source().find(|(_, it)| it.of_label(label) == Preference::No);
+    let has_path = of_source().any(|(_, it)| it.path.is_some());
+    refusal.filter(|_| !has_path).map(|(number, _)| *number)
 }
 
 #[cfg(test)]

@@ -23,11 +23,11 @@ use std::cmp::Reverse;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::divided;
+use super::{AgentChain, Selection, divided};
 use crate::syntax::{Group, RobotsTxt, Statement};
 use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
-use portcullis_dialect::{Field, Label, LineNumber, PathRules, Preference, Stated};
+use portcullis_dialect::{Dialect, Field, Label, LineNumber, PathRules, Preference, Stated};
 use portcullis_engine::pattern::PatternList;
 
 /// The usage records of a file, by group.
@@ -79,7 +79,7 @@ impl<'t> UsageGroups<'t> {
     }
 
     /// Returns the file's user-agent lines, in the groups of usage records. Which groups apply to an
-    /// agent is a [`Selection::among_groups`](super::Selection::among_groups) of this file.
+    /// agent is a [`Selection::among_groups`] of this file.
     pub fn file(&self) -> &RobotsTxt<'t> {
         &self.file
     }
@@ -152,6 +152,13 @@ struct Pattern {
 }
 
 impl UsageRules {
+    /// Orders the statements of `file` that hold for `agent`.
+    pub fn of(file: &RobotsTxt<'_>, agent: Option<&AgentChain>, dialect: &Dialect) -> UsageRules {
+        let groups = UsageGroups::new(file);
+        let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
+        UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
+    }
+
     /// Orders the statements among `in_force`, which are records of `file`.
     pub fn new(file: &RobotsTxt<'_>, in_force: &[u32], paths: &PathRules) -> UsageRules {
         let mut fields = UsageSource::ALL.map(|_| FieldPatterns::default());
@@ -252,24 +259,9 @@ pub fn combined(of_fields: [Stated; SOURCES]) -> Stated {
     std::cmp::min_by_key(usage, signal, |it| (it.preference.rank(), it.line))
 }
 
-/// Returns the first of `statements`, which hold for one agent, by which `source` says `n` about `label`
-/// for every path: no statement of that field has a path. No `y` of the other field has an effect
-/// then.
-pub fn refusal_of_every_path<'s, K>(
-    statements: &'s [(K, Statement<'_>)],
-    source: UsageSource,
-    label: Label,
-) -> Option<&'s K> {
-    let of_source = || statements.iter().filter(|(_, it)| it.source == source);
-    let refusal = of_source().find(|(_, it)| it.of_label(label) == Preference::No);
-    let has_path = of_source().any(|(_, it)| it.path.is_some());
-    refusal.filter(|_| !has_path).map(|(key, _)| key)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Selection;
     use portcullis_dialect::RFC_9309;
 
     /// `tests/oracle/usage.rs` compares which records hold and which one decides.
@@ -277,10 +269,7 @@ mod tests {
     fn labels_share_their_patterns_unless_stars_compete() {
         let rules = |text: &str| {
             let text = format!("User-agent: *\n{text}");
-            let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
-            let groups = UsageGroups::new(&file);
-            let applying = Selection::among_groups(groups.file(), None, &RFC_9309).groups;
-            UsageRules::new(&file, &groups.in_force(&applying), &RFC_9309.paths)
+            UsageRules::of(&RobotsTxt::parse(text.as_bytes(), &RFC_9309, None), None, &RFC_9309)
         };
         let literal = rules(
             "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",

@@ -14,7 +14,7 @@ use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::{RuleSetBuf, StepCounts};
-use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
+use portcullis_robots::policy::{LabelRules, UsageRules};
 
 use super::Classifier;
 use super::asking::{self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts};
@@ -264,11 +264,10 @@ impl Classifier {
         let agent = &self.agents[entry / columns % self.agents.len()];
         let policy = PolicyNumber((entry / columns / self.agents.len()) as u32);
         let dialect = self.set.dialect();
-        let mut rules = self.set.policy(policy)?.with_file(|file, _| {
-            let groups = UsageGroups::new(file);
-            let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
-            UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
-        })?;
+        let mut rules = self
+            .set
+            .policy(policy)?
+            .with_file(|file, _| UsageRules::of(file, Some(agent), dialect))?;
         Ok(std::mem::take(&mut rules.labels[label as usize][source as usize]))
     }
 

@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, R
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_io::access::UnixSeconds;
 use portcullis_robots::policy::{
-    AgentChain, LabelRules, Selection, UsageGroups, UsageRules, combined, stated,
+    AgentChain, LabelRules, UsageRules, combined, stated,
 };
 use portcullis_testkit::Random;
 
@@ -110,10 +110,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
         let policy = questions.policy(set, record).unwrap();
         let extract = set.policy(policy).unwrap().extract().unwrap();
         let file = read_extract(&extract).unwrap();
-        let groups = UsageGroups::new(&file);
-        let in_force =
-            groups.in_force(&Selection::among_groups(groups.file(), agent, set.dialect()).groups);
-        let rules = UsageRules::new(&file, &in_force, &set.dialect().paths);
+        let rules = UsageRules::of(&file, Some(agent), set.dialect());
         let record = |number: &u32| &file.usage_records()[*number as usize];
         let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
         licenses.eq(asked.licenses[answer].iter().cloned())
