@@ -34,8 +34,6 @@ pub struct Dialect {
     pub paths: PathRules,
     /// The meaning of the response to GET /robots.txt.
     pub access: AccessRules,
-    /// Where the document specifies each point, for explanations.
-    pub clauses: Clauses,
 }
 
 impl Dialect {
@@ -397,21 +395,4 @@ pub struct Freshness {
     pub expires_header: bool,
     /// The most seconds that headers can set; `None` if the dialect has no ceiling.
     pub seconds_max: Option<u32>,
-}
-
-/// Where a dialect's document specifies each point, for explanations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clauses {
-    /// Which rule decides, and the default if none matches.
-    pub rules: &'static str,
-    /// Which groups apply to an agent, and the default if none does.
-    pub groups: &'static str,
-    /// The URL of robots.txt itself.
-    pub robots_txt: &'static str,
-    /// The server reports that no file is available.
-    pub unavailable: &'static str,
-    /// The server or the network fails.
-    pub unreachable: &'static str,
-    /// Which URLs a file applies to.
-    pub scope: &'static str,
 }

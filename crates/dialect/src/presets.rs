@@ -4,10 +4,10 @@
 
 use crate::decision::{PolicyState, Verdict};
 use crate::dialect::{
-    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, Clauses, ControlByte,
-    DefaultName, Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness,
-    GroupRules, IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulByte,
-    PathRules, Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
+    AccessOutcome, AccessRules, BlankLine, ByteOrderMark, CallerToken, ControlByte, DefaultName,
+    Dialect, Escapes, Field, FieldMatch, FieldSpelling, FileToken, Freshness, GroupRules,
+    IndexPage, LineRules, LongUnreachable, MissingColon, NamesAgent, NulByte, PathRules,
+    Precedence, RobotsTxtUrl, SeveralGroups, TokenAlphabet, UnrootedPattern,
 };
 use crate::limits::{GOOGLE_LINE_BYTES_MAX, REDIRECTS_MAX};
 
@@ -118,7 +118,6 @@ pub const ORIGINAL_1994: Dialect = Dialect {
             seconds_max: None,
         },
     },
-    clauses: ORIGINAL_1994_CLAUSES,
 };
 
 /// M. Koster's RFC draft 1 of 15 November 1996: adds Allow; the first match in file order decides.
@@ -134,7 +133,6 @@ pub const KOSTER_1996: Dialect = Dialect {
     },
     paths: PathRules { escapes: Escapes::Decoded, ..ORIGINAL_1994.paths },
     access: ORIGINAL_1994.access,
-    clauses: KOSTER_1996_CLAUSES,
 };
 
 /// The Internet-Draft of 2019: longest match, `*`, `$`, access results.
@@ -143,7 +141,6 @@ pub const DRAFT_2019: Dialect = Dialect {
     revision: 1,
     source: "Robots Exclusion Protocol, Internet-Draft (2019)",
     groups: GroupRules { several_default: SeveralGroups::First, ..RFC_9309.groups },
-    clauses: DRAFT_2019_CLAUSES,
     ..RFC_9309
 };
 
@@ -196,7 +193,6 @@ pub const RFC_9309: Dialect = Dialect {
             seconds_max: Some(DAY_SECONDS),
         },
     },
-    clauses: RFC_9309_CLAUSES,
 };
 
 /// Google's page on robots.txt, and the behaviour of google/robotstxt.
@@ -239,54 +235,6 @@ pub const GOOGLE: Dialect = Dialect {
         },
         ..RFC_9309.access
     },
-    clauses: GOOGLE_CLAUSES,
-};
-
-// Documents number and title their parts in different ways, so clauses are free text.
-
-const ORIGINAL_1994_CLAUSES: Clauses = Clauses {
-    rules: "A Standard for Robot Exclusion (1994): Disallow",
-    groups: "A Standard for Robot Exclusion (1994): User-agent",
-    robots_txt: "A Standard for Robot Exclusion (1994): Disallow",
-    unavailable: "A Standard for Robot Exclusion (1994): the method",
-    unreachable: "not settled by the 1994 text: a temporary failure defers the visit",
-    scope: "A Standard for Robot Exclusion (1994): the method",
-};
-
-const KOSTER_1996_CLAUSES: Clauses = Clauses {
-    rules: "Koster 1996, section 3.2.2: the first rule that matches decides; if none does, access is allowed",
-    groups: "Koster 1996, section 3.2.1: the record that names the robot, else that of *, else no limit",
-    robots_txt: "Koster 1996, section 3.2.2",
-    unavailable: "Koster 1996, section 3.1: what the server's answer means",
-    unreachable: "Koster 1996, section 3.1: a temporary failure defers the visit",
-    scope: "Koster 1996, section 3.1: /robots.txt of the server",
-};
-
-const DRAFT_2019_CLAUSES: Clauses = Clauses {
-    rules: "Internet-Draft of 2019, The Allow and Disallow lines: the most octets decide; if none matches, allowed",
-    groups: "Internet-Draft of 2019, The User-agent line: all groups that name the crawler, else the first of *",
-    robots_txt: "Internet-Draft of 2019, The Allow and Disallow lines: /robots.txt is implicitly allowed",
-    unavailable: "Internet-Draft of 2019, Unavailable status",
-    unreachable: "Internet-Draft of 2019, Unreachable status",
-    scope: "Internet-Draft of 2019, Access method",
-};
-
-const RFC_9309_CLAUSES: Clauses = Clauses {
-    rules: "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
-    groups: "RFC 9309, section 2.2.1: all groups that name the crawler, else those of *, else no rules apply",
-    robots_txt: "RFC 9309, section 2.2.2: /robots.txt is implicitly allowed",
-    unavailable: "RFC 9309, section 2.3.1.3: unavailable status codes",
-    unreachable: "RFC 9309, section 2.3.1.4: unreachable status codes",
-    scope: "RFC 9309, section 2.3: access method",
-};
-
-const GOOGLE_CLAUSES: Clauses = Clauses {
-    rules: "Google on robots.txt, Order of precedence for rules",
-    groups: "Google on robots.txt, Order of precedence for user agents",
-    robots_txt: "Google on robots.txt, Order of precedence for rules",
-    unavailable: "Google on robots.txt, Handling of errors and HTTP status codes",
-    unreachable: "Google on robots.txt, Handling of errors and HTTP status codes",
-    scope: "Google on robots.txt, File location and range of validity",
 };
 
 #[cfg(test)]

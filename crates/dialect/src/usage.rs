@@ -19,10 +19,6 @@ use crate::words;
 /// The vocabulary that [`Label`] follows.
 pub const VOCABULARY: &str = "draft-ietf-aipref-vocab-08";
 
-/// Where preferences are attached to paths and groups, for explanations.
-pub const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
-     draft-ietf-aipref-vocab-08: combined, n goes before y";
-
 words! {
     /// A use that a preference is about.
     pub enum Label {

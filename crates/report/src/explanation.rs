@@ -8,8 +8,10 @@ use std::io::{self, Write};
 
 use super::explanation_json::Facts;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
+use portcullis_dialect::dialect::{
+    DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
+};
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplanation};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::Explained;
@@ -25,21 +27,73 @@ use portcullis_text::visible::{cut_to_show, visible};
 /// assert!(clause(&RFC_9309, Reason::Rule).starts_with("RFC 9309, section 2.2.2"));
 /// ```
 pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
-    let clauses = &dialect.clauses;
+    let [rules, groups, robots_txt, unavailable, unreachable, scope] = clauses(dialect);
     match reason {
-        Reason::Rule | Reason::NoRule => clauses.rules,
-        Reason::NoGroup | Reason::NoRules => clauses.groups,
-        Reason::RobotsTxt => clauses.robots_txt,
-        Reason::Unavailable => clauses.unavailable,
-        Reason::Unreachable | Reason::Deferred => clauses.unreachable,
-        Reason::NoPolicy => clauses.scope,
-        Reason::NoAgent => clauses.groups,
+        Reason::Rule | Reason::NoRule => rules,
+        Reason::NoGroup | Reason::NoRules | Reason::NoAgent => groups,
+        Reason::RobotsTxt => robots_txt,
+        Reason::Unavailable => unavailable,
+        Reason::Unreachable | Reason::Deferred => unreachable,
+        Reason::NoPolicy => scope,
         Reason::Expired | Reason::NotYet | Reason::BeforeFirst | Reason::NoTime => {
             "RFC 9309, section 2.4: caching"
         }
         Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
     }
 }
+
+/// Returns where the document of a dialect specifies, in this order: which rule decides, which groups
+/// apply, the URL of robots.txt, servers without a file, servers that fail, and which URLs a file applies
+/// to. Documents number and title their parts in different ways, so clauses are free text.
+fn clauses(dialect: &Dialect) -> [&'static str; 6] {
+    match *dialect {
+        ORIGINAL_1994 => [
+            "A Standard for Robot Exclusion (1994): Disallow",
+            "A Standard for Robot Exclusion (1994): User-agent",
+            "A Standard for Robot Exclusion (1994): Disallow",
+            "A Standard for Robot Exclusion (1994): the method",
+            "not settled by the 1994 text: a temporary failure defers the visit",
+            "A Standard for Robot Exclusion (1994): the method",
+        ],
+        KOSTER_1996 => [
+            "Koster 1996, section 3.2.2: the first rule that matches decides; if none does, access is allowed",
+            "Koster 1996, section 3.2.1: the record that names the robot, else that of *, else no limit",
+            "Koster 1996, section 3.2.2",
+            "Koster 1996, section 3.1: what the server's answer means",
+            "Koster 1996, section 3.1: a temporary failure defers the visit",
+            "Koster 1996, section 3.1: /robots.txt of the server",
+        ],
+        DRAFT_2019 => [
+            "Internet-Draft of 2019, The Allow and Disallow lines: the most octets decide; if none matches, allowed",
+            "Internet-Draft of 2019, The User-agent line: all groups that name the crawler, else the first of *",
+            "Internet-Draft of 2019, The Allow and Disallow lines: /robots.txt is implicitly allowed",
+            "Internet-Draft of 2019, Unavailable status",
+            "Internet-Draft of 2019, Unreachable status",
+            "Internet-Draft of 2019, Access method",
+        ],
+        RFC_9309 => [
+            "RFC 9309, section 2.2.2: the most octets decide; if none matches, allowed",
+            "RFC 9309, section 2.2.1: all groups that name the crawler, else those of *, else no rules apply",
+            "RFC 9309, section 2.2.2: /robots.txt is implicitly allowed",
+            "RFC 9309, section 2.3.1.3: unavailable status codes",
+            "RFC 9309, section 2.3.1.4: unreachable status codes",
+            "RFC 9309, section 2.3: access method",
+        ],
+        GOOGLE => [
+            "Google on robots.txt, Order of precedence for rules",
+            "Google on robots.txt, Order of precedence for user agents",
+            "Google on robots.txt, Order of precedence for rules",
+            "Google on robots.txt, Handling of errors and HTTP status codes",
+            "Google on robots.txt, Handling of errors and HTTP status codes",
+            "Google on robots.txt, File location and range of validity",
+        ],
+        _ => [dialect.source; 6],
+    }
+}
+
+/// Where preferences are attached to paths and groups, for explanations.
+pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
+     draft-ietf-aipref-vocab-08: combined, n goes before y";
 
 /// Writes the reasons for `decision` for `agent`, then the reasons for the preference about each
 /// requested label.

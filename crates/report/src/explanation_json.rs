@@ -40,7 +40,7 @@ use serde::Serialize;
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::usage::{Label, Preference, USAGE_CLAUSE};
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::access::KnownOutage;
 use portcullis_robots::policy::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, UsageExplanation,
@@ -49,6 +49,7 @@ use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_set::batch::{Explained, FullDecision};
 
 use super::clause;
+use super::explanation::USAGE_CLAUSE;
 use super::json_lines::{Line, Text, UsageObject, write_object};
 
 /// The facts beyond the decision.
