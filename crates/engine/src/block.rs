@@ -31,12 +31,12 @@ use zerocopy::IntoBytes;
 
 use crate::automaton::Cache;
 use crate::bytes::Line;
-use crate::filter::head::{Open, first_probe};
+use crate::filter::head::Open;
 use crate::limits::Settings;
 use crate::outcome::{OPAQUE, Outcome};
 use crate::ruleset::RuleSet;
 use crate::strategy::{Question, StepCounts};
-use crate::vectors::{Kernels, Kind, Work, prefetch};
+use crate::vectors::{FOUR, Kernels, Kind, Work, prefetch};
 
 /// Where an answer comes from: a rule set, or the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Work for Ask<'_> {
 
     #[inline(always)]
     fn with(mut self, kind: impl Kind) {
-        let open = self.probe();
+        let open = self.probe(kind);
         self.answer_open(open, kind);
     }
 }
@@ -175,29 +175,35 @@ impl Work for Ask<'_> {
 impl Ask<'_> {
     /// Takes step 1 of all questions, and returns how many it leaves open.
     #[inline(always)]
-    fn probe(&mut self) -> usize {
+    fn probe(&mut self, kind: impl Kernels) -> usize {
         let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
         let BlockMemory { outcomes, open: questions, counts, .. } = &mut *self.memory;
-        if questions.len() < starts.len() {
-            questions.resize(starts.len(), OpenQuestion::default());
+        if questions.len() < starts.len() + FOUR {
+            questions.resize(starts.len() + FOUR, OpenQuestion::default());
         }
         let has_filter = settings.limits.candidates_tried_max.is_some();
-        let (mut number, mut length, mut constant) = (0, 0, 0);
-        for (path, starts) in paths.iter().zip(starts.chunks_exact(columns.max(1))) {
-            for &Start(start) in starts {
+        let mut length = 0;
+        for first in (0..starts.len()).step_by(FOUR) {
+            let (starts, paths) = four_of(starts, paths, first, columns);
+            let (otherwise, open) = kind.first_probes(lines, &starts, &paths);
+            let room = questions[length..].first_chunk_mut();
+            let room: &mut [OpenQuestion; FOUR] = room.expect("room for four more");
+            let (mut answers, mut left) = ([Outcome::LOST; FOUR], 0);
+            for place in 0..FOUR {
                 // Lists have opaque starts at random, so there is no branch for them.
-                let is_opaque = start & OPAQUE != 0;
-                let at = if is_opaque { 0 } else { start as usize };
-                let (otherwise, open) = first_probe(lines, at, path);
-                let open = if has_filter { open } else { Open::ALL };
-                outcomes[number] = if is_opaque { Outcome(start) } else { otherwise };
-                constant += u64::from(is_opaque);
-                questions[length] = OpenQuestion { number: number as u32, open };
-                length += usize::from(open.any() & !is_opaque);
-                number += 1;
+                let is_opaque = starts[place] & OPAQUE != 0;
+                let open = if has_filter { open[place] } else { Open::ALL };
+                answers[place] = if is_opaque { Outcome(starts[place]) } else { otherwise[place] };
+                room[left % FOUR] = OpenQuestion { number: (first + place) as u32, open };
+                left += usize::from(open.any() & !is_opaque);
+            }
+            length += left;
+            match outcomes[first..].first_chunk_mut() {
+                Some(four) => *four = answers,
+                None => outcomes[first..].iter_mut().zip(answers).for_each(|(to, it)| *to = it),
             }
         }
-        counts.constant += constant;
+        counts.constant += starts.iter().filter(|start| start.0 & OPAQUE != 0).count() as u64;
         length
     }
 
@@ -216,4 +222,23 @@ impl Ask<'_> {
             outcomes[number] = question.rest(open, kind, counts, automaton);
         }
     }
+}
+
+/// Returns four starts and their paths; opaque starts and empty paths behind the last one.
+#[inline(always)]
+fn four_of<'p>(
+    starts: &[Start],
+    paths: &[&'p [u8]],
+    first: usize,
+    columns: usize,
+) -> ([u32; FOUR], [&'p [u8]; FOUR]) {
+    if columns == 1
+        && let Some(starts) = starts[first..].first_chunk::<FOUR>()
+        && let Some(paths) = paths[first..].first_chunk()
+    {
+        return (starts.map(Start::word), *paths);
+    }
+    let start = |place| starts.get(first + place).copied().map_or(OPAQUE, Start::word);
+    let path = |place| paths.get((first + place) / columns).copied().unwrap_or_default();
+    (std::array::from_fn(start), std::array::from_fn(path))
 }

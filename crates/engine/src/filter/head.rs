@@ -75,28 +75,41 @@ impl Head {
 
 /// What step 1 leaves open about a path, a bit for each question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Open(u8);
+pub(crate) struct Open(pub(crate) u8);
 
 impl Open {
+    /// Whether the path may begin with a prefix.
+    pub(crate) const PREFIXES: Open = Open(1);
+    /// Whether the path has to be searched for literals.
+    pub(crate) const LITERALS: Open = Open(1 << 1);
     /// Everything: the prefilter is off, or cannot decide the path.
     pub(crate) const ALL: Open = Open(1 << 2);
 
     /// Returns whether the path may begin with a prefix.
     #[inline(always)]
     pub(crate) fn prefixes(self) -> bool {
-        self.0 & 1 != 0
+        self.0 & Open::PREFIXES.0 != 0
     }
 
     /// Returns whether the path has to be searched for literals.
     #[inline(always)]
     pub(crate) fn literals(self) -> bool {
-        self.0 & 2 != 0
+        self.0 & Open::LITERALS.0 != 0
     }
 
     /// Returns whether anything is open.
     #[inline(always)]
     pub(crate) fn any(self) -> bool {
         self.0 != 0
+    }
+}
+
+/// Returns the first bytes of a path, padded with zeros.
+#[inline(always)]
+pub(crate) fn beginning(path: &[u8]) -> u64 {
+    match path.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => first_bytes(path) as u64,
     }
 }
 
@@ -113,10 +126,7 @@ fn probe(lines: &[Line], at: usize, path: &[u8]) -> Option<(Outcome, Open)> {
     let words = lines.get(at..at + head.first_lines.get() as usize)?.as_flattened();
     let (filter, mask) = (words.get(HEAD_WORDS..)?, u64::from(head.first_mask.get()));
     let otherwise = Outcome(head.otherwise.get());
-    let start = match path.first_chunk() {
-        Some(chunk) => u64::from_le_bytes(*chunk),
-        None => first_bytes(path) as u64,
-    };
+    let start = beginning(path);
     if start as u8 != b'/' || !otherwise.is_valid() {
         return None;
     }

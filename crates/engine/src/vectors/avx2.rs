@@ -7,11 +7,13 @@ use std::arch::x86_64::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, Line, first_bytes, short_chunk};
+use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, first_bytes, short_chunk};
 use crate::filter::bloom::{FACTOR, HIGH_FACTOR, SHIFTS, half_masks};
+use crate::filter::head::{HEAD_WORDS, Open, beginning};
+use crate::outcome::{OPAQUE, Outcome};
 
-use super::Work;
-use super::portable::{POSITIONS, WINDOW, valid_positions};
+use super::portable::{self, POSITIONS, WINDOW, valid_positions};
+use super::{FOUR, Work};
 
 /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,24 @@ impl Avx2 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run<W: Work>(avx2: Avx2, work: W) -> W::Output {
     work.with(avx2)
+}
+
+/// The most lines for which the arithmetic of [`first_probes`] cannot overflow.
+const LINES_MAX: usize = 1 << 28;
+
+/// See [`portable::first_probes`].
+#[inline(always)]
+pub(super) fn first_probes(
+    _: Avx2,
+    lines: &[Line],
+    starts: &[u32; FOUR],
+    paths: &[&[u8]; FOUR],
+) -> ([Outcome; FOUR], [Open; FOUR]) {
+    match lines.len() {
+        // SAFETY: the target features are the only requirement, and the proof is given.
+        1..=LINES_MAX => unsafe { first_probes_at_once(lines, starts, paths) },
+        _ => portable::first_probes(lines, starts, paths),
+    }
 }
 
 /// See [`portable::positions`].
@@ -192,4 +212,63 @@ fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
     let high =
         _mm256_and_si256(all((bytes >> 64) as u64), four([4, 5, 6, 7].map(|it| high_masks[it])));
     has(low(0)) | has(_mm256_xor_si256(low(4), times(high, HIGH_FACTOR))) << 4
+}
+
+/// The base-2 logarithm of the words of a line.
+const LINE_SHIFT: i32 = LINE_WORDS.ilog2() as i32;
+
+/// See [`first_probes`]; there are lines.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn first_probes_at_once(
+    lines: &[Line],
+    starts: &[u32; FOUR],
+    paths: &[&[u8]; FOUR],
+) -> ([Outcome; FOUR], [Open; FOUR]) {
+    let (count, starts) = (all(lines.len() as u64), four(starts.map(u64::from)));
+    let bytes = four(paths.map(beginning));
+    let low = |numbers, mask| _mm256_and_si256(numbers, all(mask));
+    let begins = _mm256_cmpeq_epi64(low(bytes, 0xff), all(b'/'.into()));
+    let is_within = _mm256_cmpgt_epi64(count, starts);
+    let places = _mm256_slli_epi64::<LINE_SHIFT>(starts);
+    let word = |within, places| {
+        // SAFETY: the mask limits the load to words of `lines`.
+        unsafe {
+            let none = _mm256_setzero_si256();
+            _mm256_mask_i64gather_epi64::<8>(none, lines.as_ptr().cast(), places, within)
+        }
+    };
+    let outcomes = word(is_within, places);
+    let levels = word(is_within, _mm256_add_epi64(places, all(1)));
+    let otherwise = low(outcomes, u32::MAX.into());
+    let first_lines = _mm256_srli_epi64::<32>(levels);
+    let is_empty = _mm256_cmpeq_epi64(first_lines, _mm256_setzero_si256());
+    let is_cut = _mm256_cmpgt_epi64(_mm256_add_epi64(starts, first_lines), count);
+    let is_whole = _mm256_andnot_si256(_mm256_or_si256(is_empty, is_cut), is_within);
+    // Neither 1 nor opaque.
+    let is_valid = _mm256_andnot_si256(
+        _mm256_cmpeq_epi64(otherwise, all(1)),
+        _mm256_cmpgt_epi64(all(OPAQUE.into()), otherwise),
+    );
+
+    let bytes = _mm256_srli_epi64::<8>(bytes);
+    let hashes = hashes_of(_mm256_and_si256(bytes, _mm256_srli_epi64::<32>(outcomes)));
+    let head = all(HEAD_WORDS as u64);
+    let words = _mm256_slli_epi64::<LINE_SHIFT>(first_lines);
+    let words = _mm256_add_epi64(words_of(hashes, _mm256_sub_epi64(words, head)), head);
+    // Within the first lines: the high half of a product of a number below 2^32 and the count of
+    // words is below the count.
+    let found = word(is_whole, _mm256_add_epi64(places, words));
+    let is_decided = _mm256_and_si256(_mm256_and_si256(begins, is_whole), is_valid);
+    let has_no_literals = _mm256_cmpeq_epi64(low(levels, 0xff00), _mm256_setzero_si256());
+    let open = _mm256_or_si256(
+        low(has_bits(found, hashes), Open::PREFIXES.0.into()),
+        _mm256_andnot_si256(has_no_literals, all(Open::LITERALS.0.into())),
+    );
+    let open = _mm256_blendv_epi8(all(Open::ALL.0.into()), open, is_decided);
+    let words = |numbers: __m256i| {
+        // SAFETY: both types are four words of eight bytes.
+        unsafe { std::mem::transmute::<__m256i, [u64; FOUR]>(numbers) }
+    };
+    (words(otherwise).map(|word| Outcome(word as u32)), words(open).map(|word| Open(word as u8)))
 }

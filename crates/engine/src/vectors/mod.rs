@@ -21,6 +21,8 @@ mod tests;
 use zerocopy::little_endian::U64;
 
 use crate::bytes::Line;
+use crate::filter::head::Open;
+use crate::outcome::Outcome;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub use absent::Avx2;
@@ -28,6 +30,9 @@ pub use absent::Avx2;
 pub use avx2::Avx2;
 
 pub(crate) use portable::WINDOW;
+
+/// Paths that are probed together.
+pub(crate) const FOUR: usize = 4;
 
 /// A kind of vector instructions.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
@@ -67,6 +72,21 @@ pub trait Work {
 
 /// The kernels of a [prefilter](crate::filter), with the vectors of a kind.
 pub(crate) trait Kernels: Kind {
+    /// See [`portable::first_probes`].
+    #[inline(always)]
+    fn first_probes(
+        self,
+        lines: &[Line],
+        starts: &[u32; FOUR],
+        paths: &[&[u8]; FOUR],
+    ) -> ([Outcome; FOUR], [Open; FOUR]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(kind) = self.avx2() {
+            return avx2::first_probes(kind, lines, starts, paths);
+        }
+        portable::first_probes(lines, starts, paths)
+    }
+
     /// See [`portable::positions`].
     #[inline(always)]
     fn positions(self, line: &Line, rest: &[u8]) -> u64 {

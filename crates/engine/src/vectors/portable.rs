@@ -6,6 +6,23 @@ use zerocopy::little_endian::U64;
 
 use crate::bytes::{CHUNK_BYTES, Line, bits, first_bytes, short_chunk};
 use crate::filter::bloom::{cut, has};
+use crate::filter::head::{Open, first_probe};
+use crate::outcome::Outcome;
+
+use super::FOUR;
+
+/// Takes [step 1](first_probe) for four paths, each by the prefilter at its line of `starts`. The outcomes
+/// of paths that are left open have no meaning.
+#[inline(always)]
+pub(super) fn first_probes(
+    lines: &[Line],
+    starts: &[u32; FOUR],
+    paths: &[&[u8]; FOUR],
+) -> ([Outcome; FOUR], [Open; FOUR]) {
+    let probe = |place: usize| first_probe(lines, starts[place] as usize, paths[place]);
+    let probed: [_; FOUR] = std::array::from_fn(probe);
+    (probed.map(|(outcome, _)| outcome), probed.map(|(_, open)| open))
+}
 
 /// Returns those of `levels` at which a Bloom filter may have the start of `text`; `None` if it has
 /// no words.
