@@ -216,10 +216,14 @@ impl Ask<'_> {
             let number = number as usize;
             let (Start(start), limits) = (starts[number], &settings.limits);
             let path = paths[if columns == 1 { number } else { number / columns }];
-            let lines = lines.get(start as usize..).unwrap_or_default();
+            let Some(lines) = lines.get(start as usize..) else {
+                outcomes[number] = Outcome::LOST;
+                continue;
+            };
             let automaton = |rules: RuleSet<'_>| cache.decide(start, rules, path, limits);
             let question = Question { lines, path, limits };
-            outcomes[number] = question.rest(open, kind, counts, automaton);
+            let outcome = &mut outcomes[number];
+            *outcome = question.rest(open, *outcome, kind, counts, automaton);
         }
     }
 }

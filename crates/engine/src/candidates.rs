@@ -12,8 +12,8 @@ use crate::ruleset::RuleSet;
 use crate::vectors::Kernels;
 
 /// Matches `path` against the patterns that require a string of it, and returns the outcome of the
-/// best. `None` if that takes more than `left` entries of the index; the entries read are subtracted
-/// from `left`, and a long pattern or path counts as several.
+/// best, or that there is none. `None` if that takes more than `left` entries of the index; the entries
+/// read are subtracted from `left`, and a long pattern or path counts as several.
 #[inline(always)]
 pub(crate) fn try_candidates(
     lines: &[Line],
@@ -21,7 +21,7 @@ pub(crate) fn try_candidates(
     open: Open,
     left: &mut usize,
     kernels: impl Kernels,
-) -> Option<Outcome> {
+) -> Option<Option<Outcome>> {
     let head = Head::of(lines)?;
     let (filter, _) = head.filter(lines)?;
     let mut candidates = Candidates { lines, path, left, best: None };
@@ -35,8 +35,7 @@ pub(crate) fn try_candidates(
             candidates.try_levels(filter, text, head.literal_levels, kernels)?;
         }
     }
-    let outcome = candidates.best.map_or(Outcome(head.otherwise.get()), |(_, outcome)| outcome);
-    outcome.is_valid().then_some(outcome)
+    Some(candidates.best.map(|(_, outcome)| outcome))
 }
 
 /// The candidates of one path.

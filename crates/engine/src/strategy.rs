@@ -86,15 +86,17 @@ impl Question<'_> {
         let (otherwise, open) = first_probe(self.lines, 0, self.path);
         match self.limits.candidates_tried_max {
             Some(_) if !open.any() => otherwise,
-            _ => self.rest(open, kind, &mut StepCounts::default(), automaton),
+            _ => self.rest(open, otherwise, kind, &mut StepCounts::default(), automaton),
         }
     }
 
-    /// Answers what step 1 left open, by the other steps.
+    /// Answers what step 1 left open, by the other steps. It is `otherwise` if the path has nothing that a
+    /// pattern requires.
     #[inline(always)]
     pub(crate) fn rest(
         self,
         open: Open,
+        otherwise: Outcome,
         kind: impl Kernels,
         counts: &mut StepCounts,
         automaton: impl FnOnce(RuleSet<'_>) -> Outcome,
@@ -103,10 +105,12 @@ impl Question<'_> {
         if let (Some(entries_max), true) = (limits.candidates_tried_max, open != Open::ALL) {
             let mut left = entries_max;
             let tried = try_candidates(lines, path, open, &mut left, kind);
-            counts.entries += (entries_max - left) as u64;
-            if let Some(outcome) = tried {
-                counts.candidates += u64::from(left < entries_max);
-                return outcome;
+            if left < entries_max {
+                counts.entries += (entries_max - left) as u64;
+                counts.candidates += u64::from(tried.is_some());
+            }
+            if let Some(best) = tried {
+                return best.unwrap_or(otherwise);
             }
         }
         counts.automata += 1;

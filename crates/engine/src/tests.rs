@@ -70,7 +70,10 @@ impl VectorWork for Filter<'_> {
         match first_probe(rules.lines(), 0, path) {
             (_, Open::ALL) => None,
             (otherwise, open) if !open.any() => Some(otherwise),
-            (_, open) => try_candidates(rules.lines(), path, open, &mut entries_max, probe),
+            (otherwise, open) => {
+                let best = try_candidates(rules.lines(), path, open, &mut entries_max, probe)?;
+                Some(best.unwrap_or(otherwise))
+            }
         }
     }
 }

@@ -114,10 +114,9 @@ impl Counts {
         self.records += urls.len() as u64;
         self.bytes += bytes;
         for (place, agent) in self.agents.iter_mut().enumerate() {
-            let mut answer = place;
-            while let Some(decision) = decisions.get(answer) {
-                agent.add(decision);
-                answer += agents;
+            match agents {
+                1 => decisions.iter().for_each(|decision| agent.add(decision)),
+                _ => decisions.iter().skip(place).step_by(agents).for_each(|it| agent.add(it)),
             }
         }
         if self.rare() != rare {

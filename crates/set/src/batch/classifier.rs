@@ -346,16 +346,13 @@ impl Classifier {
     ///
     /// # Panics
     ///
-    /// If the numbers of paths and policies differ, or there is no such policy.
+    /// If the numbers of paths and policies differ. The caller has found the policies in the set.
     pub(super) fn decide(
         &self,
         policies: &[u32],
         paths: &[&[u8]],
         block: &mut BlockAnswers,
     ) -> Result<(), Damage> {
-        let count = self.set.policy_count();
-        let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
-        assert!(policies.iter().all(is_there), "there is no such policy");
         let table = self.table(&self.starts, self.agents.len());
         let questions = Questions { policies, paths };
         self.decide_by(table, questions, block, |unresolved| {

@@ -239,6 +239,9 @@ impl Session {
     /// If the numbers of paths and policies differ, or there is no such policy.
     pub fn decide(&mut self, policies: &[u32], paths: &[&[u8]]) -> Result<&[Decision], Damage> {
         let Session { classifier, block, usage, .. } = self;
+        let count = classifier.set.policy_count();
+        let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
+        assert!(policies.iter().all(is_there), "there is no such policy");
         self.blank = 0;
         self.policies.clear();
         self.policies.extend_from_slice(policies);

@@ -149,18 +149,23 @@ impl CheckedBlocks {
 
     #[inline(never)]
     fn has_many(&self, first: u64, last: u64) -> bool {
-        self.count(first, last) == last + 1 - first
+        self.words(first, last).all(|(word, mask)| word & mask == mask)
     }
 
     /// Returns how many of the blocks from `first` to `last` have been compared.
     pub(super) fn count(&self, first: u64, last: u64) -> u64 {
-        let words = self.words.get((first / 64) as usize..=(last / 64) as usize);
-        let counts = words.unwrap_or_default().iter().zip(first / 64..).map(|(word, number)| {
+        self.words(first, last).map(|(word, mask)| u64::from((word & mask).count_ones())).sum()
+    }
+
+    /// Returns the words of the blocks from `first` to `last`, with a mask of these; zeros behind the end
+    /// of the file.
+    fn words(&self, first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
+        (first / 64..=last / 64).map(move |number| {
             let (first, last) = (first.max(number * 64), last.min(number * 64 + 63));
             let mask = (u64::MAX << (first % 64)) & (u64::MAX >> (63 - last % 64));
-            u64::from((word.load(Ordering::Relaxed) & mask).count_ones())
-        });
-        counts.sum()
+            let word = self.words.get(number as usize);
+            (word.map_or(0, |word| word.load(Ordering::Relaxed)), mask)
+        })
     }
 
     fn add(&self, block: u64) {

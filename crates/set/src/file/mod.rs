@@ -187,14 +187,14 @@ impl SetFile {
         if last - first >= BLOCKS_SCANNED_MAX {
             return Ok(false);
         }
-        let others = last + 1 - first - self.checked.count(first, last);
-        if others * 2 > last + 1 - first {
-            return Ok(false);
+        if self.checked.has_all(first, last) {
+            return Ok(true);
         }
-        if others > 0 {
+        let is_read = self.checked.count(first, last) * 2 > last - first;
+        if is_read {
             self.blocks().check(first, last)?;
         }
-        Ok(true)
+        Ok(is_read)
     }
 
     /// Returns `count` items of a section that is an array, from index `first`. They are read in
