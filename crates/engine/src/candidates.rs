@@ -30,8 +30,7 @@ pub(crate) fn try_candidates(
         candidates.try_levels(filter, text, head.prefix_levels, kernels)?;
     }
     if open.literals() {
-        for position in teddy::positions(head.pairs(lines)?, path, kernels) {
-            let text = path.get(position..).unwrap_or_default();
+        for text in teddy::rests(head.pairs(lines)?, path, kernels) {
             candidates.try_levels(filter, text, head.literal_levels, kernels)?;
         }
     }

@@ -145,40 +145,39 @@ pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
     })
 }
 
-/// Iterates over the positions of `path` where a pair of a line may occur. Some are behind its end.
+/// Iterates over the rests of `path` that begin where a pair of a line may occur. Some are empty.
 #[inline(always)]
-pub(crate) fn positions<'l, 'p, K: Kernels>(
+pub(crate) fn rests<'l, 'p, K: Kernels>(
     line: &'l Line,
     path: &'p [u8],
     kind: K,
-) -> Positions<'l, 'p, K> {
-    Positions { line, path, kind, next: 0, start: 0, found: 0 }
+) -> Rests<'l, 'p, K> {
+    Rests { line, kind, window: &[], next: Some(path), found: 0 }
 }
 
-/// See [`positions`].
-pub(crate) struct Positions<'l, 'p, K> {
+/// See [`rests`].
+pub(crate) struct Rests<'l, 'p, K> {
     line: &'l Line,
-    path: &'p [u8],
     kind: K,
-    /// Where the next window begins, and this one.
-    next: usize,
-    start: usize,
+    /// The path from this window on, and from the next one.
+    window: &'p [u8],
+    next: Option<&'p [u8]>,
     /// The positions that are left of this window.
     found: u64,
 }
 
-impl<K: Kernels> Iterator for Positions<'_, '_, K> {
-    type Item = usize;
+impl<'p, K: Kernels> Iterator for Rests<'_, 'p, K> {
+    type Item = &'p [u8];
 
     #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Option<&'p [u8]> {
         while self.found == 0 {
-            let rest = self.path.get(self.next..)?;
-            self.found = self.kind.positions(self.line, rest);
-            (self.start, self.next) = (self.next, self.next + WINDOW);
+            self.window = self.next?;
+            self.next = self.window.get(WINDOW..);
+            self.found = self.kind.positions(self.line, self.window);
         }
-        let position = self.start + self.found.trailing_zeros() as usize;
+        let position = self.found.trailing_zeros() as usize;
         self.found &= self.found - 1;
-        Some(position)
+        Some(self.window.get(position..).unwrap_or_default())
     }
 }

@@ -53,8 +53,8 @@ impl Work for Positions<'_> {
     type Output = BTreeSet<usize>;
 
     fn with(self, kind: impl Kind) -> BTreeSet<usize> {
-        let positions = teddy::positions(self.line, self.path, kind);
-        positions.filter(|&position| position < self.path.len()).collect()
+        let rests = teddy::rests(self.line, self.path, kind).filter(|rest| !rest.is_empty());
+        rests.map(|rest| self.path.len() - rest.len()).collect()
     }
 }
 
