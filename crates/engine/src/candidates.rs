@@ -56,15 +56,20 @@ impl Candidates<'_> {
         levels: u8,
         kernels: impl Kernels,
     ) -> Option<()> {
-        for level in bits(kernels.levels_of(filter, text, levels)?.into()) {
-            self.try_all(bloom::cut(first_bytes(text), level))?;
+        match kernels.levels_of(filter, text, levels)? {
+            0 => Some(()),
+            found => self.try_found(text, found),
         }
-        Some(())
+    }
+
+    #[inline(never)]
+    fn try_found(&mut self, text: &[u8], levels: u8) -> Option<()> {
+        let bytes = first_bytes(text);
+        bits(levels.into()).try_for_each(|level| self.try_all(bloom::cut(bytes, level)))
     }
 
     /// Tries the patterns that require `string`; `None` if its bucket has more entries than are
     /// left, or there is no index.
-    #[inline(never)]
     fn try_all(&mut self, string: u64) -> Option<()> {
         let rules = RuleSet::view(self.lines)?;
         let head = rules.filter.head;
