@@ -10,7 +10,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::input::Terminator;
 use portcullis_io::kind::FileKind;
-use portcullis_lint::analysis::{AnalysisLimits, FileComparison, robots_named};
+use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
 use portcullis_report::difference::files::{self, Answer, Compared};
 use portcullis_report::difference::urls::{self, UrlCounts, UrlForm};
 use portcullis_report::difference::{self, Form, origins};
@@ -339,7 +339,9 @@ impl Diff<'_> {
         // The first agent with an unknown answer.
         let mut limited = None;
         let files = [&old, &new];
-        let mut comparison = FileComparison::new(files, dialect, &AnalysisLimits::default());
+        let sides = files.map(|file| Grouped::new(file, dialect));
+        let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+        let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
         for robot in agents.iter().map(Some).chain(unnamed) {
             let found = comparison.robot(robot);
             let agent = robot.map_or(UNNAMED, AgentChain::name);
@@ -347,7 +349,7 @@ impl Diff<'_> {
             let mut bytes = Vec::new();
             files::write(&compared, self.lines(), &mut bytes);
             output.write(&bytes)?;
-            let answer = Answer::of(&found.equivalence);
+            let answer = Answer::of(&found.differences);
             answers[answer as usize] += 1;
             if answer == Answer::Unknown {
                 limited.get_or_insert_with(|| agent.to_owned());

@@ -5,19 +5,16 @@
 //! limits of the analysis, there is no proof and the edit is not applied. Many edits are proved
 //! together; if that fails, each half is tried.
 
-use std::array;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::iter;
 
 use bstr::ByteSlice as _;
-use hashbrown::HashSet;
 
 use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
-use crate::analysis::{
-    AnalysisLimits, Bound, Budget, Contents, Example, Grouped, Rules, difference, key, numbers,
-};
+use crate::analysis::{AnalysisLimits, Bound, Budget, FileComparison, Grouped};
 use crate::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_engine::bytes::seeded_hash;
@@ -65,21 +62,17 @@ pub struct Fixed {
 /// assert_eq!(fixed.text, b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisalow: /c\n");
 /// ```
 pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
-    let dialects = &config.dialects;
     let parse = |dialect: &&'static Dialect| RobotsTxt::parse(text, dialect, config.bytes_max);
-    let files: Vec<RobotsTxt<'_>> = dialects.iter().map(parse).collect();
-    let readings = files.iter().zip(dialects).map(|(file, dialect)| Grouped::new(file, dialect));
-    let prover = Prover::new(readings.collect(), config);
+    let files: Vec<RobotsTxt<'_>> = config.dialects.iter().map(parse).collect();
     let candidates = candidates(&report.diagnostics);
-    let mut work = Work { text, candidates: &candidates, prover, proofs: 0, left: Vec::new() };
     let mut accepted = Vec::new();
-    work.settle(0, candidates.len(), &mut accepted);
-    let text = apply(text, accepted.iter().flat_map(|&index| candidates[index].edits));
-    let mut fixed: Vec<usize> =
-        accepted.iter().flat_map(|&index| candidates[index].diagnostics.clone()).collect();
+    let mut prover = Prover::new(text, &files, config);
+    prover.settle(&candidates, &mut accepted);
+    let mut left = prover.left;
+    left.sort_by_key(|&(diagnostic, _)| diagnostic);
+    let mut fixed: Vec<usize> = accepted.iter().flat_map(|it| it.diagnostics.clone()).collect();
     fixed.sort_unstable();
-    work.left.sort_by_key(|&(diagnostic, _)| diagnostic);
-    Fixed { text, fixed, left: work.left }
+    Fixed { text: apply(text, accepted.iter().flat_map(|it| it.edits)), fixed, left }
 }
 
 /// Edits that are applied together, and the diagnostics that propose them.
@@ -115,44 +108,160 @@ fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
     before.is_some_and(|(_, &(end, _))| end > edit.span.start)
 }
 
-struct Work<'w, 't> {
+/// The original file, with which edited files are compared.
+struct Prover<'t> {
     text: &'t [u8],
-    candidates: &'w [Candidate<'w>],
-    prover: Prover<'t>,
+    bytes_max: Option<usize>,
+    /// The file as each dialect reads it.
+    readings: Vec<Grouped<'t>>,
+    /// The remaining budget of all comparisons.
+    budget: Budget,
     proofs: usize,
     left: Vec<(usize, Unproved)>,
 }
 
-impl Work<'_, '_> {
-    /// Accepts candidates of `start..end`: all at once if that can be proved, otherwise each half
-    /// in turn.
-    fn settle(&mut self, start: usize, end: usize, accepted: &mut Vec<usize>) {
-        if start == end {
+impl<'t> Prover<'t> {
+    fn new(text: &'t [u8], files: &'t [RobotsTxt<'t>], config: &FixConfig) -> Prover<'t> {
+        let FixConfig { limits, bytes_max, .. } = *config;
+        let all = AnalysisLimits {
+            positions_max: limits.positions_max.saturating_mul(FIX_ANALYSES.into()),
+            states_max: limits.states_max.saturating_mul(FIX_ANALYSES as usize),
+        };
+        let budget = Budget::new(&all, FIX_ANALYSES);
+        let readings = files.iter().zip(&config.dialects);
+        let readings = readings.map(|(file, dialect)| Grouped::new(file, dialect)).collect();
+        Prover { text, bytes_max, readings, budget, proofs: 0, left: Vec::new() }
+    }
+
+    /// Accepts candidates: all at once if that can be proved, otherwise each half in turn.
+    fn settle<'c>(
+        &mut self,
+        candidates: &'c [Candidate<'c>],
+        accepted: &mut Vec<&'c Candidate<'c>>,
+    ) {
+        if candidates.is_empty() {
             return;
         }
         let before = accepted.len();
-        accepted.extend(start..end);
+        accepted.extend(candidates);
         let Err(unproved) = self.prove(accepted) else { return };
         accepted.truncate(before);
-        if end - start == 1 {
-            let diagnostics = self.candidates[start].diagnostics.iter();
-            self.left.extend(diagnostics.map(|&diagnostic| (diagnostic, unproved.clone())));
+        if let [Candidate { diagnostics, .. }] = candidates {
+            self.left.extend(diagnostics.iter().map(|&it| (it, unproved.clone())));
             return;
         }
-        let middle = start + (end - start) / 2;
-        self.settle(start, middle, accepted);
-        self.settle(middle, end, accepted);
+        let (first, second) = candidates.split_at(candidates.len() / 2);
+        self.settle(first, accepted);
+        self.settle(second, accepted);
     }
 
-    fn prove(&mut self, accepted: &[usize]) -> Result<(), Unproved> {
+    fn prove(&mut self, accepted: &[&Candidate<'_>]) -> Result<(), Unproved> {
         if self.proofs == FIX_PROOFS_MAX {
             return Err(Unproved::NotTried);
         }
-        self.prover.check()?;
+        if let Some(Grouped { dialect, .. }) = self.readings.first() {
+            // No text needs to be read if the budget is spent.
+            self.budget.check().map_err(|bound| Unproved::In(dialect, bound.into()))?;
+        }
         self.proofs += 1;
-        let edits = accepted.iter().flat_map(|&index| self.candidates[index].edits);
-        self.prover.prove(&apply(self.text, edits))
+        self.compare(&apply(self.text, accepted.iter().flat_map(|it| it.edits)))
     }
+
+    /// Proves that `edited` gives the same verdicts.
+    fn compare(&mut self, edited: &[u8]) -> Result<(), Unproved> {
+        self.readings.iter().try_for_each(|old| {
+            compare(old, edited, self.bytes_max, &mut self.budget)
+                .map_err(|change| Unproved::In(old.dialect, change))
+        })
+    }
+}
+
+/// Bytes of a text that are parsed for the cost of one position.
+const READ_BYTES: u64 = 4;
+
+/// Proves that `edited` gives the same verdicts as the `old` file, in its dialect.
+fn compare(
+    old: &Grouped<'_>,
+    edited: &[u8],
+    bytes_max: Option<usize>,
+    budget: &mut Budget,
+) -> Result<(), Change> {
+    budget.take(edited.len() as u64 / READ_BYTES)?;
+    let dialect = old.dialect;
+    let file = RobotsTxt::parse(edited, dialect, bytes_max);
+    let new = &Grouped::new(&file, dialect);
+    if dialect.groups.names_agent == NamesAgent::OccursInName && !names(old).eq(names(new)) {
+        // An agent follows the first name that its own contains. The same names in the same order
+        // give the same group for every agent.
+        return Err(Change::OtherNames);
+    }
+    if Attached::of(old) != Attached::of(new) {
+        return Err(Change::MovesRecord);
+    }
+    let mut comparison = FileComparison::new([old, new], budget);
+    for robot in iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
+        let groups = [old, new].map(|side| side.audience.groups_of(robot));
+        if let Some(example) = comparison.difference(groups)? {
+            let robot = robot.map(|name| name.to_str_lossy().into_owned());
+            return Err(Change::Verdict { robot, path: example.path().to_vec() });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the names of robots, in the order of the file.
+fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
+    side.audience.robots.iter().map(|robot| &robot.name[..])
+}
+
+/// The records of a file that have no effect on access. If they are equal in two files, the same
+/// records hold for every robot.
+#[derive(PartialEq)]
+struct Attached<'t> {
+    /// The name and value of records of other conventions, with the robots named above.
+    extensions: Vec<(Vec<u8>, &'t [u8], Option<u64>)>,
+    /// The robots of each group of usage records; `None` if there are no such records.
+    usage_groups: Option<Vec<u64>>,
+    /// The usage records, with their groups.
+    usage: Vec<(Field, &'t [u8], Option<usize>)>,
+}
+
+impl<'t> Attached<'t> {
+    fn of(side: &Grouped<'t>) -> Attached<'t> {
+        let (file, dialect, usage) = (side.file, side.dialect, UsageGroups::new(side.file));
+        let names = names_of_groups(file, dialect);
+        let extensions = file.other_records().iter().filter(|record| is_extension(record.name));
+        let extension = |record: &OtherRecord<'t>| {
+            let line = file.user_agents().partition_point(|agent| agent.line < record.line);
+            let above = |group: &Group| (group.user_agents.start as usize) < line;
+            let group = file.groups().partition_point(above).checked_sub(1);
+            (record.name.to_ascii_lowercase(), record.value, group.map(|group| names[group]))
+        };
+        let of_usage = |record: &UsageRecord<'t>| {
+            let above =
+                |line| usage.file().groups().partition_point(|it| it.user_agents.end <= line);
+            (record.field, record.value, record.user_agent.map(above))
+        };
+        let records: Vec<_> = file.usage_records().iter().map(of_usage).collect();
+        let has_usage = !records.is_empty();
+        Attached {
+            extensions: extensions.map(extension).collect(),
+            usage_groups: has_usage.then(|| names_of_groups(usage.file(), dialect)),
+            usage: records,
+        }
+    }
+}
+
+/// Returns a hash of the robots that each group names.
+fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<u64> {
+    let names = |group: &Group| {
+        let lines = file.user_agents_of(group).iter();
+        let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
+        let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
+        // Names have no line ends.
+        seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
+    };
+    file.groups().iter().map(names).collect()
 }
 
 /// Applies `edits`, which do not overlap, to `text`.
@@ -224,158 +333,6 @@ impl fmt::Display for Unproved {
     }
 }
 
-/// The original file, with which edited files are compared.
-struct Prover<'t> {
-    bytes_max: Option<usize>,
-    /// The remaining budget of all comparisons.
-    budget: Budget,
-    /// The file as each dialect reads it.
-    readings: Vec<Grouped<'t>>,
-}
-
-/// Returns the names of robots, in the order of the file.
-fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
-    side.audience.robots.iter().map(|robot| &robot.name[..])
-}
-
-/// The records of a file that have no effect on access. If they are equal in two files, the same
-/// records hold for every robot.
-#[derive(PartialEq)]
-struct Attached<'t> {
-    /// The name and value of records of other conventions, with the robots named above.
-    extensions: Vec<(Vec<u8>, &'t [u8], Option<u64>)>,
-    /// The robots of each group of usage records; `None` if there are no such records.
-    usage_groups: Option<Vec<u64>>,
-    /// The usage records, with their groups.
-    usage: Vec<(Field, &'t [u8], Option<usize>)>,
-}
-
-impl<'t> Attached<'t> {
-    fn of(side: &Grouped<'t>) -> Attached<'t> {
-        let (file, dialect, usage) = (side.file, side.dialect, UsageGroups::new(side.file));
-        let names = names_of_groups(file, dialect);
-        let extensions = file.other_records().iter().filter(|record| is_extension(record.name));
-        let extension = |record: &OtherRecord<'t>| {
-            let line = file.user_agents().partition_point(|agent| agent.line < record.line);
-            let above = |group: &Group| (group.user_agents.start as usize) < line;
-            let group = file.groups().partition_point(above).checked_sub(1);
-            (record.name.to_ascii_lowercase(), record.value, group.map(|group| names[group]))
-        };
-        let of_usage = |record: &UsageRecord<'t>| {
-            let above =
-                |line| usage.file().groups().partition_point(|it| it.user_agents.end <= line);
-            (record.field, record.value, record.user_agent.map(above))
-        };
-        let records: Vec<_> = file.usage_records().iter().map(of_usage).collect();
-        let has_usage = !records.is_empty();
-        Attached {
-            extensions: extensions.map(extension).collect(),
-            usage_groups: has_usage.then(|| names_of_groups(usage.file(), dialect)),
-            usage: records,
-        }
-    }
-}
-
-/// Returns a hash of the robots that each group names.
-fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<u64> {
-    let names = |group: &Group| {
-        let lines = file.user_agents_of(group).iter();
-        let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
-        let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
-        // Names have no line ends.
-        seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
-    };
-    file.groups().iter().map(names).collect()
-}
-
-impl<'t> Prover<'t> {
-    fn new(readings: Vec<Grouped<'t>>, config: &FixConfig) -> Prover<'t> {
-        let FixConfig { limits, bytes_max, .. } = *config;
-        let all = AnalysisLimits {
-            positions_max: limits.positions_max.saturating_mul(FIX_ANALYSES.into()),
-            states_max: limits.states_max.saturating_mul(FIX_ANALYSES as usize),
-        };
-        Prover { bytes_max, budget: Budget::new(&all, FIX_ANALYSES), readings }
-    }
-
-    /// Fails if the budget is spent: no text needs to be read then.
-    fn check(&self) -> Result<(), Unproved> {
-        let Some(&Grouped { dialect, .. }) = self.readings.first() else { return Ok(()) };
-        self.budget.check().map_err(|bound| Unproved::In(dialect, bound.into()))
-    }
-
-    /// Proves that `edited` gives the same verdicts.
-    fn prove(&mut self, edited: &[u8]) -> Result<(), Unproved> {
-        for old in &self.readings {
-            let dialect = old.dialect;
-            let read = self.budget.take(edited.len() as u64 / READ_BYTES);
-            read.map_err(|bound| Unproved::In(dialect, bound.into()))?;
-            let file = RobotsTxt::parse(edited, dialect, self.bytes_max);
-            let new = Grouped::new(&file, dialect);
-            let mut contents = Contents::default();
-            let numbers = [old, &new].map(|side| numbers(&mut contents, side.file));
-            let (budget, known) = (&mut self.budget, HashSet::default());
-            let compared = Comparison { dialect, budget, sides: [old, &new], numbers, known }.run();
-            compared.map_err(|change| Unproved::In(dialect, change))?;
-        }
-        Ok(())
-    }
-}
-
-/// Bytes of a text that are parsed for the cost of one position.
-const READ_BYTES: u64 = 4;
-
-/// The old file and the new one, as a dialect reads them.
-struct Comparison<'c> {
-    dialect: &'static Dialect,
-    budget: &'c mut Budget,
-    sides: [&'c Grouped<'c>; 2],
-    /// The numbers of groups on each side, by their rules.
-    numbers: [Vec<u32>; 2],
-    /// Combinations of groups, by their numbers, that are known to be equivalent.
-    known: HashSet<[Vec<u32>; 2], foldhash::fast::RandomState>,
-}
-
-impl Comparison<'_> {
-    fn run(&mut self) -> Result<(), Change> {
-        let (dialect, [old, new]) = (self.dialect, self.sides);
-        let names_same = names(old).eq(names(new));
-        if dialect.groups.names_agent == NamesAgent::OccursInName && !names_same {
-            // An agent follows the first name that its own contains. The same names in the same order
-            // give the same group for every agent.
-            return Err(Change::OtherNames);
-        }
-        if Attached::of(old) != Attached::of(new) {
-            return Err(Change::MovesRecord);
-        }
-        for robot in std::iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
-            if let Some(example) = self.difference(robot)? {
-                let robot = robot.map(|name| name.to_str_lossy().into_owned());
-                return Err(Change::Verdict { robot, path: example.path().to_vec() });
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns a path on which a robot's rules in both files differ, if there is one.
-    fn difference(&mut self, robot: Option<&[u8]>) -> Result<Option<Example>, Bound> {
-        let groups = self.sides.map(|side| side.audience.groups_of(robot));
-        let pair: [Vec<u32>; 2] = array::from_fn(|side| key(&self.numbers[side], groups[side]));
-        if pair[0] == pair[1] || self.known.contains(&pair) {
-            return Ok(None);
-        }
-        let paths = &self.dialect.paths;
-        let old = self.sides[0].ordered(groups[0], self.budget)?;
-        let new = self.sides[1].ordered(groups[1], self.budget)?;
-        let [old, new] = [&old, &new].map(|ordered| Rules { ordered, paths });
-        let found = difference(old, new, self.budget)?;
-        if found.is_none() {
-            self.known.insert(pair);
-        }
-        Ok(found)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -394,7 +351,7 @@ mod tests {
         let limits = AnalysisLimits::default();
         let config = FixConfig { dialects: vec![dialect], bytes_max, limits };
         let file = RobotsTxt::parse(old, dialect, bytes_max);
-        Prover::new(vec![Grouped::new(&file, dialect)], &config).prove(new)
+        Prover::new(old, &[file], &config).compare(new)
     }
 
     #[test]

@@ -43,6 +43,9 @@ use std::collections::BTreeMap;
 use examination::Examination;
 use findings::Findings;
 
+/// A map from keys that files choose.
+type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
+
 use crate::analysis::AnalysisLimits;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;

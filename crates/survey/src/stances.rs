@@ -144,16 +144,16 @@ fn search(
         }
     }
     let (mut is_mixed, limits) = (false, limits());
-    let bound = search.run(&limits, |search, _, states| {
+    let ended = search.run(&limits, |search, _, states| {
         let visit = see(search, constant, states, &mut found);
         is_mixed |= visit == Visit::Stop;
         visit
     });
-    match bound {
+    match ended {
         _ if is_mixed => Some(Stance::Mixed),
         // A longer path is that of no URL.
-        None | Some(Bound::PathBytes) => found.map(Stance::from),
-        Some(_) => None,
+        Ok(()) | Err(Bound::PathBytes) => found.map(Stance::from),
+        Err(_) => None,
     }
 }
 
@@ -173,7 +173,7 @@ fn see(
 ) -> Visit {
     let [fields @ .., is_allowed] = search.allow(states);
     if !is_allowed {
-        let is_settled = search.is_settled(MACHINES - 1, states);
+        let is_settled = search.are_settled(states)[MACHINES - 1];
         return if is_settled { Visit::Skip } else { Visit::Follow };
     }
     let (fields, _) = fields.as_chunks();

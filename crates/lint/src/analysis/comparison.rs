@@ -3,168 +3,157 @@
 use std::array;
 use std::rc::Rc;
 
-use hashbrown::HashMap;
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::RuleID;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
-use portcullis_robots::syntax::RobotsTxt;
 
-use super::contents::{Contents, Grouped, key, numbers};
-use super::equivalence::equivalence_within;
-use super::{AnalysisLimits, Bound, Budget, Equivalence, Rules, Search};
+use super::equivalence::{difference, either, equivalence};
+use super::{Bound, Budget, Grouped, Rules, Search, key, numbers};
+use crate::Map;
 
 /// Compares the rules of robots in two files.
 ///
-/// Both files are read once. Robots with the same rules on both sides are equal at once, and robots
-/// with equal pairs of rules share a comparison. All comparisons share the limits: once they are
-/// reached, the answer for every robot that still needs one is unknown.
+/// Robots with the same rules on both sides are equal at once, and robots with equal pairs of rules
+/// share a comparison. All comparisons share the budget: once it is spent, the answer for every robot
+/// that still needs one is unknown.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AnalysisLimits, Equivalence, FileComparison};
+/// use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
 /// let texts = [&b"User-agent: *\nDisallow: /a\n"[..], b"User-agent: *\nDisallow: /a\nAllow: /b\n"];
 /// let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
-/// let limits = AnalysisLimits::default();
-/// let mut comparison = FileComparison::new([&files[0], &files[1]], &RFC_9309, &limits);
-/// assert_eq!(*comparison.robot(None).equivalence, Equivalence::Equal);
-/// assert!(comparison.spent() > 0);
+/// let sides = files.each_ref().map(|file| Grouped::new(file, &RFC_9309));
+/// let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+/// let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
+/// assert_eq!(*comparison.robot(None).differences, [Ok(None), Ok(None)]);
+/// assert!(budget.spent() > 0);
 /// ```
 #[derive(Debug)]
-pub struct FileComparison<'f> {
-    sides: [Grouped<'f>; 2],
+pub struct FileComparison<'c> {
+    sides: [&'c Grouped<'c>; 2],
     /// The numbers of the groups of each side, by their rules.
     numbers: [Vec<u32>; 2],
     /// Whether both name the same robots, with the same rules.
     are_same: bool,
-    budget: Budget,
+    budget: &'c mut Budget,
     /// By the numbers of the groups on each side. Rules go by their places.
-    known: HashMap<[Vec<u32>; 2], RobotComparison, foldhash::fast::RandomState>,
+    known: Map<[Vec<u32>; 2], RobotComparison>,
 }
 
 /// The comparison of a robot's rules in two files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotComparison {
-    /// Whether both give every URL the same verdict.
-    pub equivalence: Rc<Equivalence>,
-    /// The decisions of both files on the path that the first allows and the second disallows, and
-    /// on the one for the reverse; `None` where no path was found.
+    /// The searches for a path that the first file allows and the second disallows, and for one for the
+    /// reverse.
+    pub differences: Rc<[Search; 2]>,
+    /// The decisions of both files on the path of each search that found one.
     pub deciding: [Option<[Decision; 2]>; 2],
 }
 
 impl RobotComparison {
-    fn of(equivalence: Equivalence) -> RobotComparison {
-        RobotComparison { equivalence: equivalence.into(), deciding: [None; 2] }
+    fn of(search: Search) -> RobotComparison {
+        RobotComparison { differences: Rc::new([search.clone(), search]), deciding: [None; 2] }
     }
 }
 
-impl<'f> FileComparison<'f> {
-    /// Prepares two files that `dialect` parsed.
-    pub fn new(
-        files: [&'f RobotsTxt<'f>; 2],
-        dialect: &'static Dialect,
-        limits: &AnalysisLimits,
-    ) -> FileComparison<'f> {
-        let sides = files.map(|file| Grouped::new(file, dialect));
-        let mut contents = Contents::default();
-        let numbers = files.map(|file| numbers(&mut contents, file));
-        let audiences = sides.each_ref().map(|side| &side.audience);
-        let are_same = numbers[0] == numbers[1] && audiences[0] == audiences[1];
-        let (budget, known) = (Budget::new(limits, 1), HashMap::default());
-        FileComparison { are_same, budget, known, numbers, sides }
-    }
-
-    /// Returns the work so far: pattern positions, with charges for what else was read.
-    pub fn spent(&self) -> u64 {
-        self.budget.spent()
+impl<'c> FileComparison<'c> {
+    /// Prepares two files that one dialect parsed.
+    pub fn new(sides: [&'c Grouped<'c>; 2], budget: &'c mut Budget) -> FileComparison<'c> {
+        let numbers = numbers(sides.map(|side| side.file));
+        let are_same = numbers[0] == numbers[1] && sides[0].audience == sides[1].audience;
+        FileComparison { are_same, budget, known: Map::default(), numbers, sides }
     }
 
     /// Compares the rules of `robot`; of a robot that no file names if that is `None`.
     pub fn robot(&mut self, robot: Option<&AgentChain>) -> RobotComparison {
-        if self.are_same {
-            return RobotComparison::of(Equivalence::Equal);
+        match self.are_same {
+            true => RobotComparison::of(Ok(None)),
+            false => self.selected(robot).unwrap_or_else(|bound| RobotComparison::of(Err(bound))),
         }
-        let cost = self.sides.iter().map(|side| side.audience.cost(robot, side.dialect)).sum();
-        if let Err(bound) = self.budget.take(cost) {
-            return RobotComparison::of(Equivalence::Unknown(bound));
-        }
-        let selections =
-            self.sides.each_ref().map(|side| side.audience.select(robot, side.dialect));
-        let pair: [Vec<u32>; 2] =
-            array::from_fn(|side| key(&self.numbers[side], &selections[side].groups));
-        if pair[0] == pair[1] {
-            return RobotComparison::of(Equivalence::Equal);
-        }
+    }
+
+    fn selected(&mut self, robot: Option<&AgentChain>) -> Result<RobotComparison, Bound> {
+        let sides = self.sides;
+        self.budget.take(sides.iter().map(|side| side.audience.cost(robot, side.dialect)).sum())?;
+        let selections = sides.map(|side| side.audience.select(robot, side.dialect));
+        let Some(pair) = self.pair(selections.each_ref().map(|selection| &*selection.groups))
+        else {
+            return Ok(RobotComparison::of(Ok(None)));
+        };
         let by_place = match self.known.get(&pair) {
             Some(known) => known.clone(),
             None => {
-                let unknown = |bound| RobotComparison::of(Equivalence::Unknown(bound));
-                let new = self.compare(&selections).unwrap_or_else(unknown);
+                let new = self.compare(&selections)?;
                 self.known.insert(pair, new.clone());
                 new
             }
         };
         let on_line = |side: usize, decision: Decision| {
-            let Grouped { file, .. } = self.sides[side];
-            let rule = |place: RuleID| self.sides[side].rule_at(&selections[side].groups, place.0);
+            let rule = |place: RuleID| sides[side].rule_at(&selections[side].groups, place.0);
             let rule = decision.rule.map(rule);
-            let line = rule.map(|rule| file.rules()[rule.index()].line);
+            let line = rule.map(|rule| sides[side].file.rules()[rule.index()].line);
             Decision { rule, line, ..decision }
         };
         let on_lines = |[old, new]: [Decision; 2]| [on_line(0, old), on_line(1, new)];
-        RobotComparison { deciding: by_place.deciding.map(|it| it.map(on_lines)), ..by_place }
+        Ok(RobotComparison { deciding: by_place.deciding.map(|it| it.map(on_lines)), ..by_place })
     }
 
     /// Compares two combinations of groups. In the result, a rule goes by its place.
     fn compare(&mut self, selections: &[Selection; 2]) -> Result<RobotComparison, Bound> {
-        let [old, new] = &self.sides;
-        let ordered = [
-            old.ordered(&selections[0].groups, &mut self.budget)?,
-            new.ordered(&selections[1].groups, &mut self.budget)?,
-        ];
-        let paths = &old.dialect.paths;
-        let [old, new] = ordered.each_ref().map(|ordered| Rules { ordered, paths });
-        let equivalence = equivalence_within(old, new, &mut self.budget);
+        let ordered = self.ordered(selections.each_ref().map(|selection| &*selection.groups))?;
+        let rules = self.rules(&ordered);
+        let differences = equivalence(rules[0], rules[1], self.budget);
         let decide = |search: &Search| {
-            let path = search.example()?.compared(paths.escapes);
+            let path = search.as_ref().ok()?.as_ref()?.compared(rules[0].paths.escapes);
             Some(array::from_fn(|side| {
                 let reason = selections[side].reason_without_rule(self.sides[side].file);
-                decision(Rules { ordered: &ordered[side], paths }, &path, reason)
+                rules[side].decide(&path, reason)
             }))
         };
-        let deciding = match &equivalence {
-            Equivalence::Different { first_allows, second_allows } => {
-                [first_allows, second_allows].map(decide)
-            }
-            Equivalence::Equal | Equivalence::Unknown(_) => [None; 2],
-        };
-        Ok(RobotComparison { equivalence: equivalence.into(), deciding })
+        let deciding = differences.each_ref().map(decide);
+        Ok(RobotComparison { differences: differences.into(), deciding })
     }
-}
 
-/// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
-fn decision(rules: Rules<'_>, path: &[u8], otherwise: Reason) -> Decision {
-    if rules.paths.always_allows(path) {
-        return Decision::ROBOTS_TXT;
-    }
-    let OrderedRules { patterns, verdicts, rules, .. } = rules.ordered;
-    match patterns.iter().position(|pattern| pattern.matches(path)) {
-        None => Decision::without_rule(Verdict::Allow, otherwise),
-        Some(index) => {
-            let (verdict, rule) = (verdicts[index], Some(rules[index]));
-            Decision { verdict, reason: Reason::Rule, rule, line: None }
+    /// Returns a shortest path on which two combinations of groups differ, if there is one.
+    pub(crate) fn difference(&mut self, groups: [&[usize]; 2]) -> Search {
+        let Some(pair) = self.pair(groups) else { return Ok(None) };
+        if let Some(known) = self.known.get(&pair) {
+            return either((*known.differences).clone());
         }
+        let ordered = self.ordered(groups)?;
+        let [old, new] = self.rules(&ordered);
+        let found = difference(old, new, self.budget)?;
+        if found.is_none() {
+            self.known.insert(pair, RobotComparison::of(Ok(None)));
+        }
+        Ok(found)
+    }
+
+    /// Returns the numbers of two combinations of groups, unless these have the same rules.
+    fn pair(&self, groups: [&[usize]; 2]) -> Option<[Vec<u32>; 2]> {
+        let pair: [_; 2] = array::from_fn(|side| key(&self.numbers[side], groups[side]));
+        (pair[0] != pair[1]).then_some(pair)
+    }
+
+    fn ordered(&mut self, groups: [&[usize]; 2]) -> Result<[OrderedRules; 2], Bound> {
+        let [old, new] = self.sides;
+        Ok([old.ordered(groups[0], self.budget)?, new.ordered(groups[1], self.budget)?])
+    }
+
+    fn rules<'r>(&self, ordered: &'r [OrderedRules; 2]) -> [Rules<'r>; 2] {
+        ordered.each_ref().map(|ordered| Rules { ordered, paths: &self.sides[0].dialect.paths })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use portcullis_dialect::dialect::{Dialect, ORIGINAL_1994, RFC_9309};
+    use portcullis_robots::syntax::RobotsTxt;
 
     use super::*;
-    use crate::analysis::robots_named;
+    use crate::analysis::{AnalysisLimits, robots_named};
 
     /// Returns the comparison of each robot that the first text names, and the work.
     fn compared(
@@ -173,10 +162,12 @@ mod tests {
         limits: &AnalysisLimits,
     ) -> (Vec<RobotComparison>, u64) {
         let files = texts.map(|text| RobotsTxt::parse(text.as_bytes(), dialect, None));
-        let mut comparison = FileComparison::new([&files[0], &files[1]], dialect, limits);
+        let sides = files.each_ref().map(|file| Grouped::new(file, dialect));
+        let mut budget = Budget::new(limits, 1);
+        let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
         let robots = robots_named(&[&files[0]], dialect);
         let found = robots.iter().map(|robot| comparison.robot(Some(robot))).collect();
-        (found, comparison.spent())
+        (found, budget.spent())
     }
 
     /// Returns a text of groups with a common rule, in which each robot has a group of its own.
@@ -198,18 +189,18 @@ mod tests {
         let ((few, work_of_few), (many, work_of_many)) = (work(10), work(500));
         assert_eq!(work_of_few, work_of_many);
         for (number, (one, like)) in many.iter().zip(few.iter().cycle()).enumerate() {
-            assert_eq!(one.equivalence, like.equivalence);
+            assert_eq!(one.differences, like.differences);
             // Each has the lines of its own groups.
-            let Equivalence::Different { first_allows, .. } = &*one.equivalence else { panic!() };
-            assert_eq!(first_allows.example().unwrap().path(), b"/y");
+            let first_allows = one.differences[0].as_ref().unwrap().as_ref().unwrap();
+            assert_eq!(first_allows.path(), b"/y");
             let [old, new] = one.deciding[0].unwrap();
             assert_eq!((old.line, new.line.unwrap().get()), (None, 501), "{number}");
         }
         let texts = texts(500);
         let (same, work) = compared([&texts[0], &texts[0]], &RFC_9309, &limits);
-        assert!(same.iter().all(|it| *it.equivalence == Equivalence::Equal) && work == 0);
+        assert!(same.iter().all(|it| *it.differences == [Ok(None), Ok(None)]) && work == 0);
         let (same, work) = compared([&texts[0], &texts[0]], &ORIGINAL_1994, &limits);
-        assert!(same.iter().all(|it| *it.equivalence == Equivalence::Equal) && work == 0);
+        assert!(same.iter().all(|it| *it.differences == [Ok(None), Ok(None)]) && work == 0);
     }
 
     #[test]
@@ -219,7 +210,7 @@ mod tests {
         let (found, _) = compared([old, new], &RFC_9309, &AnalysisLimits::default());
         let lines = |it: &RobotComparison| it.deciding[1].unwrap().map(|it| it.line.unwrap().get());
         assert_eq!([lines(&found[0]), lines(&found[1])], [[2, 2], [4, 5]]);
-        assert!(std::rc::Rc::ptr_eq(&found[0].equivalence, &found[1].equivalence));
+        assert!(Rc::ptr_eq(&found[0].differences, &found[1].differences));
     }
 
     #[test]
@@ -234,7 +225,8 @@ mod tests {
         // The robots after the first are equal without work, and so stay known.
         let (found, work) = compared([&old, &new], &RFC_9309, &limits);
         assert_eq!(work, 3_000);
-        let unknown = found.iter().filter(|it| matches!(*it.equivalence, Equivalence::Unknown(_)));
+        let is_unknown = |it: &RobotComparison| matches!(*it.differences, [Err(_), Err(_)]);
+        let unknown = found.iter().filter(|it| is_unknown(it));
         assert_eq!((unknown.count(), found.len()), (1, 100));
         let texts = ["/x", "/y"].map(|it| {
             (0..100)
@@ -243,16 +235,15 @@ mod tests {
         });
         let (found, work) = compared([&texts[0], &texts[1]], &RFC_9309, &limits);
         assert_eq!(work, 3_000);
-        let first = found.iter().position(|it| matches!(*it.equivalence, Equivalence::Unknown(_)));
-        let first = first.unwrap();
+        let first = found.iter().position(is_unknown).unwrap();
         assert!(
-            first > 5 && found[first..].iter().all(|it| it.equivalence == found[first].equivalence)
+            first > 5 && found[first..].iter().all(|it| it.differences == found[first].differences)
         );
         // Where names may occur in others, each name is compared with each.
         let names: String = (0..200).map(|it| format!("User-agent: a{it}\n")).collect();
         let texts = ["/x", "/y"].map(|it| format!("{names}Disallow: {it}\n"));
         let (found, work) = compared([&texts[0], &texts[1]], &ORIGINAL_1994, &limits);
         assert_eq!(work, 3_000);
-        assert!(matches!(*found[199].equivalence, Equivalence::Unknown(_)));
+        assert!(is_unknown(&found[199]));
     }
 }

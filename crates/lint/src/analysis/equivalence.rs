@@ -12,53 +12,21 @@ use portcullis_engine::pattern::Pattern;
 use super::language::Language;
 use super::machine::{Machine, Owner};
 use super::product::{Product, Visit};
-use super::{AnalysisLimits, Bound, Budget, Example, Rules};
+use super::{Bound, Budget, Example, Rules};
 
-/// The result of comparing the verdicts of two rule sets on every URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Equivalence {
-    /// Every URL has the same verdict.
-    Equal,
-    /// Some URL has different verdicts. At least one of the two searches found a path.
-    Different {
-        /// A shortest path that the first rule set allows and the second disallows.
-        first_allows: Search,
-        /// A shortest path that the first rule set disallows and the second allows.
-        second_allows: Search,
-    },
-    /// A limit ended the search before a difference was found.
-    Unknown(Bound),
-}
+/// A shortest path that was searched for; `None` if there is no such path. The error is the limit that
+/// ended the search.
+pub type Search = Result<Option<Example>, Bound>;
 
-/// The result of a search for a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// A shortest path.
-    Found(Example),
-    /// There is no such path.
-    Nothing,
-    /// A limit ended the search.
-    Unknown(Bound),
-}
-
-impl Search {
-    /// Returns the example, if one was found.
-    pub fn example(&self) -> Option<&Example> {
-        match self {
-            Search::Found(example) => Some(example),
-            Search::Nothing | Search::Unknown(_) => None,
-        }
-    }
-}
-
-/// Compares the verdicts of two rule sets on every possible URL.
+/// Compares the verdicts of two rule sets on every possible URL: searches for a shortest path that the
+/// first allows and the second disallows, and for one that the first disallows and the second allows.
 ///
 /// # Panics
 ///
 /// If the rule sets compare paths in different normal forms.
 ///
 /// ```
-/// use portcullis_lint::analysis::{Equivalence, AnalysisLimits, Rules, equivalence};
+/// use portcullis_lint::analysis::{AnalysisLimits, Budget, Rules, equivalence};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::policy::OrderedRules;
 /// use portcullis_robots::syntax::RobotsTxt;
@@ -69,41 +37,15 @@ impl Search {
 /// };
 /// let one = rules("User-agent: *\nDisallow: /a\nDisallow: /a/b\n");
 /// let two = rules("User-agent: *\nDisallow: /a\nAllow: /a/b$\n");
-/// let one = Rules { ordered: &one, paths: &RFC_9309.paths };
-/// let two = Rules { ordered: &two, paths: &RFC_9309.paths };
-/// assert_eq!(equivalence(one, one, &AnalysisLimits::default()), Equivalence::Equal);
-/// let Equivalence::Different { second_allows, .. } = equivalence(one, two, &AnalysisLimits::default())
-/// else {
-///     panic!("they differ")
-/// };
-/// assert_eq!(second_allows.example().unwrap().path(), b"/a/b");
+/// let [one, two] = [&one, &two].map(|ordered| Rules { ordered, paths: &RFC_9309.paths });
+/// let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+/// assert_eq!(equivalence(one, one, &mut budget), [Ok(None), Ok(None)]);
+/// let [first_allows, second_allows] = equivalence(one, two, &mut budget);
+/// assert_eq!(first_allows, Ok(None));
+/// assert_eq!(second_allows.unwrap().unwrap().path(), b"/a/b");
 /// ```
-pub fn equivalence(first: Rules<'_>, second: Rules<'_>, limits: &AnalysisLimits) -> Equivalence {
-    equivalence_within(first, second, &mut Budget::new(limits, 1))
-}
-
-/// Like [`equivalence`], within the budget's share.
-pub(super) fn equivalence_within(
-    first: Rules<'_>,
-    second: Rules<'_>,
-    budget: &mut Budget,
-) -> Equivalence {
-    let all = |found: &[Option<Example>; 2]| found.iter().all(Option::is_some);
-    let (found, bound) = differences(first, second, budget, all);
-    let bound = bound.map(|bound| budget.bound(bound));
-    let search = |found: Option<Example>| match (found, bound) {
-        (Some(example), _) => Search::Found(example),
-        (None, None) => Search::Nothing,
-        (None, Some(bound)) => Search::Unknown(bound),
-    };
-    match (found, bound) {
-        ([None, None], None) => Equivalence::Equal,
-        ([None, None], Some(bound)) => Equivalence::Unknown(bound),
-        (found, _) => {
-            let [first_allows, second_allows] = found.map(search);
-            Equivalence::Different { first_allows, second_allows }
-        }
-    }
+pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> [Search; 2] {
+    differences(first, second, budget, |found| found.iter().all(Option::is_some))
 }
 
 /// Returns a shortest path on which two rule sets give different verdicts, or `None` if there is no
@@ -116,31 +58,27 @@ pub(super) fn equivalence_within(
 /// # Panics
 ///
 /// As [`equivalence`].
-pub(crate) fn difference(
-    first: Rules<'_>,
-    second: Rules<'_>,
-    budget: &mut Budget,
-) -> Result<Option<Example>, Bound> {
-    let any = |found: &[Option<Example>; 2]| found.iter().any(Option::is_some);
-    let (found, bound) = differences(first, second, budget, any);
-    match (found.into_iter().flatten().next(), bound) {
-        (None, Some(bound)) => Err(budget.bound(bound)),
-        (example, _) => Ok(example),
-    }
+pub(crate) fn difference(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> Search {
+    either(differences(first, second, budget, |found| found.iter().any(Option::is_some)))
 }
 
-/// Returns a shortest path that the first rule set allows and the second does not, and one for the
-/// reverse, until `are_enough` is satisfied; and the limit that ended the search.
+/// Returns the path of the first search that found one.
+pub(super) fn either([one, other]: [Search; 2]) -> Search {
+    if let Ok(Some(_)) = one { one } else { other }
+}
+
+/// Searches for a path that the first rule set allows and the second does not, and for one for the
+/// reverse, until `are_enough` is satisfied.
 fn differences(
     first: Rules<'_>,
     second: Rules<'_>,
     budget: &mut Budget,
     are_enough: impl Fn(&[Option<Example>; 2]) -> bool,
-) -> ([Option<Example>; 2], Option<Bound>) {
+) -> [Search; 2] {
     let escapes = first.paths.escapes;
     assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
     if first.is_same(second) {
-        return ([None, None], None);
+        return [Ok(None), Ok(None)];
     }
     let counts = Counts::new(first, second);
     let sides = [(first, &counts.first), (second, &counts.second)];
@@ -152,10 +90,11 @@ fn differences(
             }))
         });
     let language = Language::of(escapes);
-    let mut product = Product::new(machines, language);
+    let built = [first, second].map(|rules| rules.ordered.patterns.byte_len()).iter().sum();
     // A path that the first side allows, and one that the second does.
     let mut found: [Option<Example>; 2] = [None, None];
-    let bound = product.run(&budget.share(), |product, place, states| {
+    let product = Product::new(machines, language);
+    let ended = budget.search(1, built, product, |product, place, states| {
         let allows = product.allow(states);
         if allows[0] != allows[1] {
             found[usize::from(allows[1])]
@@ -164,12 +103,10 @@ fn differences(
         if are_enough(&found) {
             return Visit::Stop;
         }
-        let may_change = (0..2).any(|side| !product.is_settled(side, states));
+        let may_change = product.are_settled(states) != [true; 2];
         if product.counts(states) && may_change { Visit::Follow } else { Visit::Skip }
     });
-    let bytes = |rules: Rules<'_>| rules.ordered.patterns.byte_len();
-    product.charge(bytes(first) + bytes(second), budget);
-    (found, bound)
+    found.map(|example| if example.is_some() { Ok(example) } else { ended.map(|()| None) })
 }
 
 /// For each pattern of each side: whether a path that it decides may have another verdict on the

@@ -31,22 +31,21 @@
 //! the same rules share an analysis.
 //!
 //! ```
-//! use portcullis_lint::analysis::{AnalysisLimits, Equivalence, FileComparison};
+//! use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_robots::syntax::RobotsTxt;
 //!
 //! let old = b"User-agent: *\nDisallow: /a\nDisallow: /a/b\n";
 //! let new = b"User-agent: *\nDisallow: /a # and all below\n";
 //! let [old, new] = [&old[..], new].map(|text| RobotsTxt::parse(text, &RFC_9309, None));
-//! let limits = AnalysisLimits::default();
-//! let mut comparison = FileComparison::new([&old, &new], &RFC_9309, &limits);
-//! assert_eq!(*comparison.robot(None).equivalence, Equivalence::Equal);
+//! let sides = [&old, &new].map(|file| Grouped::new(file, &RFC_9309));
+//! let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+//! let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
+//! assert_eq!(*comparison.robot(None).differences, [Ok(None), Ok(None)]);
 //! ```
 
 mod comparison;
-mod contents;
 mod equivalence;
-mod example;
 mod language;
 mod machine;
 mod product;
@@ -61,17 +60,19 @@ use portcullis_dialect::limits::URL_BYTES_MAX;
 use crate::limits::{ANALYSIS_POSITIONS_MAX, ANALYSIS_STATES_MAX};
 
 pub use comparison::{FileComparison, RobotComparison};
-pub(crate) use contents::{Contents, Grouped, key, numbers};
 pub(crate) use equivalence::difference;
-pub use equivalence::{Equivalence, Search, equivalence};
-pub use example::{Example, plain_path};
-pub use language::Language;
+pub use equivalence::{Search, equivalence};
+pub use language::{Example, Language, plain_path};
 pub use machine::{Machine, Owner, State};
 pub use product::{Product, Visit};
 pub use reach::{Reach, machine, reach};
-pub use rules::{Rules, robots_named};
+pub use rules::{Grouped, Rules, robots_named};
+pub(crate) use rules::{key, numbers};
+pub(crate) use status::Winners;
 pub use status::{RuleStatus, statuses};
-pub(crate) use status::{SEARCHES, Winners, statuses_within};
+
+/// Bytes of patterns that are made into a machine for the cost of one position.
+const BUILT_BYTES: u64 = 4;
 
 /// The bounds of one analysis. Reaching one gives an answer that reports it, never a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +90,12 @@ impl Default for AnalysisLimits {
 }
 
 impl AnalysisLimits {
-    /// Returns the bound that these numbers of positions and states exceed.
-    fn reached(&self, positions: u64, states: usize) -> Option<Bound> {
+    /// Fails if these numbers of positions and states exceed a bound.
+    fn check(&self, positions: u64, states: usize) -> Result<(), Bound> {
         if positions > self.positions_max {
-            return Some(Bound::Positions(self.positions_max));
+            return Err(Bound::Positions(self.positions_max));
         }
-        (states > self.states_max).then_some(Bound::States(self.states_max))
+        (states <= self.states_max).then_some(()).ok_or(Bound::States(self.states_max))
     }
 }
 
@@ -125,60 +126,43 @@ impl fmt::Display for Bound {
 
 /// The shared budget of several searches.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     limits: AnalysisLimits,
-    /// What was there at first, and what is left.
-    granted: AnalysisLimits,
     left: AnalysisLimits,
-    /// One search may spend the remaining budget divided by this, so that a hard search leaves
+    /// One comparison may spend the remaining budget divided by this, so that a hard one leaves
     /// something for the others.
-    searches: u32,
+    comparisons: u32,
 }
 
 impl Budget {
-    /// Creates a budget of `limits`. A search may spend one part in `searches` of the rest.
-    pub(crate) fn new(limits: &AnalysisLimits, searches: u32) -> Budget {
-        Budget { limits: *limits, granted: *limits, left: *limits, searches }
+    /// Creates a budget of `limits`. A comparison may spend one part in `comparisons` of the rest.
+    pub fn new(limits: &AnalysisLimits, comparisons: u32) -> Budget {
+        Budget { limits: *limits, left: *limits, comparisons }
     }
 
-    /// Returns the budget of one of several analyses that share this one: as [`Budget::new`], and no
-    /// more than is left. [`Budget::charge`] charges what it spent.
-    pub(crate) fn part(&self, limits: &AnalysisLimits, searches: u32) -> Budget {
-        let granted = AnalysisLimits {
-            positions_max: limits.positions_max.min(self.left.positions_max),
-            states_max: limits.states_max.min(self.left.states_max),
-        };
-        Budget { limits: *limits, granted, left: granted, searches }
+    /// Returns the work so far: pattern positions, with charges for what else was read.
+    pub fn spent(&self) -> u64 {
+        self.limits.positions_max - self.left.positions_max
     }
 
-    /// Charges what `part` spent.
-    pub(crate) fn charge(&mut self, part: &Budget) {
-        self.spend(part.spent(), part.granted.states_max - part.left.states_max);
-    }
-
-    /// Returns the number of positions spent.
-    pub(crate) fn spent(&self) -> u64 {
-        self.granted.positions_max - self.left.positions_max
-    }
-
-    /// Returns the limits of one search.
-    fn share(&self) -> AnalysisLimits {
+    /// Returns the limits of one of `searches` of a comparison.
+    fn share(&self, searches: u32) -> AnalysisLimits {
+        let parts = self.comparisons * searches;
         AnalysisLimits {
-            positions_max: self.left.positions_max / u64::from(self.searches),
-            states_max: self.left.states_max / self.searches as usize,
+            positions_max: self.left.positions_max / u64::from(parts),
+            states_max: self.left.states_max / parts as usize,
         }
     }
 
     /// Fails if no share is left.
     pub(crate) fn check(&self) -> Result<(), Bound> {
-        let share = self.share();
-        if share.positions_max == 0 {
-            return Err(Bound::Positions(self.limits.positions_max));
+        match self.share(1) {
+            AnalysisLimits { positions_max: 0, .. } => {
+                Err(Bound::Positions(self.limits.positions_max))
+            }
+            AnalysisLimits { states_max: 0, .. } => Err(Bound::States(self.limits.states_max)),
+            _ => Ok(()),
         }
-        if share.states_max == 0 {
-            return Err(Bound::States(self.limits.states_max));
-        }
-        Ok(())
     }
 
     /// Spends so many positions outside of a search, or all that are left.
@@ -197,12 +181,25 @@ impl Budget {
         self.left.states_max = self.left.states_max.saturating_sub(states);
     }
 
-    /// Returns the bound of the whole analysis that corresponds to the bound of a share.
-    fn bound(&self, reached: Bound) -> Bound {
-        match reached {
+    /// Runs a search within its share, one of `searches` of a comparison, and charges it and the
+    /// building of its machines from so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// The limit that ended the search, as one of the whole budget.
+    fn search<'l, const N: usize>(
+        &mut self,
+        searches: u32,
+        built_bytes: usize,
+        mut product: Product<'l, N>,
+        visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
+    ) -> Result<(), Bound> {
+        let ended = product.run(&self.share(searches), visit);
+        self.spend(product.work() + built_bytes as u64 / BUILT_BYTES, product.places());
+        ended.map_err(|reached| match reached {
             Bound::Positions(_) => Bound::Positions(self.limits.positions_max),
             Bound::States(_) => Bound::States(self.limits.states_max),
             Bound::PathBytes => Bound::PathBytes,
-        }
+        })
     }
 }

@@ -9,13 +9,9 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use super::example::PATH_BYTES_MAX;
-use super::language::{FREE, Language, Mark};
+use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
 use super::machine::{Machine, State};
-use super::{AnalysisLimits, Bound, Budget};
-
-/// Bytes of patterns that are made into a machine for the cost of one position.
-const BUILT_BYTES: u64 = 4;
+use super::{AnalysisLimits, Bound};
 
 /// A search through `N` machines.
 #[derive(Debug)]
@@ -60,14 +56,13 @@ impl<'l, const N: usize> Product<'l, N> {
     }
 
     /// Returns the number of positions that the machines read.
-    fn work(&self) -> u64 {
+    pub(super) fn work(&self) -> u64 {
         self.machines.iter().map(Machine::work).sum()
     }
 
-    /// Charges the positions read, the places visited, and building machines of so many bytes to the
-    /// budget.
-    pub(super) fn charge(&self, built_bytes: usize, budget: &mut Budget) {
-        budget.spend(self.work() + built_bytes as u64 / BUILT_BYTES, self.met.len());
+    /// Returns the number of places that were reached.
+    pub(super) fn places(&self) -> usize {
+        self.met.len()
     }
 
     /// Returns whether each machine allows the path that led to `states`.
@@ -75,9 +70,9 @@ impl<'l, const N: usize> Product<'l, N> {
         array::from_fn(|side| self.machines[side].allows_at_end(states[side]))
     }
 
-    /// Returns whether no longer path changes the result of the machine at `side`.
-    pub fn is_settled(&self, side: usize, states: [State; N]) -> bool {
-        self.machines[side].is_settled(states[side])
+    /// Returns for each machine whether no longer path changes its result.
+    pub fn are_settled(&self, states: [State; N]) -> [bool; N] {
+        array::from_fn(|side| self.machines[side].is_settled(states[side]))
     }
 
     /// Returns whether a rule of interest has matched, or may match, in some machine.
@@ -99,28 +94,29 @@ impl<'l, const N: usize> Product<'l, N> {
     }
 
     /// Visits the places of all paths, the shortest first: with the number of the place and the states
-    /// there. Returns the limit that ended the search early.
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// The limit that ended the search early.
     pub fn run(
         &mut self,
         limits: &AnalysisLimits,
         mut visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
-    ) -> Option<Bound> {
+    ) -> Result<(), Bound> {
         let start = array::from_fn(|side| self.machines[side].walk(b"/"));
         self.add((start, FREE), u32::MAX, 0, 0);
         let mut moves: Vec<(u8, Mark)> = Vec::new();
-        let mut bound = None;
+        let mut ended = Ok(());
         let mut index = 0;
         while let Some(&Met { place: (states, mark), depth, .. }) = self.met.get(index) {
             match visit(self, index, states) {
-                Visit::Stop => return None,
+                Visit::Stop => return Ok(()),
                 Visit::Skip => {}
                 Visit::Follow => {
-                    let reached = limits.reached(self.work(), self.met.len());
-                    if reached.is_some() {
-                        return reached;
-                    }
+                    limits.check(self.work(), self.met.len())?;
                     if depth as usize + 1 >= PATH_BYTES_MAX {
-                        bound = Some(Bound::PathBytes);
+                        ended = Err(Bound::PathBytes);
                     } else {
                         let sides = self.machines.iter().zip(states);
                         let named = sides.flat_map(|(machine, state)| machine.named(state));
@@ -135,7 +131,7 @@ impl<'l, const N: usize> Product<'l, N> {
             }
             index += 1;
         }
-        bound
+        ended
     }
 
     fn add(&mut self, place: Place<N>, parent: u32, byte: u8, depth: u32) {

@@ -12,8 +12,7 @@ use portcullis_dialect::words;
 
 use portcullis_engine::{Cache, RuleSet, Settings};
 
-use super::example::plain_path;
-use super::language::Language;
+use super::language::{Language, plain_path};
 use super::machine::{Machine, Owner};
 use super::product::{Product, Visit};
 use super::rules::robots_txt_pattern;
@@ -79,13 +78,13 @@ fn search(
     let mut found = [false; 2];
     let machine = machine(rules, allows_others);
     let limits = AnalysisLimits { positions_max: work_max, states_max: usize::MAX };
-    let bound = Product::new([machine], language).run(&limits, |product, _, states| {
+    let ended = Product::new([machine], language).run(&limits, |product, _, states| {
         let [allows] = product.allow(states);
         found[usize::from(allows)] = true;
         if found == [true; 2] { Visit::Stop } else { Visit::Follow }
     });
     // A longer path is that of no URL.
-    if bound.is_some_and(|bound| bound != Bound::PathBytes) {
+    if ended.is_err_and(|bound| bound != Bound::PathBytes) {
         return None;
     }
     Some(match found {

@@ -1,14 +1,21 @@
-//! The rules that apply to one robot, as patterns in order of precedence, and the robots of files.
+//! The robots of files and the rules that apply to one, as patterns in order of precedence.
+//!
+//! A file may name thousands of robots, each with its own combination of groups. What is known about
+//! a combination holds for all with the same rules, so rules go by their place in the combination:
+//! equal combinations differ in the lines of their rules.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, PathRules, ROBOTS_TXT_PATH, RobotsTxtUrl};
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::pattern::Pattern;
-use portcullis_robots::policy::{AgentChain, OrderedRules, robot_name};
+use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, robot_name};
 use portcullis_robots::syntax::RobotsTxt;
+
+use super::{Bound, Budget};
+use crate::Map;
 
 /// The rules that apply to one agent, and the dialect that reads them.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +53,21 @@ impl<'r> Rules<'r> {
         };
         dialect.into_iter().chain(patterns.iter().zip(rules.iter().zip(verdicts).map(owner)))
     }
+
+    /// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
+    pub(super) fn decide(self, path: &[u8], otherwise: Reason) -> Decision {
+        if self.paths.always_allows(path) {
+            return Decision::ROBOTS_TXT;
+        }
+        let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
+        match patterns.iter().position(|pattern| pattern.matches(path)) {
+            None => Decision::without_rule(Verdict::Allow, otherwise),
+            Some(index) => {
+                let (verdict, rule) = (verdicts[index], Some(rules[index]));
+                Decision { verdict, reason: Reason::Rule, rule, line: None }
+            }
+        }
+    }
 }
 
 /// The rule of a pattern.
@@ -73,4 +95,96 @@ pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentCha
         }
     }
     robots
+}
+
+/// Returns the number of each group of `files`. Groups with the same rules in the same order, on
+/// whatever lines, have one number, and the numbers of a combination are the key of what is known
+/// about it.
+pub(crate) fn numbers<const N: usize>(files: [&RobotsTxt<'_>; N]) -> [Vec<u32>; N] {
+    let mut known: Map<Vec<(Verdict, &[u8])>, u32> = Map::default();
+    files.map(|file| {
+        let number = |group| {
+            let next = known.len() as u32;
+            let rules = file.rules_of(group).iter().map(|rule| (rule.verdict, rule.value));
+            *known.entry(rules.collect()).or_insert(next)
+        };
+        file.groups().iter().map(number).collect()
+    })
+}
+
+/// Returns the numbers of a combination of groups.
+pub(crate) fn key(numbers: &[u32], groups: &[usize]) -> Vec<u32> {
+    groups.iter().map(|&group| numbers[group]).collect()
+}
+
+/// A file whose groups are selected for many robots.
+#[derive(Debug)]
+pub struct Grouped<'f> {
+    pub(crate) file: &'f RobotsTxt<'f>,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) audience: Audience,
+}
+
+impl<'f> Grouped<'f> {
+    /// Reads the groups of a file that `dialect` parsed.
+    pub fn new(file: &'f RobotsTxt<'f>, dialect: &'static Dialect) -> Grouped<'f> {
+        Grouped { file, dialect, audience: Audience::of(file, dialect) }
+    }
+
+    /// Returns the rules of a combination of groups in order of precedence. They go by their places.
+    ///
+    /// # Errors
+    ///
+    /// If the budget does not suffice.
+    pub(crate) fn ordered(
+        &self,
+        groups: &[usize],
+        budget: &mut Budget,
+    ) -> Result<OrderedRules, Bound> {
+        budget.check()?;
+        budget.take(self.ordering_cost(groups))?;
+        let mut ordered = OrderedRules::new(self.file, groups, &self.dialect.paths);
+        // The rules of each group are adjacent in the file.
+        let mut starts = Vec::with_capacity(groups.len());
+        let mut before = 0;
+        for &group in groups {
+            let rules = &self.file.groups()[group].rules;
+            starts.push((rules.start, before));
+            before += rules.len() as u32;
+        }
+        for rule in &mut ordered.rules {
+            let group = starts.partition_point(|&(start, _)| start <= rule.0) - 1;
+            let (start, before) = starts[group];
+            rule.0 = before + rule.0 - start;
+        }
+        Ok(ordered)
+    }
+
+    /// Returns what it costs to order the rules of a combination, in positions of a budget: a part of
+    /// their bytes, with a charge for each rule.
+    fn ordering_cost(&self, groups: &[usize]) -> u64 {
+        /// Bytes of rules that are ordered for the cost of one position.
+        const BYTES: u64 = 4;
+        const RULE: usize = 8;
+        let rules = groups.iter().flat_map(|&group| self.file.rules_of(&self.file.groups()[group]));
+        rules.map(|rule| (RULE + rule.value.len()) as u64).sum::<u64>() / BYTES
+    }
+
+    /// Returns the rules of a combination of groups, in file order.
+    pub(crate) fn rules(&self, groups: &[usize]) -> Vec<RuleID> {
+        groups.iter().flat_map(|&group| self.file.groups()[group].rule_ids()).collect()
+    }
+
+    /// Returns the rule at `place` among the rules of a combination of groups.
+    pub(crate) fn rule_at(&self, groups: &[usize], place: u32) -> RuleID {
+        let mut place = place;
+        for &group in groups {
+            let rules = &self.file.groups()[group].rules;
+            if place < rules.len() as u32 {
+                return RuleID(rules.start + place);
+            }
+            place -= rules.len() as u32;
+        }
+        unreachable!("the combination has so many rules")
+    }
 }

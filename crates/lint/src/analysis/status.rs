@@ -6,7 +6,6 @@
 //! avoided, so the automata stay small for any rule set. The winner on a path is the one that the
 //! engine decides.
 
-use std::array;
 use std::collections::{BTreeMap, HashMap};
 
 use portcullis_dialect::id::RuleID;
@@ -14,12 +13,11 @@ use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, RuleSetBuf, Settings};
 use portcullis_robots::policy::OrderedRules;
 
-use super::example::{PATH_BYTES_MAX, plain_path};
-use super::language::Language;
+use super::language::{Language, PATH_BYTES_MAX, plain_path};
 use super::machine::{Machine, Owner};
 use super::product::{Product, Visit};
 use super::rules::PatternRule;
-use super::{AnalysisLimits, Bound, Budget, Example, Rules};
+use super::{Bound, Budget, Example, Rules};
 
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +46,7 @@ pub enum RuleStatus {
 /// out.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AnalysisLimits, Rules, RuleStatus, statuses};
+/// use portcullis_lint::analysis::{AnalysisLimits, Budget, Rules, RuleStatus, statuses};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_dialect::id::RuleID;
 /// use portcullis_robots::policy::OrderedRules;
@@ -58,17 +56,12 @@ pub enum RuleStatus {
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
 /// let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
 /// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
-/// let statuses = statuses(rules, &AnalysisLimits::default());
+/// let statuses = statuses(rules, &mut Budget::new(&AnalysisLimits::default(), 1));
 /// assert_eq!(statuses[0].1, RuleStatus::Shadowed { by: vec![Some(RuleID(1))] });
 /// let RuleStatus::Decides(example) = &statuses[3].1 else { panic!() };
 /// assert_eq!(example.path(), b"/b/c");
 /// ```
-pub fn statuses(rules: Rules<'_>, limits: &AnalysisLimits) -> Vec<(RuleID, RuleStatus)> {
-    statuses_within(rules, &mut Budget::new(limits, SEARCHES))
-}
-
-/// Like [`statuses`], within `budget`, of which one search may spend one part in [`SEARCHES`].
-pub(crate) fn statuses_within(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
+pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
     let mut analysis = Analysis::new(rules, budget);
     let of_rules = analysis.of_rules.clone();
     of_rules.into_iter().map(|(rule, own)| (rule, analysis.status(&own))).collect()
@@ -78,7 +71,7 @@ pub(crate) fn statuses_within(rules: Rules<'_>, budget: &mut Budget) -> Vec<(Rul
 type Owned<'r> = (Pattern<'r>, PatternRule);
 
 /// A search for an example may spend one part in this many of the remaining budget.
-pub(crate) const SEARCHES: u32 = 16;
+const SEARCHES: u32 = 16;
 
 struct Analysis<'r, 'b> {
     patterns: Vec<Owned<'r>>,
@@ -212,81 +205,44 @@ impl<'r, 'b> Analysis<'r, 'b> {
 
     /// Finds a shortest path of a URL that the pattern `own` matches and none of `avoided` does.
     fn find(&mut self, own: usize, avoided: &[Pattern<'r>]) -> Result<Option<Vec<u8>>, Bound> {
-        find(Wanted { one: self.patterns[own].0, avoided }, self.language, self.budget)
-    }
-}
-
-/// The path to find.
-#[derive(Clone, Copy, Debug)]
-struct Wanted<'s, 'r> {
-    /// A pattern that matches the path.
-    one: Pattern<'r>,
-    /// Patterns that do not match the path.
-    avoided: &'s [Pattern<'r>],
-}
-
-/// Finds a shortest path of a URL that meets the conditions; `None` if there is none.
-///
-/// # Errors
-///
-/// The limit that ended the search.
-fn find(
-    wanted: Wanted<'_, '_>,
-    language: &Language,
-    budget: &mut Budget,
-) -> Result<Option<Vec<u8>>, Bound> {
-    if wanted.is_impossible() {
-        return Ok(None);
-    }
-    if let Some(path) = wanted.plain_path(language) {
-        return Ok(Some(path));
-    }
-    // A machine disallows the paths that its patterns match. Without patterns it allows everything.
-    let owner = Owner { allows: false, counts: true };
-    let machine =
-        |patterns: &[Pattern<'_>]| Machine::new(patterns.iter().map(|&pattern| (pattern, owner)));
-    let sides = [&[wanted.one][..], wanted.avoided];
-    let allows = [false, true];
-    let mut product = Product::new(sides.map(machine), language);
-    let mut found = None;
-    let bound = product.run(&budget.share(), |product, index, states| {
-        let is_right = array::from_fn(|side| product.allow(states)[side] == allows[side]);
-        if is_right == [true; 2] {
-            found = Some(product.path(index));
-            return Visit::Stop;
-        }
-        let is_settled: [bool; 2] = array::from_fn(|side| product.is_settled(side, states));
-        let is_lost = (0..2).any(|side| is_settled[side] && !is_right[side]);
-        if is_lost || is_settled == [true; 2] { Visit::Skip } else { Visit::Follow }
-    });
-    let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes().len()).sum();
-    product.charge(built, budget);
-    match (found, bound) {
-        (None, Some(bound)) => Err(budget.bound(bound)),
-        (found, _) => Ok(found),
-    }
-}
-
-impl Wanted<'_, '_> {
-    /// Returns whether the bytes before the first star exclude every path.
-    fn is_impossible(&self) -> bool {
-        let one = self.one.prefix();
-        let covers = |avoided: &Pattern<'_>| {
+        let one = self.patterns[own].0;
+        // The bytes before the first star may exclude every path.
+        let is_covered = |avoided: &Pattern<'_>| {
             let is_prefix = !avoided.has_stars() && !avoided.is_anchored();
-            is_prefix && one.starts_with(avoided.bytes())
+            is_prefix && one.prefix().starts_with(avoided.bytes())
         };
-        self.avoided.iter().any(covers)
-    }
-
-    /// Returns the pattern without its stars, if there is no other condition and the result is a
-    /// path of a URL.
-    fn plain_path(&self, language: &Language) -> Option<Vec<u8>> {
-        if !self.avoided.is_empty() {
-            return None;
+        if avoided.iter().any(is_covered) {
+            return Ok(None);
         }
-        let path = plain_path(&self.one);
-        let is_found = language.contains(&path) && self.one.matches(&path);
-        (path.len() <= PATH_BYTES_MAX && is_found).then_some(path)
+        let plain = plain_path(&one);
+        let is_path = plain.len() <= PATH_BYTES_MAX && self.language.contains(&plain);
+        if avoided.is_empty() && is_path && one.matches(&plain) {
+            return Ok(Some(plain));
+        }
+        // A machine disallows the paths that its patterns match. Without patterns it allows everything.
+        let owner = Owner { allows: false, counts: true };
+        let machine = |patterns: &[Pattern<'_>]| {
+            Machine::new(patterns.iter().map(|&pattern| (pattern, owner)))
+        };
+        let sides = [&[one][..], avoided];
+        let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes().len()).sum();
+        let product = Product::new(sides.map(machine), self.language);
+        let mut found = None;
+        let ended = self.budget.search(SEARCHES, built, product, |product, place, states| {
+            match (product.allow(states), product.are_settled(states)) {
+                ([false, true], _) => {
+                    found = Some(product.path(place));
+                    Visit::Stop
+                }
+                // Both verdicts stay, or one that is not wanted.
+                (_, [true, true]) | ([true, _], [true, _]) | ([_, false], [_, true]) => Visit::Skip,
+                _ => Visit::Follow,
+            }
+        });
+        if found.is_none() {
+            ended?;
+        }
+        Ok(found)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Checks of user-agent lines and groups.
 
-use hashbrown::HashMap;
-
 use super::super::Code;
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, insert, remove_line, replace};
+use crate::Map;
 use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
 use portcullis_dialect::id::LineNumber;
 use portcullis_robots::policy::{robot_name, robot_named};
@@ -156,7 +155,7 @@ fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
 
 /// Checks for robots that a group names twice.
 fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
-    let mut known: HashMap<Vec<u8>, Span, foldhash::fast::RandomState> = HashMap::default();
+    let mut known: Map<Vec<u8>, Span> = Map::default();
     for line in lines {
         let Some(name) = name(line.value, findings.chosen.dialect) else { continue };
         match known.get(&name) {
@@ -242,8 +241,7 @@ fn is_version(rest: &[u8]) -> bool {
 /// Checks for robots that several groups name.
 fn separate_groups(findings: &mut Findings<'_, '_>) {
     let chosen = findings.chosen;
-    let mut known: HashMap<Vec<u8>, (usize, Span), foldhash::fast::RandomState> =
-        HashMap::default();
+    let mut known: Map<Vec<u8>, (usize, Span)> = Map::default();
     for (position, group) in chosen.file.groups().iter().enumerate() {
         for line in chosen.file.user_agents_of(group) {
             let Some(name) = name(line.value, chosen.dialect) else { continue };

@@ -8,14 +8,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use hashbrown::HashMap;
-
 use super::super::examination::{Reading, quoted};
 use super::super::findings::Findings;
 use super::super::{Code, LintConfig};
+use crate::Map;
 use crate::analysis::{
-    AnalysisLimits, Bound, Budget, Contents, Grouped, RuleStatus, Rules, SEARCHES, Winners,
-    difference, key, numbers, plain_path, statuses_within,
+    Bound, Budget, Grouped, RuleStatus, Rules, Winners, difference, key, numbers, plain_path,
+    statuses,
 };
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::id::RuleID;
@@ -64,18 +63,14 @@ struct Analyst<'e> {
     grouped: Grouped<'e>,
     /// The numbers of the groups, by their rules.
     numbers: Vec<u32>,
-    limits: AnalysisLimits,
     budget: Budget,
 }
 
 pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let Reading { file, dialect, .. } = findings.chosen;
-    let mut analyst = Analyst {
-        grouped: Grouped::new(file, dialect),
-        numbers: numbers(&mut Contents::default(), file),
-        limits: config.limits,
-        budget: Budget::new(&config.limits, 1),
-    };
+    let [numbers] = numbers([file]);
+    let budget = Budget::new(&config.limits, 1);
+    let mut analyst = Analyst { grouped: Grouped::new(file, dialect), numbers, budget };
     let mut tally = Tally(vec![Count::default(); file.rules().len()]);
     let (selections, left_out) = selections(&analyst.grouped, &config.agents);
     if !left_out.is_empty() {
@@ -85,7 +80,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
         ));
     }
     left_out.into_iter().for_each(|group| tally.leave_out(file, group));
-    let mut known: HashMap<_, Rc<Problems>, foldhash::fast::RandomState> = HashMap::default();
+    let mut known: Map<_, Rc<Problems>> = Map::default();
     for (number, groups) in selections.iter().enumerate() {
         let key = key(&analyst.numbers, groups);
         let problems = match known.get(&key) {
@@ -187,10 +182,8 @@ impl Analyst<'_> {
     fn problems_of(&mut self, groups: &[usize]) -> Result<Problems, Bound> {
         let Grouped { file, dialect, .. } = self.grouped;
         let ordered = self.grouped.ordered(groups, &mut self.budget)?;
-        let mut part = self.budget.part(&self.limits, SEARCHES);
-        let statuses =
-            statuses_within(Rules { ordered: &ordered, paths: &dialect.paths }, &mut part);
-        self.budget.charge(&part);
+        let in_order = Rules { ordered: &ordered, paths: &dialect.paths };
+        let statuses = statuses(in_order, &mut self.budget);
         let rules = self.grouped.rules(groups);
         let contradictions = contradictions(&ordered);
         let mut defeats = Defeats::new(&ordered);
@@ -236,10 +229,8 @@ impl Analyst<'_> {
         let nothing = RobotsTxt::parse(b"User-agent: *\nDisallow: /\n", dialect, None);
         let nothing = OrderedRules::new(&nothing, &[0], paths);
         let [own, nothing] = [&ordered, &nothing].map(|ordered| Rules { ordered, paths });
-        let mut part = self.budget.part(&self.limits, 1);
-        let found = difference(own, nothing, &mut part);
-        self.budget.charge(&part);
-        Ok(found?.is_none().then(|| ordered.rules[at_root].0))
+        let found = difference(own, nothing, &mut self.budget)?;
+        Ok(found.is_none().then(|| ordered.rules[at_root].0))
     }
 }
 
@@ -311,12 +302,11 @@ fn report(
 
 /// Returns the problems of rules with the same pattern in normal form as an earlier one of the selection
 /// with the opposite verdict.
-fn contradictions(ordered: &OrderedRules) -> HashMap<RuleID, Fault, foldhash::fast::RandomState> {
-    let mut first: HashMap<_, [Option<RuleID>; 2], foldhash::fast::RandomState> =
-        HashMap::default();
+fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
+    let mut first: Map<_, [Option<RuleID>; 2]> = Map::default();
     let patterns = ordered.patterns.iter().zip(&ordered.rules).zip(&ordered.verdicts);
     let patterns = patterns.zip(&ordered.directories).filter(|(_, directory)| !**directory);
-    let mut contradictions = HashMap::default();
+    let mut contradictions = Map::default();
     for (((pattern, &rule), &verdict), _) in patterns {
         let known = first.entry(pattern).or_default();
         let side = usize::from(verdict == Verdict::Allow);
@@ -339,10 +329,10 @@ fn contradictions(ordered: &OrderedRules) -> HashMap<RuleID, Fault, foldhash::fa
 struct Defeats<'d> {
     ordered: &'d OrderedRules,
     /// The position of the pattern of each rule.
-    positions: HashMap<RuleID, usize, foldhash::fast::RandomState>,
+    positions: Map<RuleID, usize>,
     winners: Option<Winners>,
     /// The Disallow rule that wins over each pattern, if one does.
-    known: HashMap<Pattern<'d>, Option<RuleID>, foldhash::fast::RandomState>,
+    known: Map<Pattern<'d>, Option<RuleID>>,
 }
 
 impl<'d> Defeats<'d> {
@@ -350,7 +340,7 @@ impl<'d> Defeats<'d> {
         let own = (0..).zip(&ordered.rules).zip(&ordered.directories);
         let own = own.filter(|(_, directory)| !**directory);
         let positions = own.map(|((position, &rule), _)| (rule, position)).collect();
-        Defeats { ordered, positions, winners: None, known: HashMap::default() }
+        Defeats { ordered, positions, winners: None, known: Map::default() }
     }
 
     /// Returns the problem of an Allow rule, if it has one.
@@ -386,7 +376,7 @@ fn everything_disallowed(
         [] => vec![None],
         agents => agents.iter().map(Some).collect(),
     };
-    let mut known: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
+    let mut known: Map<_, _> = Map::default();
     for agent in askers {
         let whom = match agent {
             Some(agent) => quoted(agent.name().as_bytes()),

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use bstr::ByteSlice as _;
-use hashbrown::HashMap;
 
 use super::super::Code;
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, insert, replace, value_span};
+use crate::Map;
 use portcullis_dialect::dialect::{Field, PathRules};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
@@ -285,8 +285,7 @@ fn contradictions(
     paths: &PathRules,
 ) -> Vec<(usize, usize, Label)> {
     // The first statement about a pattern and a label, and its preference.
-    let mut known: HashMap<_, (usize, Preference), foldhash::fast::RandomState> =
-        HashMap::default();
+    let mut known: Map<_, (usize, Preference)> = Map::default();
     let mut found = Vec::new();
     let mut pattern = Vec::new();
     let records = in_force.iter().map(|&number| number as usize);

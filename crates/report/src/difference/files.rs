@@ -17,7 +17,7 @@ use super::super::json_lines::{DecisionObject, Text, write_object};
 use super::{Form, push_column, push_deciding, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
-use portcullis_lint::analysis::{Equivalence, RobotComparison, Search};
+use portcullis_lint::analysis::{RobotComparison, Search};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::batch::FullDecision;
 use portcullis_text::visible::cut_to_show;
@@ -46,12 +46,12 @@ words! {
 }
 
 impl Answer {
-    /// Summarises a comparison.
-    pub fn of(equivalence: &Equivalence) -> Answer {
-        match equivalence {
-            Equivalence::Equal => Answer::Equal,
-            Equivalence::Different { .. } => Answer::Different,
-            Equivalence::Unknown(_) => Answer::Unknown,
+    /// Summarises the searches of a comparison.
+    pub fn of(differences: &[Search; 2]) -> Answer {
+        match differences {
+            [Ok(None), Ok(None)] => Answer::Equal,
+            [Ok(Some(_)), _] | [_, Ok(Some(_))] => Answer::Different,
+            _ => Answer::Unknown,
         }
     }
 }
@@ -64,21 +64,14 @@ struct Turn<'a> {
     old: Verdict,
     new: Verdict,
     /// The search for a path.
-    found: Search,
+    found: &'a Search,
     /// Each side's decision on the path.
     deciding: Option<[DecisionWithRule<'a>; 2]>,
 }
 
 /// Returns the two ways in which a verdict may change.
 fn turns<'a>(compared: &Compared<'a>) -> [Turn<'a>; 2] {
-    let RobotComparison { equivalence, deciding } = compared.comparison;
-    let [first_allows, second_allows] = match &**equivalence {
-        Equivalence::Equal => [Search::Nothing, Search::Nothing],
-        Equivalence::Different { first_allows, second_allows } => {
-            [first_allows.clone(), second_allows.clone()]
-        }
-        Equivalence::Unknown(bound) => [Search::Unknown(*bound), Search::Unknown(*bound)],
-    };
+    let RobotComparison { differences, deciding } = compared.comparison;
     let with_rules = |decisions: [Decision; 2]| {
         let rule = |side: usize| {
             let rule = decisions[side].rule?;
@@ -91,8 +84,8 @@ fn turns<'a>(compared: &Compared<'a>) -> [Turn<'a>; 2] {
         Turn { old, new, found, deciding }
     };
     [
-        turn((Verdict::Allow, Verdict::Disallow), first_allows, deciding[0]),
-        turn((Verdict::Disallow, Verdict::Allow), second_allows, deciding[1]),
+        turn((Verdict::Allow, Verdict::Disallow), &differences[0], deciding[0]),
+        turn((Verdict::Disallow, Verdict::Allow), &differences[1], deciding[1]),
     ]
 }
 
@@ -105,22 +98,22 @@ pub fn write(compared: &Compared<'_>, form: Form, out: &mut Vec<u8>) {
 }
 
 fn write_tsv(compared: &Compared<'_>, out: &mut Vec<u8>) {
-    if *compared.comparison.equivalence == Equivalence::Equal {
+    if Answer::of(&compared.comparison.differences) == Answer::Equal {
         push_column(compared.agent.as_bytes(), out);
         out.extend_from_slice(b"equal\n");
         return;
     }
     for Turn { old, new, found, deciding } in turns(compared) {
         let answer = match found {
-            Search::Nothing => continue,
-            Search::Found(_) => Answer::Different,
-            Search::Unknown(_) => Answer::Unknown,
+            Ok(None) => continue,
+            Ok(Some(_)) => Answer::Different,
+            Err(_) => Answer::Unknown,
         };
         push_column(compared.agent.as_bytes(), out);
         push_column(answer.as_str().as_bytes(), out);
         push_column(old.as_str().as_bytes(), out);
         out.extend_from_slice(new.as_str().as_bytes());
-        if let Search::Found(example) = &found {
+        if let Ok(Some(example)) = found {
             for (decision, rule) in deciding.into_iter().flatten() {
                 out.push(b'\t');
                 push_deciding(FullDecision { rule, ..decision.into() }, out);
@@ -159,19 +152,19 @@ fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
     let turns = turns(compared);
     let mut object = Object {
         agent: compared.agent,
-        answer: Answer::of(&compared.comparison.equivalence).as_str(),
+        answer: Answer::of(&compared.comparison.differences).as_str(),
         changes: Vec::new(),
         unknown: Vec::new(),
     };
     for Turn { old, new, found, deciding } in &turns {
         match found {
-            Search::Nothing => {}
-            Search::Unknown(bound) => object.unknown.push(UnknownObject {
+            Ok(None) => {}
+            Err(bound) => object.unknown.push(UnknownObject {
                 old: old.as_str(),
                 new: new.as_str(),
                 bound: bound.to_string(),
             }),
-            Search::Found(example) => {
+            Ok(Some(example)) => {
                 let Some(deciding) = deciding else { continue };
                 let [old, new] = deciding
                     .each_ref()
@@ -188,7 +181,7 @@ fn write_json(compared: &Compared<'_>, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_lint::analysis::{AnalysisLimits, FileComparison};
+    use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped};
 
     fn written(limits: &AnalysisLimits) -> String {
         let texts = [
@@ -197,7 +190,9 @@ mod tests {
         ];
         let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
         let files = [&files[0], &files[1]];
-        let comparison = FileComparison::new(files, &RFC_9309, limits).robot(None);
+        let sides = files.map(|file| Grouped::new(file, &RFC_9309));
+        let mut budget = Budget::new(limits, 1);
+        let comparison = FileComparison::new(sides.each_ref(), &mut budget).robot(None);
         let mut out = Vec::new();
         write_tsv(&Compared { agent: "*", files, comparison: &comparison }, &mut out);
         String::from_utf8(out).expect("it is text")
