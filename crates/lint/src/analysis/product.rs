@@ -5,9 +5,8 @@
 //! it, are a *place*, and each place is visited once.
 
 use std::array;
-use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
+use hashbrown::HashSet;
 
 use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
 use super::machine::{Machine, State};
@@ -20,8 +19,7 @@ pub struct Product<'l, const N: usize> {
     language: &'l Language,
     /// The places that were reached, in order, each once.
     met: Vec<Met<N>>,
-    known: HashTable<u32>,
-    hasher: foldhash::fast::RandomState,
+    known: HashSet<Place<N>, foldhash::fast::RandomState>,
 }
 
 /// The states after a path, and a mark for what may follow.
@@ -51,8 +49,7 @@ pub enum Visit {
 impl<'l, const N: usize> Product<'l, N> {
     /// Returns a search through `machines`, which read the paths of `language`.
     pub fn new(machines: [Machine; N], language: &'l Language) -> Product<'l, N> {
-        let hasher = foldhash::fast::RandomState::default();
-        Product { machines, language, met: Vec::new(), known: HashTable::new(), hasher }
+        Product { machines, language, met: Vec::new(), known: HashSet::default() }
     }
 
     /// Returns the number of positions that the machines read.
@@ -135,14 +132,9 @@ impl<'l, const N: usize> Product<'l, N> {
     }
 
     fn add(&mut self, place: Place<N>, parent: u32, byte: u8, depth: u32) {
-        let Product { met, known, hasher, .. } = self;
-        let hash = hasher.hash_one(place);
-        if known.find(hash, |&index| met[index as usize].place == place).is_some() {
-            return;
+        if self.known.insert(place) {
+            self.met.push(Met { place, parent, byte, depth });
         }
-        let index = met.len() as u32;
-        met.push(Met { place, parent, byte, depth });
-        known.insert_unique(hash, index, |&index| hasher.hash_one(met[index as usize].place));
     }
 
     /// Returns the path of the place at `index`.
