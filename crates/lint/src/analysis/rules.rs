@@ -55,7 +55,7 @@ impl<'r> Rules<'r> {
     }
 
     /// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
-    pub(super) fn decide(self, path: &[u8], otherwise: Reason) -> Decision {
+    pub(crate) fn decide(self, path: &[u8], otherwise: Reason) -> Decision {
         if self.paths.always_allows(path) {
             return Decision::ROBOTS_TXT;
         }

@@ -16,7 +16,7 @@ use crate::analysis::{
     Bound, Budget, Grouped, RuleStatus, Rules, Winners, difference, key, numbers, plain_path,
     statuses,
 };
-use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::pattern::Pattern;
@@ -71,7 +71,11 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let [numbers] = numbers([file]);
     let budget = Budget::new(&config.limits, 1);
     let mut analyst = Analyst { grouped: Grouped::new(file, dialect), numbers, budget };
-    let mut tally = Tally(vec![Count::default(); file.rules().len()]);
+    let mut tallies = vec![Tally::default(); file.rules().len()];
+    let leave_out = |group: usize, tallies: &mut [Tally]| {
+        let rules = file.groups()[group].rule_ids();
+        rules.for_each(|rule| tallies[rule.index()].may_decide = true);
+    };
     let (selections, left_out) = selections(&analyst.grouped, &config.agents);
     if !left_out.is_empty() {
         findings.unknown(format!(
@@ -79,7 +83,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
             rules"
         ));
     }
-    left_out.into_iter().for_each(|group| tally.leave_out(file, group));
+    left_out.into_iter().for_each(|group| leave_out(group, &mut tallies));
     let mut known: Map<_, Rc<Problems>> = Map::default();
     for (number, groups) in selections.iter().enumerate() {
         let key = key(&analyst.numbers, groups);
@@ -89,7 +93,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
                 Ok(problems) => Rc::clone(known.entry(key).or_insert(Rc::new(problems))),
                 Err(bound) => {
                     findings.unknown(format!("not all groups were compared: {bound}"));
-                    groups.iter().for_each(|&group| tally.leave_out(file, group));
+                    groups.iter().for_each(|&group| leave_out(group, &mut tallies));
                     continue;
                 }
             },
@@ -99,10 +103,15 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
             let agent = quoted(agent.value);
             findings.unknown(format!("not all rules for {agent} were compared: {bound}"));
         }
-        tally.add(number, &analyst.grouped.rules(groups), &problems);
+        let rules = analyst.grouped.rules(groups);
+        for (place, fault) in &problems.rules {
+            tallies[rules[place.index()].index()].add(fault.as_ref(), number);
+        }
     }
-    for (rule, fault, selection) in tally.everywhere() {
-        report(findings, rule, &fault, &analyst.grouped, &selections[selection]);
+    for (rule, tally) in (0..).map(RuleID).zip(tallies) {
+        if let Tally { may_decide: false, mildest: Some((fault, selection)) } = tally {
+            report(findings, rule, &fault, &analyst.grouped, &selections[selection]);
+        }
     }
     everything_disallowed(findings, config, &mut analyst);
 }
@@ -130,46 +139,26 @@ fn selections(grouped: &Grouped<'_>, agents: &[AgentChain]) -> (Vec<Vec<usize>>,
     (selections, left_out.into_iter().flatten().collect())
 }
 
-/// The problems of rules so far, by rule.
-struct Tally(Vec<Count>);
-
+/// What was found about a rule so far.
 #[derive(Clone, Default)]
-struct Count {
-    /// The selections that have the rule, and those in which it has a problem.
-    selections: usize,
-    faults: usize,
-    /// The mildest problem, and the selection that it is of.
+struct Tally {
+    /// Whether it may decide in some selection: it has no problem there, or was not analysed.
+    may_decide: bool,
+    /// The problem of the last code, and the selection that it is of.
     mildest: Option<(Rc<Fault>, usize)>,
 }
 
 impl Tally {
-    /// Adds the problems of a selection with these rules.
-    fn add(&mut self, selection: usize, rules: &[RuleID], problems: &Problems) {
-        for (place, fault) in &problems.rules {
-            let count = &mut self.0[rules[place.index()].index()];
-            count.selections += 1;
-            let Some(fault) = fault else { continue };
-            count.faults += 1;
-            if count.mildest.as_ref().is_none_or(|(known, _)| known.code <= fault.code) {
-                count.mildest = Some((Rc::clone(fault), selection));
+    /// Adds the problem of the rule in a selection, if it has one.
+    fn add(&mut self, fault: Option<&Rc<Fault>>, selection: usize) {
+        match fault {
+            None => self.may_decide = true,
+            Some(fault) => {
+                if self.mildest.as_ref().is_none_or(|(known, _)| known.code <= fault.code) {
+                    self.mildest = Some((Rc::clone(fault), selection));
+                }
             }
         }
-    }
-
-    /// Adds a selection that was not analysed: the rules of its groups may decide there.
-    fn leave_out(&mut self, file: &RobotsTxt<'_>, group: usize) {
-        for rule in file.groups()[group].rule_ids() {
-            self.0[rule.index()].selections += 1;
-        }
-    }
-
-    /// Returns the rules with a problem in every selection that has them, with the problem of the
-    /// last code and its selection.
-    fn everywhere(self) -> Vec<(RuleID, Rc<Fault>, usize)> {
-        let counts = (0..).map(RuleID).zip(self.0);
-        let everywhere = counts.filter(|(_, count)| count.selections == count.faults);
-        let mildest = everywhere.filter_map(|(rule, count)| Some((rule, count.mildest?)));
-        mildest.map(|(rule, (fault, selection))| (rule, fault, selection)).collect()
     }
 }
 
@@ -215,22 +204,20 @@ impl Analyst<'_> {
     /// # Errors
     ///
     /// If the budget does not suffice.
-    fn disallowing_all(&mut self, groups: &[usize]) -> Result<Option<u32>, Bound> {
+    fn disallowing_all(&mut self, groups: &[usize]) -> Result<Option<RuleID>, Bound> {
         let ordered = self.grouped.ordered(groups, &mut self.budget)?;
         let dialect = self.grouped.dialect;
         let paths = &dialect.paths;
-        let mut patterns = ordered.patterns.iter();
-        let Some(at_root) = patterns.position(|pattern| pattern.matches(b"/")) else {
+        let own = Rules { ordered: &ordered, paths };
+        let decision = own.decide(b"/", Reason::NoRule);
+        let Some(rule) = decision.rule.filter(|_| decision.verdict != Verdict::Allow) else {
             return Ok(None);
         };
-        if ordered.verdicts[at_root] == Verdict::Allow {
-            return Ok(None);
-        }
         let nothing = RobotsTxt::parse(b"User-agent: *\nDisallow: /\n", dialect, None);
         let nothing = OrderedRules::new(&nothing, &[0], paths);
-        let [own, nothing] = [&ordered, &nothing].map(|ordered| Rules { ordered, paths });
+        let nothing = Rules { ordered: &nothing, paths };
         let found = difference(own, nothing, &mut self.budget)?;
-        Ok(found.is_none().then(|| ordered.rules[at_root].0))
+        Ok(found.is_none().then_some(rule))
     }
 }
 
@@ -386,7 +373,7 @@ fn everything_disallowed(
         let key = key(&analyst.numbers, &groups);
         let place = known.entry(key).or_insert_with(|| analyst.disallowing_all(&groups));
         let rule = match place {
-            Ok(Some(place)) => analyst.grouped.rule_at(&groups, *place),
+            Ok(Some(place)) => analyst.grouped.rule_at(&groups, place.0),
             Ok(None) => continue,
             Err(bound) => {
                 findings.unknown(format!(
