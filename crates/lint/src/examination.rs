@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 
 use super::LineIndex;
-use super::diagnostic::{Effect, Place, Related};
+use super::diagnostic::{Effect, Place};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
@@ -200,13 +200,15 @@ impl<'t> Examination<'t> {
         &self.text[span.range()]
     }
 
+    /// Returns the span of a part of the file.
+    pub(super) fn span_of(&self, part: &[u8]) -> Span {
+        let start = (part.as_ptr().addr() - self.text.as_ptr().addr()) as u32;
+        Span { start, end: start + part.len() as u32 }
+    }
+
     /// Returns the line at `index` without the white space around it.
     pub(super) fn written(&self, index: usize) -> Span {
-        let line = self.chosen().lines[index].span;
-        let bytes = self.bytes(line);
-        let text = trim(bytes, b" \t");
-        let start = line.start + (text.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
-        Span { start, end: start + text.len() as u32 }
+        self.span_of(trim(self.bytes(self.chosen().lines[index].span), b" \t"))
     }
 
     /// Returns how each dialect reads the line at `index`.
@@ -224,11 +226,6 @@ impl<'t> Examination<'t> {
     /// Returns the place of `span`.
     pub(super) fn place(&self, span: Span) -> Place {
         self.index.place(span)
-    }
-
-    /// Returns a related place with a message.
-    pub(super) fn related(&self, span: Span, message: impl Into<String>) -> Related {
-        Related { place: self.place(span), message: message.into() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::diagnostic::{Diagnostic, Edit, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
-use super::{Code, LintConfig, Place, Report};
+use super::{Code, LintConfig, Report};
 use crate::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
 use portcullis_dialect::id::LineNumber;
 use portcullis_robots::syntax::Span;
@@ -15,18 +15,11 @@ pub(super) struct Findings<'e, 't> {
     /// The reading of the chosen dialect.
     pub(super) chosen: &'e Reading<'t>,
     keeps_fixes: bool,
-    diagnostics: Vec<Diagnostic>,
+    report: Report,
     /// The number of findings of each code.
-    counts: BTreeMap<Code, Count>,
+    counts: BTreeMap<Code, usize>,
     /// Whether the last diagnostic is beyond the maximum, and kept only if it has a fix.
     is_last_past_max: bool,
-    unknown: Vec<String>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Count {
-    found: usize,
-    omitted: usize,
 }
 
 impl<'e, 't> Findings<'e, 't> {
@@ -35,10 +28,9 @@ impl<'e, 't> Findings<'e, 't> {
             examination,
             chosen: examination.chosen(),
             keeps_fixes: config.keeps_fixes,
-            diagnostics: Vec::new(),
+            report: Report::default(),
             counts: BTreeMap::new(),
             is_last_past_max: false,
-            unknown: Vec::new(),
         }
     }
 
@@ -51,37 +43,39 @@ impl<'e, 't> Findings<'e, 't> {
     ) -> Finding<'_, 'e, 't> {
         self.settle_last();
         let count = self.counts.entry(code).or_default();
-        count.found += 1;
-        self.is_last_past_max = count.found > LINT_FINDINGS_PER_CODE_MAX;
+        *count += 1;
+        self.is_last_past_max = *count > LINT_FINDINGS_PER_CODE_MAX;
         let examination = self.examination;
         let place = examination.place(span);
         let effects = match self.is_last_past_max {
             true => Vec::new(),
-            false => examination.line_effects(line_index(&place)),
+            false => examination.line_effects(index(place.line)),
         };
         let message = message.into();
         let (related, fix) = (Vec::new(), None);
-        self.diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
-        let diagnostic = self.diagnostics.last_mut().expect("it has just been pushed");
+        let diagnostics = &mut self.report.diagnostics;
+        diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
+        let diagnostic = diagnostics.last_mut().expect("it has just been pushed");
         Finding { examination, diagnostic, is_past_max: self.is_last_past_max }
     }
 
     /// Drops the last finding if it is beyond the maximum and has no fix.
     fn settle_last(&mut self) {
-        let Some(last) = self.diagnostics.last().filter(|_| self.is_last_past_max) else { return };
+        let diagnostics = &mut self.report.diagnostics;
+        let Some(last) = diagnostics.last().filter(|_| self.is_last_past_max) else { return };
         let is_fixed = |fix: &Fix| fix.safety == Safety::ToBeProved;
         if !(self.keeps_fixes && last.fix.as_ref().is_some_and(is_fixed)) {
-            self.counts.entry(last.code).or_default().omitted += 1;
-            self.diagnostics.pop();
+            *self.report.omitted.entry(last.code).or_default() += 1;
+            diagnostics.pop();
         }
         self.is_last_past_max = false;
     }
 
     /// Reports that a limit ended a check.
     pub(super) fn unknown(&mut self, words: String) {
-        let has_room = self.unknown.len() < LINT_FINDINGS_PER_CODE_MAX;
-        if has_room && !self.unknown.contains(&words) {
-            self.unknown.push(words);
+        let unknown = &mut self.report.unknown;
+        if unknown.len() < LINT_FINDINGS_PER_CODE_MAX && !unknown.contains(&words) {
+            unknown.push(words);
         }
     }
 
@@ -89,13 +83,8 @@ impl<'e, 't> Findings<'e, 't> {
     pub(super) fn finish(mut self) -> Report {
         self.settle_last();
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
-        self.diagnostics.sort_by_key(key);
-        let omitted = self.counts.iter().map(|(&code, count)| (code, count.omitted));
-        Report {
-            omitted: omitted.filter(|&(_, count)| count > 0).collect(),
-            diagnostics: self.diagnostics,
-            unknown: self.unknown,
-        }
+        self.report.diagnostics.sort_by_key(key);
+        self.report
     }
 }
 
@@ -112,8 +101,8 @@ impl<'e, 't> Finding<'_, 'e, 't> {
         if self.is_past_max {
             return self;
         }
-        let related: Related = self.examination.related(span, message);
-        self.diagnostic.related.push(related);
+        let place = self.examination.place(span);
+        self.diagnostic.related.push(Related { place, message: message.into() });
         self.diagnostic.related.sort_by_key(|related| related.place.span.start);
         self
     }
@@ -139,7 +128,7 @@ impl<'e, 't> Finding<'_, 'e, 't> {
     /// Adds an edit that should change no verdict: it removes the record on `line`, and the whole line
     /// unless it has a comment.
     pub(super) fn remove(self, title: &str, line: LineNumber) -> Self {
-        let index = line.get() as usize - 1;
+        let index = index(line);
         let span = self.examination.chosen().lines[index].span;
         let edit = match memchr::memchr(b'#', self.examination.bytes(span)) {
             Some(comment) => replace(Span { end: span.start + comment as u32, ..span }, []),
@@ -156,8 +145,9 @@ impl<'e, 't> Finding<'_, 'e, 't> {
     }
 }
 
-fn line_index(place: &Place) -> usize {
-    place.line.get() as usize - 1
+/// Returns the position of a line among the lines of a reading.
+pub(super) fn index(line: LineNumber) -> usize {
+    line.get() as usize - 1
 }
 
 /// Returns the span of a record's value, or of the record if it has none.

@@ -2,7 +2,7 @@
 
 use super::super::Code;
 use super::super::examination::{Reading, quoted};
-use super::super::findings::{Findings, insert, remove_line, replace};
+use super::super::findings::{Findings, index, insert, remove_line, replace};
 use crate::Map;
 use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
 use portcullis_dialect::id::LineNumber;
@@ -17,17 +17,11 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     for group in file.groups() {
         run_together(findings, group);
         without_rules(findings, group);
-        repeated(findings, file.user_agents_of(group));
     }
     for line in file.user_agents() {
         token(findings, line);
     }
-    separate_groups(findings);
-}
-
-/// Returns the position of a line among the lines of a reading.
-fn index(line: LineNumber) -> usize {
-    line.get() as usize - 1
+    named_again(findings);
 }
 
 /// Checks for rules without a group. A run of them is reported once.
@@ -153,24 +147,34 @@ fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
     findings.report(Code::GroupWithoutRules, last.span, message);
 }
 
-/// Checks for robots that a group names twice.
-fn repeated(findings: &mut Findings<'_, '_>, lines: &[UserAgentLine<'_>]) {
-    let mut known: Map<Vec<u8>, Span> = Map::default();
-    for line in lines {
-        let Some(name) = name(line.value, findings.chosen.dialect) else { continue };
-        match known.get(&name) {
-            None => {
-                known.insert(name, line.span);
-            }
-            Some(&first) => {
+/// Checks for robots that a group names twice, or several groups.
+fn named_again(findings: &mut Findings<'_, '_>) {
+    let chosen = findings.chosen;
+    // The group and the line that name a robot first, and the first line of the last such group.
+    let mut known: Map<Vec<u8>, [(usize, Span); 2]> = Map::default();
+    for (position, group) in chosen.file.groups().iter().enumerate() {
+        for line in chosen.file.user_agents_of(group) {
+            let Some(name) = name(line.value, chosen.dialect) else { continue };
+            let here = (position, line.span);
+            let [first, last] = known.entry(name).or_insert([here; 2]);
+            if last.0 != position {
+                *last = here;
+            } else if *last != here {
+                let message = format!("the group already names {}", quoted(line.value));
                 findings
-                    .report(
-                        Code::RepeatedUserAgent,
-                        line.span,
-                        format!("the group already names {}", quoted(line.value)),
-                    )
-                    .related(first, "here")
+                    .report(Code::RepeatedUserAgent, line.span, message)
+                    .related(last.1, "here")
                     .remove("remove the second line", line.line);
+            }
+            if first.0 != position {
+                let message = format!("another group also names {}", quoted(line.value));
+                findings
+                    .report(Code::SeparateGroups, line.span, message)
+                    .related(first.1, "the first group that names it")
+                    .effects(|reading| match groups_applied(reading, line.value) {
+                        0 | 1 => "follows the first group alone".into(),
+                        count => format!("merges the rules of {}", counted(count as u64, "group")),
+                    });
             }
         }
     }
@@ -197,13 +201,11 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
     if bytes == value.len() || robot_named(value, None, dialect) {
         return;
     }
-    let start = line.span.end - value.len() as u32;
-    let rest = Span { start: start + bytes as u32, ..line.span };
-    if bytes > 0 && is_version(&value[bytes..]) {
-        let message = format!(
-            "{} is a version, which is not part of a product token",
-            quoted(&value[bytes..])
-        );
+    let (token, rest) = value.split_at(bytes);
+    if bytes > 0 && is_version(rest) {
+        let message =
+            format!("{} is a version, which is not part of a product token", quoted(rest));
+        let rest = findings.examination.span_of(rest);
         findings
             .report(Code::VersionedUserAgent, rest, message)
             .fix("remove the version", vec![replace(rest, [])]);
@@ -214,10 +216,10 @@ fn token(findings: &mut Findings<'_, '_>, line: &UserAgentLine<'_>) {
         _ => format!(
             "{} is not a product token: crawlers read only {}",
             quoted(value),
-            quoted(&value[..bytes])
+            quoted(token)
         ),
     };
-    findings.report(Code::NoProductToken, Span { start, ..line.span }, message);
+    findings.report(Code::NoProductToken, findings.examination.span_of(value), message);
 }
 
 /// Returns the length of the product token at the start of `value`. In a dialect that compares the
@@ -236,32 +238,6 @@ fn is_version(rest: &[u8]) -> bool {
     let digits = version.strip_prefix(b"v").unwrap_or(version);
     digits.first().is_some_and(u8::is_ascii_digit)
         && version.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
-}
-
-/// Checks for robots that several groups name.
-fn separate_groups(findings: &mut Findings<'_, '_>) {
-    let chosen = findings.chosen;
-    let mut known: Map<Vec<u8>, (usize, Span)> = Map::default();
-    for (position, group) in chosen.file.groups().iter().enumerate() {
-        for line in chosen.file.user_agents_of(group) {
-            let Some(name) = name(line.value, chosen.dialect) else { continue };
-            let &mut (first, span) = known.entry(name).or_insert((position, line.span));
-            if first == position {
-                continue;
-            }
-            findings
-                .report(
-                    Code::SeparateGroups,
-                    line.span,
-                    format!("another group also names {}", quoted(line.value)),
-                )
-                .related(span, "the first group that names it")
-                .effects(|reading| match groups_applied(reading, line.value) {
-                    0 | 1 => "follows the first group alone".into(),
-                    count => format!("merges the rules of {}", counted(count as u64, "group")),
-                });
-        }
-    }
 }
 
 /// Returns the number of groups that apply to the robot that `value` names.

@@ -53,17 +53,9 @@ fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
 
 /// Edits that remove the bytes of `line` for which `is_odd`, run by run.
 fn removals(examination: &Examination<'_>, line: Span, is_odd: impl Fn(u8) -> bool) -> Vec<Edit> {
-    let bytes = examination.bytes(line);
-    let mut edits = Vec::new();
-    let mut position = 0;
-    while let Some(run) = bytes[position..].iter().position(|&byte| is_odd(byte)) {
-        let start = position + run;
-        let length = bytes[start..].iter().take_while(|&&byte| is_odd(byte)).count();
-        position = start + length;
-        let [start, end] = [start, position].map(|place| line.start + place as u32);
-        edits.push(replace(Span { start, end }, []));
-    }
-    edits
+    let runs = examination.bytes(line).chunk_by(|&one, &next| is_odd(one) == is_odd(next));
+    let odd = runs.filter(|run| is_odd(run[0]));
+    odd.map(|run| replace(examination.span_of(run), [])).collect()
 }
 
 /// Checks for a line without a colon, or without a field before it.
@@ -84,9 +76,9 @@ fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
             .suggest("make it a comment", vec![insert(span.start, "# ")]);
         return;
     };
-    let name = Span { end: span.start + bytes as u32, ..span };
+    let name = findings.examination.span_of(&text[..bytes]);
     let message = format!("the colon after {} is missing", quoted(&text[..bytes]));
-    let right = format!("{}:", written_like(findings.examination.bytes(name), meant));
+    let right = format!("{}:", written_like(&text[..bytes], meant));
     findings
         .report(Code::MissingColon, name, message)
         .suggest(format!("write `{right}`"), vec![replace(name, right)]);
@@ -96,8 +88,7 @@ fn separator(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
 fn without_comment(examination: &Examination<'_>, span: Span) -> Span {
     let bytes = examination.bytes(span);
     let text = bytes.find_byte(b'#').map_or(bytes, |comment| &bytes[..comment]);
-    let text = text.trim_end_with(|character| matches!(character, ' ' | '\t'));
-    Span { end: span.start + text.len() as u32, ..span }
+    examination.span_of(text.trim_end_with(|character| matches!(character, ' ' | '\t')))
 }
 
 /// Returns the length and the field of the name at the start of a line without colon.
@@ -113,13 +104,17 @@ fn leading_field(text: &[u8]) -> Option<(usize, &'static str)> {
     let first = end_of_word(0);
     let second = end_of_word(first);
     let third = end_of_word(second);
-    if is_usual(&text[..first]) {
-        return Some((first, meant(&text[..first])?));
-    }
-    if second <= text.len() && third == text.len() && text[..first].eq_ignore_ascii_case(b"user") {
-        return Some((second, meant(&text[..second])?));
-    }
-    (second == text.len()).then(|| Some((first, meant(&text[..first])?)))?
+    let is_user = text[..first].eq_ignore_ascii_case(b"user");
+    let bytes = if is_usual(&text[..first]) {
+        first
+    } else if third == text.len() && is_user {
+        second
+    } else if second == text.len() {
+        first
+    } else {
+        return None;
+    };
+    Some((bytes, meant(&text[..bytes])?))
 }
 
 /// Returns `name` itself if it differs from `spelling` in case only, at most.
@@ -176,22 +171,26 @@ fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Spa
 /// The longest name that is compared with fields.
 const NAME_BYTES_MAX: usize = 32;
 
+/// The usual spellings of fields, the most frequent first. If two are equally near, the first wins.
+const SPELLINGS: [(Field, &str); 7] = [
+    (Field::Disallow, "Disallow"),
+    (Field::Allow, "Allow"),
+    (Field::UserAgent, "User-agent"),
+    (Field::Sitemap, "Sitemap"),
+    (Field::ContentUsage, "Content-Usage"),
+    (Field::ContentSignal, "Content-Signal"),
+    (Field::License, "License"),
+];
+
 /// Returns the usual spelling of a field.
 fn usual(field: Field) -> &'static str {
-    match field {
-        Field::UserAgent => "User-agent",
-        Field::Allow => "Allow",
-        Field::Disallow => "Disallow",
-        Field::Sitemap => "Sitemap",
-        Field::ContentUsage => "Content-Usage",
-        Field::ContentSignal => "Content-Signal",
-        Field::License => "License",
-    }
+    let spelling = SPELLINGS.iter().find(|(known, _)| *known == field);
+    spelling.expect("each field has a spelling").1
 }
 
 /// Returns whether `name`, in any case, is the usual spelling of a field.
 fn is_usual(name: &[u8]) -> bool {
-    fields().any(|field| name.eq_ignore_ascii_case(usual(field).as_bytes()))
+    SPELLINGS.iter().any(|(_, spelling)| name.eq_ignore_ascii_case(spelling.as_bytes()))
 }
 
 /// Returns the field of which `name` is a misspelling.
@@ -205,26 +204,13 @@ fn meant(name: &[u8]) -> Option<&'static str> {
     if name.len() > NAME_BYTES_MAX {
         return None;
     }
-    let near = fields().map(usual).chain(EXTENSIONS.iter().copied()).filter_map(|spelling| {
+    let spellings = SPELLINGS.iter().map(|(_, spelling)| spelling).chain(EXTENSIONS);
+    let near = spellings.filter_map(|&spelling| {
         let distance = distance(name, spelling.as_bytes());
         let allowed = (spelling.len() / 3).min(2);
         (distance <= allowed).then_some((distance, spelling))
     });
     near.min_by_key(|&(distance, _)| distance).map(|(_, spelling)| spelling)
-}
-
-/// Returns the fields, the most frequent first. If two are equally near, the first wins.
-fn fields() -> impl Iterator<Item = Field> {
-    [
-        Field::Disallow,
-        Field::Allow,
-        Field::UserAgent,
-        Field::Sitemap,
-        Field::ContentUsage,
-        Field::ContentSignal,
-        Field::License,
-    ]
-    .into_iter()
 }
 
 /// Returns the field that `dialect` reads in exactly this spelling.

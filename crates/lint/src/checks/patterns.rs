@@ -5,7 +5,7 @@ use bstr::ByteSlice as _;
 use super::super::Code;
 use super::super::Edit;
 use super::super::examination::{Examination, quoted};
-use super::super::findings::{Findings, insert, replace, value_span};
+use super::super::findings::{Findings, index, insert, replace};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::bytes::push_percent_triplet;
@@ -29,16 +29,6 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
 }
 
-/// Returns the span in the file of the bytes `start..end` of a rule's value.
-fn within(rule: &Rule<'_>, start: usize, end: usize) -> Span {
-    let value = rule.span.end - rule.value.len() as u32;
-    Span { start: value + start as u32, end: value + end as u32 }
-}
-
-fn whole(rule: &Rule<'_>) -> Span {
-    value_span(rule.span, rule.value)
-}
-
 /// Checks for a rule without a pattern, except the usual way to allow everything.
 fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
     let chosen = findings.chosen;
@@ -56,12 +46,12 @@ fn empty(findings: &mut Findings<'_, '_>, position: usize, rule: &Rule<'_>) {
 
 /// Checks for a pattern that starts with neither `/` nor `*`.
 fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
-    let value = rule.value;
-    let chosen = findings.chosen.dialect;
+    let (value, chosen) = (rule.value, findings.chosen.dialect);
+    let span = findings.examination.span_of(value);
     if value[0] == b'*' && !normal_text(value, &chosen.paths, &mut Vec::new()) {
         let message =
             format!("{} has no wildcards, and no path starts with a literal `*`", chosen.name);
-        findings.report(Code::NeverMatchingPattern, whole(rule), message);
+        findings.report(Code::NeverMatchingPattern, span, message);
     }
     if matches!(value[0], b'/' | b'*') || !some_dialect_matches_nothing(findings.examination, rule)
     {
@@ -69,20 +59,18 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     }
     if let Some(path) = path_of_url(value) {
         let path = if path.is_empty() { b"/" } else { path };
-        findings
-            .report(Code::UrlAsPattern, whole(rule), "this is a URL, not a path pattern")
-            .suggest(
-                format!("remove scheme and host: {}", quoted(path)),
-                vec![replace(whole(rule), path)],
-            );
+        findings.report(Code::UrlAsPattern, span, "this is a URL, not a path pattern").suggest(
+            format!("remove scheme and host: {}", quoted(path)),
+            vec![replace(span, path)],
+        );
         return;
     }
     // A pattern that starts with punctuation was probably meant to match anywhere.
     let front = if value[0].is_ascii_alphanumeric() { "/" } else { "/*" };
     let message = format!("{} starts with neither `/` nor `*`", quoted(value));
-    let edit = insert(whole(rule).start, front);
+    let edit = insert(span.start, front);
     findings
-        .report(Code::NeverMatchingPattern, whole(rule), message)
+        .report(Code::NeverMatchingPattern, span, message)
         .suggest(format!("put `{front}` in front"), vec![edit]);
 }
 
@@ -105,7 +93,7 @@ fn comment(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     if findings.examination.text.get(rule.span.end as usize) != Some(&b'#') {
         return;
     }
-    let line = findings.chosen.lines[rule.line.get() as usize - 1].span;
+    let line = findings.chosen.lines[index(rule.line)].span;
     let message = format!("`#` starts a comment: the pattern is {}", quoted(rule.value));
     let lost = Span { start: rule.span.end, ..line };
     findings
@@ -118,7 +106,11 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let body = &rule.value[..rule.value.len() - 1];
     if let Some(position) = body.find_byte(b'$') {
         let message = "this `$` is a literal character: it matches the end of the path only at the end of the pattern";
-        findings.report(Code::DollarInsidePattern, within(rule, position, position + 1), message);
+        findings.report(
+            Code::DollarInsidePattern,
+            findings.examination.span_of(&body[position..=position]),
+            message,
+        );
     }
 }
 
@@ -126,7 +118,7 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
 fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let edits: Vec<Edit> = needless_stars(rule.value)
         .into_iter()
-        .map(|(start, end)| replace(within(rule, start, end), []))
+        .map(|(start, end)| replace(findings.examination.span_of(&rule.value[start..end]), []))
         .collect();
     if let Some(first) = edits.first() {
         let place = match first.span.end == rule.span.end {
@@ -164,22 +156,21 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
     let Some(start) = value.iter().position(|&byte| is_odd(byte)) else { return };
     let bytes = value[start..].iter().take_while(|&&byte| is_odd(byte)).count();
-    let span = within(rule, start, start + bytes);
-    let rest = &value[start + bytes..];
-    if value[start] == b' ' && rest.starts_with(b"/") {
+    let (first, rest) = value[start..].split_at(bytes);
+    let span = findings.examination.span_of(first);
+    if first[0] == b' ' && rest.starts_with(b"/") {
         let message =
             "a rule has one pattern: this space is part of it and does not separate a list";
         findings.report(Code::UnescapedCharacter, span, message);
         return;
     }
-    let escape = |(position, &byte)| {
+    let escape = |byte: &[u8]| {
         let mut triplet = Vec::new();
-        push_percent_triplet(&mut triplet, byte);
-        replace(within(rule, position, position + 1), triplet)
+        push_percent_triplet(&mut triplet, byte[0]);
+        replace(findings.examination.span_of(byte), triplet)
     };
-    let odd = value.iter().enumerate().filter(|&(_, &byte)| is_odd(byte));
-    let edits = odd.map(escape).collect();
-    let message = format!("URLs have {} only as an escape", quoted(&value[start..start + bytes]));
+    let edits = value.chunks(1).filter(|byte| is_odd(byte[0])).map(escape).collect();
+    let message = format!("URLs have {} only as an escape", quoted(first));
     findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);
 }
 

@@ -17,7 +17,7 @@ use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
 use portcullis_robots::policy::{Audience, UsageGroups, robot_named};
-use portcullis_robots::syntax::{RobotsTxt, Span, Statement, UsageRecord, signals, usage_members};
+use portcullis_robots::syntax::{RobotsTxt, Statement, UsageRecord, signals, usage_members};
 use portcullis_robots::url::normal_text;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
@@ -32,7 +32,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
                 outside_group(findings, record);
                 match statement.source {
                     UsageSource::ContentUsage => dictionary(findings, record, &statement),
-                    UsageSource::ContentSignal => signal(findings, record, &statement),
+                    UsageSource::ContentSignal => signal(findings, &statement),
                 }
             }
         }
@@ -42,14 +42,6 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let audience = Audience::of(groups.file(), findings.chosen.dialect);
     not_inherited(findings, &groups, &audience);
     conflicts(findings, &groups, &audience);
-}
-
-/// Returns the span of a part of the value.
-fn part_span(record: &UsageRecord<'_>, part: &[u8]) -> Span {
-    let value = value_span(record.span, record.value);
-    let offset = part.as_ptr().addr() - record.value.as_ptr().addr();
-    let start = value.start + offset as u32;
-    Span { start, end: start + part.len() as u32 }
 }
 
 fn license(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
@@ -86,7 +78,7 @@ fn dictionary(
     let Some(members) = usage_members(statement.text) else {
         let span = match statement.text {
             b"" => value_span(record.span, record.value),
-            text => part_span(record, text),
+            text => findings.examination.span_of(text),
         };
         let message = format!("{} is not a dictionary", quoted(statement.text));
         let finding = findings.report(Code::UnreadableUsage, span, message);
@@ -99,25 +91,25 @@ fn dictionary(
         let name = String::from_utf8_lossy(key);
         if RETIRED_LABELS.contains(&&*name) {
             let message = format!("{VOCABULARY} does not have the label {}", quoted(key));
-            findings.report(Code::RetiredLabel, part_span(record, key), message);
+            findings.report(Code::RetiredLabel, findings.examination.span_of(key), message);
         } else {
-            member(findings, record, (key, value), statement.source);
+            member(findings, (key, value), statement.source);
         }
     }
 }
 
 /// Checks the parts of Content-Signal.
-fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: &Statement<'_>) {
+fn signal(findings: &mut Findings<'_, '_>, statement: &Statement<'_>) {
     for (key, value) in signals(statement.text) {
         let is = |known: &&str| value.eq_ignore_ascii_case(known.as_bytes());
         if !key.eq_ignore_ascii_case(SIGNAL_USE.0.as_bytes()) {
-            if !member(findings, record, (key, Some(value)), statement.source) && !key.is_empty() {
+            if !member(findings, (key, Some(value)), statement.source) && !key.is_empty() {
                 let message = format!("Content-Signal does not have the label {}", quoted(key));
-                findings.report(Code::OddPreference, part_span(record, key), message);
+                findings.report(Code::OddPreference, findings.examination.span_of(key), message);
             }
         } else if !SIGNAL_USE.1.iter().any(is) {
             let message = format!("`use` has the values `{}`", SIGNAL_USE.1.join("`, `"));
-            findings.report(Code::OddPreference, part_span(record, key), message);
+            findings.report(Code::OddPreference, findings.examination.span_of(key), message);
         }
     }
 }
@@ -125,7 +117,6 @@ fn signal(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>, statement: 
 /// Checks the value of a label, and for a label of the other field. Returns whether some field has it.
 fn member(
     findings: &mut Findings<'_, '_>,
-    record: &UsageRecord<'_>,
     (key, value): (&[u8], Option<&[u8]>),
     source: UsageSource,
 ) -> bool {
@@ -147,7 +138,8 @@ fn member(
     else {
         return false;
     };
-    let place = part_span(record, key);
+    let examination = findings.examination;
+    let place = examination.span_of(key);
     if own != name {
         let message = format!("{} is a label of {other}", quoted(key));
         findings
@@ -168,7 +160,7 @@ fn member(
     let finding = findings.report(Code::OddPreference, place, message);
     if let Some((value, preference)) = value.and_then(|it| Some((it, meant(it)?))) {
         let right = if preference == Preference::Yes { yes } else { no };
-        let edits = vec![replace(part_span(record, value), right)];
+        let edits = vec![replace(examination.span_of(value), right)];
         finding.suggest(format!("write `{own}={right}`"), edits);
     }
     true
