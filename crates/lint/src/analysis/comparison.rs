@@ -4,7 +4,6 @@ use std::array;
 use std::rc::Rc;
 
 use portcullis_dialect::decision::Decision;
-use portcullis_dialect::id::RuleID;
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 
 use super::equivalence::{difference, either, equivalence};
@@ -91,8 +90,8 @@ impl<'c> FileComparison<'c> {
             }
         };
         let on_line = |side: usize, decision: Decision| {
-            let rule = |place: RuleID| sides[side].rule_at(&selections[side].groups, place.0);
-            let rule = decision.rule.map(rule);
+            let groups = &selections[side].groups;
+            let rule = decision.rule.map(|place| sides[side].rule_at(groups, place));
             let line = rule.map(|rule| sides[side].file.rules()[rule.index()].line);
             Decision { rule, line, ..decision }
         };

@@ -4,10 +4,7 @@
 //! rules that can still match are on both sides, in the same order. Such a pair is not followed, so
 //! two large files with few differences are compared fast.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
-use portcullis_engine::pattern::Pattern;
+use std::collections::{HashMap, HashSet};
 
 use super::language::Language;
 use super::machine::{Machine, Owner};
@@ -80,8 +77,8 @@ fn differences(
     if first.is_same(second) {
         return [Ok(None), Ok(None)];
     }
-    let counts = Counts::new(first, second);
-    let sides = [(first, &counts.first), (second, &counts.second)];
+    let counts = counts(first, second);
+    let sides = [(first, &counts[0]), (second, &counts[1])];
     let machines =
         sides.map(|(rules, counts)| {
             let own = rules.patterns().zip(counts);
@@ -115,49 +112,30 @@ fn differences(
 /// If the verdicts on a path differ, so do the deciding rules. If both deciding rules were on both
 /// sides in the same order, the same rule would decide on both sides. So at least one of the two
 /// counts.
-struct Counts {
-    first: Vec<bool>,
-    second: Vec<bool>,
-}
-
-impl Counts {
-    fn new(first: Rules<'_>, second: Rules<'_>) -> Counts {
-        let mut counts = Counts {
-            first: vec![true; first.patterns().count()],
-            second: vec![true; second.patterns().count()],
-        };
-        let ranks = ranks(second, &mut counts.second);
-        // For each verdict: the largest rank on the second side of the earlier rules.
-        let mut passed = [None; 2];
-        let mut own = HashMap::new();
-        for ((pattern, owner), rank) in first.patterns().zip(0..) {
-            if own.insert(pattern, rank).is_some() {
-                // An earlier rule has the same pattern.
-                counts.first[rank] = false;
-                continue;
-            }
-            let Some(&(there, allows)) = ranks.get(&pattern) else { continue };
-            let in_order = passed[usize::from(!owner.allows)].is_none_or(|other| other < there);
-            if allows == owner.allows && in_order {
-                counts.first[rank] = false;
-                counts.second[there] = false;
-                let passed = &mut passed[usize::from(allows)];
-                *passed = (*passed).max(Some(there));
-            }
-        }
-        counts
-    }
-}
-
-/// Returns the rank and verdict of each pattern. Of equal patterns only the first counts.
-fn ranks<'r>(rules: Rules<'r>, counts: &mut [bool]) -> HashMap<Pattern<'r>, (usize, bool)> {
+fn counts(first: Rules<'_>, second: Rules<'_>) -> [Vec<bool>; 2] {
+    let mut counts = [first, second].map(|rules| vec![true; rules.patterns().count()]);
+    // The rank and verdict of each pattern of the second side. Of equal patterns only the first counts.
     let mut ranks = HashMap::new();
-    for ((pattern, owner), rank) in rules.patterns().zip(0..) {
-        let known = ranks.entry(pattern);
-        if let Entry::Occupied(_) = known {
-            counts[rank] = false;
-        }
-        known.or_insert((rank, owner.allows));
+    for (rank, (pattern, owner)) in second.patterns().enumerate() {
+        counts[1][rank] = !ranks.contains_key(&pattern);
+        ranks.entry(pattern).or_insert((rank, owner.allows));
     }
-    ranks
+    // For each verdict: the largest rank on the second side of the earlier rules.
+    let mut passed = [None; 2];
+    let mut own = HashSet::new();
+    for (rank, (pattern, owner)) in first.patterns().enumerate() {
+        if !own.insert(pattern) {
+            counts[0][rank] = false;
+            continue;
+        }
+        let Some(&(there, allows)) = ranks.get(&pattern) else { continue };
+        let in_order = passed[usize::from(!owner.allows)].is_none_or(|other| other < there);
+        if allows == owner.allows && in_order {
+            counts[0][rank] = false;
+            counts[1][there] = false;
+            let passed = &mut passed[usize::from(allows)];
+            *passed = (*passed).max(Some(there));
+        }
+    }
+    counts
 }

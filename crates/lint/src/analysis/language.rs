@@ -47,7 +47,7 @@ fn normal(text: &[u8], escapes: Escapes) -> Vec<u8> {
 }
 
 /// Returns the escape of `byte`.
-fn triplet(byte: u8) -> Vec<u8> {
+pub(crate) fn triplet(byte: u8) -> Vec<u8> {
     let mut triplet = Vec::new();
     push_percent_triplet(&mut triplet, byte);
     triplet
@@ -120,12 +120,8 @@ impl Language {
 
     /// Returns whether a URL can have `path`.
     pub fn contains(&self, path: &[u8]) -> bool {
-        let mut marks = path.iter().scan(FREE, |mark, &byte| {
-            let next = self.after(*mark, byte);
-            *mark = next.unwrap_or(FREE);
-            Some(next)
-        });
-        path.starts_with(b"/") && marks.all(|mark| mark.is_some())
+        let end = path.iter().try_fold(FREE, |mark, &byte| self.after(mark, byte));
+        path.starts_with(b"/") && end.is_some()
     }
 
     /// Writes a URL path that normalises to `path`, which is in this language.

@@ -55,10 +55,10 @@ pub struct Owner {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One byte leads on.
-    Plain,
-    /// One byte leads on, and every byte leads back, because a star precedes the position.
-    Looping,
+    /// This byte leads on to the next position.
+    Plain(u8),
+    /// This byte leads on, and every byte leads back, because a star precedes the position.
+    Looping(u8),
     /// The pattern ends here and matches whatever follows.
     OpenEnd,
     /// The pattern ends here and matches if the path does.
@@ -76,8 +76,6 @@ struct Set {
 /// All patterns, by position.
 #[derive(Debug)]
 struct Patterns {
-    /// For each position: the byte that leads to the next one; 0 at the end of a pattern.
-    bytes: Vec<u8>,
     /// The kind of each position.
     kinds: Vec<Kind>,
     /// The pattern of each position.
@@ -211,7 +209,6 @@ impl Machine {
 impl Patterns {
     fn new<'l>(patterns: impl IntoIterator<Item = (Pattern<'l>, Owner)>) -> Patterns {
         let mut new = Patterns {
-            bytes: Vec::new(),
             kinds: Vec::new(),
             patterns: Vec::new(),
             starts: Vec::new(),
@@ -219,22 +216,20 @@ impl Patterns {
             stand_ins: [[NO_PATTERN; 2]; 2],
         };
         for (pattern, owner) in patterns {
-            let (start, number) = (new.bytes.len(), new.starts.len() as u32);
+            let (start, number) = (new.kinds.len(), new.starts.len() as u32);
             for (index, literal) in pattern.literals().enumerate() {
-                let first = new.bytes.len();
-                new.bytes.extend_from_slice(literal);
-                new.kinds.resize(new.bytes.len(), Kind::Plain);
+                let first = new.kinds.len();
+                new.kinds.extend(literal.iter().map(|&byte| Kind::Plain(byte)));
                 if index > 0 {
                     // The pattern has no star at its end.
-                    new.kinds[first] = Kind::Looping;
+                    new.kinds[first] = Kind::Looping(literal[0]);
                 }
             }
-            new.bytes.push(0);
             new.kinds.push(match pattern.is_anchored() {
                 true => Kind::AnchoredEnd,
                 false => Kind::OpenEnd,
             });
-            new.patterns.resize(new.bytes.len(), number);
+            new.patterns.resize(new.kinds.len(), number);
             new.stand_ins[usize::from(owner.allows)][usize::from(owner.counts)] = number;
             new.starts.push(start as Position);
             new.owners.push(owner);
@@ -248,8 +243,10 @@ impl Patterns {
 
     /// Returns the byte that leads on from `position`; `None` at the end of a pattern.
     fn byte(&self, position: Position) -> Option<u8> {
-        let position = position as usize;
-        matches!(self.kinds[position], Kind::Plain | Kind::Looping).then(|| self.bytes[position])
+        match self.kinds[position as usize] {
+            Kind::Plain(byte) | Kind::Looping(byte) => Some(byte),
+            Kind::OpenEnd | Kind::AnchoredEnd => None,
+        }
     }
 
     /// Returns the set before the first byte.
@@ -264,7 +261,7 @@ impl Patterns {
     fn step(&self, set: &Set, byte: Option<u8>) -> Set {
         let mut next = Set { best: set.best, positions: Vec::new() };
         for &position in &set.positions {
-            let stays = self.kinds[position as usize] == Kind::Looping;
+            let stays = matches!(self.kinds[position as usize], Kind::Looping(_));
             if stays && !self.push(position, &mut next) {
                 break;
             }
@@ -284,9 +281,9 @@ impl Patterns {
             return false;
         }
         match self.kinds[position as usize] {
-            Kind::Plain | Kind::AnchoredEnd => {}
+            Kind::Plain(_) | Kind::AnchoredEnd => {}
             // A reached star subsumes all earlier positions of its pattern.
-            Kind::Looping => self.drop_pattern(pattern, set),
+            Kind::Looping(_) => self.drop_pattern(pattern, set),
             Kind::OpenEnd => {
                 self.drop_pattern(pattern, set);
                 set.best = set.best.min(pattern);
@@ -301,8 +298,7 @@ impl Patterns {
 
     /// Drops the positions of `pattern`, which are the last of the set.
     fn drop_pattern(&self, pattern: u32, set: &mut Set) {
-        let start = self.starts[pattern as usize];
-        while set.positions.last().is_some_and(|&last| last >= start) {
+        while set.positions.last().is_some_and(|&last| self.patterns[last as usize] == pattern) {
             set.positions.pop();
         }
     }

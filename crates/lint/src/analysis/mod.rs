@@ -62,6 +62,7 @@ use crate::limits::{ANALYSIS_POSITIONS_MAX, ANALYSIS_STATES_MAX};
 pub use comparison::{FileComparison, RobotComparison};
 pub(crate) use equivalence::difference;
 pub use equivalence::{Search, equivalence};
+pub(crate) use language::triplet;
 pub use language::{Example, Language, plain_path};
 pub use machine::{Machine, Owner, State};
 pub use product::{Product, Visit};
@@ -112,15 +113,12 @@ pub enum Bound {
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Bound::Positions(positions) => {
-                write!(f, "the limit of {positions} pattern positions was reached")
-            }
-            Bound::States(states) => write!(f, "the limit of {states} states was reached"),
-            Bound::PathBytes => {
-                write!(f, "the limit of {} bytes of a URL was reached", URL_BYTES_MAX)
-            }
-        }
+        let (limit, of) = match *self {
+            Bound::Positions(positions) => (positions, "pattern positions"),
+            Bound::States(states) => (states as u64, "states"),
+            Bound::PathBytes => (URL_BYTES_MAX as u64, "bytes of a URL"),
+        };
+        write!(f, "the limit of {limit} {of} was reached")
     }
 }
 
@@ -156,13 +154,8 @@ impl Budget {
 
     /// Fails if no share is left.
     pub(crate) fn check(&self) -> Result<(), Bound> {
-        match self.share(1) {
-            AnalysisLimits { positions_max: 0, .. } => {
-                Err(Bound::Positions(self.limits.positions_max))
-            }
-            AnalysisLimits { states_max: 0, .. } => Err(Bound::States(self.limits.states_max)),
-            _ => Ok(()),
-        }
+        // The least search.
+        self.share(1).check(1, 1).map_err(|reached| self.whole(reached))
     }
 
     /// Spends so many positions outside of a search, or all that are left.
@@ -196,10 +189,15 @@ impl Budget {
     ) -> Result<(), Bound> {
         let ended = product.run(&self.share(searches), visit);
         self.spend(product.work() + built_bytes as u64 / BUILT_BYTES, product.places());
-        ended.map_err(|reached| match reached {
+        ended.map_err(|reached| self.whole(reached))
+    }
+
+    /// Returns the bound of the whole budget for that of a share.
+    fn whole(&self, reached: Bound) -> Bound {
+        match reached {
             Bound::Positions(_) => Bound::Positions(self.limits.positions_max),
             Bound::States(_) => Bound::States(self.limits.states_max),
             Bound::PathBytes => Bound::PathBytes,
-        })
+        }
     }
 }

@@ -144,18 +144,10 @@ impl<'f> Grouped<'f> {
         budget.check()?;
         budget.take(self.ordering_cost(groups))?;
         let mut ordered = OrderedRules::new(self.file, groups, &self.dialect.paths);
-        // The rules of each group are adjacent in the file.
-        let mut starts = Vec::with_capacity(groups.len());
-        let mut before = 0;
-        for &group in groups {
-            let rules = &self.file.groups()[group].rules;
-            starts.push((rules.start, before));
-            before += rules.len() as u32;
-        }
+        let rules = self.rules(groups);
         for rule in &mut ordered.rules {
-            let group = starts.partition_point(|&(start, _)| start <= rule.0) - 1;
-            let (start, before) = starts[group];
-            rule.0 = before + rule.0 - start;
+            let place = rules.binary_search(rule).expect("it is a rule of these groups");
+            *rule = RuleID(place as u32);
         }
         Ok(ordered)
     }
@@ -176,8 +168,7 @@ impl<'f> Grouped<'f> {
     }
 
     /// Returns the rule at `place` among the rules of a combination of groups.
-    pub(crate) fn rule_at(&self, groups: &[usize], place: u32) -> RuleID {
-        let mut place = place;
+    pub(crate) fn rule_at(&self, groups: &[usize], RuleID(mut place): RuleID) -> RuleID {
         for &group in groups {
             let rules = &self.file.groups()[group].rules;
             if place < rules.len() as u32 {

@@ -6,9 +6,9 @@ use super::super::Code;
 use super::super::Edit;
 use super::super::examination::{Examination, quoted};
 use super::super::findings::{Findings, index, insert, replace};
+use crate::analysis::triplet;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Escapes;
-use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_robots::syntax::{Rule, Span};
 use portcullis_robots::url::{normal_text, normalise};
 
@@ -164,11 +164,7 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
         findings.report(Code::UnescapedCharacter, span, message);
         return;
     }
-    let escape = |byte: &[u8]| {
-        let mut triplet = Vec::new();
-        push_percent_triplet(&mut triplet, byte[0]);
-        replace(findings.examination.span_of(byte), triplet)
-    };
+    let escape = |byte: &[u8]| replace(findings.examination.span_of(byte), triplet(byte[0]));
     let edits = value.chunks(1).filter(|byte| is_odd(byte[0])).map(escape).collect();
     let message = format!("URLs have {} only as an escape", quoted(first));
     findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);

@@ -38,16 +38,6 @@ impl Fault {
     fn new(code: Code, others: Vec<RuleID>, words: impl Into<Cow<'static, str>>) -> Fault {
         Fault { code, others, words: ["".into(), words.into()] }
     }
-
-    /// Describes a rule that loses to others wherever it matches.
-    fn shadowed(code: Code, others: Vec<RuleID>) -> Fault {
-        let winners = match others.len() {
-            0 => "the dialect itself wins".into(),
-            1 => " wins".into(),
-            count => format!(", or one of {} more rules, wins", count - 1).into(),
-        };
-        Fault { code, others, words: ["the rule never decides: ".into(), winners] }
-    }
 }
 
 /// The problems of the rules of a combination of groups, by place.
@@ -253,7 +243,12 @@ fn fault_of(
                 true => Code::DefeatedAllow,
                 false => Code::ShadowedRule,
             };
-            Some(Fault::shadowed(code, others))
+            let winners = match others.len() {
+                0 => "the dialect itself wins".into(),
+                1 => " wins".into(),
+                count => format!(", or one of {} more rules, wins", count - 1).into(),
+            };
+            Some(Fault { code, others, words: ["the rule never decides: ".into(), winners] })
         }
     }
 }
@@ -272,7 +267,7 @@ fn report(
     let own = file.rules()[rule.index()];
     let others = fault.others.iter().take(RELATED_MAX);
     let others: Vec<&Rule<'_>> =
-        others.map(|place| &file.rules()[grouped.rule_at(groups, place.0).index()]).collect();
+        others.map(|place| &file.rules()[grouped.rule_at(groups, *place).index()]).collect();
     let code = fault.code;
     let [before, after] = &fault.words;
     let first = others.first().map_or(String::new(), |rule| written(rule));
@@ -287,25 +282,28 @@ fn report(
     }
 }
 
+/// Returns the rules with the positions of their patterns, without those that only a directory adds.
+fn as_written(ordered: &OrderedRules) -> impl Iterator<Item = (usize, RuleID)> {
+    let all = ordered.rules.iter().copied().enumerate();
+    all.filter(|&(position, _)| !ordered.directories[position])
+}
+
 /// Returns the problems of rules with the same pattern in normal form as an earlier one of the selection
 /// with the opposite verdict.
 fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
     let mut first: Map<_, [Option<RuleID>; 2]> = Map::default();
-    let patterns = ordered.patterns.iter().zip(&ordered.rules).zip(&ordered.verdicts);
-    let patterns = patterns.zip(&ordered.directories).filter(|(_, directory)| !**directory);
     let mut contradictions = Map::default();
-    for (((pattern, &rule), &verdict), _) in patterns {
-        let known = first.entry(pattern).or_default();
-        let side = usize::from(verdict == Verdict::Allow);
+    for (position, rule) in as_written(ordered) {
+        let known = first.entry(ordered.patterns.get(position)).or_default();
+        let side = usize::from(ordered.verdicts[position] == Verdict::Allow);
         if let Some(other) = known[1 - side] {
             // The later rule of the file is reported; the earlier one in this order wins.
             let (earlier, later) = (other.min(rule), other.max(rule));
-            let words = match earlier == other {
-                true => " has the opposite verdict on the same paths, and wins",
-                false => " has the opposite verdict on the same paths, and loses",
-            };
-            let fault = || Fault::new(Code::ContradictingRules, vec![earlier], words);
-            contradictions.entry(later).or_insert_with(fault);
+            let outcome = if earlier == other { "wins" } else { "loses" };
+            contradictions.entry(later).or_insert_with(|| {
+                let words = format!(" has the opposite verdict on the same paths, and {outcome}");
+                Fault::new(Code::ContradictingRules, vec![earlier], words)
+            });
         }
         known[side].get_or_insert(rule);
     }
@@ -324,9 +322,7 @@ struct Defeats<'d> {
 
 impl<'d> Defeats<'d> {
     fn new(ordered: &'d OrderedRules) -> Defeats<'d> {
-        let own = (0..).zip(&ordered.rules).zip(&ordered.directories);
-        let own = own.filter(|(_, directory)| !**directory);
-        let positions = own.map(|((position, &rule), _)| (rule, position)).collect();
+        let positions = as_written(ordered).map(|(position, rule)| (rule, position)).collect();
         Defeats { ordered, positions, winners: None, known: Map::default() }
     }
 
@@ -359,12 +355,9 @@ fn everything_disallowed(
     analyst: &mut Analyst<'_>,
 ) {
     let file = analyst.grouped.file;
-    let askers: Vec<Option<&AgentChain>> = match config.agents.as_slice() {
-        [] => vec![None],
-        agents => agents.iter().map(Some).collect(),
-    };
+    let unnamed = config.agents.is_empty().then_some(None);
     let mut known: Map<_, _> = Map::default();
-    for agent in askers {
+    for agent in config.agents.iter().map(Some).chain(unnamed) {
         let whom = match agent {
             Some(agent) => quoted(agent.name().as_bytes()),
             None => "robots that no group names".into(),
@@ -373,7 +366,7 @@ fn everything_disallowed(
         let key = key(&analyst.numbers, &groups);
         let place = known.entry(key).or_insert_with(|| analyst.disallowing_all(&groups));
         let rule = match place {
-            Ok(Some(place)) => analyst.grouped.rule_at(&groups, place.0),
+            Ok(Some(place)) => analyst.grouped.rule_at(&groups, *place),
             Ok(None) => continue,
             Err(bound) => {
                 findings.unknown(format!(
