@@ -135,10 +135,8 @@ impl<'t> Reading<'t> {
             }
             _ => String::new(),
         };
-        match words.is_empty() {
-            true => format!("states nothing{of_paths}"),
-            false => format!("states {}{of_paths}", words.join(", ")),
-        }
+        let words = if words.is_empty() { "nothing".into() } else { words.join(", ") };
+        format!("states {words}{of_paths}")
     }
 
     fn user_agent_words(&self, value: &[u8]) -> String {

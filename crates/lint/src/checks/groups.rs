@@ -37,17 +37,14 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
             1 => ("the rule is".to_owned(), "applies"),
             count => (format!("{} are", counted(count as u64, "rule")), "apply"),
         };
-        if groups_before(&run[0]) == 0 {
-            findings
-                .report(
-                    Code::RuleOutsideGroup,
-                    span,
-                    format!("{rules} before any user-agent line, and {apply} to no robot"),
-                )
-                .suggest("apply it to all robots", vec![insert(span.start, "User-agent: *\n")]);
-        } else {
-            let message = format!("{rules} after a blank line that ends the record");
-            findings.report(Code::RuleOutsideGroup, span, message);
+        let is_first = groups_before(&run[0]) == 0;
+        let message = match is_first {
+            true => format!("{rules} before any user-agent line, and {apply} to no robot"),
+            false => format!("{rules} after a blank line that ends the record"),
+        };
+        let finding = findings.report(Code::RuleOutsideGroup, span, message);
+        if is_first {
+            finding.suggest("apply it to all robots", vec![insert(span.start, "User-agent: *\n")]);
         }
     }
 }
@@ -55,12 +52,12 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
 /// Checks for rules that are in a group in the chosen dialect and in none in another, run by run.
 fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
     let (examination, chosen) = (findings.examination, findings.chosen);
-    let mut before: Option<usize> = None;
-    let mut was_outside = false;
+    // The group of the rule before, if it is outside in some dialect.
+    let mut run = None;
     for (position, rule) in chosen.file.rules().iter().enumerate() {
         let group = chosen.group_of_rule(position);
         let is_outside = examination.readings.iter().any(|other| is_outside(other, rule));
-        if is_outside && !(was_outside && before == Some(group)) {
+        if is_outside && run != Some(group) {
             let blanks = blank_lines_before(chosen, rule.line);
             let edits = blanks.into_iter().map(|line| remove_line(examination, line)).collect();
             let agents = chosen.file.user_agents_of(&chosen.file.groups()[group]);
@@ -73,7 +70,7 @@ fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
                 .related(agents[agents.len() - 1].span, "the user-agent line")
                 .suggest("remove the blank lines", edits);
         }
-        (before, was_outside) = (Some(group), is_outside);
+        run = is_outside.then_some(group);
     }
 }
 
@@ -131,20 +128,16 @@ fn in_one_group(reading: &Reading<'_>, one: LineNumber, other: LineNumber) -> bo
 }
 
 fn without_rules(findings: &mut Findings<'_, '_>, group: &Group) {
-    let file = &findings.chosen.file;
-    let lines = file.user_agents_of(group);
-    let named: Vec<String> = lines.iter().map(|line| quoted(line.value)).collect();
+    let lines = findings.chosen.file.user_agents_of(group);
     if !group.rules.is_empty() || lines.iter().all(|line| line.value.is_empty()) {
         return;
     }
-    let (last, several) = (lines[lines.len() - 1], lines.len() > 1);
-    let message = match several {
-        true => {
-            format!("no rule follows: the {} robots named here may fetch everything", named.len())
-        }
-        false => format!("no rule follows: {} may fetch everything", named[0]),
+    let robots = match lines {
+        [line] => quoted(line.value),
+        _ => format!("the {} robots named here", lines.len()),
     };
-    findings.report(Code::GroupWithoutRules, last.span, message);
+    let message = format!("no rule follows: {robots} may fetch everything");
+    findings.report(Code::GroupWithoutRules, lines[lines.len() - 1].span, message);
 }
 
 /// Checks for robots that a group names twice, or several groups.

@@ -5,7 +5,7 @@ use bstr::ByteSlice as _;
 use super::super::examination::{Examination, quoted};
 use super::super::findings::{Findings, insert, replace};
 use super::super::{Code, Edit};
-use portcullis_dialect::dialect::{Dialect, Field};
+use portcullis_dialect::dialect::{Dialect, Field, FieldSpelling};
 use portcullis_engine::bytes::trim;
 use portcullis_robots::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension};
 
@@ -198,8 +198,10 @@ fn is_usual(name: &[u8]) -> bool {
 /// A misspelling that a dialect accepts counts. Otherwise a third of the letters, at most two, may
 /// be omitted, inserted, replaced or swapped with a neighbour.
 fn meant(name: &[u8]) -> Option<&'static str> {
-    if let Some(field) = Dialect::ALL.into_iter().find_map(|dialect| accepted(name, dialect)) {
-        return Some(usual(field));
+    let mut accepted = Dialect::ALL.into_iter().flat_map(|dialect| dialect.lines.fields);
+    let is_it = |spelling: &&FieldSpelling| name.eq_ignore_ascii_case(spelling.text.as_bytes());
+    if let Some(spelling) = accepted.find(is_it) {
+        return Some(usual(spelling.field));
     }
     if name.len() > NAME_BYTES_MAX {
         return None;
@@ -211,13 +213,6 @@ fn meant(name: &[u8]) -> Option<&'static str> {
         (distance <= allowed).then_some((distance, spelling))
     });
     near.min_by_key(|&(distance, _)| distance).map(|(_, spelling)| spelling)
-}
-
-/// Returns the field that `dialect` reads in exactly this spelling.
-fn accepted(name: &[u8], dialect: &Dialect) -> Option<Field> {
-    let spellings = dialect.lines.fields.iter();
-    let same = |text: &str| name.eq_ignore_ascii_case(text.as_bytes());
-    spellings.into_iter().find(|spelling| same(spelling.text)).map(|spelling| spelling.field)
 }
 
 /// Returns the edit distance of two names, ignoring case, by byte. A swap of neighbours counts

@@ -19,7 +19,9 @@ use portcullis_text::figures::counted;
 
 /// Runs all checks.
 pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
-    check_file(findings);
+    byte_order_mark(findings);
+    appearance(findings);
+    size(findings);
     if is_no_robots_txt(findings.chosen) {
         // Reporting every line of a web page would not help.
         return;
@@ -30,12 +32,6 @@ pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     rules::check(findings, config);
     check_others(findings);
     usage::check(findings);
-}
-
-fn check_file(findings: &mut Findings<'_, '_>) {
-    byte_order_mark(findings);
-    appearance(findings);
-    size(findings);
 }
 
 /// Returns whether the file looks like something else and has no user-agent line. With one, the
@@ -50,8 +46,8 @@ fn note(reading: &Reading<'_>, kind: NoteKind) -> Option<Note> {
 }
 
 fn byte_order_mark(findings: &mut Findings<'_, '_>) {
-    let marks = findings.examination.readings.iter();
-    let mark = marks.filter_map(|reading| note(reading, NoteKind::ByteOrderMark)).next();
+    let mut readings = findings.examination.readings.iter();
+    let mark = readings.find_map(|reading| note(reading, NoteKind::ByteOrderMark));
     let Some(mark) = mark else { return };
     findings
         .report(Code::ByteOrderMark, mark.span, "the file starts with a byte order mark")
@@ -119,20 +115,16 @@ fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
 }
 
 fn crawl_delay(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
+    let value = quoted(record.value);
     let (code, message) = match delay_seconds(record.value) {
         Some(seconds) if seconds <= CRAWL_DELAY_SECONDS_MAX => {
             (Code::CrawlDelay, "crawl-delay is not standard; only some crawlers support it".into())
         }
-        Some(_) => (
-            Code::OddCrawlDelay,
-            format!(
-                "a crawler that waits {} seconds between requests would fetch almost nothing",
-                quoted(record.value)
-            ),
-        ),
-        None => {
-            (Code::OddCrawlDelay, format!("{} is not a number of seconds", quoted(record.value)))
+        Some(_) => {
+            let waits = format!("a crawler that waits {value} seconds between requests");
+            (Code::OddCrawlDelay, format!("{waits} would fetch almost nothing"))
         }
+        None => (Code::OddCrawlDelay, format!("{value} is not a number of seconds")),
     };
     findings.report(code, value_span(record.span, record.value), message);
 }

@@ -5,8 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use bstr::ByteSlice as _;
-
 use super::super::Code;
 use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, insert, replace, value_span};
@@ -59,11 +57,10 @@ fn outside_group(findings: &mut Findings<'_, '_>, record: &UsageRecord<'_>) {
     if record.field != Field::ContentUsage || record.user_agent.is_some() {
         return;
     }
-    let is_first = findings.chosen.file.user_agents().first();
-    let is_before_all = is_first.is_none_or(|agent| agent.line > record.line);
+    let first = findings.chosen.file.user_agents().first();
     let message = "the preference is outside any group, and holds for no robot";
     let finding = findings.report(Code::UsageOutsideGroup, record.span, message);
-    if is_before_all {
+    if first.is_none_or(|agent| agent.line > record.line) {
         let edits = vec![insert(record.span.start, "User-agent: *\n")];
         finding.suggest("state it for all robots", edits);
     }
@@ -120,40 +117,31 @@ fn member(
     (key, value): (&[u8], Option<&[u8]>),
     source: UsageSource,
 ) -> bool {
-    // Keys of Content-Usage are in lower case.
-    let (field, other, [yes, no], name) = match source {
-        UsageSource::ContentUsage => {
-            ("Content-Usage", "Content-Signal", ["y", "n"], key.to_str_lossy().into_owned())
-        }
-        UsageSource::ContentSignal => {
-            let name = key.to_str_lossy().to_ascii_lowercase();
-            ("Content-Signal", "Content-Usage", ["yes", "no"], name)
-        }
+    let (field, other, [yes, no]) = match source {
+        UsageSource::ContentUsage => ("Content-Usage", "Content-Signal", ["y", "n"]),
+        UsageSource::ContentSignal => ("Content-Signal", "Content-Usage", ["yes", "no"]),
     };
-    let labels = SIGNAL_KEYS.iter().map(|&(signal, label)| match source {
+    let is = |text: &[u8], word: &str| match source {
+        // It has lower case only.
+        UsageSource::ContentUsage => text == word.as_bytes(),
+        UsageSource::ContentSignal => text.eq_ignore_ascii_case(word.as_bytes()),
+    };
+    let mut labels = SIGNAL_KEYS.iter().map(|&(signal, label)| match source {
         UsageSource::ContentUsage => (label.as_str(), signal),
         UsageSource::ContentSignal => (signal, label.as_str()),
     });
-    let Some((own, _)) = labels.clone().find(|&(own, of_other)| own == name || of_other == name)
-    else {
-        return false;
-    };
+    let found = labels.find(|&(own, of_other)| is(key, own) || is(key, of_other));
+    let Some((own, _)) = found else { return false };
     let examination = findings.examination;
     let place = examination.span_of(key);
-    if own != name {
+    if !is(key, own) {
         let message = format!("{} is a label of {other}", quoted(key));
         findings
             .report(Code::OddPreference, place, message)
             .suggest(format!("write `{own}`"), vec![replace(place, own)]);
         return true;
     }
-    let is_plain = |value: &[u8]| match source {
-        UsageSource::ContentUsage => value == yes.as_bytes() || value == no.as_bytes(),
-        UsageSource::ContentSignal => {
-            [yes, no].iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
-        }
-    };
-    if value.is_some_and(is_plain) {
+    if value.is_some_and(|value| is(value, yes) || is(value, no)) {
         return true;
     }
     let message = format!("{field} has `{own}={yes}` and `{own}={no}` only");
@@ -299,29 +287,23 @@ fn contradictions(
             }
         }
     }
-    for (source, label) in UsageSource::ALL.into_iter().flat_map(|it| Label::ALL.map(|of| (it, of)))
-    {
-        let Some(refusal) = refusal_of_every_path(&statements, source, label) else { continue };
-        let without_effect = statements.iter().filter(|(_, it)| {
-            it.source != source && it.path.is_some() && it.of_label(label) == Preference::Yes
-        });
-        found.extend(without_effect.map(|(number, _)| (refusal, *number, label)));
+    for source in UsageSource::ALL {
+        let (own, others): (Vec<_>, Vec<_>) =
+            statements.iter().partition(|(_, it)| it.source == source);
+        if own.iter().any(|(_, it)| it.path.is_some()) {
+            continue;
+        }
+        // An `n` of this field is about every path, so that no `y` of the other one has an effect.
+        for label in Label::ALL {
+            let refusal = own.iter().find(|(_, it)| it.of_label(label) == Preference::No);
+            let Some((refusal, _)) = refusal else { continue };
+            let without_effect = others
+                .iter()
+                .filter(|(_, it)| it.path.is_some() && it.of_label(label) == Preference::Yes);
+            found.extend(without_effect.map(|(number, _)| (*refusal, *number, label)));
+        }
     }
     found
-}
-
-/// Returns the first of `statements`, which hold for one agent, by which `source` says `n` about `label`
-/// for every path: no statement of that field has a path. No `y` of the other field has an effect
-/// then.
-fn refusal_of_every_path(
-    statements: &[(usize, Statement<'_>)],
-    source: UsageSource,
-    label: Label,
-) -> Option<usize> {
-    let of_source = || statements.iter().filter(|(_, it)| it.source == source);
-    let refusal = of_source().find(|(_, it)| it.of_label(label) == Preference::No);
-    let has_path = of_source().any(|(_, it)| it.path.is_some());
-    refusal.filter(|_| !has_path).map(|(number, _)| *number)
 }
 
 #[cfg(test)]
