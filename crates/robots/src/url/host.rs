@@ -1,6 +1,5 @@
 //! Hosts in canonical form: the keys and origins under which policies are stored.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -23,7 +22,8 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "%#/:<>?@[\\]^|\"{}`");
 /// decimal numbers, and an IPv6 address is in its shortest form in brackets. A final dot is kept,
 /// except on an IPv4 address: `example.com.` is another name. The scheme is not part of the key.
 ///
-/// The key is a slice of the URL if possible, otherwise it is in `scratch`.
+/// The key is a slice of the URL if the host is in this form and the key has no port, otherwise it is
+/// in `scratch`.
 ///
 /// # Errors
 ///
@@ -31,29 +31,20 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "%#/:<>?@[\\]^|\"{}`");
 /// is longer than [`HOST_BYTES_MAX`].
 #[inline]
 pub fn host_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8], BadUrl> {
-    if url.host_form == HostForm::Key {
-        match url.port {
-            None => return Ok(url.host),
-            port if port == default_port(url.scheme) => return Ok(url.host),
-            Some(_) => {}
-        }
+    let port = own_port(url);
+    if url.host_form == HostForm::Key && port.is_none() {
+        return Ok(url.host);
     }
-    write_key(url, scratch)
-}
-
-fn write_key<'a>(url: &SplitUrl<'a>, scratch: &'a mut Vec<u8>) -> Result<&'a [u8], BadUrl> {
     scratch.clear();
     write_host(url, scratch)?;
-    if let Some(port) = own_port(url) {
+    if let Some(port) = port {
         write_to(scratch, format_args!(":{port}"));
-    }
-    if *scratch == url.host_and_port {
-        return Ok(url.host_and_port);
     }
     Ok(scratch)
 }
 
 /// Returns the port, or `None` if it is the scheme's default.
+#[inline]
 fn own_port(url: &SplitUrl<'_>) -> Option<u16> {
     url.port.filter(|&port| default_port(url.scheme) != Some(port))
 }
@@ -102,25 +93,15 @@ fn write_international(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
 }
 
 /// Decodes the percent triplets of `host`. Any other `%` stays, and is denied later.
-fn decode(host: &[u8]) -> Cow<'_, [u8]> {
-    if !host.contains(&b'%') {
-        return Cow::Borrowed(host);
-    }
+fn decode(host: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(host.len());
     let mut rest = host;
-    while let Some((&byte, after)) = rest.split_first() {
-        match percent_triplet(rest) {
-            Some(value) => {
-                out.push(value);
-                rest = &rest[3..];
-            }
-            None => {
-                out.push(byte);
-                rest = after;
-            }
-        }
+    while let Some(&byte) = rest.first() {
+        let triplet = percent_triplet(rest);
+        out.push(triplet.unwrap_or(byte));
+        rest = &rest[if triplet.is_some() { 3 } else { 1 }..];
     }
-    Cow::Owned(out)
+    out
 }
 
 fn write_to(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {

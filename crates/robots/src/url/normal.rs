@@ -19,7 +19,7 @@
 use portcullis_dialect::dialect::{IndexPage, PathRules, UnrootedPattern};
 
 use super::escape::normalise;
-use super::plain::is_plain_but;
+use super::plain::first_marked_in_pattern;
 
 /// Writes the normal text of `value`, a rule's value without surrounding white space, to `text`.
 /// Returns false if the value matches no path: it is empty, or no path starts the way it does.
@@ -58,47 +58,24 @@ pub(crate) fn push_normal_text(
 
 #[inline(never)]
 fn push_normalised(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
-    match rules.wildcards {
-        true => push_with_wildcards(value, rules, text),
-        false => push_literal(value, rules, text),
+    let anchor = if rules.wildcards && value.ends_with(b"$") { "$" } else { "" };
+    let body = &value[..value.len() - anchor.len()];
+    let mut scratch = Vec::new();
+    for (index, literal) in body.split(|&byte| rules.wildcards && byte == b'*').enumerate() {
+        if index > 0 {
+            text.push(b'*');
+        }
+        text.extend_from_slice(normalise(literal, rules.escapes, &mut scratch));
     }
+    text.extend_from_slice(anchor.as_bytes());
 }
 
 /// Returns whether all of `texts`, one behind the other, are in normal form. False negatives are
 /// possible. The last byte of so many of them is `$`.
 pub(crate) fn are_plain(texts: &[u8], anchors: usize, rules: &PathRules) -> bool {
     rules.wildcards
-        && is_plain_but(b"*$", texts, rules.escapes)
+        && first_marked_in_pattern(texts, rules.escapes).is_none()
         && memchr::memchr_iter(b'$', texts).count() == anchors
-}
-
-fn push_with_wildcards(value: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
-    let (body, anchored) = match value.strip_suffix(b"$") {
-        Some(body) => (body, true),
-        None => (value, false),
-    };
-    match is_plain_but(b"*", body, rules.escapes) {
-        true => text.extend_from_slice(body),
-        false => push_between_stars(body, rules, text),
-    }
-    if anchored {
-        text.push(b'$');
-    }
-}
-
-#[cold]
-fn push_between_stars(body: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
-    for (index, literal) in body.split(|&byte| byte == b'*').enumerate() {
-        if index > 0 {
-            text.push(b'*');
-        }
-        push_literal(literal, rules, text);
-    }
-}
-
-fn push_literal(literal: &[u8], rules: &PathRules, text: &mut Vec<u8>) {
-    let mut scratch = Vec::new();
-    text.extend_from_slice(normalise(literal, rules.escapes, &mut scratch));
 }
 
 /// Returns the second pattern of an `Allow` rule whose value ends in `/index.htm…`: its directory,

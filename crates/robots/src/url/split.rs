@@ -1,7 +1,7 @@
 //! Splits a record into the parts of a URL: scheme, host, port and path, as written.
 //!
 //! One pass over the authority finds its end, the host, the port, and whether the host is already a
-//! key. A table classifies bytes; nine in ten are [`Class::Plain`] and need no work.
+//! key. A table classifies bytes; nine in ten are [`PLAIN`] and need no work.
 
 use memchr::{memchr, memrchr};
 
@@ -63,8 +63,6 @@ pub struct SplitUrl<'u> {
     /// From the end of the authority, or from the first `path_start` byte within it (`;x` of
     /// `http://example.com;x`), up to `#`. It may be empty or start with `?` instead of `/`.
     pub path: &'u [u8],
-    /// Host and port without user information.
-    pub(super) host_and_port: &'u [u8],
     /// The work that turns the host into a key.
     pub(super) host_form: HostForm,
 }
@@ -130,17 +128,23 @@ fn trim_record(record: &[u8]) -> &[u8] {
     }
 }
 
+/// Returns the length of the scheme if it is http or https in lower case, and `://` follows.
+#[inline]
+pub(super) fn http_scheme_bytes(url: &[u8]) -> Option<usize> {
+    match url {
+        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => Some(5),
+        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => Some(4),
+        _ => None,
+    }
+}
+
 /// Returns the length of the scheme, or `None` unless `://` follows (RFC 3986, section 3.1).
 #[inline]
 fn scheme_bytes(url: &[u8]) -> Option<usize> {
-    if url.starts_with(b"https://") {
-        return Some(5);
-    }
-    if url.starts_with(b"http://") {
-        return Some(4);
-    }
-    let bytes = scheme_name_bytes(url);
-    (bytes > 0 && url[bytes..].starts_with(b"://")).then_some(bytes)
+    http_scheme_bytes(url).or_else(|| {
+        let bytes = scheme_name_bytes(url);
+        (bytes > 0 && url[bytes..].starts_with(b"://")).then_some(bytes)
+    })
 }
 
 /// Returns the number of bytes at the start of `text` that can be a scheme.
@@ -186,78 +190,54 @@ pub(super) enum HostForm {
     Ipv6,
 }
 
-/// The class of a byte in an authority.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Class {
-    /// Lower-case letters, digits, `-`, `.` and `_`.
-    Plain,
-    /// Other characters that a name may hold.
-    Other,
-    Upper,
-    /// Bytes outside ASCII, and `%`.
-    International,
-    Colon,
-    At,
-    OpenBracket,
-    CloseBracket,
-    /// `\`, which is rejected: WHATWG clients end the host there (URL Standard, section 4.4), and
-    /// RFC 3986 reads it as user information or host.
-    Backslash,
-    /// Bytes that no host contains.
-    Bad,
-    /// `/`, `?` and `#`.
-    End,
-}
+/// The classes of the bytes of an authority: a set, with a bit for each class.
+type Classes = u16;
 
-const CLASSES: [Class; 256] = classes();
+/// Lower-case letters, digits, `-`, `.` and `_`.
+const PLAIN: Classes = 0;
+/// Other characters that a name may hold.
+const OTHER: Classes = 1;
+const UPPER: Classes = 1 << 1;
+/// Bytes outside ASCII, and `%`.
+const INTERNATIONAL: Classes = 1 << 2;
+const COLON: Classes = 1 << 3;
+const AT: Classes = 1 << 4;
+const OPEN_BRACKET: Classes = 1 << 5;
+const CLOSE_BRACKET: Classes = 1 << 6;
+/// `\`, which is rejected: WHATWG clients end the host there (URL Standard, section 4.4), and
+/// RFC 3986 reads it as user information or host.
+const BACKSLASH: Classes = 1 << 7;
+/// Bytes that no host contains.
+const BAD: Classes = 1 << 8;
+/// `/`, `?` and `#`.
+const END: Classes = 1 << 9;
 
-const fn classes() -> [Class; 256] {
-    let mut table = [Class::Other; 256];
+const CLASSES: [Classes; 256] = {
+    let mut table = [OTHER; 256];
     let mut byte = 0;
     while byte < 256 {
-        table[byte] = class(byte as u8);
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => PLAIN,
+            b'A'..=b'Z' => UPPER,
+            128.. | b'%' => INTERNATIONAL,
+            b':' => COLON,
+            b'@' => AT,
+            b'[' => OPEN_BRACKET,
+            b']' => CLOSE_BRACKET,
+            b'/' | b'?' | b'#' => END,
+            b'\\' => BACKSLASH,
+            0..=b' ' | 0x7f => BAD,
+            b'<' | b'>' | b'^' | b'|' | b'"' | b'{' | b'}' | b'`' => BAD,
+            _ => OTHER,
+        };
         byte += 1;
     }
     table
-}
-
-const fn class(byte: u8) -> Class {
-    match byte {
-        b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => Class::Plain,
-        b'A'..=b'Z' => Class::Upper,
-        128.. | b'%' => Class::International,
-        b':' => Class::Colon,
-        b'@' => Class::At,
-        b'[' => Class::OpenBracket,
-        b']' => Class::CloseBracket,
-        b'/' | b'?' | b'#' => Class::End,
-        b'\\' => Class::Backslash,
-        0..=b' ' | 0x7f => Class::Bad,
-        b'<' | b'>' | b'^' | b'|' | b'"' | b'{' | b'}' | b'`' => Class::Bad,
-        _ => Class::Other,
-    }
-}
-
-/// The set of classes in a host.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Classes(u16);
-
-impl Classes {
-    const NONE: Classes = Classes(0);
-
-    fn add(&mut self, class: Class) {
-        self.0 |= 1 << class as u8;
-    }
-
-    fn has(self, class: Class) -> bool {
-        self.0 >> class as u8 & 1 == 1
-    }
-}
+};
 
 /// Returns whether `byte` ends an authority: `/`, `?` and `#` (RFC 3986, section 3.2).
 fn ends_authority(byte: u8) -> bool {
-    CLASSES[usize::from(byte)] == Class::End
+    CLASSES[usize::from(byte)] == END
 }
 
 /// Splits the part after `://`.
@@ -271,43 +251,41 @@ fn split_after<'u>(
         return Err(BadUrl::TabOrLineEnd);
     }
     let mut host_start = 0;
-    let mut seen = Classes::NONE;
+    let mut seen = 0;
     let mut bytes = rest.len();
     let mut path = None;
     for (position, &byte) in rest.iter().enumerate() {
         let class = CLASSES[usize::from(byte)];
-        if class == Class::Plain {
+        if class == PLAIN {
             continue;
         }
         if path.is_none() && path_start.contains(&byte) {
             path = Some(position);
         }
         match class {
-            Class::End => {
+            END => {
                 bytes = position;
                 break;
             }
-            Class::Backslash => return Err(BadUrl::Backslash),
+            BACKSLASH => return Err(BadUrl::Backslash),
             // Everything before the last `@` is user information.
-            Class::At => {
+            AT => {
                 host_start = position + 1;
-                seen = Classes::NONE;
+                seen = 0;
             }
-            _ => seen.add(class),
+            _ => seen |= class,
         }
     }
     if bytes == 0 {
         return Err(BadUrl::NoAuthority);
     }
-    let host_and_port = &rest[host_start..bytes];
-    let (host, port) = split_port(host_and_port, seen)?;
+    let (host, port) = split_port(&rest[host_start..bytes], seen)?;
     let path = &rest[path.unwrap_or(bytes)..];
     Ok(SplitUrl {
         scheme,
         host,
         port,
         path: &path[..memchr(b'#', path).unwrap_or(path.len())],
-        host_and_port,
         host_form: host_form(host, seen)?,
     })
 }
@@ -315,10 +293,10 @@ fn split_after<'u>(
 /// Splits host and port, whose bytes are of the classes `seen`.
 #[inline]
 fn split_port(text: &[u8], seen: Classes) -> Result<(&[u8], Option<u16>), BadUrl> {
-    let (host, after) = if seen.has(Class::OpenBracket) {
+    let (host, after) = if seen & OPEN_BRACKET != 0 {
         let close = memchr(b']', text).ok_or(BadUrl::BadHost)?;
         text.split_at(close + 1)
-    } else if seen.has(Class::Colon) {
+    } else if seen & COLON != 0 {
         text.split_at(memrchr(b':', text).unwrap_or(text.len()))
     } else {
         (text, &[][..])
@@ -353,18 +331,18 @@ fn port(text: &[u8]) -> Result<Option<u16>, BadUrl> {
 /// Returns the form of `host`. `seen` has the classes of host and port.
 #[inline]
 fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
-    if seen.has(Class::OpenBracket) {
+    if seen & OPEN_BRACKET != 0 {
         return match host {
             [b'[', .., b']'] => Ok(HostForm::Ipv6),
             _ => Err(BadUrl::BadHost),
         };
     }
     // A second colon would make the key `host:port` ambiguous.
-    let colons = seen.has(Class::Colon) && memchr(b':', host).is_some();
-    if seen.has(Class::Bad) || seen.has(Class::CloseBracket) || colons {
+    let colons = seen & COLON != 0 && memchr(b':', host).is_some();
+    if seen & (BAD | CLOSE_BRACKET) != 0 || colons {
         return Err(BadUrl::BadHost);
     }
-    if seen.has(Class::International) {
+    if seen & INTERNATIONAL != 0 {
         return Ok(HostForm::International);
     }
     if host.len() > HOST_BYTES_MAX {
@@ -373,5 +351,5 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
     if ends_in_number(host) {
         return Ok(HostForm::Ipv4);
     }
-    Ok(if seen.has(Class::Upper) { HostForm::UpperCase } else { HostForm::Key })
+    Ok(if seen & UPPER != 0 { HostForm::UpperCase } else { HostForm::Key })
 }

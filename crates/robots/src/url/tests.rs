@@ -255,7 +255,7 @@ fn compared_paths() {
 
 #[test]
 fn urls_without_changes_are_not_copied() {
-    for url in ["http://example.com/a?b", "http://127.0.0.1:81/", "http://[::1]:81/a"] {
+    for url in ["http://example.com/a?b", "https://x@a_b.example:443/a"] {
         let url = split(url.as_bytes(), PLAIN).unwrap();
         let mut scratch = Vec::new();
         let key = host_key(&url, &mut scratch).unwrap();

@@ -53,15 +53,15 @@ impl ByteSet {
     }
 
     /// The bytes that need no change in a host.
-    const NAMES: ByteSet = ByteSet::new(&{
+    const NAMES: ByteSet = {
         let mut set = [false; 256];
         let mut byte = 0;
         while byte < 256 {
             set[byte] = matches!(byte as u8, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
             byte += 1;
         }
-        set
-    });
+        ByteSet::new(&set)
+    };
 
     /// The bytes that end a path or might change, and those that no URL has.
     const fn changed(escapes: Escapes) -> ByteSet {
@@ -119,7 +119,7 @@ impl Chunks for Avx2 {
     #[inline(always)]
     fn names(self, chunk: __m256i) -> u32 {
         // SAFETY: as above.
-        unsafe { marked(mark(rows(&ByteSet::NAMES), chunk)) }
+        self.marked(unsafe { mark(rows(&ByteSet::NAMES), chunk) })
     }
 
     #[inline(always)]
@@ -137,14 +137,14 @@ impl Chunks for Avx2 {
     #[inline(always)]
     fn or(self, one: __m256i, other: __m256i) -> __m256i {
         // SAFETY: as above.
-        unsafe { or(one, other) }
+        unsafe { _mm256_or_si256(one, other) }
     }
 
     /// Marks are bytes that are not zero.
     #[inline(always)]
     fn marked(self, marks: __m256i) -> u32 {
         // SAFETY: as above.
-        unsafe { marked(marks) }
+        unsafe { !same(marks, _mm256_setzero_si256()) }
     }
 }
 
@@ -180,16 +180,4 @@ fn mark(Rows { lower, upper }: Rows, chunk: __m256i) -> __m256i {
     let of_lower = _mm256_shuffle_epi8(lower, _mm256_and_si256(chunk, half));
     let high = _mm256_and_si256(_mm256_srli_epi16::<4>(chunk), half);
     _mm256_and_si256(of_lower, _mm256_shuffle_epi8(upper, high))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn or(one: __m256i, other: __m256i) -> __m256i {
-    _mm256_or_si256(one, other)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn marked(marks: __m256i) -> u32 {
-    !same(marks, _mm256_setzero_si256())
 }

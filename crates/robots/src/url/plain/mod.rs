@@ -34,8 +34,9 @@ use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
 use portcullis_engine::vectors::{Kind, Portable, Vectors, Work};
 
+use super::split::http_scheme_bytes;
 use portable::{both_ends, name_bytes, padded};
-pub(super) use portable::{first_marked, is_plain_but};
+pub(super) use portable::{first_marked, first_marked_in_pattern};
 
 /// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
 /// does not start with one.
@@ -47,11 +48,7 @@ pub fn plain_head(record: &[u8]) -> Option<UrlHead> {
     if !may_be_plain(record) {
         return None;
     }
-    let scheme_bytes = match record {
-        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => 5,
-        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => 4,
-        _ => return None,
-    };
+    let scheme_bytes = http_scheme_bytes(record)?;
     let start = scheme_bytes + 3;
     let bytes = name_bytes(&record[start..]).map_or(record.len(), |bytes| start + bytes);
     let host = &record[start..bytes];
