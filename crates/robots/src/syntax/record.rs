@@ -195,98 +195,57 @@ impl<'t> LineReader<'t> {
             notes = notes.with(NoteKind::NulInLine);
             bytes = if self.rules.nul == NulByte::CutsLine { &bytes[..nul] } else { bytes };
         }
-        let mut all = notes;
-        let content = self.content(bytes, marks, start, &mut all);
-        let is_user_agent = |it: &Record<'_>| it.field == Some(Field::UserAgent);
-        match nul.is_some()
-            && self.rules.nul == NulByte::DropsLine
-            && !matches!(&content, Content::Record(record) if is_user_agent(record))
-        {
-            true => (notes, Content::Ignored),
-            false => (all, content),
+        let (own, content) = self.content(bytes, marks, start);
+        let is_kept = nul.is_none()
+            || self.rules.nul == NulByte::CutsLine
+            || matches!(&content, Content::Record(it) if it.field == Some(Field::UserAgent));
+        match is_kept {
+            true => (notes.union(own), content),
+            false => (notes, Content::Ignored),
         }
     }
 
-    /// Returns the content of the bytes of a line that are read.
-    fn content(
-        &mut self,
-        bytes: &'t [u8],
-        marks: Marks,
-        start: u32,
-        notes: &mut NoteSet,
-    ) -> Content<'t> {
+    /// Returns the content of the bytes of a line that are read, and the notes on it.
+    fn content(&mut self, bytes: &'t [u8], marks: Marks, start: u32) -> (NoteSet, Content<'t>) {
         let text = self.trim_end(&bytes[..marks.text.min(bytes.len())]);
         let trimmed = self.trim_start(text);
         if trimmed.is_empty() {
-            return without_text(bytes, marks);
+            return (NoteSet::EMPTY, without_text(bytes, marks));
         }
-        let mut colon = marks.colon;
+        let (mut colon, mut notes) = (marks.colon, NoteSet::EMPTY);
         if colon >= text.len() {
-            let Some(space) = self.colon_substitute(trimmed, notes) else {
-                return Content::Ignored;
+            let may_be_missing = self.rules.missing_colon == MissingColon::TwoWords;
+            let space = if may_be_missing { space_between_two_words(trimmed) } else { None };
+            let Some(space) = space else {
+                return (notes.with(NoteKind::NoColon), Content::Ignored);
             };
             colon = space + text.len() - trimmed.len();
+            notes = notes.with(NoteKind::WhiteSpaceForColon);
         }
-        let Some(record) = self.split(text, colon, start) else {
-            *notes = notes.with(NoteKind::NoField);
-            return Content::Ignored;
+        let Some(mut record) = self.split(text, colon, start) else {
+            return (notes.with(NoteKind::NoField), Content::Ignored);
         };
-        if marks.has_control
-            && let Some(position) = self.dropping_control(record.value)
-        {
-            return self.before_control(record, text, position, notes);
-        }
-        let KnownName { field, notes: own, .. } = self.known_name(record.name);
-        *notes = notes.union(own);
-        Content::Record(Record { field, ..record })
-    }
-
-    /// Returns what is left of `record`, the end of `text`, whose value has at `position` a control byte
-    /// that drops its line: a user-agent line. Without that line, its rules would join the group before
-    /// it.
-    fn before_control(
-        &mut self,
-        record: Record<'t>,
-        text: &[u8],
-        position: usize,
-        notes: &mut NoteSet,
-    ) -> Content<'t> {
-        let (read, unread) = record.value.split_at(position);
-        if unread.iter().any(|&byte| byte != 0 && is_control(byte)) {
-            *notes = notes.with(NoteKind::ControlInLine);
-        }
-        let field = self.known_name(record.name).field;
-        if field != Some(Field::UserAgent) {
-            return Content::Ignored;
-        }
-        let kept = self.trim_end(&text[..text.len() - unread.len()]);
-        let cut = (text.len() - kept.len()) as u32;
-        let span = Span { end: record.span.end - cut, ..record.span };
-        Content::Record(Record { field, value: self.trim_end(read), span, ..record })
-    }
-
-    /// Returns the start of the white space that replaces the missing colon, or `None` if there is
-    /// none.
-    fn colon_substitute(&self, text: &[u8], notes: &mut NoteSet) -> Option<usize> {
-        let found = match self.rules.missing_colon {
-            MissingColon::Ignored => None,
-            MissingColon::TwoWords => space_between_two_words(text),
-        };
-        *notes = notes.with(match found {
-            Some(_) => NoteKind::WhiteSpaceForColon,
-            None => NoteKind::NoColon,
-        });
-        found
-    }
-
-    /// Returns the position of the first byte of `value` that drops its line, or `None` if there is
-    /// none.
-    fn dropping_control(&self, value: &[u8]) -> Option<usize> {
+        let KnownName { field, notes: of_name, .. } = self.known_name(record.name);
+        record.field = field;
         let drops = |&byte: &u8| match byte {
             0 => self.rules.nul == NulByte::DropsLine,
             _ => self.rules.control == ControlByte::DropsLine && is_control(byte),
         };
-        value.iter().position(drops)
+        let Some(position) = record.value.iter().position(drops) else {
+            return (notes.union(of_name), Content::Record(record));
+        };
+        let (read, unread) = record.value.split_at(position);
+        if unread.iter().any(|&byte| byte != 0 && is_control(byte)) {
+            notes = notes.with(NoteKind::ControlInLine);
+        }
+        // Without a user-agent line, its rules would join the group before it.
+        if field != Some(Field::UserAgent) {
+            return (notes, Content::Ignored);
+        }
+        let kept = self.trim_end(&text[..text.len() - unread.len()]);
+        record.span.end -= (text.len() - kept.len()) as u32;
+        record.value = self.trim_end(read);
+        (notes, Content::Record(record))
     }
 
     /// Returns what a field name means.
