@@ -37,7 +37,7 @@
 //! ```
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use portcullis_dialect::limits::{AGENT_HEADER_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
@@ -45,6 +45,7 @@ use portcullis_dialect::{
     Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, PolicyState, RFC_9309, Stated,
     Usage, UsageSource, Verdict,
 };
+use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
@@ -97,10 +98,10 @@ impl<'a> From<&'a AgentChain> for Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// Returns its tokens; `None` if the text names no product.
-    fn chain(self, dialect: &Dialect) -> Option<Cow<'a, AgentChain>> {
+    /// Returns its tokens: none if the text names no product.
+    fn chain(self, dialect: &Dialect) -> Cow<'a, AgentChain> {
         let text = match self {
-            Agent::Chain(chain) => return Some(Cow::Borrowed(chain)),
+            Agent::Chain(chain) => return Cow::Borrowed(chain),
             Agent::Text(text) => text,
         };
         let token = || AgentChain::parse(text.trim(), dialect);
@@ -110,7 +111,7 @@ impl<'a> Agent<'a> {
             true => header().or_else(|_| token()),
             false => token().or_else(|_| header()),
         };
-        chain.ok().map(Cow::Owned)
+        Cow::Owned(chain.unwrap_or_else(|_| AgentChain::unnamed()))
     }
 }
 
@@ -206,12 +207,33 @@ impl<'t> Robots<'t> {
 
     /// Returns the rules for a crawler.
     pub fn agent<'a>(&self, agent: impl Into<Agent<'a>>) -> AgentRules {
-        self.rules(agent.into().chain(self.dialect).as_deref())
+        self.rules(&agent.into().chain(self.dialect))
     }
 
     /// Returns the usage preferences for a crawler.
     pub fn agent_usage<'a>(&self, agent: impl Into<Agent<'a>>) -> AgentUsage {
-        self.usage_rules(agent.into().chain(self.dialect).as_deref())
+        let agent = agent.into().chain(self.dialect);
+        let usage = UsageRules::of(&self.file, &agent, self.dialect);
+        let records = self.file.usage_records();
+        let statements = |rules: LabelRules, source: UsageSource| {
+            let by_record = rules.preferences.iter().zip(&rules.records);
+            let stated = by_record.map(|(&preference, &record)| {
+                stated(preference, source, records[record as usize].line)
+            });
+            let stated = stated.collect();
+            Statements { patterns: rules.patterns, rule_set: OnceLock::new(), stated }
+        };
+        let licenses = usage.licenses.iter().map(|&it| records[it as usize].value.to_vec());
+        AgentUsage {
+            rules: self.rules(&agent),
+            labels: usage.labels.map(|[usage, signal]| {
+                [
+                    statements(usage, UsageSource::ContentUsage),
+                    statements(signal, UsageSource::ContentSignal),
+                ]
+            }),
+            licenses: licenses.collect(),
+        }
     }
 
     /// Returns whether a crawler may fetch `url`, and the preference of the file for each use of it. For
@@ -235,7 +257,7 @@ impl<'t> Robots<'t> {
         let mut scratch = Vec::new();
         let path = path_of(url.as_ref(), self.dialect, &mut scratch)?;
         let agent = agent.into().chain(self.dialect);
-        Ok(explain(&self.file, self.text, self.dialect, agent.as_deref(), path))
+        Ok(explain(&self.file, self.text, self.dialect, &agent, path))
     }
 
     /// Returns the values of the sitemap lines. Bytes that are not UTF-8, and so no URL, become U+FFFD.
@@ -263,11 +285,10 @@ impl<'t> Robots<'t> {
         agent: impl Into<Agent<'a>>,
         field: &str,
     ) -> impl Iterator<Item = &'t [u8]> {
-        let agent = agent.into().chain(self.dialect);
-        self.values_for(agent.as_deref(), field).into_iter()
+        self.values_for(&agent.into().chain(self.dialect), field).into_iter()
     }
 
-    fn values_for(&self, agent: Option<&AgentChain>, field: &str) -> Vec<&'t [u8]> {
+    fn values_for(&self, agent: &AgentChain, field: &str) -> Vec<&'t [u8]> {
         let others = self.file.other_records().iter();
         let named = others.filter(|record| record.name.eq_ignore_ascii_case(field.as_bytes()));
         let (lines, values): (Vec<_>, Vec<_>) = named.map(|it| (it.line, it.value)).unzip();
@@ -284,12 +305,8 @@ impl<'t> Robots<'t> {
     /// Crawl-delay is not part of any standard. A line belongs to the user-agent lines before it. Its
     /// value is a decimal number of seconds; any other value, such as `10s`, is ignored.
     pub fn crawl_delay<'a>(&self, agent: impl Into<Agent<'a>>) -> Option<Duration> {
-        self.delay_for(agent.into().chain(self.dialect).as_deref()).duration()
-    }
-
-    fn delay_for(&self, agent: Option<&AgentChain>) -> CrawlDelay {
-        let values = self.values_for(agent, CRAWL_DELAY);
-        CrawlDelay::of_seconds(values.into_iter().map(delay_seconds))
+        let values = self.values_for(&agent.into().chain(self.dialect), CRAWL_DELAY);
+        CrawlDelay::of_seconds(values.into_iter().map(delay_seconds)).duration()
     }
 
     /// Returns the groups, lines and notes of the file.
@@ -302,7 +319,7 @@ impl<'t> Robots<'t> {
         self.dialect
     }
 
-    fn rules(&self, agent: Option<&AgentChain>) -> AgentRules {
+    fn rules(&self, agent: &AgentChain) -> AgentRules {
         let selection = Selection::of(&self.file, agent, self.dialect);
         let reason = selection.reason_without_rule(&self.file);
         let unmatched = Decision::without_rule(Verdict::Allow, reason);
@@ -311,34 +328,7 @@ impl<'t> Robots<'t> {
             dialect: self.dialect,
             otherwise: self.outcome.map_or(unmatched, AccessOutcome::decision),
             rules: Arc::new(rules),
-            crawl_delay: self.delay_for(agent).duration(),
-        }
-    }
-}
-
-impl Robots<'_> {
-    fn usage_rules(&self, agent: Option<&AgentChain>) -> AgentUsage {
-        let usage = UsageRules::of(&self.file, agent, self.dialect);
-        let records = self.file.usage_records();
-        let statements = |rules: &LabelRules, source: UsageSource| {
-            let by_record = rules.preferences.iter().zip(&rules.records);
-            let stated = by_record.map(|(&preference, &record)| {
-                stated(preference, source, records[record as usize].line)
-            });
-            let rule_set = RuleSetBuf::new(&rules.patterns, |_| true);
-            let rule_set = SharedRuleSet::new(rule_set, Settings::default());
-            Statements { rule_set, stated: stated.collect() }
-        };
-        AgentUsage {
-            rules: self.rules(agent),
-            labels: usage.labels.each_ref().map(|fields| {
-                UsageSource::ALL.map(|source| statements(&fields[source as usize], source))
-            }),
-            licenses: usage
-                .licenses
-                .iter()
-                .map(|&it| records[it as usize].value.to_vec())
-                .collect(),
+            crawl_delay: self.crawl_delay(agent),
         }
     }
 }
@@ -357,7 +347,9 @@ pub struct AgentUsage {
 /// The statements of one field about one label that hold for an agent.
 #[derive(Debug)]
 struct Statements {
-    rule_set: SharedRuleSet,
+    patterns: PatternList,
+    /// The patterns, compiled for the first path.
+    rule_set: OnceLock<SharedRuleSet>,
     /// The statement of each pattern.
     stated: Vec<Stated>,
 }
@@ -365,7 +357,11 @@ struct Statements {
 impl Statements {
     /// Returns the statement about a path in normal form.
     fn decide(&self, path: &[u8]) -> Stated {
-        let pattern = self.rule_set.decide(path).pattern();
+        let compile = || {
+            let rule_set = RuleSetBuf::new(&self.patterns, |_| true);
+            SharedRuleSet::new(rule_set, Settings::default())
+        };
+        let pattern = self.rule_set.get_or_init(compile).decide(path).pattern();
         pattern.map_or(Stated::UNSTATED, |pattern| self.stated[pattern])
     }
 }

@@ -162,7 +162,7 @@ impl Loss {
 struct Explainer<'f, 't> {
     text: &'f [u8],
     dialect: &'f Dialect,
-    agent: Option<&'f AgentChain>,
+    agent: &'f AgentChain,
     file: &'f RobotsTxt<'t>,
     path: &'f [u8],
 }
@@ -173,7 +173,7 @@ pub fn explain(
     file: &RobotsTxt<'_>,
     text: &[u8],
     dialect: &Dialect,
-    agent: Option<&AgentChain>,
+    agent: &AgentChain,
     path: &[u8],
 ) -> Explanation {
     let explainer = Explainer { text, dialect, agent, file, path };
@@ -202,7 +202,7 @@ impl Explainer<'_, '_> {
         file: &RobotsTxt<'_>,
         selection: &Selection,
     ) -> (Option<String>, Vec<ExplainedRecord>) {
-        let token = selection.token.and_then(|position| self.agent?.tokens().nth(position));
+        let token = selection.token.and_then(|position| self.agent.tokens().nth(position));
         let record = |&group: &usize| {
             let line = naming_line(file, group, token, self.dialect);
             self.record(line.line, line.value, line.span)

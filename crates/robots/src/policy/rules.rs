@@ -39,9 +39,7 @@ pub struct OrderedRules {
 impl OrderedRules {
     /// Orders all rules of the groups at `groups` of `file`.
     pub fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        let mut texts = RuleTexts::new(file, groups, paths);
-        sort(&mut texts.entries, paths);
-        texts.ordered(&texts.entries, paths)
+        RuleTexts::new(file, groups, paths).ordered(paths, false).1
     }
 
     /// Builds their rule set.
@@ -53,7 +51,7 @@ impl OrderedRules {
     /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
     /// copies of a rule, each of which would cost time and memory.
     pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        RuleTexts::new(file, groups, paths).distinct(paths).1
+        RuleTexts::new(file, groups, paths).ordered(paths, true).1
     }
 }
 
@@ -177,33 +175,35 @@ impl RuleTexts {
         }
     }
 
-    /// Returns the patterns of `entries`.
-    fn ordered(&self, entries: &[RuleText], paths: &PathRules) -> OrderedRules {
-        let mut patterns = PatternList::new();
-        patterns.reserve(entries.len(), self.texts.len());
-        entries.iter().for_each(|entry| patterns.push(self.text(entry), paths.wildcards));
-        OrderedRules {
+    /// Returns the patterns in order of precedence; each pattern once if they are to be `distinct`.
+    fn ordered(&self, paths: &PathRules, distinct: bool) -> (Vec<RuleText>, OrderedRules) {
+        let mut entries = self.entries.clone();
+        sort(&mut entries, paths);
+        let mut patterns = self.patterns(&entries, paths);
+        if distinct {
+            let mut known: HashSet<_, RandomState> = HashSet::default();
+            let are_new: Vec<bool> = patterns.iter().map(|it| known.insert(it)).collect();
+            drop(known);
+            let mut are_new = are_new.into_iter();
+            entries.retain(|_| are_new.next() == Some(true));
+            if entries.len() < patterns.len() {
+                patterns = self.patterns(&entries, paths);
+            }
+        }
+        let ordered = OrderedRules {
             patterns,
             verdicts: entries.iter().map(|entry| entry.verdict).collect(),
             rules: entries.iter().map(|entry| entry.rule).collect(),
             directories: entries.iter().map(|entry| entry.directory).collect(),
-        }
-    }
-
-    /// Returns the distinct patterns in order of precedence.
-    fn distinct(&self, paths: &PathRules) -> (Vec<RuleText>, OrderedRules) {
-        let mut entries = self.entries.clone();
-        sort(&mut entries, paths);
-        let all = self.ordered(&entries, paths);
-        let mut known = HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
-        let mut patterns = all.patterns.iter();
-        entries.retain(|_| patterns.next().is_some_and(|pattern| known.insert(pattern)));
-        drop((patterns, known));
-        let ordered = match entries.len() == all.rules.len() {
-            true => all,
-            false => self.ordered(&entries, paths),
         };
         (entries, ordered)
+    }
+
+    fn patterns(&self, entries: &[RuleText], paths: &PathRules) -> PatternList {
+        let mut patterns = PatternList::new();
+        patterns.reserve(entries.len(), self.texts.len());
+        entries.iter().for_each(|entry| patterns.push(self.text(entry), paths.wildcards));
+        patterns
     }
 }
 
@@ -312,7 +312,7 @@ impl AskedRules {
 
 impl CompiledRules {
     fn new(texts: &RuleTexts, paths: &PathRules) -> CompiledRules {
-        let (entries, ordered) = texts.distinct(paths);
+        let (entries, ordered) = texts.ordered(paths, true);
         CompiledRules { rules: SharedRuleSet::new(ordered.compile(), Settings::default()), entries }
     }
 

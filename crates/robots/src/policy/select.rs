@@ -18,13 +18,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Returns the groups of `file` that apply to `agent`, or, if that is `None`, to a crawler that
-    /// no group names. Empty if the file has no rule in any group.
-    pub fn of<'a>(
-        file: &RobotsTxt<'_>,
-        agent: impl Into<Option<&'a AgentChain>>,
-        dialect: &Dialect,
-    ) -> Selection {
+    /// Returns the groups of `file` that apply to `agent`; empty if the file has no rule in any group.
+    pub fn of(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
         match file.rules().is_empty() {
             true => Selection::default(),
             false => Selection::among_groups(file, agent, dialect),
@@ -32,34 +27,9 @@ impl Selection {
     }
 
     /// Like [`Selection::of`], for records other than rules.
-    pub fn among_groups<'a>(
-        file: &RobotsTxt<'_>,
-        agent: impl Into<Option<&'a AgentChain>>,
-        dialect: &Dialect,
-    ) -> Selection {
-        let tokens = agent.into().into_iter().flat_map(AgentChain::tokens).enumerate();
-        let line_of = |token| {
-            let mut lines = file.user_agents().iter();
-            lines.find(|line| robot_named(line.value, Some(token), dialect))
-        };
-        // A name that occurs in a token may differ from those of other groups that occur in it.
-        let named = tokens.filter_map(|(position, token)| Some((position, line_of(token)?))).next();
-        let name = named.and_then(|(_, line)| robot_name(line.value, dialect));
-        let several = match name {
-            Some(_) => dialect.groups.several_named,
-            None => dialect.groups.several_default,
-        };
-        let mut groups = Vec::new();
-        for (position, group) in file.groups().iter().enumerate() {
-            let applies = |line: &UserAgentLine<'_>| match name {
-                Some(name) => has_name(line.value, name, dialect),
-                None => is_default(line.value, dialect),
-            };
-            if file.user_agents_of(group).iter().any(applies) {
-                add_group(&mut groups, position, several);
-            }
-        }
-        Selection { groups, token: named.map(|(position, _)| position) }
+    pub fn among_groups(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
+        let audience = Audience::of_agents(file, std::slice::from_ref(agent), dialect);
+        audience.select_any(Some(agent), dialect)
     }
 
     /// Returns the reason of a decision by these groups of `file` that no rule makes.
@@ -100,20 +70,12 @@ pub(super) fn naming_line<'t>(
     *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
-/// Returns whether a user-agent line with `value` names the robot with this name, ignoring case.
-fn has_name(value: &[u8], name: &[u8], dialect: &Dialect) -> bool {
-    // A name begins its value, and most lines name another robot.
-    value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-        && robot_name(value, dialect).is_some_and(|it| it.len() == name.len())
-}
-
 /// Returns whether a user-agent line with `value` names the robot `token`, or the default group if
 /// there is no token.
 pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
-    match (token, dialect.groups.names_agent) {
-        (None, _) => is_default(value, dialect),
-        (Some(token), NamesAgent::Equal) => has_name(value, token.as_bytes(), dialect),
-        (Some(token), NamesAgent::OccursInName) => {
+    match token {
+        None => is_default(value, dialect),
+        Some(token) => {
             robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
         }
     }
@@ -213,13 +175,16 @@ impl Audience {
 
     /// Returns the groups that apply to `agent`, as [`Selection::of`].
     pub fn select(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> Selection {
-        if !self.has_rules {
-            return Selection::default();
+        match self.has_rules {
+            true => self.select_any(agent, dialect),
+            false => Selection::default(),
         }
-        match agent.and_then(|agent| self.named(agent, dialect)) {
-            Some((token, robot)) => Selection { groups: robot.groups.clone(), token: Some(token) },
-            None => Selection { groups: self.default_groups.clone(), token: None },
-        }
+    }
+
+    fn select_any(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> Selection {
+        let named = agent.and_then(|agent| self.named(agent, dialect));
+        let groups = named.map_or(&self.default_groups, |(_, robot)| &robot.groups).clone();
+        Selection { groups, token: named.map(|(token, _)| token) }
     }
 
     /// Returns the number of bytes that [`Audience::select`] compares for `agent`, at most: 0 where it
@@ -246,34 +211,36 @@ impl Audience {
             for line in group.user_agents.start as usize..group.user_agents.end as usize {
                 let value = file.user_agents()[line].value;
                 if is_default(value, dialect) {
-                    if audience.default_groups.is_empty() {
-                        audience.default_line = line;
-                    }
-                    let several = dialect.groups.several_default;
-                    add_group(&mut audience.default_groups, position, several);
-                    continue;
-                }
-                let Some(written) = robot_name(value, dialect) else { continue };
-                name.clear();
-                name.extend(written.iter().map(u8::to_ascii_lowercase));
-                if !is_wanted(&name) {
-                    continue;
-                }
-                let robots = &mut audience.robots;
-                match audience.by_name.get(&name) {
-                    Some(&robot) => {
-                        let several = dialect.groups.several_named;
-                        add_group(&mut robots[robot].groups, position, several);
-                    }
-                    None => {
-                        audience.by_name.insert(name.clone(), robots.len());
-                        let (name, groups) = (name.clone(), vec![position]);
-                        robots.push(NamedRobot { name, groups, line });
+                    audience.add_default(position, line, dialect);
+                } else if let Some(written) = robot_name(value, dialect) {
+                    name.clear();
+                    name.extend(written.iter().map(u8::to_ascii_lowercase));
+                    if is_wanted(&name) {
+                        audience.add_named(&name, position, line, dialect);
                     }
                 }
             }
         }
         audience
+    }
+
+    fn add_default(&mut self, group: usize, line: usize, dialect: &Dialect) {
+        if self.default_groups.is_empty() {
+            self.default_line = line;
+        }
+        add_group(&mut self.default_groups, group, dialect.groups.several_default);
+    }
+
+    fn add_named(&mut self, name: &[u8], group: usize, line: usize, dialect: &Dialect) {
+        match self.by_name.get(name) {
+            Some(&robot) => {
+                add_group(&mut self.robots[robot].groups, group, dialect.groups.several_named);
+            }
+            None => {
+                self.by_name.insert(name.to_vec(), self.robots.len());
+                self.robots.push(NamedRobot { name: name.to_vec(), groups: vec![group], line });
+            }
+        }
     }
 }
 

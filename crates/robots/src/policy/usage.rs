@@ -135,14 +135,6 @@ pub struct LabelRules {
     pub preferences: Vec<Preference>,
 }
 
-/// The statements of one field, by pattern.
-#[derive(Default)]
-struct FieldPatterns {
-    patterns: Vec<Pattern>,
-    /// The pattern with each text.
-    known: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
-}
-
 /// The statements with one pattern.
 struct Pattern {
     /// The normal text; empty if the statements are about every path.
@@ -153,7 +145,7 @@ struct Pattern {
 
 impl UsageRules {
     /// Orders the statements of `file` that hold for `agent`.
-    pub fn of(file: &RobotsTxt<'_>, agent: Option<&AgentChain>, dialect: &Dialect) -> UsageRules {
+    pub fn of(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> UsageRules {
         let groups = UsageGroups::new(file);
         let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
         UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
@@ -161,37 +153,29 @@ impl UsageRules {
 
     /// Orders the statements among `in_force`, which are records of `file`.
     pub fn new(file: &RobotsTxt<'_>, in_force: &[u32], paths: &PathRules) -> UsageRules {
-        let mut fields = UsageSource::ALL.map(|_| FieldPatterns::default());
+        let mut fields = UsageSource::ALL.map(|_| Vec::<Pattern>::new());
+        let mut known: HashMap<_, usize, foldhash::fast::RandomState> = HashMap::default();
         let mut licenses = Vec::new();
-        let mut text = Vec::new();
         for &number in in_force {
             let Some(statement) = Statement::of(&file.usage_records()[number as usize]) else {
                 licenses.push(number);
                 continue;
             };
-            text.clear();
+            let mut text = Vec::new();
             if statement.path.is_some_and(|path| !normal_text(path, paths, &mut text)) {
                 continue;
             }
             let stated = statement.preferences.map(|preference| (preference, number));
-            fields[statement.source as usize].add(&text, stated);
-        }
-        let rules =
-            |label| fields.each_ref().map(|field| LabelRules::new(&field.patterns, label, paths));
-        UsageRules { labels: Label::ALL.map(rules), licenses }
-    }
-}
-
-impl FieldPatterns {
-    /// Adds the preferences of a statement whose pattern has this text, each with its record.
-    fn add(&mut self, text: &[u8], stated: [(Preference, u32); Label::ALL.len()]) {
-        match self.known.get(text) {
-            Some(&pattern) => self.patterns[pattern].add(stated),
-            None => {
-                self.known.insert(text.to_vec(), self.patterns.len());
-                self.patterns.push(Pattern { text: text.to_vec(), best: stated });
+            let patterns = &mut fields[statement.source as usize];
+            let place = *known.entry((statement.source, text.clone())).or_insert(patterns.len());
+            match patterns.get_mut(place) {
+                Some(pattern) => pattern.add(stated),
+                None => patterns.push(Pattern { text, best: stated }),
             }
         }
+        let rules =
+            |label| fields.each_ref().map(|patterns| LabelRules::new(patterns, label, paths));
+        UsageRules { labels: Label::ALL.map(rules), licenses }
     }
 }
 
@@ -269,7 +253,8 @@ mod tests {
     fn labels_share_their_patterns_unless_stars_compete() {
         let rules = |text: &str| {
             let text = format!("User-agent: *\n{text}");
-            UsageRules::of(&RobotsTxt::parse(text.as_bytes(), &RFC_9309, None), None, &RFC_9309)
+            let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
+            UsageRules::of(&file, &AgentChain::unnamed(), &RFC_9309)
         };
         let literal = rules(
             "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",

@@ -265,7 +265,7 @@ impl Classifier {
             return Ok(Ok(None));
         };
         let explanation = self.set.policy(policy)?.with_file(|file, extract| {
-            explain(file, extract, dialect, Some(&self.agents[agent]), path)
+            explain(file, extract, dialect, &self.agents[agent], path)
         })?;
         let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
         Ok(Ok(Some(Explained { explanation, outage, file_notes })))

@@ -264,10 +264,8 @@ impl Classifier {
         let agent = &self.agents[entry / columns % self.agents.len()];
         let policy = PolicyNumber((entry / columns / self.agents.len()) as u32);
         let dialect = self.set.dialect();
-        let mut rules = self
-            .set
-            .policy(policy)?
-            .with_file(|file, _| UsageRules::of(file, Some(agent), dialect))?;
+        let mut rules =
+            self.set.policy(policy)?.with_file(|file, _| UsageRules::of(file, agent, dialect))?;
         Ok(std::mem::take(&mut rules.labels[label as usize][source as usize]))
     }
 

@@ -71,7 +71,7 @@ impl StoredCapture<'_> {
         policy.with_user_agents(|file| {
             let groups = RecordGroups::new(file, &lines);
             let of_agent = |agent| {
-                CrawlDelay::of_seconds(groups.applying(Some(agent), dialect).map(|it| values[it]))
+                CrawlDelay::of_seconds(groups.applying(agent, dialect).map(|it| values[it]))
             };
             agents.iter().map(of_agent).collect()
         })

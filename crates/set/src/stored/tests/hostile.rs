@@ -108,7 +108,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
         let policy = questions.policy(set, record).unwrap();
         let extract = set.policy(policy).unwrap().extract().unwrap();
         let file = read_extract(&extract).unwrap();
-        let rules = UsageRules::of(&file, Some(agent), set.dialect());
+        let rules = UsageRules::of(&file, agent, set.dialect());
         let record = |number: &u32| &file.usage_records()[*number as usize];
         let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
         licenses.eq(asked.licenses[answer].iter().cloned())
