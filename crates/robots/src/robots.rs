@@ -285,18 +285,16 @@ impl<'t> Robots<'t> {
         agent: impl Into<Agent<'a>>,
         field: &str,
     ) -> impl Iterator<Item = &'t [u8]> {
-        self.values_for(&agent.into().chain(self.dialect), field).into_iter()
-    }
-
-    fn values_for(&self, agent: &AgentChain, field: &str) -> Vec<&'t [u8]> {
         let others = self.file.other_records().iter();
         let named = others.filter(|record| record.name.eq_ignore_ascii_case(field.as_bytes()));
         let (lines, values): (Vec<_>, Vec<_>) = named.map(|it| (it.line, it.value)).unzip();
-        if values.is_empty() {
-            return values;
+        let mut applying = Vec::new();
+        if !values.is_empty() {
+            let groups = RecordGroups::new(&self.file, &lines);
+            let agent = agent.into().chain(self.dialect);
+            applying.extend(groups.applying(&agent, self.dialect).map(|record| values[record]));
         }
-        let groups = RecordGroups::new(&self.file, &lines);
-        groups.applying(agent, self.dialect).map(|record| values[record]).collect()
+        applying.into_iter()
     }
 
     /// Returns the time that a crawler should wait between two requests: the greatest Crawl-delay that
@@ -305,8 +303,8 @@ impl<'t> Robots<'t> {
     /// Crawl-delay is not part of any standard. A line belongs to the user-agent lines before it. Its
     /// value is a decimal number of seconds; any other value, such as `10s`, is ignored.
     pub fn crawl_delay<'a>(&self, agent: impl Into<Agent<'a>>) -> Option<Duration> {
-        let values = self.values_for(&agent.into().chain(self.dialect), CRAWL_DELAY);
-        CrawlDelay::of_seconds(values.into_iter().map(delay_seconds)).duration()
+        let values = self.extensions(agent, CRAWL_DELAY);
+        CrawlDelay::of_seconds(values.map(delay_seconds)).duration()
     }
 
     /// Returns the groups, lines and notes of the file.

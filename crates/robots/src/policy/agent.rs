@@ -82,11 +82,11 @@ impl AgentChain {
         let error = |agent: &str, problem: String| {
             Err(AgentError::Token { agent: agent.to_owned(), problem })
         };
+        const EMPTY: &str =
+            "empty token; write TOKEN, or TOKEN+TOKEN for a crawler with a fallback";
         for token in text.split('+') {
             if token.is_empty() {
-                let problem =
-                    "empty token; write TOKEN, or TOKEN+TOKEN for a crawler with a fallback";
-                return error(text, problem.to_owned());
+                return error(text, EMPTY.to_owned());
             }
             if let CallerToken::Token(alphabet) = dialect.groups.caller_token
                 && !token.bytes().all(|byte| alphabet.contains(byte))
@@ -186,9 +186,8 @@ fn parts(header: &str) -> impl Iterator<Item = &str> {
 
 /// Returns whether a part is a link or an address. By custom, `+` precedes links.
 fn is_link(part: &str) -> bool {
-    let starts =
-        |start: &str| part.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
-    part.contains("://") || part.contains('@') || part.starts_with('+') || starts("www.")
+    let has_www = part.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."));
+    part.contains("://") || part.contains('@') || part.starts_with('+') || has_www
 }
 
 fn is_compatibility(word: &str) -> bool {

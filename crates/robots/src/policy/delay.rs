@@ -77,12 +77,8 @@ impl CrawlDelay {
     pub fn of_seconds(lines: impl IntoIterator<Item = Option<f64>>) -> CrawlDelay {
         let mut delay = CrawlDelay::default();
         for seconds in lines {
-            match seconds {
-                None => delay.unreadable += 1,
-                Some(seconds) => {
-                    delay.seconds = Some(delay.seconds.map_or(seconds, |other| other.max(seconds)));
-                }
-            }
+            delay.unreadable += u32::from(seconds.is_none());
+            delay.seconds = delay.seconds.into_iter().chain(seconds).reduce(f64::max);
         }
         delay
     }

@@ -28,8 +28,29 @@ impl Selection {
 
     /// Like [`Selection::of`], for records other than rules.
     pub fn among_groups(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
-        let audience = Audience::of_agents(file, std::slice::from_ref(agent), dialect);
-        audience.select_any(Some(agent), dialect)
+        let line_of = |token| {
+            let mut lines = file.user_agents().iter();
+            lines.find(|line| robot_named(line.value, Some(token), dialect))
+        };
+        // A name that occurs in a token may differ from those of other groups that occur in it.
+        let mut tokens = agent.tokens().enumerate();
+        let named = tokens.find_map(|(position, token)| Some((position, line_of(token)?)));
+        let name = named.and_then(|(_, line)| robot_name(line.value, dialect));
+        let several = match name {
+            Some(_) => dialect.groups.several_named,
+            None => dialect.groups.several_default,
+        };
+        let applies = |line: &UserAgentLine<'_>| match name {
+            Some(name) => has_name(line.value, name, dialect),
+            None => is_default(line.value, dialect),
+        };
+        let mut groups = Vec::new();
+        for (position, group) in file.groups().iter().enumerate() {
+            if file.user_agents_of(group).iter().any(applies) {
+                add_group(&mut groups, position, several);
+            }
+        }
+        Selection { groups, token: named.map(|(position, _)| position) }
     }
 
     /// Returns the reason of a decision by these groups of `file` that no rule makes.
@@ -70,12 +91,20 @@ pub(super) fn naming_line<'t>(
     *lines.iter().find(|line| robot_named(line.value, token, dialect)).unwrap_or(&lines[0])
 }
 
+/// Returns whether a user-agent line with `value` names the robot with this name, ignoring case.
+fn has_name(value: &[u8], name: &[u8], dialect: &Dialect) -> bool {
+    // A name begins its value, and most lines name another robot.
+    value.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+        && robot_name(value, dialect).is_some_and(|it| it.len() == name.len())
+}
+
 /// Returns whether a user-agent line with `value` names the robot `token`, or the default group if
 /// there is no token.
 pub fn robot_named(value: &[u8], token: Option<&str>, dialect: &Dialect) -> bool {
-    match token {
-        None => is_default(value, dialect),
-        Some(token) => {
+    match (token, dialect.groups.names_agent) {
+        (None, _) => is_default(value, dialect),
+        (Some(token), NamesAgent::Equal) => has_name(value, token.as_bytes(), dialect),
+        (Some(token), NamesAgent::OccursInName) => {
             robot_name(value, dialect).is_some_and(|name| is_name_of(name, token, dialect))
         }
     }
@@ -105,7 +134,7 @@ pub fn robot_name<'v>(value: &'v [u8], dialect: &Dialect) -> Option<&'v [u8]> {
     (!name.is_empty() && !is_default(value, dialect)).then_some(name)
 }
 
-/// The robots that a file names, with their groups. Every selection of groups is made here.
+/// The robots that a file names, with their groups: for many agents, or all robots.
 ///
 /// The groups of the first token in an agent's chain that matches a robot here apply, otherwise the
 /// default groups. If several names occur in a token ([`NamesAgent::OccursInName`]), the first
@@ -175,13 +204,9 @@ impl Audience {
 
     /// Returns the groups that apply to `agent`, as [`Selection::of`].
     pub fn select(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> Selection {
-        match self.has_rules {
-            true => self.select_any(agent, dialect),
-            false => Selection::default(),
+        if !self.has_rules {
+            return Selection::default();
         }
-    }
-
-    fn select_any(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> Selection {
         let named = agent.and_then(|agent| self.named(agent, dialect));
         let groups = named.map_or(&self.default_groups, |(_, robot)| &robot.groups).clone();
         Selection { groups, token: named.map(|(token, _)| token) }

@@ -38,10 +38,8 @@ pub struct UsageGroups<'t> {
     /// The records of each group: positions in [`RobotsTxt::usage_records`]. A License that is no
     /// licence is in none.
     records: Vec<Vec<u32>>,
-    /// The Content-Signal records outside every group.
-    signals: Vec<u32>,
-    /// The licences outside every group.
-    licenses: Vec<u32>,
+    /// The Content-Signal records and licences outside every group.
+    outside: Vec<u32>,
     /// The field of each record.
     fields: Vec<Field>,
 }
@@ -64,11 +62,8 @@ impl<'t> UsageGroups<'t> {
                 continue;
             }
             match record.user_agent {
-                None => match record.field {
-                    Field::ContentSignal => groups.signals.push(number),
-                    Field::License => groups.licenses.push(number),
-                    _ => {}
-                },
+                None if record.field == Field::ContentUsage => {}
+                None => groups.outside.push(number),
                 Some(line) => {
                     let is_before = |group: &Group| group.user_agents.end <= line;
                     groups.records[file.groups().partition_point(is_before)].push(number);
@@ -99,13 +94,11 @@ impl<'t> UsageGroups<'t> {
     pub fn in_force(&self, groups: &[usize]) -> Vec<u32> {
         let mut records: Vec<u32> =
             groups.iter().flat_map(|&group| &self.records[group]).copied().collect();
-        for (field, outside) in
-            [(Field::ContentSignal, &self.signals), (Field::License, &self.licenses)]
-        {
-            if !records.iter().any(|&record| self.fields[record as usize] == field) {
-                records.extend(outside);
-            }
-        }
+        let field = |record: u32| self.fields[record as usize];
+        let replaced = [Field::ContentSignal, Field::License]
+            .map(|other| records.iter().any(|&record| field(record) == other).then_some(other));
+        let is_in_force = |record: &u32| !replaced.contains(&Some(field(*record)));
+        records.extend(self.outside.iter().copied().filter(is_in_force));
         records.sort_unstable();
         records
     }
@@ -188,17 +181,14 @@ impl Pattern {
             }
         }
     }
-
-    fn has_star(&self, paths: &PathRules) -> bool {
-        paths.wildcards && self.text.contains(&b'*')
-    }
 }
 
 impl LabelRules {
     fn new(patterns: &[Pattern], label: Label, paths: &PathRules) -> LabelRules {
         // Without a star, two patterns of one length never match the same path, so their order has
         // no meaning. In file order, more labels have equal lists.
-        let starred = patterns.iter().filter(|pattern| pattern.has_star(paths));
+        let starred =
+            patterns.iter().filter(|pattern| paths.wildcards && pattern.text.contains(&b'*'));
         let starred: HashSet<usize, foldhash::fast::RandomState> =
             starred.map(|pattern| pattern.text.len()).collect();
         let best = |pattern: &Pattern| pattern.best[label as usize];

@@ -11,6 +11,8 @@
 //! This is our own code, because the crates that parse structured fields bring more dependencies
 //! than the core may have. Tests compare every short text with `sfv`.
 
+use portcullis_engine::bytes::hex_value;
+
 /// A member of a dictionary: its key, and its value if that is a token.
 pub type UsageMember<'t> = (&'t [u8], Option<&'t [u8]>);
 
@@ -56,9 +58,9 @@ impl<'t> Input<'t> {
 
     /// Consumes `byte` if it is next, and returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
-        let rest = self.0.strip_prefix(&[byte]);
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
+        let is_next = self.0.first() == Some(&byte);
+        self.0 = &self.0[usize::from(is_next)..];
+        is_next
     }
 
     fn next(&mut self) -> Option<u8> {
@@ -68,14 +70,8 @@ impl<'t> Input<'t> {
     }
 
     fn key(&mut self) -> Option<&'t [u8]> {
-        match self.0.first()? {
-            b'a'..=b'z' | b'*' => {}
-            _ => return None,
-        }
-        let in_key = |byte: u8| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.*".contains(&byte)
-        };
-        Some(self.take_while(in_key))
+        let in_key = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'*');
+        matches!(self.0.first()?, b'a'..=b'z' | b'*').then(|| self.take_while(in_key))
     }
 
     /// Reads a value without its parameters, and returns it if it is a token.
@@ -118,7 +114,7 @@ impl<'t> Input<'t> {
             b'-' | b'0'..=b'9' => self.number(true)?,
             b'"' => self.string()?,
             b':' => self.byte_sequence()?,
-            b'?' => self.boolean()?,
+            b'?' if matches!(self.0.get(1)?, b'0' | b'1') => self.0 = &self.0[2..],
             b'@' => {
                 self.next();
                 self.number(false)?;
@@ -136,18 +132,13 @@ impl<'t> Input<'t> {
         const FRACTION_DIGITS: usize = 3;
         self.take(b'-');
         let digits = self.take_while(|byte| byte.is_ascii_digit()).len();
-        if digits == 0 || digits > INTEGER_DIGITS {
-            return None;
+        if !self.take(b'.') {
+            return (1..=INTEGER_DIGITS).contains(&digits).then_some(());
         }
-        if self.0.first() == Some(&b'.') {
-            if !may_be_decimal || digits > DECIMAL_DIGITS {
-                return None;
-            }
-            self.next();
-            let fraction = self.take_while(|byte| byte.is_ascii_digit()).len();
-            return (1..=FRACTION_DIGITS).contains(&fraction).then_some(());
-        }
-        Some(())
+        let fraction = self.take_while(|byte| byte.is_ascii_digit()).len();
+        let is_decimal =
+            (1..=DECIMAL_DIGITS).contains(&digits) && (1..=FRACTION_DIGITS).contains(&fraction);
+        (may_be_decimal && is_decimal).then_some(())
     }
 
     fn string(&mut self) -> Option<()> {
@@ -170,18 +161,8 @@ impl<'t> Input<'t> {
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
             .len();
         let padding = self.take_while(|byte| byte == b'=').len();
-        let is_whole = match digits % 4 {
-            0 => padding == 0,
-            2 => padding <= 2,
-            3 => padding <= 1,
-            _ => false,
-        };
+        let is_whole = digits % 4 != 1 && padding <= (4 - digits % 4) % 4;
         (is_whole && self.take(b':')).then_some(())
-    }
-
-    fn boolean(&mut self) -> Option<()> {
-        self.next();
-        matches!(self.next()?, b'0' | b'1').then_some(())
     }
 
     /// Reads a display string: printable ASCII, and UTF-8 in lower-case percent triplets.
@@ -202,11 +183,8 @@ impl<'t> Input<'t> {
     }
 
     fn hex_digit(&mut self) -> Option<u8> {
-        match self.next()? {
-            digit @ b'0'..=b'9' => Some(digit - b'0'),
-            digit @ b'a'..=b'f' => Some(digit - b'a' + 10),
-            _ => None,
-        }
+        let digit = self.next().filter(|digit| !digit.is_ascii_uppercase())?;
+        hex_value(digit)
     }
 }
 

@@ -68,13 +68,10 @@ pub fn compared_path<'a>(path: &'a [u8], escapes: Escapes, scratch: &'a mut Vec<
 /// Normalises `path` with `/` prepended.
 #[cold]
 fn rooted<'a>(path: &[u8], escapes: Escapes, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-    let rewritten = !std::ptr::eq(normalise(path, escapes, scratch), path);
-    if rewritten {
-        scratch.insert(0, b'/');
-    } else {
-        scratch.clear();
-        scratch.push(b'/');
-        scratch.extend_from_slice(path);
-    }
+    let mut own = Vec::new();
+    let normal = normalise(path, escapes, &mut own);
+    scratch.clear();
+    scratch.push(b'/');
+    scratch.extend_from_slice(normal);
     scratch
 }

@@ -79,17 +79,21 @@ fn chunk_of(low: [u8; CHUNK_BYTES], high: [u8; CHUNK_BYTES]) -> [u8; WIDTH] {
 }
 
 /// Returns the position of the first byte of `text` that `mark` marks.
-#[inline]
+#[inline(always)]
 fn first(text: &[u8], mark: impl Fn(u8x32) -> u8x32) -> Option<usize> {
-    let (chunks, rest) = text.as_chunks();
-    let place_in = |chunk: &[u8; WIDTH], bytes| {
-        let marks = mark(u8x32::new(*chunk)).to_bitmask() & first_bits(bytes);
-        (marks != 0).then(|| marks.trailing_zeros() as usize)
-    };
-    let mut whole = chunks.iter().zip((0..).step_by(WIDTH));
-    whole
-        .find_map(|(chunk, start)| Some(start + place_in(chunk, WIDTH)?))
-        .or_else(|| Some(text.len() - rest.len() + place_in(&padded(rest), rest.len())?))
+    let mut start = 0;
+    loop {
+        let rest = &text[start..];
+        let chunk = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
+        let marks = mark(u8x32::new(chunk)).to_bitmask() & first_bits(rest.len().min(WIDTH));
+        if marks != 0 {
+            return Some(start + marks.trailing_zeros() as usize);
+        }
+        if rest.len() <= WIDTH {
+            return None;
+        }
+        start += WIDTH;
+    }
 }
 
 /// Returns the number of bytes at the start of `text` that need no change in a host. `None` if all
