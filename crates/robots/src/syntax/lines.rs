@@ -1,14 +1,13 @@
 //! Splits bytes into lines: byte order mark, line ends, the size limits, and spans.
 //!
-//! Owns positions only and copies nothing; one vectorised pass finds the end of each line, its first
-//! `#` and its first `:`. [`record`](super::record) reads the content of a line.
+//! Owns positions only and copies nothing. [`record`](super::record) finds what divides a line and reads
+//! its content.
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memrchr2};
-use wide::u8x32;
+use memchr::memrchr2;
 
-use super::record::{Content, EachLine, Line, LineReader, Record, is_control};
+use super::record::{Content, EachLine, Line, LineReader, Marks, Record};
 use super::{NoteKind, NoteSet};
 use portcullis_dialect::{ByteOrderMark, Dialect, LineNumber};
 
@@ -46,62 +45,6 @@ impl Span {
     /// Returns the span as a range, to index the file with.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
-    }
-}
-
-/// The bytes that divide a line.
-#[derive(Clone, Copy)]
-pub(super) struct Marks {
-    /// The first `:`; before the end of the text if there is one.
-    pub(super) colon: usize,
-    /// The first `#`, or the end of the line.
-    pub(super) text: usize,
-    /// The end of the line.
-    pub(super) end: usize,
-    /// Whether the line has a control byte other than TAB.
-    pub(super) has_control: bool,
-}
-
-impl Marks {
-    /// Returns the marks of the first line of `text`.
-    #[inline(always)]
-    fn of_line(text: &[u8]) -> Marks {
-        let (mut colon, mut start) = (usize::MAX, 0);
-        // Most lines are shorter than one chunk.
-        while let Some(chunk) = text[start..].first_chunk() {
-            let chunk = u8x32::new(*chunk);
-            let is = |byte| chunk.simd_eq(u8x32::splat(byte));
-            let colons = is(b':').to_bitmask();
-            if colons != 0 && colon == usize::MAX {
-                colon = start + colons.trailing_zeros() as usize;
-            }
-            let controls = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
-            let stops = (controls | is(b'#')).to_bitmask();
-            if stops != 0 {
-                let stop = start + stops.trailing_zeros() as usize;
-                return match text[stop] {
-                    b'\n' | b'\r' => Marks { colon, text: stop, end: stop, has_control: false },
-                    _ => Marks::behind(text, stop, colon),
-                };
-            }
-            start += 32;
-        }
-        Marks::behind(text, start, colon)
-    }
-
-    /// Returns the marks of the first line of `text`, of which no byte before `start` ends it, is a `#` or a
-    /// control.
-    #[inline(never)]
-    fn behind(text: &[u8], start: usize, mut colon: usize) -> Marks {
-        let rest = &text[start..];
-        let rest = &rest[..memchr2(b'\r', b'\n', rest).unwrap_or(rest.len())];
-        let has_control = rest.iter().fold(false, |found, &byte| found | is_control(byte));
-        let end = start + rest.len();
-        let hash = memchr(b'#', rest).map_or(end, |hash| start + hash);
-        if colon == usize::MAX {
-            colon = memchr(b':', rest).map_or(colon, |colon| start + colon);
-        }
-        Marks { colon, text: hash, end, has_control }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Reads one line as a record: comment, white space, colon, field.
 //!
-//! Owns every decision that depends on a single line. [`parser`](super::parser) puts records into
+//! Owns every decision that depends on a single line; one vectorised pass finds its end, its first `#` and
+//! its first `:`. [`parser`](super::parser) puts records into
 //! groups.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
+use wide::u8x32;
 
-use super::lines::Marks;
 use super::{NoteKind, NoteSet, Span};
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_dialect::{
@@ -49,6 +50,62 @@ pub fn is_extension(name: &[u8]) -> bool {
     let family = name.get(..EXTENSION_FAMILY.len());
     family.is_some_and(|start| start.eq_ignore_ascii_case(EXTENSION_FAMILY.as_bytes()))
         || EXTENSIONS.iter().any(|extension| name.eq_ignore_ascii_case(extension.as_bytes()))
+}
+
+/// The bytes that divide a line.
+#[derive(Clone, Copy)]
+pub(super) struct Marks {
+    /// The first `:`; before the end of the text if there is one.
+    pub(super) colon: usize,
+    /// The first `#`, or the end of the line.
+    pub(super) text: usize,
+    /// The end of the line.
+    pub(super) end: usize,
+    /// Whether the line has a control byte other than TAB.
+    pub(super) has_control: bool,
+}
+
+impl Marks {
+    /// Returns the marks of the first line of `text`.
+    #[inline(always)]
+    pub(super) fn of_line(text: &[u8]) -> Marks {
+        let (mut colon, mut start) = (usize::MAX, 0);
+        // Most lines are shorter than one chunk.
+        while let Some(chunk) = text[start..].first_chunk() {
+            let chunk = u8x32::new(*chunk);
+            let is = |byte| chunk.simd_eq(u8x32::splat(byte));
+            let colons = is(b':').to_bitmask();
+            if colons != 0 && colon == usize::MAX {
+                colon = start + colons.trailing_zeros() as usize;
+            }
+            let controls = chunk.min(u8x32::splat(0x1f)).simd_eq(chunk) & !is(b'\t');
+            let stops = (controls | is(b'#')).to_bitmask();
+            if stops != 0 {
+                let stop = start + stops.trailing_zeros() as usize;
+                return match text[stop] {
+                    b'\n' | b'\r' => Marks { colon, text: stop, end: stop, has_control: false },
+                    _ => Marks::behind(text, stop, colon),
+                };
+            }
+            start += 32;
+        }
+        Marks::behind(text, start, colon)
+    }
+
+    /// Returns the marks of the first line of `text`, of which no byte before `start` ends it, is a `#` or a
+    /// control.
+    #[inline(never)]
+    fn behind(text: &[u8], start: usize, mut colon: usize) -> Marks {
+        let rest = &text[start..];
+        let rest = &rest[..memchr2(b'\r', b'\n', rest).unwrap_or(rest.len())];
+        let has_control = rest.iter().fold(false, |found, &byte| found | is_control(byte));
+        let end = start + rest.len();
+        let hash = memchr(b'#', rest).map_or(end, |hash| start + hash);
+        if colon == usize::MAX {
+            colon = memchr(b':', rest).map_or(colon, |colon| start + colon);
+        }
+        Marks { colon, text: hash, end, has_control }
+    }
 }
 
 /// A line and its content.

@@ -20,18 +20,7 @@
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::bytes::{percent_triplet, push_percent_triplet};
 
-use super::plain::first_marked;
-
-/// The treatment of a byte.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Treatment {
-    /// Kept.
-    Keep,
-    /// Replaced by a percent triplet.
-    Escape,
-    /// `%`: depends on the next two bytes.
-    Percent,
-}
+use super::plain::{Treatment, first_marked, is_unreserved, treatment};
 
 /// Returns the normal form of `text`: `text` itself if nothing changes, otherwise the contents of
 /// `scratch`.
@@ -103,39 +92,6 @@ fn decodes(escapes: Escapes, value: u8) -> bool {
         Escapes::Decoded => value != b'/',
         Escapes::Uri => is_unreserved(value),
     }
-}
-
-/// Returns whether a byte is a letter, a digit or one of `-._~` (RFC 3986, section 2.3).
-const fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
-}
-
-/// Returns whether a byte is unreserved, reserved or `%` (RFC 3986, section 2).
-const fn is_uri_byte(byte: u8) -> bool {
-    is_unreserved(byte)
-        || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
-        || matches!(
-            byte,
-            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
-        )
-}
-
-const fn treatment(byte: u8, escapes: Escapes) -> Treatment {
-    match (escapes, byte) {
-        (Escapes::AsWritten, _) => Treatment::Keep,
-        (_, b'%') => Treatment::Percent,
-        (Escapes::Google, 0x80..) => Treatment::Escape,
-        // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
-        // section 2.2.3), so both sides are written that way.
-        (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
-        (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
-        _ => Treatment::Keep,
-    }
-}
-
-/// Returns whether a byte of a path always stays as it is.
-pub(super) const fn is_kept(byte: u8, escapes: Escapes) -> bool {
-    matches!(treatment(byte, escapes), Treatment::Keep)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use memchr::{memchr, memrchr};
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::trim;
 
-use super::plain::{ends_in_number, has_tab_or_line_end};
+use super::plain::{ends_in_number, has_tab_or_line_end, http_scheme_bytes};
 
 /// Bytes trimmed from both ends of a record.
 const AROUND: &[u8] = b" \t\r";
@@ -125,16 +125,6 @@ fn trim_record(record: &[u8]) -> &[u8] {
         // Visible ASCII at both ends.
         [b'!'..=b'~', .., b'!'..=b'~'] => record,
         _ => trim(record, AROUND),
-    }
-}
-
-/// Returns the length of the scheme if it is http or https in lower case, and `://` follows.
-#[inline]
-pub(super) fn http_scheme_bytes(url: &[u8]) -> Option<usize> {
-    match url {
-        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => Some(5),
-        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => Some(4),
-        _ => None,
     }
 }
 

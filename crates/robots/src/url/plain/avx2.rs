@@ -8,8 +8,7 @@ use std::arch::x86_64::*;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_engine::vectors::Avx2;
 
-use super::{Chunks, WIDTH};
-use crate::url::escape::is_kept;
+use super::{Chunks, Treatment, WIDTH, treatment};
 
 /// A set of bytes: for the lower half of a byte the rows of the set that have it, a bit for each, and
 /// for the upper half the bit of its row. Equal rows share a bit.
@@ -69,7 +68,7 @@ impl ByteSet {
         let mut byte = 0;
         while byte < 256 {
             let is_end = matches!(byte as u8, b'#' | 0..=0x1f);
-            set[byte] = is_end || !is_kept(byte as u8, escapes);
+            set[byte] = is_end || !matches!(treatment(byte as u8, escapes), Treatment::Keep);
             byte += 1;
         }
         ByteSet::new(&set)

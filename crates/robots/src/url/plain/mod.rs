@@ -34,9 +34,58 @@ use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
 use portcullis_engine::vectors::{Kind, Portable, Vectors, Work};
 
-use super::split::http_scheme_bytes;
 use portable::{both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
+
+/// The treatment of a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Treatment {
+    /// Kept.
+    Keep,
+    /// Replaced by a percent triplet.
+    Escape,
+    /// `%`: depends on the next two bytes.
+    Percent,
+}
+
+/// Returns whether a byte is a letter, a digit or one of `-._~` (RFC 3986, section 2.3).
+pub(super) const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+/// Returns whether a byte is unreserved, reserved or `%` (RFC 3986, section 2).
+const fn is_uri_byte(byte: u8) -> bool {
+    is_unreserved(byte)
+        || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'%')
+        || matches!(
+            byte,
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
+        )
+}
+
+/// Returns what becomes of a byte in normal form.
+pub(super) const fn treatment(byte: u8, escapes: Escapes) -> Treatment {
+    match (escapes, byte) {
+        (Escapes::AsWritten, _) => Treatment::Keep,
+        (_, b'%') => Treatment::Percent,
+        (Escapes::Google, 0x80..) => Treatment::Escape,
+        // A rule can only name these URI characters literally as `%2A` and `%24` (RFC 9309,
+        // section 2.2.3), so both sides are written that way.
+        (Escapes::Uri, b'*' | b'$') => Treatment::Escape,
+        (Escapes::Uri, byte) if !is_uri_byte(byte) => Treatment::Escape,
+        _ => Treatment::Keep,
+    }
+}
+
+/// Returns the length of the scheme if it is http or https in lower case, and `://` follows.
+#[inline]
+pub(super) fn http_scheme_bytes(url: &[u8]) -> Option<usize> {
+    match url {
+        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => Some(5),
+        [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => Some(4),
+        _ => None,
+    }
+}
 
 /// Returns the head of a plain URL (scheme, `://` and a host that is a key), or `None` if `record`
 /// does not start with one.
