@@ -4,7 +4,7 @@
 //! them, or that none is asked: its answer is an opaque number, which only the caller understands. There
 //! may be several starts for each path.
 //!
-//! Step 1 of the ladder (`strategy.rs`) runs over the whole block first. Its
+//! Step 1 of the ladder (`strategy.rs`) runs over the whole block first, four questions at a time. Its
 //! memory accesses are independent, so the processor overlaps them, and it takes no branch that depends on
 //! a question. What it leaves open goes through the other steps one by one. Nothing can fail.
 //!

@@ -62,6 +62,8 @@ impl Candidates<'_> {
         }
     }
 
+    /// Tries the patterns that require the start of `text`, cut to each of `levels`. Not inlined: the
+    /// search for what a path has needs the registers.
     #[inline(never)]
     fn try_found(&mut self, text: &[u8], levels: u8) -> Option<()> {
         let bytes = first_bytes(text);

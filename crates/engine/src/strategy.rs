@@ -13,7 +13,7 @@
 //! nine in ten end at step 1 or 2 and fewer than one in a hundred gets behind step 3.
 //!
 //! A [block](crate::block) takes step 1 for all its questions, because there vectors and prefetching
-//! pay. Every question that is left takes steps 2 to 5 in one function, whoever asked it.
+//! pay. Every question that is left takes steps 2 to 5 in one function, alone or of a block.
 
 use std::sync::{Mutex, PoisonError};
 

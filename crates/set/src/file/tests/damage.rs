@@ -68,6 +68,29 @@ fn a_damaged_block_harms_no_other() {
 }
 
 #[test]
+fn a_section_is_compared_whole_once_half_of_it_was_read() {
+    let content = noise(20 * SET_BLOCK_BYTES, 9);
+    let file = written(&[(TEXT, &content)]).finished;
+    let mut damaged = file.clone();
+    damaged[18 * SET_BLOCK_BYTES] ^= 1;
+    for (file, is_whole) in [(file, true), (damaged, false)] {
+        let set = opened(file).unwrap();
+        let section = set.section(TEXT).unwrap();
+        for block in 0..10 {
+            assert!(!set.is_all_compared(section).unwrap(), "{block} blocks");
+            set.bytes(section, block * 4_096, 4_096).unwrap();
+        }
+        // Damage that nobody has read is an error from then on, each time.
+        for _ in 0..2 {
+            let compared = set.is_all_compared(section);
+            assert_eq!(compared.is_ok(), is_whole);
+            assert!(compared.unwrap_or(true));
+        }
+        assert_eq!(set.is_compared(section, 0, content.len()), is_whole);
+    }
+}
+
+#[test]
 fn every_truncation_is_an_error() {
     let (file, ..) = small();
     for bytes in 0..file.len() {
