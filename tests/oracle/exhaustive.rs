@@ -127,8 +127,9 @@ impl<'m> SmallWorld<'m> {
         let judge = oracle::Judge::new(self.dialect, &file.text, None, &[AGENT]);
         let mut judged = file.judged;
         for (number, path) in self.matches.paths.iter().enumerate() {
-            let url = [b"https://example.com", &path[..]].concat();
-            judged[self.kind(&file, number)].get_or_insert_with(|| judge.decide(&url));
+            judged[self.kind(&file, number)].get_or_insert_with(|| {
+                judge.decide(&[b"https://example.com", &path[..]].concat())
+            });
         }
         file.judged = judged;
         file
