@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_io::access::{DateSpan, UnixSeconds};
-use portcullis_io::{CaptureConfig, CaptureFormat, CaptureNote, FieldMap};
+use portcullis_io::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_report::Figures;
+use portcullis_robots::access::CaptureNote;
+use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::compile::{self, CompileConfig, CompiledSet};
 use portcullis_set::{

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use portcullis_dialect::usage::Label;
-use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_io::input::Terminator;
 use portcullis_io::kind::FileKind;
 use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
@@ -15,6 +14,7 @@ use portcullis_report::difference::files::{self, Answer, Compared};
 use portcullis_report::difference::urls::{self, UrlCounts, UrlForm};
 use portcullis_report::difference::{self, Form, origins};
 use portcullis_report::{Figures, InvalidRecords};
+use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::batch::{Classifier, Session};

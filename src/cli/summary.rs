@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis_io::access::DateSpan;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{
     Account, Counts, Detail, Filtered, InvalidRecords, JudgedAge, Run, Summary,
 };
+use portcullis_robots::access::DateSpan;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::Freshness;
 use serde::Serialize;

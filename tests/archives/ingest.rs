@@ -9,7 +9,7 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_io::CaptureFormat;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::compile::{CompileConfig, to_vec};
 use portcullis_set::limits::COMPILE_MEMORY_MIN;

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
-use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::{
     BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance, Scratch,
     Standings, compile,

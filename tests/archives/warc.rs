@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portcullis_dialect::Answer;
-use portcullis_io::access::UnixSeconds;
 use portcullis_io::input::{OpenConfig, Source};
 use portcullis_io::{
-    BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
-    Subject, warc,
+    BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, warc,
 };
+use portcullis_robots::access::CaptureNote;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_testkit::Random;
 
 const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /tmp\n";

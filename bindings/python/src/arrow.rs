@@ -27,7 +27,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
 use arrow_select::concat::concat;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -14,7 +14,6 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use portcullis_dialect::Verdict;
-use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::added::Values;
 use portcullis_io::output::columns::{
@@ -22,6 +21,7 @@ use portcullis_io::output::columns::{
 };
 use portcullis_report::columns;
 use portcullis_report::filter::Plan;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_set::Damage;
 use portcullis_set::batch::Session;
 

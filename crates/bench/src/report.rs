@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use portcullis_dialect::words;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 use serde::Serialize;
 
 use super::corpus::LeftOut;

@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use portcullis_dialect::Answer;
 use portcullis_engine::bytes::trim;
 
-use super::{CaptureNote, CaptureNotes, ReadConfig};
+use super::ReadConfig;
 use crate::compression::Coding;
 use crate::limits::BODY_BYTES_MAX;
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// An answer with its body, if it keeps one.
 #[derive(Debug, PartialEq, Eq)]

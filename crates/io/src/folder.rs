@@ -261,10 +261,11 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BrokenKind;
     use crate::limits::FILE_READ_BYTES;
     use crate::tests::{Keeper, read_all};
-    use crate::{BrokenKind, CaptureNote, CaptureNotes};
     use portcullis_dialect::Answer;
+    use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
     fn read_folder(path: &Path) -> Keeper {
         read_all(&mut open(path).unwrap(), Some(10))

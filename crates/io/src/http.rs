@@ -16,11 +16,12 @@ use memchr::memchr;
 
 use portcullis_engine::bytes::{hex_value, trim};
 
+use super::ReadConfig;
 use super::body::{Settled, is_html, settle};
 use super::fields::{block_bytes, byte_count, fields, lines, unfold};
-use super::{CaptureNote, CaptureNotes, ReadConfig};
 use crate::compression::Coding;
 use crate::limits::{BODY_BYTES_MAX, CONTENT_CODINGS_MAX, HEADER_BLOCK_BYTES_MAX};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// Why a response cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

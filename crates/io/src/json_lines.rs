@@ -44,18 +44,17 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use portcullis_dialect::Answer;
 
-use crate::access::CachingHeaders;
 use portcullis_engine::bytes::trim;
+use portcullis_robots::access::CachingHeaders;
 
 use super::body::is_html;
 use super::json_path::{Walk, numbers, read};
 use super::list::{FieldPath, ListConfig};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
-use super::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink, ReadConfig,
-};
+use super::{Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig};
 use crate::input::{Chunk, ChunkConfig, Chunks, Records, Source, Terminator};
+use portcullis_robots::access::CaptureNote;
 
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";

@@ -16,8 +16,8 @@
 //! # Archives
 //!
 //! A stored file is read into [`Capture`]s: its records are found, bodies decoded, irregularities
-//! noted. `set` chooses among captures and resolves redirects; [`access`] has the meaning of an
-//! answer. Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts
+//! noted. `set` chooses among captures and resolves redirects;
+//! [`access`](portcullis_robots::access) has the meaning of an answer. Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts
 //! a file into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
@@ -53,7 +53,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod access;
 pub mod atomic_file;
 mod body;
 mod compression;
@@ -67,8 +66,6 @@ mod json_path;
 pub mod kind;
 pub mod limits;
 pub mod list;
-pub mod location;
-mod note;
 pub mod output;
 pub mod parquet;
 mod parquet_columns;
@@ -86,13 +83,12 @@ mod warc_record;
 
 use std::borrow::Cow;
 
-use crate::access::{CachingHeaders, UnixSeconds};
 use crate::input::{InputError, system_text};
 use portcullis_dialect::Answer;
+use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
 
 use body::Settled;
 pub use format::{CaptureConfig, CaptureFormat, open};
-pub use note::{CaptureNote, CaptureNotes};
 pub use schema::{CaptureField, FieldMap, FieldName};
 
 /// One answer to one request.

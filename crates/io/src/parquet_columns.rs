@@ -18,10 +18,10 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use parquet::schema::types::SchemaDescriptor;
 
-use super::access::{UnixSeconds, in_range};
 use super::list::{ColumnOf, TableColumn};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
+use portcullis_robots::access::{UnixSeconds, in_range};
 
 /// The fields that are not read from Parquet files, because they have no usual layout there.
 const JSON_LINES_ONLY: [CaptureField; 2] = [CaptureField::Headers, CaptureField::Redirects];
@@ -362,7 +362,8 @@ impl<'a> Values<'a> {
 ///
 /// ```
 /// use arrow_array::TimestampMillisecondArray;
-/// use portcullis_io::{access::UnixSeconds, list};
+/// use portcullis_io::list;
+/// use portcullis_robots::access::UnixSeconds;
 ///
 /// let column = TimestampMillisecondArray::from(vec![Some(784_111_777_999), None, Some(-1)]);
 /// let times = [Some(UnixSeconds(784_111_777)), None, Some(UnixSeconds(0))];

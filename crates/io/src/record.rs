@@ -9,11 +9,12 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use crate::access::{UnixSeconds, seconds_of};
+use portcullis_robots::access::{UnixSeconds, seconds_of};
 
 use super::body::{settle, status_of};
 use super::schema::{CaptureField, FieldMap};
-use super::{Capture, CaptureNote, ReadConfig, Subject};
+use super::{Capture, ReadConfig, Subject};
+use portcullis_robots::access::CaptureNote;
 
 /// The standard alphabet (RFC 4648, section 4), padded or not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

@@ -8,14 +8,15 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::access::{CachingHeaders, UnixSeconds};
 use crate::kind;
 use portcullis_engine::bytes::trim;
+use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::body::{Settled, is_html, settle};
 use super::fields::{WHITE_SPACE, byte_count, fields, unfold};
 use super::http::{HeadProblem, Message, notes};
-use super::{Capture, CaptureNote, ReadConfig, Subject};
+use super::{Capture, ReadConfig, Subject};
+use portcullis_robots::access::CaptureNote;
 
 /// The length of the longest version line, such as `WARC/1.1`, its line end included.
 pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;

@@ -41,7 +41,7 @@ use serde::Serialize;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_io::access::KnownOutage;
+use portcullis_robots::access::KnownOutage;
 use portcullis_robots::policy::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, UsageExplanation,
 };

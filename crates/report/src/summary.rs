@@ -14,7 +14,7 @@ use super::{AgentCounts, Counts, Drops, Figures, InvalidRecords, NameCounts, Sel
 use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_io::access::DateSpan;
+use portcullis_robots::access::DateSpan;
 use portcullis_text::figures::{counted, seconds};
 use portcullis_text::json::write_json;
 use portcullis_text::visible::visible;

@@ -4,6 +4,7 @@
 //!
 //! | module | owns | cost |
 //! |---|---|---|
+//! | [`access`] | what an answer to GET /robots.txt means over time: expiry, outages, redirects, notes | constant |
 //! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
 //! | [`policy`] | agents, the groups that apply, rules in order of precedence | once per file and agent |
 //! | [`url`] | a URL to its origin and the compared path | one pass |
@@ -20,6 +21,8 @@
 //! assert!(agent.is_allowed("https://example.com/search/about"));
 //! ```
 
+#[cfg(feature = "access")]
+pub mod access;
 pub mod policy;
 mod robots;
 pub mod syntax;

@@ -7,8 +7,8 @@
 use portcullis_dialect::AccessOutcome;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
-use portcullis_io::CaptureNotes;
-use portcullis_io::access::{KnownOutage, LongOutage, UnixSeconds};
+use portcullis_robots::access::CaptureNotes;
+use portcullis_robots::access::{KnownOutage, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use super::pool::BlobID;

@@ -10,7 +10,7 @@ use super::layout::{
 use crate::lists::UsageKind;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
-use portcullis_io::CaptureNote;
+use portcullis_robots::access::CaptureNote;
 use portcullis_robots::syntax::NoteKind;
 
 const FORMAT: &str = include_str!("FORMAT.md");

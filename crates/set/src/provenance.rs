@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::{InputReport, OutageConfig};
 

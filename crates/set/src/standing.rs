@@ -1,8 +1,8 @@
 //! Standings of origins, before they are stored in a set.
 
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_io::CaptureNotes;
-use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
+use portcullis_robots::access::CaptureNotes;
+use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use super::codec;

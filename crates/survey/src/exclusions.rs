@@ -5,8 +5,8 @@
 //!
 //! Memory: 4 bytes for each policy and time.
 
-use portcullis_io::access::UnixSeconds;
 use portcullis_lint::analysis::Reach;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::{PolicyNumber, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;

@@ -27,8 +27,8 @@
 use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_io::access::UnixSeconds;
 use portcullis_lint::analysis::Reach;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::Origin;
 use portcullis_set::lists::read_extract;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_io::CaptureNote;
-use portcullis_io::access::DateSpan;
 use portcullis_report::Figures;
+use portcullis_robots::access::CaptureNote;
+use portcullis_robots::access::DateSpan;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::StoredHost;

@@ -22,10 +22,10 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::usage::Label;
-use portcullis_io::access::UnixSeconds;
 use portcullis_report::page::{
     Bar, LINES_MAX, Line, Page, Part, Section, bars, code, count, facts, folded, lines, table, text,
 };
+use portcullis_robots::access::UnixSeconds;
 use portcullis_text::figures::{bytes, grouped, plural, share};
 use portcullis_text::visible::cut_characters;
 

@@ -8,8 +8,8 @@
 //! by host, then by line. A rule is counted once per policy, for any number of hosts that share the
 //! policy.
 
-use portcullis_io::access::DateSpan;
 use portcullis_report::Figures;
+use portcullis_robots::access::DateSpan;
 use serde::Serialize;
 
 use crate::survey::Survey;

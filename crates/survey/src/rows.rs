@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_domain::domain;
-use portcullis_io::access::UnixSeconds;
 use portcullis_io::output::Added;
 use portcullis_io::output::columns::Field;
 use portcullis_io::output::survey::SurveyColumn;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};

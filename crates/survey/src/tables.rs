@@ -7,9 +7,9 @@ use std::fmt::{Display, Write as _};
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_io::access::{DateSpan, UnixSeconds};
 use portcullis_lint::analysis::Reach;
 use portcullis_report::Figures;
+use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::lists::RecordKind;
 use portcullis_set::{InputReport, PolicySet, Provenance};

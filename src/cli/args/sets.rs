@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use portcullis_io::access::{LongOutage, UnixSeconds};
 use portcullis_io::{CaptureFormat, FieldName};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::super::output::OutputFolder;
 use super::super::values;

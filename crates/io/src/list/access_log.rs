@@ -17,7 +17,7 @@ use memchr::{memchr, memchr2, memmem, memrchr};
 
 use super::values::Values;
 use super::{Arena, Problem};
-use crate::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 /// The values that are read from a line, besides the URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

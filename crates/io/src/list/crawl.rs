@@ -7,7 +7,7 @@ use memchr::memchr;
 use super::Problem;
 use super::json::Members;
 use super::values::Values;
-use crate::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 /// Returns the values of a CDXJ line: members of the object after key and timestamp, or the
 /// timestamp if `has_time`.

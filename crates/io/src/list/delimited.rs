@@ -12,9 +12,9 @@ use bumpalo::Bump;
 use super::Problem;
 use super::framing::{Framing, quoted_end};
 use super::values::Values;
-use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::Terminator;
 use crate::limits::LIST_COLUMNS_MAX;
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 /// How the fields of a row are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use bumpalo::Bump;
 
 use super::values::{Values, time_of};
 use super::{FieldPath, Problem};
-use crate::access::TimeUnit;
 use crate::json_path::{PATHS_MAX, Walk, read};
 use crate::record::FieldValue;
+use portcullis_robots::access::TimeUnit;
 
 /// The members that are read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,7 +41,6 @@ use super::values::time_of;
 use super::{Arena, BlockBuffer, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 
-use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{InputError, Record};
 use crate::limits::{CHUNK_BYTES, PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 use crate::parquet_columns::{self, can_be_times, can_be_urls, holds_bytes, list_column};
@@ -51,6 +50,7 @@ use crate::parquet_file::{
 pub use crate::parquet_file::{ParquetSource, StoredFile};
 use crate::parquet_group::{GroupColumns, Sizes, damage, next_page};
 use crate::parquet_pages::{PageHeader, PageHeaders};
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 /// A Parquet file with a column of URLs.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::parquet::Part;
 use super::{Arena, List};
-use crate::access::UnixSeconds;
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_robots::access::UnixSeconds;
 
 /// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
 /// about usage and the licences, all of which are cut.

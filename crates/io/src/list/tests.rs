@@ -2,8 +2,8 @@
 //! arrive.
 
 use super::*;
-use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
     let reader = std::io::Cursor::new(bytes.to_vec());

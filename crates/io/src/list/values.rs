@@ -9,9 +9,9 @@ use super::delimited::Columns;
 use super::host::HostConfig;
 use super::json::Members;
 use super::{Arena, FieldPath, ListFormat, Problem};
-use crate::access::{TimeUnit, UnixSeconds, in_range};
 use crate::input::Record;
 use crate::record::FieldValue;
+use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
 
 /// The place of the time in each record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use portcullis_dialect::decision::{Decision, Verdict};
 
-use crate::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use super::columns::{Columns, FieldKind, ValueType};
 use super::rows::push_string;

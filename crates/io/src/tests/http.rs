@@ -9,11 +9,12 @@ use flate2::write::{DeflateEncoder, ZlibEncoder};
 use portcullis_dialect::Answer;
 
 use super::{gzip, notes, zstd};
+use crate::ReadConfig;
 use crate::body::Settled;
 use crate::compression::{Coding, Decoded};
 use crate::http::{HeadProblem, Message, unchunk};
 use crate::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
-use crate::{CaptureNote, ReadConfig};
+use portcullis_robots::access::CaptureNote;
 
 const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 

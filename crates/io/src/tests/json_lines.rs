@@ -1,12 +1,13 @@
 //! Tests of valid, unusual and damaged lines.
 
-use crate::access::{CachingHeaders, UnixSeconds};
 use portcullis_dialect::Answer;
+use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, fields, notes, read_all, zstd};
 use crate::input::{OpenConfig, Source};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, CaptureNote, FieldMap, Subject};
+use crate::{BatchReader, BrokenKind, Capture, FieldMap, Subject};
+use portcullis_robots::access::CaptureNote;
 
 /// The size limit in these tests. Two bytes more are returned.
 const MAX: usize = 10;

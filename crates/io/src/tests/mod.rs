@@ -9,10 +9,8 @@ mod warc;
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::{
-    BatchReader, BrokenRecord, Capture, CaptureNote, CaptureNotes, CaptureSink, FieldMap,
-    ReadConfig, Subject,
-};
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig, Subject};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

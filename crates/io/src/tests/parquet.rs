@@ -18,13 +18,14 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
-use crate::access::UnixSeconds;
 use crate::limits::PARQUET_BATCH_ROWS;
 use portcullis_dialect::Answer;
+use portcullis_robots::access::UnixSeconds;
 
 use super::{Keeper, fields, flipped, read_all};
 use crate::parquet::open;
-use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, FieldMap, ReadConfig};
+use crate::{BatchReader, CaptureError, FieldMap, ReadConfig};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 pub(super) type Columns = Vec<(&'static str, ArrayRef)>;
 

@@ -21,11 +21,11 @@ use tempfile::TempDir;
 
 use super::flipped;
 use super::parquet::{Columns, column, overwrite, written as write_parquet};
-use crate::access::{TimeUnit, UnixSeconds};
 use crate::input::InputError;
 use crate::limits::{PARQUET_PAGE_BYTES_MAX, PARQUET_PART_ROWS_MAX};
 use crate::list::parquet::{ParquetList, Part};
 use crate::list::{Arena, AtConfig, AtPlace, BlockBuffer, ListConfig};
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 fn written(columns: Columns) -> (TempDir, PathBuf) {
     write_parquet(columns, WriterProperties::default())

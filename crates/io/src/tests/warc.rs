@@ -10,7 +10,8 @@ use crate::limits::{
     CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
 use crate::warc::{End, WarcReader, end_of_record, open};
-use crate::{BatchReader, CaptureError, CaptureNote, CaptureNotes, ReadConfig};
+use crate::{BatchReader, CaptureError, ReadConfig};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 fn record(record_type: &str, url: &str, block: &[u8]) -> Vec<u8> {
     let header = format!(

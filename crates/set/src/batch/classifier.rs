@@ -15,7 +15,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
-use portcullis_io::access::{KnownOutage, UnixSeconds};
+use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};

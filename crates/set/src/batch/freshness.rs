@@ -5,7 +5,7 @@
 //! a given time.
 
 use portcullis_dialect::decision::Decision;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use crate::CaptureFacts;
 

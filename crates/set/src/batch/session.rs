@@ -15,7 +15,7 @@ use super::freshness::{AgeCounts, Freshness};
 use super::pieces::Pieces;
 use super::times::{Answers, Found, Times};
 use super::usage::{Licenses, StatedPlace, UsageMemory};
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use crate::Damage;
 use crate::stored::{Period, PolicyNumber};
@@ -122,7 +122,7 @@ impl Session {
     /// ```
     /// use portcullis_dialect::decision::Reason;
     /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_io::access::UnixSeconds;
+    /// use portcullis_robots::access::UnixSeconds;
     /// use portcullis_robots::policy::AgentChain;
     /// use portcullis_set::batch::{Classifier, Session, Times};
     /// use portcullis_set::compile::{CompileConfig, to_vec};

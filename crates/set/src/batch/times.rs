@@ -9,7 +9,7 @@
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::usage::Preference;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use super::Classifier;
 use super::asking::{NO_POLICY, NO_URL};

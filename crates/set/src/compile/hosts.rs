@@ -5,7 +5,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
 use crate::lists::ListReader;
-use portcullis_io::access::{DateSpan, KnownOutage, UnixSeconds};
+use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 
 use super::super::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};

@@ -56,7 +56,7 @@ use std::sync::Arc;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::pattern::{Pattern, PatternList};
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
 
 use super::batch::{AskError, Classifier};

@@ -355,7 +355,7 @@ fn capture(fields: &mut Fields<'_>) -> Option<Known<BlobID>> {
 #[cfg(test)]
 mod tests {
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_io::access::UnixSeconds;
+    use portcullis_robots::access::UnixSeconds;
 
     use super::*;
 

@@ -22,7 +22,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::lists::{ListReader, RecordKind, Role, read_extract};
 use portcullis_dialect::dialect::{AccessRules, Dialect};
 use portcullis_engine::bytes::push_varint;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use super::super::codec::{Fields, push_answer, push_bytes, push_time};
 use super::super::file::WriteError;

@@ -3,7 +3,7 @@
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
 //! files; the newest capture of each origin counts. [`merge`] joins separate ingests. Use
 //! [`compile`](super::compile) to make a set of the result, [`capture`] to read the formats, and
-//! [`access`](portcullis_io::access) for the meaning of an answer.
+//! [`access`](portcullis_robots::access) for the meaning of an answer.
 //!
 //! The captures that count:
 //!
@@ -18,7 +18,7 @@
 //! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and the
 //!   date of the confirmation counts.
 //! - A host whose newest capture is a failure is in an outage since the first failure after its
-//!   last answer. [`serving`](portcullis_io::access::serving) and [`OutageConfig`] define the
+//!   last answer. [`serving`](portcullis_robots::access::serving) and [`OutageConfig`] define the
 //!   effect. A failure in the second of an answer counts as the later one.
 //! - Captures after [`as_of`](OutageConfig::as_of) are counted and left out.
 //!
@@ -60,8 +60,8 @@ mod tracks;
 use std::path::PathBuf;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_io::access::{DateSpan, LongOutage, UnixSeconds};
 use portcullis_io::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, folder};
+use portcullis_robots::access::{DateSpan, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use serde::{Deserialize, Serialize};
 

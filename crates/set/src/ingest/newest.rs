@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Answer};
-use portcullis_io::CaptureNote;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::CaptureNote;
+use portcullis_robots::access::UnixSeconds;
 
 use super::super::pool::BlobID;
 use super::super::standing::CaptureFacts;

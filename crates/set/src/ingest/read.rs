@@ -17,11 +17,12 @@ use rayon::Scope;
 use crate::lists::lists;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Answer};
-use portcullis_io::access::{CachingHeaders, DateSpan, expiry};
 use portcullis_io::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureSink,
-    ReadConfig, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
+    Subject,
 };
+use portcullis_robots::access::CaptureNote;
+use portcullis_robots::access::{CachingHeaders, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::super::file::WriteError;

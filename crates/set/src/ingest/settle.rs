@@ -35,10 +35,10 @@ use crate::lists::decide_alike;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
-use portcullis_io::access::{
+use portcullis_robots::access::{CaptureNote, location};
+use portcullis_robots::access::{
     DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, serving,
 };
-use portcullis_io::{CaptureNote, location};
 use portcullis_robots::syntax::NoteKind;
 
 use super::super::file::WriteError;

@@ -7,7 +7,7 @@
 //! Cost: one sort per resource, then one binary search per question. Nothing here can fail.
 
 use portcullis_dialect::dialect::AccessRules;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use super::super::pool::BlobID;
 use super::newest::{Known, Target};

@@ -6,8 +6,8 @@ use zerocopy::little_endian::{U32, U64};
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::places_of;
 use portcullis_engine::vectors::prefetch;
-use portcullis_io::access::{KnownOutage, LongOutage, UnixSeconds};
-use portcullis_io::{CaptureNote, CaptureNotes};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
+use portcullis_robots::access::{KnownOutage, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::Origin;
 

@@ -17,7 +17,7 @@
 use std::borrow::Borrow;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_io::access::{LongOutage, UnixSeconds};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::super::compile::CompileConfig;
 use super::super::file::Damage;

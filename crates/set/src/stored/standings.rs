@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use crate::lists::{ListReader, ListWriter, Role, read_extract};
 use portcullis_dialect::decision::PolicyState;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 
 use super::super::compile::{CompileConfig, text_bytes_max, to_memory};
 use super::super::file::{Damage, SetError, WriteError};

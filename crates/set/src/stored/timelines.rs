@@ -10,7 +10,7 @@ use portcullis_engine::vectors::prefetch;
 use zerocopy::IntoBytes;
 
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
-use portcullis_io::access::{KnownOutage, UnixSeconds};
+use portcullis_robots::access::{KnownOutage, UnixSeconds};
 
 use super::super::file::Damage;
 use super::super::layout::{MomentRow, NONE};

@@ -13,11 +13,11 @@ use crate::{BlobPool, Content, HostStanding, Standing, Strictness};
 use portcullis_dialect::Answer;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
-use portcullis_io::access::{CachingHeaders, UnixSeconds};
 use portcullis_io::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureNote, CaptureNotes,
-    CaptureSink, ReadConfig, Subject,
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
 };
+use portcullis_robots::access::{CachingHeaders, UnixSeconds};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
 use portcullis_robots::url::Origin;
 
 use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};

@@ -9,7 +9,7 @@ use crate::{OutageConfig, Part, PolicySet, Scratch, Standings, merge};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_io::access::LongOutage;
+use portcullis_robots::access::LongOutage;
 use portcullis_robots::policy::AgentChain;
 use portcullis_testkit::Random;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::lists::read_extract;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, LabelRules, UsageRules, combined, stated};
 use portcullis_testkit::Random;
 

@@ -6,7 +6,7 @@ use crate::compile::{CompileConfig, to_vec};
 use crate::{IngestConfig, Input, ingest};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_io::access::UnixSeconds;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_testkit::Captures;
 
 /// The agents in these tests.

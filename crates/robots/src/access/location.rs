@@ -2,7 +2,7 @@
 //!
 //! Bytes are kept as they are, because the resource is looked up under the URL as the archive
 //! spells it. The `url` crate, with which the tests compare the results, escapes and normalises the
-//! bytes instead. Use [`url`](portcullis_robots::url) to split a URL. Cost: one pass and one
+//! bytes instead. Use [`url`](crate::url) to split a URL. Cost: one pass and one
 //! copy.
 
 use memchr::{memchr, memmem};
@@ -17,7 +17,7 @@ use portcullis_engine::bytes::trim;
 /// † `http:x` and `https:/x`, which some clients accept, are not URLs here.
 ///
 /// ```
-/// use portcullis_io::location::resolve;
+/// use portcullis_robots::access::location::resolve;
 ///
 /// let base = b"http://a.example/robots.txt";
 /// let url = resolve(base, b"//www.a.example/../robots.txt#top");

@@ -32,7 +32,8 @@ words! {
 }
 
 /// An outage of an origin, as observed in captures, and its effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KnownOutage {
     /// The first fetch that failed; no later one succeeded.
     pub since: UnixSeconds,
@@ -82,7 +83,7 @@ pub enum Serving {
 ///
 /// ```
 /// use portcullis_dialect::RFC_9309;
-/// use portcullis_io::access::{LongOutage, Outage, Serving, UnixSeconds, serving};
+/// use portcullis_robots::access::{LongOutage, Outage, Serving, UnixSeconds, serving};
 ///
 /// let rules = &RFC_9309.access;
 /// let outage = Outage { first_failure: UnixSeconds(0), outcome: rules.server_error };

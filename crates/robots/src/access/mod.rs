@@ -8,10 +8,12 @@
 //! No function fails. A malformed header never extends the time that a copy is fresh.
 
 mod expiry;
+pub mod location;
+mod note;
 mod outage;
 mod time;
 
 pub use expiry::{CachingHeaders, Expiry, ExpirySource, expiry};
+pub use note::{CaptureNote, CaptureNotes};
 pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
-pub use time::{DateSpan, TimeUnit, UnixSeconds};
-pub(crate) use time::{in_range, seconds_of};
+pub use time::{DateSpan, TimeUnit, UnixSeconds, in_range, seconds_of};

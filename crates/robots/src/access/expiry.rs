@@ -33,7 +33,7 @@ impl CachingHeaders {
     /// Reads header fields, given as name and value, in any order. Other fields are ignored.
     ///
     /// ```
-    /// use portcullis_io::access::CachingHeaders;
+    /// use portcullis_robots::access::CachingHeaders;
     ///
     /// let fields = [("cache-control", &b"public, Max-Age=\"60\""[..]), ("Age", b"9")];
     /// let headers = CachingHeaders::read(fields);
@@ -132,7 +132,7 @@ pub enum ExpirySource {
 ///
 /// ```
 /// use portcullis_dialect::{GOOGLE, RFC_9309};
-/// use portcullis_io::access::{CachingHeaders, ExpirySource, UnixSeconds, expiry};
+/// use portcullis_robots::access::{CachingHeaders, ExpirySource, UnixSeconds, expiry};
 ///
 /// // A week is over the ceiling of RFC 9309. Google has no ceiling.
 /// let headers = CachingHeaders { max_age: Some(604_800), ..CachingHeaders::default() };

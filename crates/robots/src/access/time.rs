@@ -30,7 +30,7 @@ impl UnixSeconds {
     /// Parses an HTTP date in any of its three forms (RFC 9110, section 5.6.7), or returns `None`.
     ///
     /// ```
-    /// use portcullis_io::access::UnixSeconds;
+    /// use portcullis_robots::access::UnixSeconds;
     ///
     /// let date = UnixSeconds::from_http_date(b"Sun, 06 Nov 1994 08:49:37 GMT");
     /// assert_eq!(date, Some(UnixSeconds(784_111_777)));
@@ -46,7 +46,7 @@ impl UnixSeconds {
     /// is malformed, names a day that does not exist, or is before 1970.
     ///
     /// ```
-    /// use portcullis_io::access::UnixSeconds;
+    /// use portcullis_robots::access::UnixSeconds;
     ///
     /// let time = UnixSeconds::from_rfc3339(b"1994-11-06T09:49:37.25+01:00");
     /// assert_eq!(time, Some(UnixSeconds(784_111_777)));
@@ -69,7 +69,7 @@ impl UnixSeconds {
     /// 1970 is 1970: no capture is older.
     ///
     /// ```
-    /// use portcullis_io::access::{TimeUnit, UnixSeconds};
+    /// use portcullis_robots::access::{TimeUnit, UnixSeconds};
     ///
     /// let time = Some(UnixSeconds(784_111_777));
     /// assert_eq!(UnixSeconds::from_text(b"1994-11-06 08:49:37.5", None), time);
@@ -91,7 +91,7 @@ impl UnixSeconds {
     /// [`UnixSeconds::from_text`] without a unit.
     ///
     /// ```
-    /// use portcullis_io::access::UnixSeconds;
+    /// use portcullis_robots::access::UnixSeconds;
     ///
     /// let time = UnixSeconds::from_log(b"06/Nov/1994:09:49:37 +0100");
     /// assert_eq!(time, Some(UnixSeconds(784_111_777)));
@@ -114,7 +114,7 @@ impl UnixSeconds {
     /// represents, 9999-12-30T22:00:00Z.
     ///
     /// ```
-    /// use portcullis_io::access::UnixSeconds;
+    /// use portcullis_robots::access::UnixSeconds;
     ///
     /// assert_eq!(UnixSeconds(784_111_777).to_rfc3339(), "1994-11-06T08:49:37Z");
     /// ```
@@ -147,7 +147,7 @@ impl UnixSeconds {
 
 /// Returns the seconds from 1970 to the time that a text means, in one of the forms of
 /// [`UnixSeconds::from_text`] without a unit. Negative before 1970.
-pub(crate) fn seconds_of(text: &[u8]) -> Option<i64> {
+pub fn seconds_of(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
     // Most texts have one of these two forms; jiff knows more.
     let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
@@ -155,7 +155,7 @@ pub(crate) fn seconds_of(text: &[u8]) -> Option<i64> {
 }
 
 /// Returns a time since 1970; before that, 1970.
-pub(crate) fn in_range(seconds: i64) -> Option<UnixSeconds> {
+pub fn in_range(seconds: i64) -> Option<UnixSeconds> {
     (seconds <= SECONDS_MAX).then_some(UnixSeconds(seconds.max(0) as u64))
 }
 
@@ -262,7 +262,8 @@ fn number(digits: &[u8]) -> Option<i64> {
 
 /// The first and the last of several times. In JSON, `{"first", "last"}`; as text,
 /// "from FIRST to LAST", or the time if both are one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DateSpan {
     /// The first.
     pub first: UnixSeconds,
@@ -303,6 +304,7 @@ impl From<(UnixSeconds, UnixSeconds)> for DateSpan {
     }
 }
 
+#[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for UnixSeconds {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
@@ -312,6 +314,7 @@ impl<'de> serde::Deserialize<'de> for UnixSeconds {
 }
 
 /// Serializes the time as RFC 3339.
+#[cfg(feature = "serde")]
 impl serde::Serialize for UnixSeconds {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.to_rfc3339())
