@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use portcullis_dialect::usage::Label;
+use portcullis_files::kind::FileKind;
 use portcullis_io::input::Terminator;
-use portcullis_io::kind::FileKind;
 use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
 use portcullis_report::difference::files::{self, Answer, Compared};
 use portcullis_report::difference::urls::{self, UrlCounts, UrlForm};

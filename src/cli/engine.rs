@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{anyhow, ensure};
-use portcullis_io::kind::{FileKind, WrongKind};
+use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_io::runner::thread_pool;
 use portcullis_report::{Counts, Figures};
 use portcullis_robots::syntax::NoteKind;

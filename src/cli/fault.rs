@@ -35,7 +35,7 @@ mod unix {
 
     use libc::{BUS_ADRERR, SA_ONSTACK, SA_RESTART, SA_SIGINFO, SIGBUS, SIGXFSZ};
     use libc::{SIGHUP, SIGINT, SIGTERM, c_int, c_void, siginfo_t};
-    use portcullis_io::atomic_file;
+    use portcullis_files::atomic_file;
 
     use crate::cli::exit::ExitStatus;
 

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use clap::ArgMatches;
-use portcullis_io::atomic_file;
+use portcullis_files::atomic_file;
+use portcullis_files::error::system_text;
 use portcullis_io::folder;
-use portcullis_io::input::system_text;
 use portcullis_io::sitemap::files_of_index;
 use same_file::Handle;
 

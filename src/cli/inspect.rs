@@ -7,7 +7,8 @@
 use std::ffi::OsStr;
 
 use anyhow::{Context, ensure};
-use portcullis_set::{PolicySet, Provenance, Scratch};
+use portcullis_files::scratch::Scratch;
+use portcullis_set::{PolicySet, Provenance};
 use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
 use portcullis_text::figures::counted;
 use serde::Serialize;

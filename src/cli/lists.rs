@@ -16,7 +16,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use portcullis_io::input::system_text;
+use portcullis_files::error::system_text;
 use portcullis_io::list::ListFormat;
 use portcullis_io::{CaptureFormat, folder};
 use portcullis_text::figures::few;

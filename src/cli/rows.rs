@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
+use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_io::input::{ChunkConfig, InputError};
-use portcullis_io::kind::{FileKind, PARQUET};
 use portcullis_io::limits::RECORD_BYTES_MAX;
 use portcullis_io::list::{List, ListFormat};
 use portcullis_io::output::columns::{Field, no_collision};

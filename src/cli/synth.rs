@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use portcullis_io::atomic_file::AtomicFolder;
+use portcullis_files::atomic_file::AtomicFolder;
 use portcullis_synth::{ArchiveFormat, Corpus};
 use rayon::prelude::*;
 

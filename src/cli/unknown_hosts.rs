@@ -8,8 +8,10 @@
 
 use std::io::{self, Write};
 
+use portcullis_files::error::WriteError;
+use portcullis_files::runs::SortedRuns;
+use portcullis_files::scratch::{Scratch, Spool};
 use portcullis_report::NameCounts;
-use portcullis_set::{Scratch, SortedRuns, Spool, WriteError};
 
 use super::limits::UNKNOWN_HOSTS_AT_ONCE;
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};

@@ -8,9 +8,10 @@ use std::path::Path;
 
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::limits::SET_BLOCK_BYTES;
-use portcullis_set::{IngestConfig, PolicySet, Scratch, SetError};
+use portcullis_set::{IngestConfig, PolicySet, SetError};
 use portcullis_testkit::{Captures, Random, Refusal, Told, compiled, ingested};
 use serde_json::json;
 use tempfile::TempDir;

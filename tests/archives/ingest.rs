@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_files::limits::COMPILE_MEMORY_MIN;
+use portcullis_files::scratch::Scratch;
 use portcullis_io::CaptureFormat;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::compile::{CompileConfig, to_vec};
-use portcullis_set::limits::COMPILE_MEMORY_MIN;
 use portcullis_set::lists::read_extract;
 use portcullis_set::{
-    Content, IngestConfig, IngestError, Ingested, Input, Part, PolicySet, Scratch, Standing,
-    Strictness, ingest, merge,
+    Content, IngestConfig, IngestError, Ingested, Input, Part, PolicySet, Standing, Strictness,
+    ingest, merge,
 };
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};

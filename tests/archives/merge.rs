@@ -6,9 +6,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
+use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::{
-    BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance, Scratch,
+    BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance,
     Standings, compile,
 };
 use portcullis_testkit::{Captures, Random, random_file};

@@ -4,7 +4,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use portcullis_set::{PolicySet, Scratch};
+use portcullis_files::scratch::Scratch;
+use portcullis_set::PolicySet;
 
 use super::*;
 

@@ -6,10 +6,11 @@
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_files::scratch::Scratch;
 use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::batch::{Classifier, InForce, Session, Times};
-use portcullis_set::{IngestConfig, OutageConfig, PolicySet, Provenance, Scratch};
+use portcullis_set::{IngestConfig, OutageConfig, PolicySet, Provenance};
 use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
 use rayon::prelude::*;
 use serde_json::json;

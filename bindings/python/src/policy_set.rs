@@ -17,13 +17,14 @@ use std::sync::atomic::AtomicBool;
 
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_files::scratch::Scratch;
 use portcullis_io::runner::thread_pool;
 use portcullis_report::{AgentList, Run};
 use portcullis_robots::url::Origin;
 use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::{
-    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, Scratch,
-    SetError, Strictness, ingest,
+    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, SetError,
+    Strictness, ingest,
 };
 use portcullis_survey::RowConfig;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};

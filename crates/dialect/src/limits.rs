@@ -10,6 +10,11 @@
 /// the same limit. The rest is ignored, including the line that the limit cuts, with a note.
 pub const ROBOTS_BYTES_MAX: usize = 500 * 1024;
 
+/// Bytes of a decoded body if files have no limit: 64 MiB. A longer body is broken, not truncated.
+///
+/// Source: our choice. It bounds the expansion of compressed bodies.
+pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Bytes of a line that the `google` dialect reads; the rest of the line is ignored.
 ///
 /// Source: google/robotstxt, which reads eight times the longest URL of a browser (2,083), minus

@@ -11,7 +11,7 @@ use portcullis_engine::bytes::trim;
 
 use super::ReadConfig;
 use crate::compression::Coding;
-use crate::limits::BODY_BYTES_MAX;
+use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// An answer with its body, if it keeps one.

@@ -17,10 +17,11 @@ use brotli_decompressor::Decompressor;
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
-use crate::kind::{self, FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 use crate::limits::{
     COMPRESSED_READ_BYTES, HTTP_ZSTD_WINDOW_LOG_MAX, ZSTD_DICTIONARY_BYTES_MAX, ZSTD_WINDOW_LOG_MAX,
 };
+use portcullis_files::kind;
+use portcullis_files::kind::{FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -262,9 +262,9 @@ pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 mod tests {
     use super::*;
     use crate::BrokenKind;
-    use crate::limits::FILE_READ_BYTES;
     use crate::tests::{Keeper, read_all};
     use portcullis_dialect::Answer;
+    use portcullis_files::limits::FILE_READ_BYTES;
     use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
     fn read_folder(path: &Path) -> Keeper {

@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use crate::input::{InputError, OpenConfig, Source, Terminator};
-use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_dialect::words;
+use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 
 use super::{BatchReader, CaptureError, FieldMap, folder, json_lines, warc};
 
@@ -155,8 +155,8 @@ fn open_parquet(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::POLICY_SET;
     use crate::tests::{Keeper, read_all};
+    use portcullis_files::kind::POLICY_SET;
 
     const LINE: &str = "{\"url\": \"http://a.example/robots.txt\", \"status\": 404}\n";
 

@@ -20,7 +20,8 @@ use super::ReadConfig;
 use super::body::{Settled, is_html, settle};
 use super::fields::{block_bytes, byte_count, fields, lines, unfold};
 use crate::compression::Coding;
-use crate::limits::{BODY_BYTES_MAX, CONTENT_CODINGS_MAX, HEADER_BLOCK_BYTES_MAX};
+use crate::limits::{CONTENT_CODINGS_MAX, HEADER_BLOCK_BYTES_MAX};
+use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// Why a response cannot be read.

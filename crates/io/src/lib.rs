@@ -8,9 +8,7 @@
 //! | [`list`] | the formats of lists; [`Rows`](list::Rows), the records of a chunk, from text or Parquet |
 //! | [`output`] | the added columns, and rows as TSV, CSV or Parquet |
 //! | [`runner`] | chunks in, outputs out, in order, on any number of threads |
-//! | [`atomic_file`] | files that appear under their names complete, or not at all |
 //! | [`sitemap`] | sitemaps as lines: a stage between decompression and lists |
-//! | [`kind`] | file kinds by first bytes |
 //! | the others | archives: WARC, JSON Lines, Parquet, folders |
 //!
 //! # Archives
@@ -53,7 +51,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod atomic_file;
 mod body;
 mod compression;
 mod fields;
@@ -63,7 +60,6 @@ mod http;
 pub mod input;
 pub mod json_lines;
 mod json_path;
-pub mod kind;
 pub mod limits;
 pub mod list;
 pub mod output;
@@ -83,8 +79,9 @@ mod warc_record;
 
 use std::borrow::Cow;
 
-use crate::input::{InputError, system_text};
+use crate::input::InputError;
 use portcullis_dialect::Answer;
+use portcullis_files::error::system_text;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
 
 use body::Settled;
@@ -196,7 +193,7 @@ impl ReadConfig {
         let asked = self
             .robots_bytes_max
             .map_or(usize::MAX, |max| max.saturating_add(ReadConfig::SEEN_PAST_MAX));
-        asked.min(crate::limits::BODY_BYTES_MAX)
+        asked.min(portcullis_dialect::limits::BODY_BYTES_MAX)
     }
 }
 

@@ -23,8 +23,8 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::kind::{PARQUET, PARQUET_ENCRYPTED};
 use crate::limits::PARQUET_READ_BYTES;
+use portcullis_files::kind::{PARQUET, PARQUET_ENCRYPTED};
 
 /// An opened Parquet file.
 #[derive(Debug)]

@@ -19,10 +19,10 @@
 
 use memchr::memmem;
 
-use crate::kind;
 use crate::limits::{
     CHUNK_BYTES, HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
 };
+use portcullis_files::kind;
 
 use super::fields::block_bytes;
 use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record};

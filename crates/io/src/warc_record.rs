@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::kind;
 use portcullis_engine::bytes::trim;
+use portcullis_files::kind;
 use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::body::{Settled, is_html, settle};

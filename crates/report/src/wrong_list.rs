@@ -1,6 +1,6 @@
 //! What a list without URLs looks like, and which flag to pass.
 
-use portcullis_io::kind::FileKind;
+use portcullis_files::kind::FileKind;
 use portcullis_io::list::{List, ListFormat};
 
 use super::InvalidRecord;

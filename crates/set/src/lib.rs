@@ -23,15 +23,12 @@ mod file;
 #[cfg(test)]
 mod format_tests;
 mod ingest;
-mod large_pages;
 mod layout;
 pub mod limits;
 pub mod lists;
 mod load;
 mod pool;
 mod provenance;
-mod runs;
-mod scratch;
 mod standing;
 pub mod stored;
 mod strings;
@@ -39,7 +36,7 @@ mod strings;
 pub use difference::{
     Change, ChangeCounts, Changes, Difference, OriginChange, OriginState, UsageChange,
 };
-pub use file::{Damage, SetError, WriteError, lose_set_mapped_at};
+pub use file::{Damage, SetError, lose_set_mapped_at};
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, OutageConfig, Part,
     Progress, StandingCounts, ingest, merge,
@@ -47,8 +44,6 @@ pub use ingest::{
 pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::Provenance;
-pub use runs::SortedRuns;
-pub use scratch::{Scratch, Spool, SpoolReader};
 pub use standing::{CaptureFacts, Content, HostReader, HostStanding, Hosts, Standing, Standings};
 pub use stored::{MergeError, MergeSettings, PolicySet, ReadBackError};
 pub use strings::StringError;

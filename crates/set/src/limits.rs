@@ -110,18 +110,6 @@ pub const MAPPED_SETS_KNOWN_MAX: usize = 256;
 /// come early. When the limit is exceeded, the cache is cleared, and later bodies are parsed again.
 pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// Bytes of a table of captures or strings that is sorted in memory before it is written as a run: at
-/// most 256 MiB, and a quarter of the memory of the compiler.
-///
-/// Source: measured. A larger table makes fewer runs and no less work: each is read once.
-pub const SORT_RUN_BYTES_MAX: usize = 256 * 1024 * 1024;
-
-/// Bytes of one sequence that compiling keeps in memory before it writes them to a temporary file.
-///
-/// Source: our choice. A set has some 30 of them, and a write of this size costs as much per byte as
-/// a larger one.
-pub const SPOOL_BUFFER_BYTES: usize = 1024 * 1024;
-
 /// Captures, or moments of timelines, that are settled or compiled at once, in whole hosts.
 ///
 /// Source: our choice. They take some hundred bytes each, and threads share that many well. A host
@@ -145,15 +133,3 @@ pub const SET_TEXT_BYTES_PER_BYTE: u64 = 256;
 ///
 /// Source: our choice. Reading them takes a second.
 pub const SET_TEXT_BYTES_FREE: u64 = 256 * 1024 * 1024;
-
-/// The least memory of the compiler, in bytes; less counts as this much. Half of it is for tables.
-///
-/// Source: our choice. The buffers of some 30 sequences and of a merge take it. With smaller runs and
-/// buffers, sorting and writing would take time that grows with the square of the input.
-pub const COMPILE_MEMORY_MIN: usize = 64 * 1024 * 1024;
-
-/// Sorted runs in temporary files that are kept before all of them become one: 64.
-///
-/// Source: our choice. Each is an open file with a buffer; systems allow a process some hundreds. 64
-/// million hosts are sorted without reading any twice.
-pub const SORTED_RUNS_MAX: usize = 64;

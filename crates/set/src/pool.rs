@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 use hashbrown::HashTable;
 use siphasher::sip128::SipHasher13;
 
-use super::file::WriteError;
-use super::scratch::{Scratch, Spool};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool};
 
 /// What stands for a byte string: 128 bits of a keyed hash (SipHash-1-3).
 ///

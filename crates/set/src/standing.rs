@@ -6,11 +6,11 @@ use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use super::codec;
-use super::file::WriteError;
 use super::layout::NONE;
 use super::pool::{BlobID, BlobPool};
-use super::scratch::{Scratch, Spool, SpoolReader};
 use crate::limits::CAPTURES_AT_ONCE;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool, SpoolReader};
 
 /// What is known about each origin: what a set is compiled from.
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use crate::cli::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
-use portcullis_io::input::system_text;
+use portcullis_files::error::system_text;
 use portcullis_text::visible::cut_characters;
 
 use super::message::counted;

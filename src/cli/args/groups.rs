@@ -7,9 +7,9 @@ use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
+use portcullis_files::scratch::Scratch;
 use portcullis_io::list::{FieldPath, ListFormat, given_host};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
-use portcullis_set::Scratch;
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder};

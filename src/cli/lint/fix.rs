@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use portcullis_io::kind::FileKind;
+use portcullis_files::kind::FileKind;
 use portcullis_lint as lint;
 use portcullis_lint::limits::LINT_FINDINGS_PER_CODE_MAX;
 use portcullis_lint::{Edit, FixConfig, Report};

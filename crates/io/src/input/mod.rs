@@ -42,7 +42,8 @@ mod tests;
 
 use std::io;
 
-use crate::kind::WrongKind;
+use portcullis_files::error::system_text;
+use portcullis_files::kind::WrongKind;
 
 pub use crate::compression::Coding;
 pub use chunks::{Chunk, ChunkConfig, Chunks};
@@ -159,14 +160,4 @@ impl InputError {
             | InputError::RecordTooLong { name, .. } => name,
         }
     }
-}
-
-/// Returns the system's text for an error, such as "no such file or directory".
-pub fn system_text(error: &io::Error) -> String {
-    let text = error.to_string();
-    // The number does not help a reader.
-    let text = text.split(" (os error ").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-    first.into_iter().chain(letters).collect()
 }

@@ -10,8 +10,9 @@ use std::path::Path;
 use super::InputError;
 use super::source::{OpenConfig, STANDARD_INPUT, Source};
 use crate::compression::Coding;
-use crate::kind::{FileKind, Wanted, WrongKind};
-use crate::limits::{BODY_BYTES_MAX, FILE_READ_BYTES};
+use portcullis_dialect::limits::BODY_BYTES_MAX;
+use portcullis_files::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::limits::FILE_READ_BYTES;
 
 /// Reads the robots.txt at `path`, or from standard input if it is `-`: up to `bytes_max` bytes, or
 /// all, and a little more, so that the parser sees whether a line is cut. gzip and zstd are

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-use crate::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 
 use super::InputError;
 use super::chunks::{ChunkConfig, Chunks};

@@ -19,9 +19,9 @@ use super::{
     crawl,
 };
 use crate::input::{InputError, Terminator};
-use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::LIST_COLUMNS_MAX;
 use crate::sitemap::is_sitemap;
+use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 /// The members of URLFrontier's items.

@@ -13,7 +13,8 @@ use crate::ReadConfig;
 use crate::body::Settled;
 use crate::compression::{Coding, Decoded};
 use crate::http::{HeadProblem, Message, unchunk};
-use crate::limits::{BODY_BYTES_MAX, HEADER_BLOCK_BYTES_MAX};
+use crate::limits::HEADER_BLOCK_BYTES_MAX;
+use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_robots::access::CaptureNote;
 
 const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";

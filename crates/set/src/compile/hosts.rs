@@ -9,12 +9,12 @@ use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 
 use super::super::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};
-use super::super::scratch::{Items, Scratch};
 use super::super::standing::{Moment, Timeline};
 use super::super::{BlobPool, CaptureFacts, Content, HostStanding, Standing};
 use super::intern::end;
 use super::texts::Texts;
 use super::{CompileError, DistinctPolicies};
+use portcullis_files::scratch::{Items, Scratch};
 
 /// The sections that describe hosts.
 pub struct HostSections {

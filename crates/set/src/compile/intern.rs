@@ -7,8 +7,8 @@ use portcullis_engine::{Line, RuleSetBuf};
 
 use super::super::layout::{NONE, rule_set};
 use super::super::pool::{Fingerprint, Fingerprints};
-use super::super::scratch::{Items, Scratch};
 use super::CompileError;
+use portcullis_files::scratch::{Items, Scratch};
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {

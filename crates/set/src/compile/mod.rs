@@ -32,22 +32,21 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use crate::large_pages::ZeroedMemory;
 use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
     SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE, TIMELINE_INPUTS_MAX,
 };
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
+use portcullis_files::large_pages::ZeroedMemory;
 
-use super::file::{
-    COUNTS, HeaderFields, SectionKind, SectionSink, SetFileWriter, WriteError, Written,
-};
+use super::file::{COUNTS, HeaderFields, SectionKind, SectionSink, SetFileWriter, Written};
 use super::layout::{MomentRow, NONE, OutageRow, count, record};
-use super::scratch::{Scratch, Spool};
 use super::standing::next_piece;
 use super::stored::CompiledFor;
 use super::strings::{StringError, StringTable};
 use super::{BlobPool, Content, HostStanding, Ingested, Provenance, Standing, Standings};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool};
 
 use self::hosts::HostSections;
 use self::names::{NameTable, OF_POLICY, OF_USAGE};

@@ -7,11 +7,12 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::super::file::{SectionKind, SectionSink, WriteError};
+use super::super::file::{SectionKind, SectionSink};
 use super::super::layout::{NONE, policy, usage};
-use super::super::scratch::{Items, Scratch, Spool};
 use super::super::strings::StringTableBuilder;
 use super::CompileError;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Items, Scratch, Spool};
 
 /// The names in order.
 #[derive(Debug)]

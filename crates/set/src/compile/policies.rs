@@ -6,13 +6,13 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::decision::PolicyState;
 
 use super::super::layout::{NONE, count, policy, usage};
-use super::super::scratch::{Items, Scratch};
 use super::super::strings::StringTableBuilder;
 use super::CompileError;
 use super::intern::{Lists, RuleSets, end, push};
 use super::names::NameTable;
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::texts::{PatternWords, Texts};
+use portcullis_files::scratch::{Items, Scratch};
 
 /// The sections that policies consist of.
 pub struct PolicySections {

@@ -12,10 +12,10 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::super::file::WriteError;
 use super::super::layout::{LINE_SLOTS, SlotLine, host, is_full, line_of, lines_for};
-use super::super::scratch::Spool;
 use crate::limits::{SET_HOST_RUN_LINES_MAX, SET_HOST_SEEDS_MAX};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Spool;
 
 /// The section `slots`, and the seed used to fill it.
 #[derive(Debug, PartialEq, Eq)]

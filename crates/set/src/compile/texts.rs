@@ -12,12 +12,12 @@ use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
 
-use super::super::file::WriteError;
 use super::super::layout::record;
-use super::super::scratch::{Items, Scratch, Spool};
 use super::super::strings::{ProvisionalString, StringTable, StringTableBuilder};
 use super::CompileError;
 use super::intern::{end, push};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Items, Scratch, Spool};
 
 /// The documents and their strings, whose numbers are provisional.
 pub struct Texts {

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use crate::compile::{self, CompileConfig};
 use crate::lists::lists;
 use crate::stored::PolicySet;
-use crate::{
-    BlobPool, CaptureFacts, Content, Fingerprint, HostStanding, Scratch, Standing, Standings,
-};
+use crate::{BlobPool, CaptureFacts, Content, Fingerprint, HostStanding, Standing, Standings};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_files::scratch::Scratch;
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;

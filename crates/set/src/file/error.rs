@@ -2,18 +2,16 @@
 //!
 //! - [`SetError`]: a file cannot be opened.
 //! - [`Damage`]: an opened file is damaged.
-//! - [`WriteError`]: a file cannot be written.
 //!
 //! Each names the file and the fix.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io;
 use std::sync::Arc;
 
 use super::header::SectionKind;
-use portcullis_io::input::system_text;
-use portcullis_io::kind::WrongKind;
+use portcullis_files::error::{WriteError, system_text};
+use portcullis_files::kind::WrongKind;
 
 /// An error that prevents the use of a policy set.
 #[derive(Debug, thiserror::Error)]
@@ -219,55 +217,5 @@ impl fmt::Display for Fault {
             Fault::Shrunk => f.write_str("became shorter while it was in use"),
             Fault::Rewritten => f.write_str("was written to while it was in use"),
         }
-    }
-}
-
-/// A policy set could not be written. The unfinished file is removed, and an earlier file is
-/// unchanged.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", match .source.kind() {
-    ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
-        format!("{} was changed while it was in use; check the disk, and run again", path.display())
-    }
-    ErrorKind::Interrupted => "interrupted; no set was written".to_owned(),
-    ErrorKind::OutOfMemory => {
-        "too little memory (--memory) for the tables of distinct files and rules".to_owned()
-    }
-    _ => format!("cannot write {}: {}", path.display(), fix(.source)),
-})]
-pub struct WriteError {
-    path: PathBuf,
-    source: io::Error,
-}
-
-impl WriteError {
-    pub(crate) fn new(path: &Path, source: io::Error) -> WriteError {
-        WriteError { path: path.to_owned(), source }
-    }
-
-    /// Returns the kind of the system's error.
-    pub fn kind(&self) -> ErrorKind {
-        self.source.kind()
-    }
-}
-
-/// The numbers of ENFILE and EMFILE, for which there is no [`ErrorKind`], on Unix systems.
-const TOO_MANY_OPEN: [i32; 2] = [23, 24];
-
-fn fix(error: &io::Error) -> &'static str {
-    if cfg!(unix) && error.raw_os_error().is_some_and(|it| TOO_MANY_OPEN.contains(&it)) {
-        return "raise the limit on open files (ulimit -n)";
-    }
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "make room, or choose another place for it"
-        }
-        ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
-        ErrorKind::NotFound => "create its folder first",
-        ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "choose a place that you may write to"
-        }
-        _ => "check the place that it goes to",
     }
 }

@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use portcullis_io::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
-use portcullis_io::limits::FILE_READ_BYTES;
+use portcullis_files::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
+use portcullis_files::limits::FILE_READ_BYTES;
 
 use super::blocks::{BLOCK, Layout, align_section};
 use super::error::{Damage, Fault, Place, SetError};

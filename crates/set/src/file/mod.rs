@@ -28,14 +28,14 @@ mod writer;
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-use crate::large_pages::ZeroedMemory;
+use portcullis_files::large_pages::ZeroedMemory;
 
 use self::blocks::{BLOCK, BlockReader, CheckedBlocks};
 use self::error::{Fault, Place};
 use self::header::Header;
 use self::storage::Compared;
 
-pub use self::error::{Damage, SetError, WriteError};
+pub use self::error::{Damage, SetError};
 #[cfg(test)]
 pub use self::header::Stored as StoredHeader;
 pub use self::header::{COUNTS, HeaderFields, Section, SectionKind};

@@ -34,8 +34,8 @@ use memmap2::Mmap;
 
 use super::error::SetError;
 use super::ranges::MappedRange;
-use crate::large_pages::ZeroedMemory;
-use portcullis_io::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::large_pages::ZeroedMemory;
 
 /// The bytes of a set, and its name in messages.
 pub struct Storage {

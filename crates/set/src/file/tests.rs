@@ -171,6 +171,6 @@ fn it_can_be_shared() {
     fn shared<T: Send + Sync>() {}
     shared::<Arc<SetFile>>();
     shared::<SetError>();
-    shared::<WriteError>();
+    shared::<portcullis_files::error::WriteError>();
     assert_eq!(size_of::<Result<&[u8], Damage>>(), 16);
 }

@@ -10,12 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::IntoBytes;
 
 use super::blocks::{BLOCK, Layout, SECTION_ALIGNMENT, content_hash};
-use super::error::WriteError;
 use super::header::{Header, HeaderFields, Section, SectionKind};
-use crate::large_pages::ZeroedMemory;
 use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
-use crate::scratch::Spool;
-use portcullis_io::atomic_file::AtomicFile;
+use portcullis_files::atomic_file::AtomicFile;
+use portcullis_files::error::WriteError;
+use portcullis_files::large_pages::ZeroedMemory;
+use portcullis_files::scratch::Spool;
 
 /// What the sections of a set are written to, one after another.
 pub trait SectionSink {

@@ -18,13 +18,13 @@ use portcullis_dialect::AccessRules;
 use portcullis_engine::bytes::push_varint;
 
 use super::super::codec::{Fields, push_answer, push_bytes, push_time};
-use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};
-use super::super::runs::SortedRuns;
-use super::super::scratch::{Scratch, Spool, SpoolReader, take_record};
 use super::super::standing::CaptureFacts;
 use super::newest::{Failures, Held, Known, Position, Target, Targets};
 use super::place::Slot;
+use portcullis_files::error::WriteError;
+use portcullis_files::runs::SortedRuns;
+use portcullis_files::scratch::{Scratch, Spool, SpoolReader, take_record};
 
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: u64 = 16 * 1024;

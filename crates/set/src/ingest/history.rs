@@ -25,9 +25,7 @@ use portcullis_engine::bytes::push_varint;
 use portcullis_robots::access::UnixSeconds;
 
 use super::super::codec::{Fields, push_answer, push_bytes, push_time};
-use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool, Fingerprint};
-use super::super::scratch::{Scratch, Spool};
 use super::super::standing::{
     CaptureFacts, Content, HostStanding, Hosts, Moment, Standing, Standings,
 };
@@ -37,6 +35,8 @@ use super::place::{self, Place, Slot};
 use super::settle::{Kept, settle};
 use super::tracks::Track;
 use super::{Ingested, InputReport, OutageConfig};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool};
 
 /// A source of a merge.
 #[derive(Debug)]

@@ -65,10 +65,10 @@ use portcullis_robots::access::{DateSpan, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use serde::{Deserialize, Serialize};
 
-use super::file::WriteError;
-use super::scratch::Scratch;
 use super::standing::{CaptureFacts, Standings};
 use super::{Strictness, provenance};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Scratch;
 
 pub use history::{Merger, Part, merge};
 pub(super) use history::{Problem as HistoryProblem, check as check_history};

@@ -25,7 +25,6 @@ use portcullis_robots::access::CaptureNote;
 use portcullis_robots::access::{CachingHeaders, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
-use super::super::file::WriteError;
 use super::super::pool::Fingerprint;
 use super::super::standing::CaptureFacts;
 use super::captured::Newest;
@@ -33,6 +32,7 @@ use super::newest::{Failures, Held, Known, Position};
 use super::place::{Place, Places};
 use super::{IngestConfig, IngestObserver, InputReport, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
+use portcullis_files::error::WriteError;
 
 /// Opens the input with a number.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;

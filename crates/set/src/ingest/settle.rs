@@ -41,7 +41,6 @@ use portcullis_robots::access::{
 };
 use portcullis_robots::syntax::NoteKind;
 
-use super::super::file::WriteError;
 use super::super::pool::{BlobID, BlobPool};
 use super::super::standing::{
     CaptureFacts, Content, HostStanding, Hosts, Moment, Standing, Standings, Timeline, next_piece,
@@ -53,6 +52,7 @@ use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
 use super::{Ingested, InputReport, OutageConfig};
 use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX, TIMELINE_SECONDS_END};
+use portcullis_files::error::WriteError;
 
 /// Settles the standing of each captured origin, and its history if all captures were kept.
 pub(super) fn settle(

@@ -5,9 +5,9 @@ use zerocopy::little_endian::U32;
 use crate::lists::{ListWriter, Role, decide_alike, read_extract};
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
+use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
 use portcullis_engine::pattern::read_pattern;
-use portcullis_io::limits::BODY_BYTES_MAX;
 use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 
 use super::super::file::{Damage, Section};

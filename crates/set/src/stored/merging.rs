@@ -5,7 +5,8 @@
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_set::{LoadConfig, MergeSettings, PolicySet, Scratch};
+//! use portcullis_set::{LoadConfig, MergeSettings, PolicySet};
+//! use portcullis_files::scratch::Scratch;
 //!
 //! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
 //! let settings = MergeSettings::of(&[&set], None, None)?;
@@ -22,9 +23,9 @@ use portcullis_robots::access::{LongOutage, UnixSeconds};
 use super::super::compile::CompileConfig;
 use super::super::file::Damage;
 use super::super::ingest::Merger;
-use super::super::scratch::Scratch;
 use super::super::{Ingested, OutageConfig};
 use super::{PolicySet, ReadBackError};
+use portcullis_files::scratch::Scratch;
 
 /// The settings with which the sets of a merge were compiled, and those of their merger.
 #[derive(Clone, Copy, Debug)]

@@ -36,9 +36,9 @@ use std::sync::OnceLock;
 
 use zerocopy::little_endian::U32;
 
-use crate::large_pages::ZeroedMemory;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::prefetch;
+use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;

@@ -14,16 +14,17 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_robots::access::UnixSeconds;
 
 use super::super::compile::{CompileConfig, text_bytes_max, to_memory};
-use super::super::file::{Damage, SetError, WriteError};
+use super::super::file::{Damage, SetError};
 use super::super::ingest::{HistoryProblem, check_history};
 use super::super::pool::Fingerprint;
-use super::super::scratch::{Scratch, Spool};
 use super::super::standing::{Hosts, Moment, Timeline};
 use super::super::{
     BlobID, BlobPool, Content, HostStanding, InputReport, OutageConfig, Part, Provenance, Standing,
     Standings,
 };
 use crate::batch::BeforeFirst;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool};
 
 use super::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
 

@@ -18,11 +18,12 @@
 use portcullis_dialect::decision::PolicyState;
 
 use super::super::compile::{CompileConfig, CompileError, Compiled};
-use super::super::file::{Damage, Section, SectionKind, SectionSink, SetError, WriteError};
+use super::super::file::{Damage, Section, SectionKind, SectionSink, SetError};
 use super::super::ingest::Merger;
-use super::super::scratch::Scratch;
 use super::super::standing::Standings;
 use super::{PolicySet, ReadBackError, SetCounts};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Scratch;
 
 /// The numbers of verified items, all of which are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,11 +12,12 @@ use rayon::prelude::*;
 use zerocopy::little_endian::U64;
 
 use super::{BUCKET_STRINGS, StringID};
-use crate::file::{SectionKind, SectionSink, WriteError};
+use crate::file::{SectionKind, SectionSink};
 use crate::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
-use crate::runs::SortedRuns;
-use crate::scratch::{Items, Scratch, Spool};
 use portcullis_engine::bytes::push_varint;
+use portcullis_files::error::WriteError;
+use portcullis_files::runs::SortedRuns;
+use portcullis_files::scratch::{Items, Scratch, Spool};
 
 /// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the
 /// path to tell most paths apart.

@@ -6,7 +6,7 @@ use super::*;
 use crate::file::{
     Damage, HeaderFields, SectionKind, SectionSink, SetFile, SetFileWriter, Storage,
 };
-use crate::scratch::Scratch;
+use portcullis_files::scratch::Scratch;
 
 fn fields() -> HeaderFields {
     HeaderFields {

@@ -5,9 +5,8 @@ use std::sync::Mutex;
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
 use crate::limits::BROKEN_RECORDS_NAMED;
-use crate::{
-    IngestObserver, MergeSettings, OutageConfig, Part, PolicySet, Progress, Scratch, merge,
-};
+use crate::{IngestObserver, MergeSettings, OutageConfig, Part, PolicySet, Progress, merge};
+use portcullis_files::scratch::Scratch;
 
 /// Shuffles the items, in the same way for the same seed.
 fn shuffle<T>(items: &mut [T], seed: u64) {

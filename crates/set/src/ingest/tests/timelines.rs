@@ -5,10 +5,11 @@ use crate::batch::{AgentKind, BeforeFirst, Classifier, Freshness, InForce, Sessi
 use crate::compile::{CompileConfig, to_vec};
 use crate::standing::Timeline;
 use crate::stored::Period;
-use crate::{OutageConfig, Part, PolicySet, Scratch, Standings, merge};
+use crate::{OutageConfig, Part, PolicySet, Standings, merge};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::LongOutage;
 use portcullis_robots::policy::AgentChain;
 use portcullis_testkit::Random;

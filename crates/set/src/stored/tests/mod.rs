@@ -9,12 +9,12 @@ mod verifying;
 
 use std::sync::Arc;
 
-use crate::Scratch;
 use crate::batch::{AskError, Classifier, Session};
 use crate::file::{HeaderFields, SectionKind, SectionSink, SetFile, SetFileWriter, Storage};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
+use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::AgentChain;
 
 use super::*;

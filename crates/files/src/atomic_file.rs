@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use std::io::Write;
-//! use portcullis_io::atomic_file::AtomicFile;
+//! use portcullis_files::atomic_file::AtomicFile;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("report.txt");

@@ -11,9 +11,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::file::WriteError;
-use super::scratch::{Scratch, Spool, SpoolReader};
+use crate::error::WriteError;
 use crate::limits::SORTED_RUNS_MAX;
+use crate::scratch::{Scratch, Spool, SpoolReader};
 
 /// Sorted runs.
 #[derive(Debug)]

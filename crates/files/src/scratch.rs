@@ -2,8 +2,7 @@
 //!
 //! Owns what compiling needs besides its result: [`Scratch`] says where temporary files may be, and
 //! how much memory may be used instead; a [`Spool`] is one sequence of bytes that is appended to and
-//! read back. Temporary files have no name, so nothing is left of them after any exit. Use
-//! [`SetFileWriter`](super::file::SetFileWriter) for the set itself.
+//! read back. Temporary files have no name, so nothing is left of them after any exit.
 //!
 //! Each file has a checksum of what was written to it, and reading it to its end compares that. So a
 //! failing disk, or another program that writes to the file, is an error and no other set.
@@ -23,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::file::WriteError;
+use crate::error::WriteError;
 use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 
 /// The size of a reader's buffer, in bytes.
@@ -70,7 +69,7 @@ impl Scratch {
 
     /// Fails if the work is to end.
     #[inline]
-    pub(crate) fn go_on(&self) -> Result<(), WriteError> {
+    pub fn go_on(&self) -> Result<(), WriteError> {
         match &self.stop {
             Some(stop) if stop.load(Ordering::Relaxed) => {
                 Err(self.failed(ErrorKind::Interrupted.into()))
@@ -80,8 +79,8 @@ impl Scratch {
     }
 
     /// Like [`Scratch::in_folder`], with buffers and runs as small as `memory` makes them.
-    #[cfg(test)]
-    pub(crate) fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
+    #[doc(hidden)]
+    pub fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
         Scratch { memory, ..Scratch::in_folder(folder, 0) }
     }
 
@@ -114,7 +113,7 @@ impl Scratch {
     }
 
     /// Returns the bytes of a run that is sorted in memory.
-    pub(crate) fn run_bytes(&self) -> usize {
+    pub fn run_bytes(&self) -> usize {
         match self.folder {
             None => usize::MAX,
             Some(_) => (self.memory / 4).min(SORT_RUN_BYTES_MAX),
@@ -129,7 +128,7 @@ impl Scratch {
     }
 
     /// Checks that tables of this size may stay in memory: half of what there is.
-    pub(crate) fn check_tables(&self, bytes: usize) -> Result<(), WriteError> {
+    pub fn check_tables(&self, bytes: usize) -> Result<(), WriteError> {
         let max = self.memory.max(COMPILE_MEMORY_MIN) / 2;
         if self.folder.is_none() || bytes <= max {
             return Ok(());
@@ -269,7 +268,7 @@ impl Spool {
     }
 
     /// Returns the error that bytes are not what was written.
-    pub(crate) fn changed(&self) -> WriteError {
+    pub fn changed(&self) -> WriteError {
         self.scratch.failed(ErrorKind::InvalidData.into())
     }
 
@@ -333,7 +332,7 @@ impl SpoolReader<'_> {
     }
 
     /// Checks that this many bytes follow.
-    pub(crate) fn expect(&self, bytes: usize) -> Result<(), WriteError> {
+    pub fn expect(&self, bytes: usize) -> Result<(), WriteError> {
         match bytes as u64 <= self.rest() {
             true => Ok(()),
             false => Err(self.source.get_ref().spool.changed()),
@@ -370,7 +369,7 @@ fn record_bytes(head: &[u8; RECORD_HEAD_BYTES]) -> usize {
 }
 
 /// Takes the next record off a block of records. `None` if it is not what was written.
-pub(crate) fn take_record<'b>(block: &mut &'b [u8]) -> Option<&'b [u8]> {
+pub fn take_record<'b>(block: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (head, rest) = block.split_first_chunk()?;
     let (record, rest) = rest.split_at_checked(record_bytes(head))?;
     *block = rest;
@@ -423,32 +422,32 @@ fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<(
 
 /// A spool of items of one size.
 #[derive(Debug)]
-pub(crate) struct Items<T> {
+pub struct Items<T> {
     spool: Spool,
     items: PhantomData<T>,
 }
 
 impl<T: IntoBytes + Immutable> Items<T> {
-    pub(crate) fn new(scratch: &Scratch) -> Items<T> {
+    pub fn new(scratch: &Scratch) -> Items<T> {
         Items { spool: Spool::new(scratch), items: PhantomData }
     }
 
-    pub(crate) fn push(&mut self, items: &[T]) -> Result<(), WriteError> {
+    pub fn push(&mut self, items: &[T]) -> Result<(), WriteError> {
         self.spool.write(items.as_bytes())
     }
 
-    pub(crate) fn len(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.spool.len() / size_of::<T>() as u64
     }
 
-    pub(crate) fn spool(&self) -> &Spool {
+    pub fn spool(&self) -> &Spool {
         &self.spool
     }
 }
 
 impl<T: FromBytes + IntoBytes + Immutable> Items<T> {
     /// Passes the bytes of all items to `take`, each after it was changed.
-    pub(crate) fn each_changed<E: From<WriteError>>(
+    pub fn each_changed<E: From<WriteError>>(
         &self,
         mut change: impl FnMut(&mut T),
         mut take: impl FnMut(&[u8]) -> Result<(), E>,

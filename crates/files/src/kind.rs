@@ -5,7 +5,7 @@
 //! files or fails.
 //!
 //! ```
-//! use portcullis_io::kind::FileKind;
+//! use portcullis_files::kind::FileKind;
 //!
 //! assert_eq!(FileKind::of(b"WARC/1.0\r\n"), FileKind::Warc);
 //! assert_eq!(FileKind::of(b"https://a.example/\n"), FileKind::UrlList);

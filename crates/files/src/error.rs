@@ -1,0 +1,65 @@
+//! Errors of files, and what to do about them.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Returns the system's text for an error, such as "no such file or directory".
+pub fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    // The number does not help a reader.
+    let text = text.split(" (os error ").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// A policy set could not be written. The unfinished file is removed, and an earlier file is
+/// unchanged.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", match .source.kind() {
+    ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
+        format!("{} was changed while it was in use; check the disk, and run again", path.display())
+    }
+    ErrorKind::Interrupted => "interrupted; no set was written".to_owned(),
+    ErrorKind::OutOfMemory => {
+        "too little memory (--memory) for the tables of distinct files and rules".to_owned()
+    }
+    _ => format!("cannot write {}: {}", path.display(), fix(.source)),
+})]
+pub struct WriteError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl WriteError {
+    /// The failure of the file at `path`, or of what `path` names.
+    pub fn new(path: &Path, source: io::Error) -> WriteError {
+        WriteError { path: path.to_owned(), source }
+    }
+
+    /// Returns the kind of the system's error.
+    pub fn kind(&self) -> ErrorKind {
+        self.source.kind()
+    }
+}
+
+/// The numbers of ENFILE and EMFILE, for which there is no [`ErrorKind`], on Unix systems.
+const TOO_MANY_OPEN: [i32; 2] = [23, 24];
+
+fn fix(error: &io::Error) -> &'static str {
+    if cfg!(unix) && error.raw_os_error().is_some_and(|it| TOO_MANY_OPEN.contains(&it)) {
+        return "raise the limit on open files (ulimit -n)";
+    }
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "make room, or choose another place for it"
+        }
+        ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
+        ErrorKind::NotFound => "create its folder first",
+        ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "choose a place that you may write to"
+        }
+        _ => "check the place that it goes to",
+    }
+}
