@@ -19,13 +19,14 @@ use std::sync::Arc;
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use portcullis_bench::Originals;
+use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_engine::{Cache, Outcome, RuleSetBuf, Settings};
 use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::{RobotsTxt, records};
 use portcullis_robots::url::{SplitUrl, compared_path, host_key, split};
+use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::{LoadConfig, PolicySet};
 
 const DIALECT: &Dialect = &GOOGLE;
 
@@ -98,7 +99,7 @@ fn parts(criterion: &mut Criterion) {
     let robots = named("PORTCULLIS_ROBOTS", "corpora/sample/robots");
     let list = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
     let list = std::fs::read(list).expect("PORTCULLIS_URLS names a file");
-    let set = PolicySet::load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder").set;
+    let set = load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder").set;
     let originals = Originals::load(&robots, &config).expect("it was just loaded");
     let records: Vec<&[u8]> = list.lines().collect();
     files(criterion, &originals);

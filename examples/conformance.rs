@@ -18,13 +18,14 @@ use std::time::Instant;
 
 use bstr::ByteSlice;
 use flate2::read::MultiGzDecoder;
+use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_set::PolicySet;
 use portcullis_testkit::{Agreement, Configuration, Engine, Judged, Oracle, agree_in_shares};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -75,7 +76,7 @@ impl Oracle for Table<'_> {
 fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
     if path.is_dir() {
         let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(&GOOGLE) };
-        return Ok(PolicySet::load(path, &config)?.set.into());
+        return Ok(load(path, &config)?.set.into());
     }
     // SAFETY: this process does not write to the file, and it was made for this comparison.
     let set = unsafe { PolicySet::map(path) }?;

@@ -29,13 +29,14 @@
 //! # Many hosts, many URLs
 //!
 //! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes:
-//! [`PolicySet::of_files`] compiles files in memory, [`PolicySet::load`] a folder, and
-//! [`PolicySet::open`] reads a file that `portcullis compile` wrote. A [`Classifier`] is a set with the agents that ask it, and a
-//! [`Session`] decides blocks of URLs on one thread.
+//! [`load_files`](set::load_files) compiles files in memory, [`load`](set::load) a folder, and
+//! [`PolicySet::open`] reads a file that `portcullis compile` wrote. A [`Classifier`] is a set with
+//! the agents that ask it, and a [`Session`] decides blocks of URLs on one thread.
 //!
 //! ```
 //! # #[cfg(feature = "set")] {
-//! use portcullis::{AgentChain, Classifier, GOOGLE, LoadConfig, Origin, PolicySet, Session, Verdict};
+//! use portcullis::set::load_files;
+//! use portcullis::{AgentChain, Classifier, GOOGLE, LoadConfig, Origin, Session, Verdict};
 //!
 //! let one = Origin::of_url(b"https://a.example/")?;
 //! let other = Origin::of_url(b"https://b.example:8443/")?;
@@ -43,7 +44,7 @@
 //!     (&one, &b"User-agent: *\nDisallow: /search\nAllow: /search/about\n"[..]),
 //!     (&other, b"User-agent: GPTBot\nDisallow: /\n"),
 //! ];
-//! let set = PolicySet::of_files(files, &LoadConfig::new(&GOOGLE));
+//! let set = load_files(files, &LoadConfig::new(&GOOGLE));
 //! let agents = vec![
 //!     AgentChain::parse("GPTBot", &GOOGLE)?,
 //!     AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE)?,
@@ -87,6 +88,7 @@
 mod cli;
 
 // What nearly every program needs. The modules have the rest.
+pub use portcullis_build::LoadConfig;
 #[doc(inline)]
 pub use portcullis_dialect::{
     Answer, DRAFT_2019, Decision, Dialect, GOOGLE, KOSTER_1996, Label, ORIGINAL_1994, PolicyState,
@@ -100,10 +102,10 @@ pub use portcullis_robots::url::{BadUrl, Origin, robots_txt_url};
 pub use portcullis_robots::{Agent, AgentRules, AgentUsage, Robots};
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_set::batch::{Classifier, Session};
+pub use portcullis_set::PolicySet;
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_set::{LoadConfig, PolicySet};
+pub use portcullis_set::batch::{Classifier, Session};
 
 /// The parts of a file: groups, rules, other records and notes, with their lines.
 pub mod file {
@@ -130,14 +132,16 @@ pub mod explain {
 #[cfg(feature = "set")]
 pub mod set {
     #[doc(inline)]
+    pub use portcullis_build::compile::{CompileConfig, CompileError, CompiledSet, write};
+    #[doc(inline)]
+    pub use portcullis_build::{
+        IngestConfig, IngestError, Ingested, Input, LoadError, LoadNote, LoadNoteKind, Loaded,
+        Strictness, ingest, load, load_files, load_text,
+    };
+    #[doc(inline)]
     pub use portcullis_set::batch::{AskError, FullDecision, StatedPlace};
     #[doc(inline)]
-    pub use portcullis_set::compile::{CompileConfig, CompileError, CompiledSet, write};
-    #[doc(inline)]
-    pub use portcullis_set::{
-        Damage, IngestConfig, IngestError, Ingested, Input, LoadError, LoadNote, LoadNoteKind,
-        Loaded, SetError, Strictness, ingest,
-    };
+    pub use portcullis_set::{Damage, SetError};
 }
 
 /// Runs the program with `arguments`, of which the first is its name, and returns the exit status.

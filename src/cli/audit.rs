@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::time::Instant;
 
+use portcullis_build::{LoadConfig, read_text};
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_set::{LoadConfig, read_text};
 use portcullis_survey::page::{self, Problem};
 use portcullis_survey::{AsOf, Audit, ChunkFindings, Findings, Report};
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::{Context, ensure};
 use portcullis_bench as bench;
 use portcullis_bench::{BenchError, Corpus, Originals, Settings};
-use portcullis_set::LoadConfig;
+use portcullis_build::LoadConfig;
 
 use super::args::BenchArgs;
 use super::engine::{Engine, Policies};

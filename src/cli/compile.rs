@@ -7,18 +7,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use portcullis_build::compile::{self, CompileConfig, CompiledSet};
+use portcullis_build::{
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
+    OutageConfig, StandingCounts, Strictness,
+};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_io::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_report::Figures;
-use portcullis_robots::access::CaptureNote;
-use portcullis_robots::access::{DateSpan, UnixSeconds};
+use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::compile::{self, CompileConfig, CompiledSet};
-use portcullis_set::{
-    self, IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
-    OutageConfig, PolicySet, StandingCounts, Strictness,
-};
+use portcullis_set::PolicySet;
 use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
@@ -151,7 +151,7 @@ fn ingest(
     let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
     let observer =
         Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
-    let ingested = engine.install(|| portcullis_set::ingest(inputs, config, &observer));
+    let ingested = engine.install(|| portcullis_build::ingest(inputs, config, &observer));
     drop(observer); // The bar is removed before messages are written.
     // A JSON summary reports the same problems. An error already names the first one.
     let reports = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
@@ -207,7 +207,7 @@ struct Observer {
 }
 
 impl IngestObserver for Observer {
-    fn progressed(&self, progress: &portcullis_set::Progress) {
+    fn progressed(&self, progress: &portcullis_build::Progress) {
         self.progress.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
         // If another thread is drawing, this one does not wait.
         if let Ok(mut bar) = self.bar.try_lock() {

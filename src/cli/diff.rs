@@ -6,20 +6,21 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
+use portcullis_build::{LoadConfig, LoadError, load, read_text};
 use portcullis_dialect::usage::Label;
 use portcullis_files::kind::FileKind;
 use portcullis_io::input::Terminator;
 use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
-use portcullis_report::difference::files::{self, Answer, Compared};
-use portcullis_report::difference::urls::{self, UrlCounts, UrlForm};
-use portcullis_report::difference::{self, Form, origins};
 use portcullis_report::{Figures, InvalidRecords};
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::read_text;
-use portcullis_set::{ChangeCounts, Difference, LoadConfig, LoadError, PolicySet, SetError};
+use portcullis_set::{PolicySet, SetError};
+use portcullis_survey::changes::files::{self, Answer, Compared};
+use portcullis_survey::changes::urls::{self, UrlCounts, UrlForm};
+use portcullis_survey::changes::{self, Form, origins};
+use portcullis_survey::difference::{ChangeCounts, Difference};
 use portcullis_text::figures;
 use portcullis_text::visible::visible;
 use serde::Serialize;
@@ -222,7 +223,7 @@ impl Diff<'_> {
         let config = self.load_config();
         let agents = Some(self.questions.agents(config.dialect)?.into());
         let usage = !self.labels.is_empty();
-        let loaded = PolicySet::load(path, &LoadConfig { agents, usage, ..config })?;
+        let loaded = load(path, &LoadConfig { agents, usage, ..config })?;
         show_notes(&loaded.notes, loaded.note_count());
         Ok(loaded.set.into())
     }
@@ -313,7 +314,7 @@ impl Diff<'_> {
             };
             let before = named(&self.args.old, self.args.from);
             let after = named(self.new, self.args.to);
-            output.write(difference::page([&before, &after], agents, &counts).as_bytes())?;
+            output.write(changes::page([&before, &after], agents, &counts).as_bytes())?;
         }
         Ok((counts, account))
     }

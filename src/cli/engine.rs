@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::{anyhow, ensure};
+use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness, load};
 use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_io::runner::thread_pool;
 use portcullis_report::{Counts, Figures};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::{Classifier, Freshness};
-use portcullis_set::{LoadConfig, LoadNote, LoadNoteKind, Loaded, PolicySet, SetError, Strictness};
+use portcullis_set::{PolicySet, SetError};
 use rayon::ThreadPool;
 
 use super::agents::AgentNotes;
@@ -71,7 +72,7 @@ impl Engine {
                     },
                     strictness: *strictness,
                 };
-                let loaded = self.install(|| PolicySet::load(path, &config))?;
+                let loaded = self.install(|| load(path, &config))?;
                 let note_count = loaded.note_count();
                 let Loaded { set, notes, left_out } = loaded;
                 let policies = Policies::new(set, *strictness, questions)?;

@@ -7,8 +7,9 @@
 use std::ffi::OsStr;
 
 use anyhow::{Context, ensure};
+use portcullis_build::Provenance;
 use portcullis_files::scratch::Scratch;
-use portcullis_set::{PolicySet, Provenance};
+use portcullis_set::PolicySet;
 use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
 use portcullis_text::figures::counted;
 use serde::Serialize;
@@ -99,7 +100,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn verify_set(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
-    let verified = Engine::new(THREADS)?.install(|| set.verify(scratch))?;
+    let verified = Engine::new(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
         "{}: all {} are intact; set {:016x}, {}",

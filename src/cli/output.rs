@@ -19,8 +19,7 @@ use clap::builder::{
     MapValueParser, OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory,
 };
 use flate2::write::GzEncoder;
-use portcullis_files::atomic_file;
-use portcullis_files::atomic_file::{AtomicFile, Complete};
+use portcullis_files::atomic_file::{self, AtomicFile, Complete};
 use portcullis_text::visible::visible;
 
 /// The path of a file to write. Only such a path can be opened as an output.

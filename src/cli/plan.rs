@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail, ensure};
+use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
@@ -21,8 +22,8 @@ use portcullis_io::list::{
 };
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
+use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
-use portcullis_set::{PolicySet, Strictness};
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{

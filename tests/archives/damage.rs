@@ -6,12 +6,13 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use portcullis_build::IngestConfig;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::limits::SET_BLOCK_BYTES;
-use portcullis_set::{IngestConfig, PolicySet, SetError};
+use portcullis_set::{PolicySet, SetError};
 use portcullis_testkit::{Captures, Random, Refusal, Told, compiled, ingested};
 use serde_json::json;
 use tempfile::TempDir;
@@ -201,7 +202,7 @@ fn the_set_has_everything() {
     assert!(0 < counts.rule_sets_of_groups && counts.rule_sets_of_groups < counts.rule_sets);
     let reasons: BTreeSet<_> = whole.answers.iter().map(|told| told.decision.reason).collect();
     assert!(reasons.len() >= 6, "{reasons:?}");
-    set.verify(&Scratch::in_memory()).unwrap();
+    portcullis_build::verify(&set, &Scratch::in_memory()).unwrap();
 }
 
 #[test]
@@ -282,8 +283,8 @@ fn verifying_finds_every_flip() {
         let (byte, bit) = (random.below(whole.bytes.len()), random.below(8));
         let mut bytes = whole.bytes.clone();
         bytes[byte] ^= 1 << bit;
-        let verified =
-            PolicySet::of_bytes("a.set", bytes).and_then(|set| set.verify(&Scratch::in_memory()));
+        let verified = PolicySet::of_bytes("a.set", bytes)
+            .and_then(|set| portcullis_build::verify(&set, &Scratch::in_memory()));
         assert!(verified.is_err(), "bit {bit} of byte {byte}");
     }
 }

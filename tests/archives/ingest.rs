@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use portcullis_build::compile::{CompileConfig, to_vec};
+use portcullis_build::{
+    Content, IngestConfig, IngestError, Ingested, Input, Part, Standing, Strictness, ingest, merge,
+};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -13,12 +17,8 @@ use portcullis_files::scratch::Scratch;
 use portcullis_io::CaptureFormat;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_set::compile::{CompileConfig, to_vec};
+use portcullis_set::PolicySet;
 use portcullis_set::lists::read_extract;
-use portcullis_set::{
-    Content, IngestConfig, IngestError, Ingested, Input, Part, PolicySet, Standing, Strictness,
-    ingest, merge,
-};
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 use tempfile::TempDir;

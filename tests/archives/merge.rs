@@ -5,13 +5,13 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use portcullis_build::{
+    BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, Provenance, Standings, compile,
+};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
-use portcullis_set::{
-    BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, PolicySet, Provenance,
-    Standings, compile,
-};
+use portcullis_set::PolicySet;
 use portcullis_testkit::{Captures, Random, random_file};
 
 const BYTES_MAX: Option<usize> = Some(4_096);
@@ -86,7 +86,7 @@ fn merging_equals_compiling_at_once() {
             let merged = merged(parts.iter().map(Vec::as_slice));
             assert!(merged == at_once, "{} in {archives_in_part}: {outages:?}", dialect.name);
         }
-        open(&at_once).verify(&Scratch::in_memory()).unwrap();
+        portcullis_build::verify(&open(&at_once), &Scratch::in_memory()).unwrap();
         let ingested = ingested(&paths, dialect, outages);
         let hosts = ingested.standings.hosts.to_vec().unwrap();
         let all = hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
@@ -118,8 +118,8 @@ fn a_set_without_inputs_counts_as_one() {
     let paths = archives(folder.path(), &mut Random::new(3));
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
     let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
-    let standings = silent.standings(&Scratch::in_memory()).unwrap();
-    let inputs = silent.part(&standings).unwrap().inputs;
+    let standings = portcullis_build::standings(&silent, &Scratch::in_memory()).unwrap();
+    let inputs = portcullis_build::part(&silent, &standings).unwrap().inputs;
     assert_eq!(inputs.len(), 1);
     assert_eq!(inputs[0].name, "a set in memory");
     let hosts = standings.hosts.to_vec().unwrap();
@@ -135,7 +135,7 @@ fn a_capture_of_a_missing_input_is_damage() {
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
     let lying = Provenance::of(&ingested.inputs[..1], &ingested.outages).to_json();
     let set = open(&compiled(&ingested, &RFC_9309, &lying));
-    let damage = set.standings(&Scratch::in_memory()).unwrap_err().to_string();
+    let damage = portcullis_build::standings(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(damage.contains("an input that the provenance does not list"), "{damage}");
 }
 
@@ -154,8 +154,10 @@ fn a_key_that_is_no_origin_is_damage() {
         host.key = key.as_bytes().into();
         ingested.standings.hosts = Standings::in_memory([host], BlobPool::default()).hosts;
         let set = open(&compiled(&ingested, &RFC_9309, "{}"));
-        let merged = set.standings(&Scratch::in_memory()).map_err(|damage| damage.to_string());
-        let verified = set.verify(&Scratch::in_memory()).map_err(|error| error.to_string());
+        let merged = portcullis_build::standings(&set, &Scratch::in_memory())
+            .map_err(|damage| damage.to_string());
+        let verified = portcullis_build::verify(&set, &Scratch::in_memory())
+            .map_err(|error| error.to_string());
         let is_origin = key == "a.example";
         assert_eq!((merged.is_ok(), verified.is_ok()), (is_origin, is_origin), "{key}");
         for problem in merged.err().into_iter().chain(verified.err()) {

@@ -10,8 +10,7 @@ use portcullis_io::input::{OpenConfig, Source};
 use portcullis_io::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, warc,
 };
-use portcullis_robots::access::CaptureNote;
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_testkit::Random;
 
 const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /tmp\n";

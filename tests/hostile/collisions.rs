@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{Fingerprint, IngestConfig, Input, LoadConfig, ingest};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::PolicySet;
 use portcullis_set::lists::lists;
-use portcullis_set::{Fingerprint, IngestConfig, Input, LoadConfig, PolicySet, ingest};
 use xxhash_rust::xxh3::xxh3_64;
 
 const TEXTS: u32 = 1_000;
@@ -48,7 +49,7 @@ fn texts_with_one_unseeded_hash_are_distinguished() {
         std::fs::write(folder.path().join(format!("host{number}.example")), text).unwrap();
     }
     let config = LoadConfig::new(&RFC_9309);
-    let load = || PolicySet::load(folder.path(), &config).unwrap().set;
+    let load = || portcullis_build::load(folder.path(), &config).unwrap().set;
     let (set, again) = (load(), load());
     let extract = |number: u32| {
         let text = text(number / 2 * 2);

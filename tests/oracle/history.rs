@@ -3,14 +3,15 @@
 //! The captures go the way of users: JSON Lines files, `ingest`, a compiled set. The times are those
 //! at which an answer may change, and those beside them. A failure prints the captures.
 
+use portcullis_build::{IngestConfig, OutageConfig, Provenance};
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_files::scratch::Scratch;
 use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, InForce, Session, Times};
-use portcullis_set::{IngestConfig, OutageConfig, PolicySet, Provenance};
 use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
 use rayon::prelude::*;
 use serde_json::json;
@@ -206,7 +207,7 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
     let (long_outage, choice) = *random.pick(&choices);
     let archive = Archive::new(dialect, choice, &world.archived);
     let set = set(&world, dialect, long_outage);
-    set.verify(&Scratch::in_memory())
+    portcullis_build::verify(&set, &Scratch::in_memory())
         .unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
     let agents = agents(&["ExampleBot", "Other"], dialect);
     let mut session = Session::new(Classifier::new(set, agents).expect("all agents"), None);

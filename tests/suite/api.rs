@@ -28,7 +28,7 @@ fn one_file_and_a_set_agree() {
     let urls = ["https://h.example/a", "https://h.example/axb", "https://h.example/robots.txt"];
     let rules = ["x", "c"].map(|agent| Robots::parse(text).agent(agent));
     let agents = ["x", "c"].map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());
-    let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+    let set = portcullis::set::load_text(text, &LoadConfig::new(&RFC_9309));
     let classifier = Arc::new(Classifier::new(set, agents.to_vec()).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..2 {

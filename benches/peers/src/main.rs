@@ -14,10 +14,11 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_bench::{Corpus, Originals, Settings};
+use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_peers::engines;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::{LoadConfig, PolicySet};
+use portcullis_set::PolicySet;
 
 /// Compare portcullis with other robots.txt matchers on your own files and URLs
 ///
@@ -66,7 +67,7 @@ fn run(arguments: Arguments) -> Result<bool> {
     let agent = AgentChain::parse(&agent, dialect)?;
     ensure!(agent.tokens().count() == 1, "the peers take no chains of agents; name one token");
     let config = LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
-    let set = PolicySet::load(&robots, &config)?.set;
+    let set = load(&robots, &config)?.set;
     let originals = Originals::load(&robots, &config)?;
     let mut corpus = Corpus::new(set, Some(originals), agent)?;
     let list = fs::read(&urls).with_context(|| format!("cannot read {}", urls.display()))?;

@@ -13,8 +13,7 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use portcullis_dialect::Answer;
 use portcullis_io::input::{OpenConfig, Source};
 use portcullis_io::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc};
-use portcullis_robots::access::CaptureNote;
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_synth::random::SplitMix64;
 
 /// An answer that both readers must find.

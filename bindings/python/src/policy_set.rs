@@ -15,17 +15,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{
+    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, Strictness, ingest,
+    load_files,
+};
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::scratch::Scratch;
 use portcullis_io::runner::thread_pool;
 use portcullis_report::{AgentList, Run};
 use portcullis_robots::url::Origin;
-use portcullis_set::compile::{self, CompileConfig};
-use portcullis_set::{
-    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, PolicySet, SetError,
-    Strictness, ingest,
-};
+use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::RowConfig;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -304,7 +305,7 @@ impl PyPolicySet {
         let pool = thread_pool(0).map_err(Error::of)?;
         in_pool(py, &pool, |stop| {
             let scratch = scratch(None, None).until(Arc::clone(stop));
-            self.set.verify(&scratch).map(|_| ()).map_err(set_error)
+            portcullis_build::verify(&self.set, &scratch).map(|_| ()).map_err(set_error)
         })
     }
 
@@ -429,6 +430,6 @@ fn of_files(
     let pool = thread_pool(threads).map_err(Error::of)?;
     in_pool(py, &pool, |_| {
         let files = texts.iter().map(|(origin, text)| (origin, &**text));
-        Ok(PyPolicySet { set: PolicySet::of_files(files, &config).into(), file: None })
+        Ok(PyPolicySet { set: load_files(files, &config).into(), file: None })
     })
 }

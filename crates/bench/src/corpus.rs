@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use portcullis_build::{LoadConfig, LoadError, read_text};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_io::{
@@ -20,7 +21,7 @@ use portcullis_io::{
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{compared_path, host_key, split};
 use portcullis_set::stored::PolicyNumber;
-use portcullis_set::{Damage, LoadConfig, LoadError, PolicySet, read_text};
+use portcullis_set::{Damage, PolicySet};
 
 use super::questions::QuestionList;
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aho_corasick::AhoCorasick;
+use portcullis_build::{LoadConfig, load_files};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -21,7 +22,6 @@ use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::{LoadConfig, PolicySet};
 
 use super::corpus::Corpus;
 use super::engine::{Built, Engine, EngineError, Matcher, Pass, Tally};
@@ -110,7 +110,7 @@ impl Numbered {
             Origin::of_robots_txt(url.as_bytes()).expect("a URL")
         };
         let origins: Vec<Origin> = (0..texts.len()).map(origin).collect();
-        let set = PolicySet::of_files(origins.iter().zip(texts.iter().copied()), &config);
+        let set = load_files(origins.iter().zip(texts.iter().copied()), &config);
         let number = |origin: &Origin| {
             let policy = set.policy_of(b"http", origin.key().as_bytes());
             let policy = policy.expect("what was just compiled is whole");

@@ -20,8 +20,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use crate::limits::{
     COMPRESSED_READ_BYTES, HTTP_ZSTD_WINDOW_LOG_MAX, ZSTD_DICTIONARY_BYTES_MAX, ZSTD_WINDOW_LOG_MAX,
 };
-use portcullis_files::kind;
-use portcullis_files::kind::{FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
+use portcullis_files::kind::{self, FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

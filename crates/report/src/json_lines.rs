@@ -43,8 +43,7 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_set::Damage;
 use portcullis_set::batch::{FullDecision, Session};
 use portcullis_text::json::write_json;
-use portcullis_text::visible::SHOWN_BYTES_MAX;
-use portcullis_text::visible::cut_to_show;
+use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
 /// The JSON Lines format for agents with these names, or for the agent of each record, which is
 /// `null` if it is not known.
@@ -383,7 +382,7 @@ impl<'a> Line<'a> {
 
 /// The members of a decision.
 #[derive(Serialize)]
-pub(super) struct DecisionObject<'a> {
+pub struct DecisionObject<'a> {
     verdict: &'static str,
     reason: &'static str,
     line: Option<u32>,
@@ -414,7 +413,7 @@ impl<'a> DecisionObject<'a> {
 
 /// A text that is flattened into its object: the text under its name, or `null` if there is none.
 /// If the text is not UTF-8, its bytes in base64 follow under the name with `_base64`.
-pub(super) struct Text<'a> {
+pub struct Text<'a> {
     /// Empty for no member at all.
     name: &'static str,
     bytes: Option<Cow<'a, [u8]>>,
@@ -461,7 +460,7 @@ pub fn shown(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
 }
 
 /// Appends `object` and LF to `out`.
-pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
+pub fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
     write_json(object, &mut *out).expect("text and numbers are always JSON");
     out.push(b'\n');
 }

@@ -21,9 +21,10 @@
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_io::output::{columns::Columns, tsv::Tsv};
 //! use portcullis_report::{Counts, Encoded, Format, Piece, Rejects, Text};
-//! use portcullis_set::{LoadConfig, PolicySet};
+//! use portcullis_set::PolicySet;
+//! use portcullis_build::{LoadConfig, load_text};
 //!
-//! let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+//! let set = load_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 //! let mut session = Session::new(Classifier::new(set, agents)?, None);
 //! let list = List::plain("urls", Terminator::LineFeed);
@@ -40,7 +41,6 @@
 mod card;
 pub mod columns;
 mod counts;
-pub mod difference;
 mod drops;
 pub mod explanation;
 pub mod explanation_json;
@@ -235,7 +235,7 @@ impl Format for Parquet<'_> {
 
 /// Returns the number of bytes in records, including their ends.
 #[inline]
-fn bytes(records: &[Record<'_>]) -> u64 {
+pub fn bytes(records: &[Record<'_>]) -> u64 {
     records.iter().map(|record| record.whole().len() as u64).sum()
 }
 

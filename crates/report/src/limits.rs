@@ -11,12 +11,6 @@ pub const RECORDS_WITHOUT_URL_MAX: u64 = 1_000;
 /// Source: our choice. Three show the problem; `--rejects` has all of them.
 pub const REJECTS_SHOWN: usize = 3;
 
-/// Kinds of changes that `diff` groups URLs by for its page: 4,096. Changes of further kinds are
-/// counted.
-///
-/// Source: our choice. The page shows ten; a kind takes some hundred bytes.
-pub const CHANGE_GROUPS_MAX: usize = 4 * 1024;
-
 /// Hosts without a policy that the summary of a run counts one by one: 65,536.
 ///
 /// Source: our choice, a few MiB. The first that occur are counted exactly. The URLs of later ones

@@ -6,24 +6,27 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::limits::{TIMELINE_INPUTS_MAX, TIMELINE_SECONDS_END};
 
+/// The key of the only host of a set whose one file applies to every URL.
+pub const EVERY_HOST: &[u8] = b"*";
+
 /// Represents an absent position or number.
-pub(super) const NONE: u32 = u32::MAX;
+pub const NONE: u32 = u32::MAX;
 
 /// Slots in a line of the host table. A line is the tags of its slots, then the position + 1 of each
 /// slot's host (0 if the slot is free): 64 bytes, a cache line.
-pub(super) const LINE_SLOTS: usize = 8;
+pub const LINE_SLOTS: usize = 8;
 
 /// A line of the host table.
-pub(super) type SlotLine = [U32; 2 * LINE_SLOTS];
+pub type SlotLine = [U32; 2 * LINE_SLOTS];
 
 /// Returns whether a search continues behind this line. The slots of a line are taken in order.
 #[inline(always)]
-pub(super) fn is_full(line: &SlotLine) -> bool {
+pub fn is_full(line: &SlotLine) -> bool {
     line[2 * LINE_SLOTS - 1].get() != 0
 }
 
 /// Words of a host before its key.
-pub(super) mod host {
+pub mod host {
     pub const KEY_BYTES: usize = 0;
     pub const HTTP_POLICY: usize = 1;
     pub const HTTPS_POLICY: usize = 2;
@@ -35,7 +38,7 @@ pub(super) mod host {
 /// A capture. Times are seconds since 1970; [`u64::MAX`] is an unknown one.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub(super) struct CaptureRow {
+pub struct CaptureRow {
     pub captured_at: U64,
     /// [`NONE`] if it is not known.
     pub serves_seconds: U32,
@@ -52,7 +55,7 @@ pub(super) struct CaptureRow {
 /// A moment of a timeline.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub(super) struct MomentRow {
+pub struct MomentRow {
     /// When it begins, and the input of its capture in the lowest [`INPUT_BITS`](MomentRow::INPUT_BITS).
     pub since_and_input: U64,
     pub policy: U32,
@@ -91,20 +94,19 @@ const _: () = assert!(TIMELINE_INPUTS_MAX == 1 << MomentRow::INPUT_BITS);
 /// An outage, with the number of its capture.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub(super) struct OutageRow {
+pub struct OutageRow {
     pub capture: U32,
     pub since: U64,
     pub copy: U64,
 }
 
 /// Words of a policy before its tokens.
-pub(super) mod policy {
+pub mod policy {
     pub const STATE: usize = 0;
     pub const WORDS: usize = 1;
     pub const DOCUMENT: usize = 2;
     pub const TOKENS: usize = 3;
     /// The position of an entry follows from its number.
-    #[cfg(test)]
     pub const ENTRIES: usize = 4;
     pub const DEFAULT_ENTRY: usize = 5;
     pub const DEFAULT_NAMING_LINE: usize = 6;
@@ -125,13 +127,12 @@ pub(super) mod policy {
 
 /// Words of the usage of a policy: after the head, what each usage record states, four to a word;
 /// then names, who they are, entries, and the licences of entries.
-pub(super) mod usage {
+pub mod usage {
     pub const WORDS: usize = 0;
     pub const RECORD_LIST: usize = 1;
     pub const RECORDS: usize = 2;
     pub const TOKENS: usize = 3;
     /// The position of an entry follows from its number.
-    #[cfg(test)]
     pub const ENTRIES: usize = 4;
     /// The entry of robots that the file does not name.
     pub const DEFAULT_ENTRY: usize = 5;
@@ -163,7 +164,7 @@ pub(super) mod usage {
 }
 
 /// Words of a rule set in the index.
-pub(super) mod rule_set {
+pub mod rule_set {
     /// Its first line; [`NONE`](super::NONE) for a rule set made of groups.
     pub const LINE: usize = 0;
     /// The number of its lines.
@@ -173,7 +174,7 @@ pub(super) mod rule_set {
 
 /// A list of records: the number of records, the number of runs of consecutive lines, the runs, the
 /// kinds (where the list has them), and one word for the text of each record.
-pub(super) mod record {
+pub mod record {
     pub const RECORDS: usize = 0;
     pub const RUNS: usize = 1;
     pub const HEAD_WORDS: usize = 2;
@@ -224,7 +225,7 @@ pub(super) mod record {
 }
 
 /// Positions of the counts in the header.
-pub(super) mod count {
+pub mod count {
     pub const HOSTS: usize = 0;
     pub const ORIGINS: usize = 1;
     pub const POLICIES: usize = 2;
@@ -246,7 +247,7 @@ pub(super) mod count {
 /// Returns the first line and the tag of a key in a host table with this number of lines and this
 /// seed.
 #[inline(always)]
-pub(super) fn line_of(key: &[u8], lines: u64, seed: u64) -> (u64, u32) {
+pub fn line_of(key: &[u8], lines: u64, seed: u64) -> (u64, u32) {
     let hash = hash_of(key, seed);
     // The line comes from the high bits, the tag from the low bits.
     (((u128::from(hash) * u128::from(lines)) >> 64) as u64, hash as u32)
@@ -288,7 +289,7 @@ fn hash_of_rare(key: &[u8], mut seed: u64) -> u64 {
 /// Returns four words that overlap and that have every byte of a key of 8 to 32 bytes, as nearly all
 /// keys are; `None` for others. There is no branch by the length, which would be mispredicted.
 #[inline(always)]
-pub(super) fn words_of(key: &[u8]) -> Option<[u64; 4]> {
+pub fn words_of(key: &[u8]) -> Option<[u64; 4]> {
     let last = key.len().checked_sub(8).filter(|last| *last <= 24)?;
     Some([word(key, 0), word(key, last.min(8)), word(key, last.saturating_sub(8)), word(key, last)])
 }
@@ -308,7 +309,7 @@ fn word(bytes: &[u8], start: usize) -> u64 {
 
 /// Returns whether two keys are equal.
 #[inline(always)]
-pub(super) fn are_same_keys(one: &[u8], other: &[u8]) -> bool {
+pub fn are_same_keys(one: &[u8], other: &[u8]) -> bool {
     match (words_of(one), words_of(other)) {
         (Some([a, b, c, d]), Some([e, f, g, h])) if one.len() == other.len() => {
             (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
@@ -319,6 +320,6 @@ pub(super) fn are_same_keys(one: &[u8], other: &[u8]) -> bool {
 
 /// Returns the number of lines for a table of `hosts` hosts. Three slots in eight stay free, so that
 /// nearly all searches end in their first line.
-pub(super) fn lines_for(hosts: usize) -> usize {
+pub fn lines_for(hosts: usize) -> usize {
     hosts / 5 + 1
 }

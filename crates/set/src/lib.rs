@@ -16,47 +16,14 @@
 //! read.
 
 pub mod batch;
-mod codec;
-pub mod compile;
-mod difference;
-mod file;
+pub mod file;
 #[cfg(test)]
 mod format_tests;
-mod ingest;
-mod layout;
+pub mod layout;
 pub mod limits;
 pub mod lists;
-mod load;
-mod pool;
-mod provenance;
-mod standing;
 pub mod stored;
-mod strings;
+pub mod strings;
 
-pub use difference::{
-    Change, ChangeCounts, Changes, Difference, OriginChange, OriginState, UsageChange,
-};
 pub use file::{Damage, SetError, lose_set_mapped_at};
-pub use ingest::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, OutageConfig, Part,
-    Progress, StandingCounts, ingest, merge,
-};
-pub use load::{LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, read_text};
-pub use pool::{BlobID, BlobPool, Fingerprint};
-pub use provenance::Provenance;
-pub use standing::{CaptureFacts, Content, HostReader, HostStanding, Hosts, Standing, Standings};
-pub use stored::{MergeError, MergeSettings, PolicySet, ReadBackError};
-pub use strings::StringError;
-
-/// How strictly bad input is treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strictness {
-    /// Unreadable input is skipped, with a note.
-    Lenient,
-    /// Unreadable input is an error; malformed input is skipped, with a note.
-    #[default]
-    Usual,
-    /// Every note is an error: skipped files, captures that are left out, and files that are cut,
-    /// HTML, JSON or binary.
-    Strict,
-}
+pub use stored::{CaptureFacts, PolicySet};

@@ -1,4 +1,4 @@
-//! Bounds of policy sets: of the file, of compiling it and of asking it.
+//! Bounds of policy sets: of the file and of asking it.
 
 /// Bytes per checksummed block of a policy set's file: 4 KiB.
 ///
@@ -29,12 +29,6 @@ pub const SET_STRING_BYTES_MAX: usize = 1 << 30;
 /// format, see `crates/set/src/FORMAT.md`.
 pub const SET_HOST_RUN_LINES_MAX: usize = 32;
 
-/// Hash seeds that are tried for a set's host table. If each of them leaves a run that is too long,
-/// the set cannot be compiled.
-///
-/// Source: our choice. One in thousands of the largest sets needs the second seed.
-pub const SET_HOST_SEEDS_MAX: usize = 16;
-
 /// Crawl delays that a thread keeps, and files that it knows to have none, together: 1,048,576.
 ///
 /// Source: our choice, some 20 MB. When there are more, all are read again.
@@ -50,41 +44,6 @@ pub const TIMELINE_SECONDS_END: u64 = 1 << 40;
 ///
 /// Source: our choice. The input of a moment has the 24 bits beside its time.
 pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
-
-/// Bytes of rules of one policy that are ordered when a set is compiled, counted as for
-/// [`POLICY_PATTERNS_MAX`](portcullis_dialect::limits::POLICY_PATTERNS_MAX): 16 MiB.
-///
-/// Source: our choice; 64 bytes per rule. Otherwise a file of 500 KiB with one long rule in the
-/// groups of thousands of robots could take gigabytes. Part of the format, see
-/// `crates/set/src/FORMAT.md`.
-pub const POLICY_PATTERN_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// Policies per batch when a set is compiled.
-///
-/// Source: our choice. Each thread gets hundreds of them, so few threads wait for the last one.
-pub const PLANNED_POLICIES_MAX: usize = 4_096;
-
-/// Bytes per thread of the policies in one batch when a set is compiled: 64 MiB, or one policy.
-///
-/// Source: our choice; hundreds of usual files, or one or two hostile ones of 500 KiB.
-pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 64 * 1024 * 1024;
-
-/// Broken records of one input that are listed; the rest is counted.
-///
-/// Source: our choice. Ten show the problem; a wrong file has millions.
-pub const BROKEN_RECORDS_NAMED: usize = 10;
-
-/// Cached comparisons of policy pairs while two sets are compared: 65,536, about 3 MB.
-///
-/// Source: our choice. Most shared files come from templates, of which there are fewer; if the cache
-/// is full, it is cleared.
-pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
-
-/// Bytes of the usage preferences in cached comparisons of policy pairs: 64 MB. One more comparison
-/// is kept, however long it is.
-///
-/// Source: our choice. On average, it has room for the changes of a few groups and paths per pair.
-pub const DIFFERENCE_BYTES_KEPT: usize = 1024 * DIFFERENCE_PAIRS_KEPT;
 
 /// Texts of agents that a session remembers if each record has its own: 65,536. Further ones are
 /// parsed each time.
@@ -102,34 +61,3 @@ pub const RECORD_AGENT_BYTES_CACHED_MAX: usize = 1024;
 /// Source: our choice; a process maps a few. The Python package reports the truncation of a set whose
 /// addresses are known. That of another one ends the process.
 pub const MAPPED_SETS_KNOWN_MAX: usize = 256;
-
-/// Bytes of bodies, and of what was parsed from them, that are cached so that equal bodies are
-/// parsed once.
-///
-/// Source: our choice. All distinct files of a crawl of 32,711 hosts are 30 MB, and frequent ones
-/// come early. When the limit is exceeded, the cache is cleared, and later bodies are parsed again.
-pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
-
-/// Captures, or moments of timelines, that are settled or compiled at once, in whole hosts.
-///
-/// Source: our choice. They take some hundred bytes each, and threads share that many well. A host
-/// with more is alone.
-pub const CAPTURES_AT_ONCE: usize = 16 * 1024;
-
-/// Redirects that are known of an origin while its history is made; then all are forgotten and
-/// followed anew.
-///
-/// Source: our choice. An origin has a few, and each takes the bytes of its URL.
-pub const REDIRECTS_KNOWN_MAX: usize = 1024;
-
-/// Bytes of the lines of files for each byte of their set: 256. A set whose files are longer
-/// together, and longer than [`SET_TEXT_BYTES_FREE`], can neither be compiled nor read back.
-///
-/// Source: our choice. Equal lines are stored once, so a crafted set of few bytes could name a long
-/// one millions of times. The lines of real files take some three times as many bytes as their set.
-pub const SET_TEXT_BYTES_PER_BYTE: u64 = 256;
-
-/// Bytes of the lines of files that any set may have: 256 MiB.
-///
-/// Source: our choice. Reading them takes a second.
-pub const SET_TEXT_BYTES_FREE: u64 = 256 * 1024 * 1024;

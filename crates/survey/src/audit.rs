@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use portcullis_build::set_as_of;
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::{Label, Preference};
@@ -78,7 +79,7 @@ impl Audit {
         let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
         assert!(!agents.is_empty(), "an audit needs an agent");
         let (newest, policies) = Survey::with_policies(&set, agents, top)?;
-        let survey = match classifier.set_as_of()? {
+        let survey = match set_as_of(&classifier)? {
             Some(then) => Survey::each_policy(&then, agents, top, drop)?,
             None => newest,
         };

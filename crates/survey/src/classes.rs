@@ -203,15 +203,15 @@ impl Policies {
 mod tests {
     use super::*;
     use crate::Survey;
+    use portcullis_build::{LoadConfig, load_text};
     use portcullis_dialect::RFC_9309;
     use portcullis_robots::policy::AgentChain;
-    use portcullis_set::{LoadConfig, PolicySet};
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /1\n\nUser-agent: b\nUser-agent: c\n\
         Disallow: /2\nDisallow:\nAllow: /3\n\nUser-agent: a\nUser-agent: b\nDisallow: /4\n";
 
     fn policies(of_policies: &[&[&str]]) -> Policies {
-        let set = PolicySet::of_text(TEXT, &LoadConfig::new(&RFC_9309));
+        let set = load_text(TEXT, &LoadConfig::new(&RFC_9309));
         let mut policies = Policies::default();
         for agents in of_policies {
             let agents = agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());

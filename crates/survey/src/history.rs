@@ -2,7 +2,7 @@
 //!
 //! Owns the comparison of the periods of one origin. For the policies of a host in full use
 //! [`HostDetail`](crate::HostDetail); for the changes of all origins between two sets use
-//! [`Difference`](portcullis_set::Difference).
+//! [`Difference`](crate::difference::Difference).
 //!
 //! A period is a time in which the policy stays the same. For each robot that a file of the origin
 //! names, and for all others, a period has how much of the site the policy allows: exact, over all
@@ -11,8 +11,9 @@
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_set::compile::{CompileConfig, to_vec};
-//! use portcullis_set::{IngestConfig, Input, PolicySet, ingest};
+//! use portcullis_build::compile::{CompileConfig, to_vec};
+//! use portcullis_set::PolicySet;
+//! use portcullis_build::{IngestConfig, Input, ingest};
 //! use portcullis_survey::{HostHistory, HostQuery};
 //!
 //! let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use portcullis_build::Provenance;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
@@ -13,8 +14,10 @@ use portcullis_robots::policy::Audience;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::{BadUrl, Origin};
 use portcullis_set::lists::{RecordKind, UsageKind, read_extract};
-use portcullis_set::stored::{DocumentRecord, StoredCapture, StoredPolicy, StoredRuleSet};
-use portcullis_set::{CaptureFacts, Damage, PolicySet, Provenance};
+use portcullis_set::stored::{
+    CaptureFacts, DocumentRecord, StoredCapture, StoredPolicy, StoredRuleSet,
+};
+use portcullis_set::{Damage, PolicySet};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 

@@ -9,9 +9,10 @@
 //!
 //! All of them serialise to the JSON that the commands print. [`tables`] shows surveys and hosts on
 //! a terminal, [`page`] shows a report in a browser. To write every record with its verdict, use
-//! [`report`](portcullis_report); to compare two sets, use
-//! [`difference`](portcullis_set::Difference); to compare every byte of a set with its checksum, use
-//! [`verify`](portcullis_set::PolicySet::verify).
+//! [`report`](portcullis_report).
+//!
+//! [`difference`] compares two sets, and [`changes`] writes what is different in them, in two files,
+//! or in the verdicts on a list.
 //!
 //! # How a set is read
 //!
@@ -39,10 +40,11 @@
 //! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::batch::Classifier;
-//! use portcullis_set::{LoadConfig, PolicySet};
+//! use portcullis_set::PolicySet;
+//! use portcullis_build::{LoadConfig, load_text};
 //!
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
-//! let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+//! let set = load_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
 //! let audit = Audit::new(Classifier::new(set, agents)?, 10)?; // lists have at most 10 rows
 //! let mut findings = Findings::default();
@@ -64,9 +66,11 @@
 //! ```
 
 mod audit;
+pub mod changes;
 mod classes;
 mod counting;
 mod delays;
+pub mod difference;
 mod exclusions;
 mod facts;
 mod history;

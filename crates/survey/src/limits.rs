@@ -82,3 +82,21 @@ pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
 /// Source: our choice; such a page fits into an e-mail and opens at once. Longer lists are cut, and
 /// the page says so; only very many agents exceed the limit.
 pub const AUDIT_PAGE_BYTES_MAX: usize = 2_000_000;
+
+/// Cached comparisons of policy pairs while two sets are compared: 65,536, about 3 MB.
+///
+/// Source: our choice. Most shared files come from templates, of which there are fewer; if the cache
+/// is full, it is cleared.
+pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
+
+/// Bytes of the usage preferences in cached comparisons of policy pairs: 64 MB. One more comparison
+/// is kept, however long it is.
+///
+/// Source: our choice. On average, it has room for the changes of a few groups and paths per pair.
+pub const DIFFERENCE_BYTES_KEPT: usize = 1024 * DIFFERENCE_PAIRS_KEPT;
+
+/// Kinds of changes that `diff` groups URLs by for its page: 4,096. Changes of further kinds are
+/// counted.
+///
+/// Source: our choice. The page shows ten; a kind takes some hundred bytes.
+pub const CHANGE_GROUPS_MAX: usize = 4 * 1024;

@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_report::Figures;
-use portcullis_robots::access::CaptureNote;
-use portcullis_robots::access::DateSpan;
+use portcullis_robots::access::{CaptureNote, DateSpan};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::stored::StoredHost;
-use portcullis_set::{CaptureFacts, Damage, PolicySet};
+use portcullis_set::stored::{CaptureFacts, StoredHost};
+use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
 use crate::delays::{self, DelayCounts};

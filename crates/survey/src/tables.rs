@@ -5,14 +5,15 @@
 
 use std::fmt::{Display, Write as _};
 
+use portcullis_build::{InputReport, Provenance};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_lint::analysis::Reach;
 use portcullis_report::Figures;
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
+use portcullis_set::PolicySet;
 use portcullis_set::lists::RecordKind;
-use portcullis_set::{InputReport, PolicySet, Provenance};
 use portcullis_text::figures::{self, counted, share};
 use portcullis_text::visible::{cut_characters, visible};
 

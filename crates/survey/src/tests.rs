@@ -6,6 +6,8 @@ mod pages;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{Content, IngestConfig, Ingested, Input, Standing, ingest};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -17,11 +19,10 @@ use portcullis_report::{Piece, Rejects};
 use portcullis_robots::access::CaptureNote;
 use portcullis_robots::policy::{AgentChain, Audience, Selection};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
+use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Session};
-use portcullis_set::compile::{self, CompileConfig};
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::lists::read_extract;
-use portcullis_set::{Content, IngestConfig, Ingested, Input, PolicySet, Standing, ingest};
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 

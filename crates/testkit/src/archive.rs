@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{IngestConfig, Ingested, Input, ingest};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_set::compile::{self, CompileConfig};
-use portcullis_set::{IngestConfig, Ingested, Input, ingest};
 use serde_json::{Value, json};
 
 use crate::Random;

@@ -9,17 +9,17 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{Content, Fingerprint, HostStanding, Standing, Standings};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::Origin;
-use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::PolicySet;
 use portcullis_set::limits::SET_BLOCK_BYTES;
-use portcullis_set::{
-    CaptureFacts, Content, Fingerprint, HostStanding, PolicySet, Standing, Standings,
-};
+use portcullis_set::stored::CaptureFacts;
 
 use crate::sets::{compiled_at, files_at_origins, opened, set_at, standings_at};
 use crate::{Answer, Form, Question, World};

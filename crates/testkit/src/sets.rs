@@ -6,13 +6,14 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{LoadConfig, Standings, load_files, load_text};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{Origin, host_key, split};
-use portcullis_set::compile::{self, CompileConfig};
+use portcullis_set::PolicySet;
 use portcullis_set::limits::SET_BLOCK_BYTES;
-use portcullis_set::{LoadConfig, PolicySet, Standings};
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -111,7 +112,7 @@ pub(crate) fn compiled_at(
 ) -> PolicySet {
     let agents = Some(agents.into());
     let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
-    PolicySet::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
+    load_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
 }
 
 /// Opens the bytes of a set as a file.
@@ -134,7 +135,7 @@ pub fn set_everywhere(
 ) -> Arc<PolicySet> {
     let agents = agents.map(Into::into);
     let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
-    PolicySet::of_text(text, &config).into()
+    load_text(text, &config).into()
 }
 
 /// Returns the kind and the bytes of each section of a set file (`FORMAT.md`, section 4).

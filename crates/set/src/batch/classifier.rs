@@ -461,7 +461,7 @@ impl Classifier {
 
     /// Returns the rules of a policy that apply to an agent, in order of precedence. Empty if no
     /// group applies to it, or there is no file.
-    pub(crate) fn ordered_rules(
+    pub fn ordered_rules(
         &self,
         policy: PolicyNumber,
         agent: usize,

@@ -35,10 +35,11 @@ impl Session {
     /// use portcullis_dialect::dialect::RFC_9309;
     /// use portcullis_robots::policy::AgentChain;
     /// use portcullis_set::batch::{Classifier, Session};
-    /// use portcullis_set::{LoadConfig, PolicySet};
+    /// use portcullis_set::PolicySet;
+    /// use portcullis_build::{LoadConfig, load_text};
     ///
     /// let text = b"User-agent: *\nCrawl-delay: 1.5\nCrawl-delay: 2s\n";
-    /// let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
     /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
     /// let mut session = Session::new(Classifier::new(set, agents)?, None);
     /// session.classify(&["https://a.example/"])?;

@@ -7,7 +7,7 @@
 use portcullis_dialect::decision::Decision;
 use portcullis_robots::access::UnixSeconds;
 
-use crate::CaptureFacts;
+use crate::stored::CaptureFacts;
 
 /// Settings for the age of captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,9 +30,10 @@ use crate::stored::{Period, PolicyNumber};
 /// use portcullis_dialect::decision::Verdict;
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::policy::AgentChain;
-/// use portcullis_set::{LoadConfig, PolicySet};
+/// use portcullis_set::PolicySet;
+/// use portcullis_build::{LoadConfig, load_text};
 ///
-/// let set = PolicySet::of_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
+/// let set = load_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 /// let mut session = Session::new(Classifier::new(set, agents)?, Some(b"https"));
 /// let decisions = session.classify(&["a.example/private/page", "https://a.example/"])?;
@@ -125,8 +126,9 @@ impl Session {
     /// use portcullis_robots::access::UnixSeconds;
     /// use portcullis_robots::policy::AgentChain;
     /// use portcullis_set::batch::{Classifier, Session, Times};
-    /// use portcullis_set::compile::{CompileConfig, to_vec};
-    /// use portcullis_set::{IngestConfig, Input, PolicySet, ingest};
+    /// use portcullis_build::compile::{CompileConfig, to_vec};
+    /// use portcullis_set::PolicySet;
+    /// use portcullis_build::{IngestConfig, Input, ingest};
     ///
     /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
     /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;

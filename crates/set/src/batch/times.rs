@@ -16,9 +16,9 @@ use super::asking::{NO_POLICY, NO_URL};
 use super::freshness::{Age, AgeCounts};
 use super::pieces::Pieces;
 use super::session::Session;
+use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{Period, Place, PolicyNumber, StoredCapture, StoredTimeline};
-use crate::{Damage, PolicySet};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,15 +109,9 @@ impl Classifier {
         self
     }
 
-    /// Returns the set of the one time of [`Classifier::as_of`], as [`PolicySet::as_of`]; `None` if
-    /// there is no such time.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    pub fn set_as_of(&self) -> Result<Option<PolicySet>, Damage> {
-        let time = self.times.of(0);
-        time.map(|time| self.set.as_of(time, self.before_first)).transpose()
+    /// Returns the one time of [`Classifier::as_of`], and what applies before the first capture.
+    pub fn one_time(&self) -> Option<(UnixSeconds, BeforeFirst)> {
+        Some((self.times.of(0)?, self.before_first))
     }
 
     /// Sets what applies before the first capture of an origin.

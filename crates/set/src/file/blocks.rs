@@ -21,7 +21,7 @@ use super::header::{Header, Section, at};
 use crate::limits::SET_BLOCK_BYTES;
 
 /// The size of a block, in bytes.
-pub(super) const BLOCK: u64 = SET_BLOCK_BYTES as u64;
+pub const BLOCK: u64 = SET_BLOCK_BYTES as u64;
 
 /// The size of a checksum, in bytes.
 pub(super) const CHECKSUM: u64 = 8;
@@ -30,7 +30,7 @@ pub(super) const CHECKSUM: u64 = 8;
 pub(super) const CHECKSUMS_PER_BLOCK: u64 = BLOCK / CHECKSUM;
 
 /// Sections begin at multiples of this, in bytes.
-pub(super) const SECTION_ALIGNMENT: u64 = 64;
+pub const SECTION_ALIGNMENT: u64 = 64;
 
 /// The blocks that are verified before the pages that were touched for them may be released: 64 MiB.
 const BLOCKS_PER_PAUSE: u64 = 16 * 1024;
@@ -52,7 +52,7 @@ pub(super) struct Level {
 
 /// The blocks of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub struct Layout {
     levels: [Level; LEVELS_MAX],
     used: usize,
 }
@@ -60,7 +60,7 @@ pub(super) struct Layout {
 impl Layout {
     /// Returns the layout of a file whose last section ends at `data_end`. `None` if its size
     /// overflows a `u64`.
-    pub(super) fn of_data(data_end: u64) -> Option<Layout> {
+    pub fn of_data(data_end: u64) -> Option<Layout> {
         let mut level = Level { first_block: 1, blocks: data_end.div_ceil(BLOCK).checked_sub(1)? };
         let mut layout = Layout { levels: [level; LEVELS_MAX], used: 1 };
         while level.blocks > 1 || layout.used == 1 && level.blocks == 1 {
@@ -81,12 +81,12 @@ impl Layout {
     }
 
     /// Returns the number of blocks of the file, including the header.
-    pub(super) fn blocks(&self) -> u64 {
+    pub fn blocks(&self) -> u64 {
         let last = self.levels[self.used - 1];
         last.first_block + last.blocks
     }
 
-    pub(super) fn file_bytes(&self) -> u64 {
+    pub fn file_bytes(&self) -> u64 {
         self.blocks() * BLOCK
     }
 
@@ -325,7 +325,7 @@ impl<'f> BlockReader<'f> {
 
 /// Returns the hash that identifies a set's content. `checksums` is the first level without its
 /// padding.
-pub(super) fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
+pub fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&(sections.len() as u64).to_le_bytes());
     for section in sections {

@@ -134,10 +134,13 @@ struct Details {
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
+    /// The header.
     Header,
+    /// A section.
     Section(SectionKind),
     /// Between sections, or after the last one.
     Padding,
+    /// The checksums of blocks.
     Checksums,
 }
 
@@ -168,7 +171,7 @@ impl Damage {
         self.0.offset
     }
 
-    #[cfg(test)]
+    /// Returns the part of the file that is damaged.
     pub fn place(&self) -> Place {
         self.0.place
     }

@@ -90,12 +90,12 @@ pub struct HeaderFields {
 
 /// A header that fits its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) fields: HeaderFields,
-    pub(super) sections: Vec<Section>,
-    pub(super) content_hash: u64,
-    pub(super) root: u64,
-    pub(super) layout: Layout,
+pub struct Header {
+    pub fields: HeaderFields,
+    pub sections: Vec<Section>,
+    pub content_hash: u64,
+    pub root: u64,
+    pub layout: Layout,
 }
 
 impl Header {
@@ -123,7 +123,7 @@ impl Header {
     /// # Panics
     ///
     /// If the dialect's name is invalid in a header, or there are too many sections.
-    pub(super) fn encode(&self) -> Box<Stored> {
+    pub fn encode(&self) -> Box<Stored> {
         let Header { fields, sections, .. } = self;
         let name = fields.dialect_name.as_bytes();
         assert!((1..=NAME_BYTES).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic));
@@ -155,7 +155,7 @@ impl Stored {
     }
 
     /// Writes the checksum.
-    pub(super) fn seal(&mut self) {
+    pub fn seal(&mut self) {
         self.checksum = self.computed_checksum().into();
     }
 }
@@ -342,10 +342,10 @@ impl fmt::Display for SectionKind {
 /// A section of one opened file. Every access takes that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    pub(super) kind: SectionKind,
+    pub kind: SectionKind,
     /// The offset in the file.
-    pub(super) start: u64,
-    pub(super) bytes: u64,
+    pub start: u64,
+    pub bytes: u64,
 }
 
 impl Section {

@@ -1,7 +1,7 @@
 //! The file of a policy set as a container: sections of bytes in blocks with checksums.
 //!
 //! Owns what `FORMAT.md` calls the container: the header, the layout of sections, checksums and
-//! atomic writing. It does not interpret the content of sections. [`SetFileWriter`] writes a file.
+//! reading. It does not interpret the content of sections. `portcullis-build` writes a file.
 //! [`SetFile`] opens one and returns only bytes that match their checksums.
 //!
 //! Any bytes may be opened. [`SetFile::open`] reads only the header. Each block is compared with
@@ -22,26 +22,22 @@ mod error;
 mod header;
 mod ranges;
 mod storage;
-#[cfg(test)]
-mod tests;
-mod writer;
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use portcullis_files::large_pages::ZeroedMemory;
 
-use self::blocks::{BLOCK, BlockReader, CheckedBlocks};
-use self::error::{Fault, Place};
-use self::header::Header;
+use self::blocks::{BlockReader, CheckedBlocks};
+use self::error::Fault;
 use self::storage::Compared;
 
-pub use self::error::{Damage, SetError};
-#[cfg(test)]
-pub use self::header::Stored as StoredHeader;
-pub use self::header::{COUNTS, HeaderFields, Section, SectionKind};
+pub use self::blocks::{BLOCK, Layout, SECTION_ALIGNMENT, content_hash};
+pub use self::error::{Damage, Place, SetError};
+pub use self::header::{
+    COUNTS, Entry, Header, HeaderFields, Section, SectionKind, Stored as StoredHeader,
+};
 pub use self::ranges::lose_set_mapped_at;
 pub use self::storage::Storage;
-pub use self::writer::{SectionSink, SetFileWriter, Written};
 
 /// The most blocks whose bits are scanned to find out whether a whole section was compared: 16 MiB.
 ///

@@ -64,13 +64,6 @@ impl Storage {
         Storage::open_with(path, |file| unsafe { Mapping::new(file) })
     }
 
-    /// Like [`Storage::map`], for tests, which own their files.
-    #[cfg(test)]
-    pub fn mapped(path: &Path) -> Result<Storage, SetError> {
-        // SAFETY: a test that truncates the file touches nothing past its new end.
-        unsafe { Storage::map(path) }
-    }
-
     /// Opens the file at `path` and calls `map`. Reads the file if `map` returns it.
     fn open_with(
         path: &Path,

@@ -36,10 +36,11 @@ impl StoredCapture<'_> {
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
     /// use portcullis_robots::policy::AgentChain;
-    /// use portcullis_set::{LoadConfig, PolicySet};
+    /// use portcullis_set::PolicySet;
+    /// use portcullis_build::{LoadConfig, load_text};
     ///
     /// let text = b"User-agent: *\nCrawl-delay: 2.5\nDisallow: /private\n";
-    /// let set = PolicySet::of_text(text, &LoadConfig::new(&RFC_9309));
+    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
     /// let (policy, capture) = set.origin(b"https", b"a.example")?.unwrap();
     /// let agents = [AgentChain::parse("ExampleBot", &RFC_9309)?];
     /// let delays = capture.crawl_delays(&set.policy(policy)?, &agents)?;

@@ -6,19 +6,18 @@ use zerocopy::little_endian::{U32, U64};
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::places_of;
 use portcullis_engine::vectors::prefetch;
-use portcullis_robots::access::{CaptureNote, CaptureNotes};
-use portcullis_robots::access::{KnownOutage, LongOutage, UnixSeconds};
+use portcullis_robots::access::{CaptureNote, CaptureNotes, KnownOutage, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::Origin;
 
-use super::super::CaptureFacts;
 use super::super::file::Damage;
 use super::super::layout::{
     CaptureRow, NONE, OutageRow, SlotLine, are_same_keys, host, is_full, line_of,
 };
-use super::super::load::EVERY_HOST;
 use super::{PolicyNumber, PolicySet, StoredTimeline};
+use crate::layout::EVERY_HOST;
 use crate::limits::SET_HOST_RUN_LINES_MAX;
+use crate::stored::CaptureFacts;
 
 /// The position of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,15 +26,18 @@ pub struct HostPosition(pub(crate) u32);
 /// The field of a host that a scheme uses. Nearly all policies apply to http and https, so each of
 /// them has a field; any other scheme is part of the host's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
+    /// http.
     Http,
+    /// https.
     Https,
     /// The scheme is part of the key.
     Other,
 }
 
+/// Returns the field that a scheme uses.
 #[inline]
-pub(crate) fn place(scheme: &[u8]) -> Place {
+pub fn place(scheme: &[u8]) -> Place {
     let (Some(first), Some(last)) = (scheme.first_chunk(), scheme.last()) else {
         return Place::Other;
     };
@@ -52,7 +54,7 @@ pub(crate) fn place(scheme: &[u8]) -> Place {
 
 /// Returns the key of an origin with any other scheme. Hosts contain no `/`, so the key is
 /// unambiguous.
-pub(crate) fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
+pub fn key_with_scheme(scheme: &[u8], key: &[u8]) -> Vec<u8> {
     [&scheme.to_ascii_lowercase(), &b"://"[..], key].concat()
 }
 
@@ -429,7 +431,7 @@ impl<'s> StoredHost<'s> {
     /// # Errors
     ///
     /// If it is not: no URL leads to the policy, and no capture of a URL replaces it in a merge.
-    pub(super) fn check_origin(&self, https: bool) -> Result<(), Damage> {
+    pub fn check_origin(&self, https: bool) -> Result<(), Damage> {
         let has_scheme = self.key.contains(&b'/');
         let prefix: &[u8] = match (has_scheme, https) {
             (true, _) => b"",
@@ -482,7 +484,7 @@ pub struct StoredCapture<'s> {
     pub(crate) set: &'s PolicySet,
     /// The stored facts.
     pub facts: CaptureFacts,
-    pub(crate) others: u32,
+    pub others: u32,
 }
 
 impl PolicySet {

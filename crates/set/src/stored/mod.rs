@@ -1,6 +1,6 @@
 //! A compiled set, opened: read or mapped, and used in place.
 //!
-//! Owns reading what [`compile`](super::compile) writes. [`PolicySet::open`] reads only the header,
+//! Owns reading what `portcullis-build` writes. [`PolicySet::open`] reads only the header,
 //! so it costs the same for ten hosts and ten million. To query URLs, make a
 //! [`Classifier`](crate::batch::Classifier); to inspect the content, start from
 //! [`PolicySet::hosts`].
@@ -16,19 +16,15 @@
 
 mod applied;
 mod applied_usage;
+mod capture;
 mod delay;
 mod document;
 mod hosts;
-mod merging;
 mod policy;
 mod rule_set;
-mod standings;
-#[cfg(test)]
-mod tests;
 mod timelines;
 mod tokens;
 mod usage;
-mod verify;
 
 use std::ops::Range;
 use std::path::Path;
@@ -49,21 +45,18 @@ use super::strings::Strings;
 
 pub use applied::AppliedGroups;
 pub use applied_usage::AppliedUsage;
+pub use capture::CaptureFacts;
 pub(crate) use document::RecordList;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
-pub(crate) use hosts::{Candidate, HostTable, Place, Search, key_with_scheme, place};
-pub use hosts::{HostPosition, StoredCapture, StoredHost};
-pub use merging::{MergeError, MergeSettings};
+pub(crate) use hosts::{Candidate, HostTable, Search};
+pub use hosts::{HostPosition, Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub use policy::{PolicyNumber, StoredPolicy};
 pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use rule_set::ordered;
-pub use rule_set::{RuleSetNumber, StoredRuleSet};
-pub use standings::ReadBackError;
+pub use rule_set::{RuleSetNumber, StoredRuleSet, record_order};
 pub use timelines::{Period, StoredMoment, StoredTimeline};
-pub use tokens::AgentTokens;
-pub(crate) use tokens::CompiledFor;
+pub use tokens::{AgentTokens, CompiledFor};
 pub(crate) use usage::{Column, columns};
-pub use verify::Verified;
 
 /// A compiled set.
 #[derive(Debug)]
@@ -100,7 +93,6 @@ struct Sections {
     documents: Section,
     others: Section,
     outages: Section,
-    history: Section,
     usage_index: Section,
     usage: Section,
     usage_records: Section,
@@ -175,6 +167,7 @@ impl PolicySet {
                 .malformed_header("it has flags that this version does not know")
                 .into());
         }
+        file.required(SectionKind::HISTORY)?;
         let sections = Sections {
             provenance: file.required(SectionKind::PROVENANCE)?,
             slots: file.required(SectionKind::SLOTS)?,
@@ -189,7 +182,6 @@ impl PolicySet {
             documents: file.required(SectionKind::DOCUMENTS)?,
             others: file.required(SectionKind::OTHERS)?,
             outages: file.required(SectionKind::OUTAGES)?,
-            history: file.required(SectionKind::HISTORY)?,
             usage_index: file.required(SectionKind::USAGE_INDEX)?,
             usage: file.required(SectionKind::USAGE)?,
             usage_records: file.required(SectionKind::USAGE_RECORDS)?,
@@ -222,7 +214,7 @@ impl PolicySet {
     }
 
     /// Opens a set that this process has just compiled, for some agents or for all.
-    pub(super) fn of_compiled(
+    pub fn of_compiled(
         name: &str,
         bytes: ZeroedMemory,
         compiled_for: Option<CompiledFor>,
@@ -234,7 +226,7 @@ impl PolicySet {
     }
 
     /// Returns the set with its first policy applied to every URL.
-    pub(super) fn speaking_for_everything(self) -> PolicySet {
+    pub fn speaking_for_everything(self) -> PolicySet {
         PolicySet { is_universal: true, ..self }
     }
 
@@ -257,6 +249,11 @@ impl PolicySet {
     /// Returns whether usage preferences are compiled.
     pub(crate) fn has_usage(&self) -> bool {
         self.has_usage
+    }
+
+    /// Returns the file of the set.
+    pub fn file(&self) -> &SetFile {
+        &self.file
     }
 
     /// Returns the name of the set in messages.
@@ -291,6 +288,30 @@ impl PolicySet {
             let name = kind.name().map_or_else(|| kind.to_string(), str::to_owned);
             (name, section.bytes())
         })
+    }
+
+    /// Returns whether both sets have the same bytes. Merging a set twice is of no use, and lists its
+    /// inputs twice.
+    ///
+    /// # Errors
+    ///
+    /// If a set is damaged.
+    pub fn is_same(&self, other: &PolicySet) -> Result<bool, Damage> {
+        if self.hash() != other.hash() || self.bytes() != other.bytes() {
+            return Ok(false);
+        }
+        let (own, others) = (self.file.sections(), other.file.sections());
+        if own.len() != others.len() || self.file.fields() != other.file.fields() {
+            return Ok(false);
+        }
+        for (one, two) in own.iter().zip(others) {
+            let first = self.file.bytes(*one, 0, one.bytes())?;
+            let second = other.file.bytes(*two, 0, two.bytes())?;
+            if one.kind() != two.kind() || first != second {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Returns the counts in the header.

@@ -116,8 +116,9 @@ impl<'s> StoredPolicy<'s> {
         }
     }
 
+    /// Returns the damage that a policy is not what a writer stores.
     #[cold]
-    pub(crate) fn malformed(&self, what: &'static str) -> Damage {
+    pub fn malformed(&self, what: &'static str) -> Damage {
         self.set.malformed(self.set.sections.policies, self.position, what)
     }
 
@@ -130,7 +131,7 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns the position of the policy's records.
-    pub(crate) fn document(&self) -> u32 {
+    pub fn document(&self) -> u32 {
         self.words[policy::DOCUMENT].get()
     }
 

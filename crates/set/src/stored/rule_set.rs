@@ -4,12 +4,12 @@
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
+use portcullis_dialect::id::RuleID;
 use portcullis_engine::block::Start;
 use portcullis_engine::{Line, RuleSet};
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::{Group, RobotsTxt};
 
-use super::super::compile::record_order;
 use super::super::file::Damage;
 use super::super::layout::{NONE, rule_set};
 use super::policy::SelectedRules;
@@ -115,6 +115,18 @@ pub(crate) fn ordered(
     Ok((rules, order))
 }
 
+/// Returns the record of each pattern's rule, counted from the first rule of the first group.
+pub fn record_order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> {
+    let record = |rule: &RuleID| {
+        // A rule belongs to the last group that starts at or before it. A group without rules
+        // starts at the same rule as the next group, and precedes it.
+        let after = positions.partition_point(|&(start, _)| start <= rule.0);
+        let (start, record) = positions[after - 1];
+        record + (rule.0 - start) - positions[0].1
+    };
+    rules.rules.iter().map(record).collect()
+}
+
 /// Returns the groups whose first rules have these numbers and records, each at most once and in
 /// file order.
 fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
@@ -132,7 +144,7 @@ impl StoredPolicy<'_> {
     /// Returns whether both files have the same user-agent lines and rules in the same order: equal
     /// kinds and values, byte for byte. Lines, the spelling of field names, comments and other
     /// records do not count. Both scratch buffers are overwritten.
-    pub(crate) fn has_records_of(
+    pub fn has_records_of(
         &self,
         other: &StoredPolicy<'_>,
         [own_text, other_text]: &mut [Vec<u8>; 2],

@@ -14,7 +14,7 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 
 use super::super::file::Damage;
 use super::super::layout::{MomentRow, NONE};
-use super::super::{CaptureFacts, standing};
+use super::CaptureFacts;
 use super::{PolicyNumber, PolicySet, Sections, StoredCapture, StoredHost};
 use crate::file::Section;
 use crate::limits::TIMELINE_SECONDS_END;
@@ -86,7 +86,7 @@ impl PolicySet {
 
     /// Returns the damage of a moment.
     #[cold]
-    pub(super) fn malformed_moment(&self, what: &'static str) -> Damage {
+    pub fn malformed_moment(&self, what: &'static str) -> Damage {
         let moments = self.sections.moments.expect("a set with moments has the section");
         self.malformed(moments, 0, what)
     }
@@ -138,7 +138,7 @@ impl StoredMoment<'_> {
         let facts = &self.capture.facts;
         let is_long =
             |outage: KnownOutage| self.since == outage.since.after(LONG_UNREACHABLE_SECONDS + 1);
-        !facts.outage.is_some_and(is_long) || standing::moment_begins_at(facts) == self.since
+        !facts.outage.is_some_and(is_long) || facts.begins_at() == self.since
     }
 }
 
@@ -157,7 +157,7 @@ impl<'s> StoredTimeline<'s> {
     }
 
     /// Returns the number of moments that are stored: none of a timeline that follows from its capture.
-    pub(super) fn stored_moments(&self) -> u64 {
+    pub fn stored_moments(&self) -> u64 {
         self.rows.len() as u64
     }
 
@@ -312,7 +312,7 @@ impl<'s> StoredTimeline<'s> {
     /// Returns the moment of an origin that has no other.
     fn only(&self) -> Result<StoredMoment<'s>, Damage> {
         let capture = self.set.capture_at(self.capture)?;
-        let since = standing::moment_begins_at(&capture.facts);
+        let since = capture.facts.begins_at();
         let facts = CaptureFacts { span_seconds: 0, ..capture.facts };
         let policy = PolicyNumber(self.policy);
         Ok(StoredMoment { since, policy, capture: StoredCapture { facts, ..capture } })

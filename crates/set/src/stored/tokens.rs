@@ -14,7 +14,7 @@ use super::PolicySet;
 /// A list of agents may have a hundred thousand names, and a file names many robots, so whether a
 /// robot is among them is one lookup where the dialect compares whole tokens.
 #[derive(Debug)]
-pub(crate) struct CompiledFor(HashSet<Box<[u8]>, foldhash::fast::RandomState>);
+pub struct CompiledFor(HashSet<Box<[u8]>, foldhash::fast::RandomState>);
 
 impl CompiledFor {
     /// Returns the tokens of `agents`.

@@ -1,0 +1,116 @@
+//! Numbers, lists of numbers and rule sets, each list and each rule set stored once.
+
+use zerocopy::little_endian::U32;
+use zerocopy::{Immutable, IntoBytes};
+
+use portcullis_engine::{Line, RuleSetBuf};
+
+use super::super::pool::{Fingerprint, Fingerprints};
+use super::CompileError;
+use portcullis_files::scratch::{Items, Scratch};
+use portcullis_set::layout::{NONE, rule_set};
+
+/// Appends a number.
+pub fn push(words: &mut Vec<U32>, number: u32) {
+    words.push(U32::new(number));
+}
+
+/// Returns the position after the last item of a section.
+///
+/// # Errors
+///
+/// If the section has 2^32 items, which is beyond the size of one set.
+pub fn end<T: IntoBytes + Immutable>(items: &Items<T>) -> Result<u32, CompileError> {
+    let position = u32::try_from(items.len()).ok().filter(|&position| position < NONE);
+    position.ok_or(CompileError::TooLarge)
+}
+
+/// Interned lists. Memory: about 30 bytes for each.
+pub struct Lists<T> {
+    pub items: Items<T>,
+    known: Fingerprints,
+}
+
+impl<T: IntoBytes + Immutable> Lists<T> {
+    pub fn new(scratch: &Scratch) -> Lists<T> {
+        Lists { items: Items::new(scratch), known: Fingerprints::default() }
+    }
+
+    /// Returns the position of `list` among all items, and stores it if it is new.
+    pub fn intern(&mut self, list: &[T]) -> Result<u32, CompileError> {
+        let Lists { items, known } = self;
+        known.number(Fingerprint::of(list.as_bytes()), || {
+            let start = end(items)?;
+            items.push(list)?;
+            Ok(start)
+        })
+    }
+
+    pub fn table_bytes(&self) -> usize {
+        self.known.bytes()
+    }
+}
+
+/// The rule sets of a set. Memory: about 40 bytes for each.
+pub struct RuleSets {
+    /// The first line and the number of lines of each rule set, by number.
+    pub index: Vec<U32>,
+    /// The lines of all rule sets.
+    pub lines: Items<Line>,
+    /// The number of rule sets that are built lazily from a policy's groups.
+    pub of_groups: u64,
+    known: Fingerprints,
+}
+
+impl RuleSets {
+    pub fn new(scratch: &Scratch) -> RuleSets {
+        let (index, known) = (Vec::new(), Fingerprints::default());
+        RuleSets { index, lines: Items::new(scratch), of_groups: 0, known }
+    }
+
+    /// Returns the number of a rule set with this fingerprint, which is stored if it is new.
+    pub fn intern(
+        &mut self,
+        rules: &RuleSetBuf,
+        fingerprint: Fingerprint,
+    ) -> Result<u32, CompileError> {
+        let RuleSets { index, lines, known, .. } = self;
+        known.number(fingerprint, || {
+            let start = end(lines)?;
+            lines.push(rules.as_lines())?;
+            Ok(pushed(index, [start, rules.as_lines().len() as u32]))
+        })
+    }
+
+    /// Returns where in the section the texts of the patterns of `rules` begin, in 16-bit units.
+    /// `number` is theirs.
+    pub fn text_positions(&self, number: u32, rules: &RuleSetBuf) -> impl Iterator<Item = u32> {
+        let start = self.index[number as usize * rule_set::WORDS + rule_set::LINE].get() as usize;
+        let (lines, rules) = (rules.as_lines(), rules.as_rule_set());
+        const UNITS: usize = size_of::<Line>() / size_of::<u16>();
+        let position = move |index| start * UNITS + rules.text_position(lines, index);
+        (0..rules.len()).map(move |index| u32::try_from(position(index)).unwrap_or(NONE))
+    }
+
+    /// Adds a rule set that is built from a policy's groups when an agent first needs it.
+    pub fn push_of_groups(&mut self) -> u32 {
+        self.of_groups += 1;
+        pushed(&mut self.index, [NONE, 0])
+    }
+
+    /// Returns the number of rule sets.
+    pub fn len(&self) -> u64 {
+        (self.index.len() / rule_set::WORDS) as u64
+    }
+
+    pub fn table_bytes(&self) -> usize {
+        self.known.bytes() + size_of_val(&*self.index)
+    }
+}
+
+/// Appends a rule set to the index and returns its number.
+fn pushed(index: &mut Vec<U32>, words: [u32; rule_set::WORDS]) -> u32 {
+    let number = (index.len() / rule_set::WORDS) as u32;
+    words.into_iter().for_each(|word| push(index, word));
+    number
+}

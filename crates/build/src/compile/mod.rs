@@ -1,0 +1,503 @@
+//! Compiles what is known about each origin into the sections of a set.
+//!
+//! Owns writing what `FORMAT.md` calls sections: the distinct policies, the robots that each names,
+//! the rule sets with their prefilters, and the texts that explanations need. The input comes from
+//! [`ingest`](fn@super::ingest); [`stored`](super::stored) reads the result.
+//!
+//! Equal items are stored once at every level: files with the same rules on the same lines share a
+//! policy, equal rule sets share a number, and equal records share a string. Everything is numbered
+//! in the order of hosts, and work is split into pieces whose results are joined in order. So the
+//! same input gives the same file with any number of threads.
+//!
+//! Hosts are read once, in order, and every section but the table of hosts is a stream: it grows in a
+//! [`Spool`] and is copied to the set in the end.
+//!
+//! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
+//! 30 bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each
+//! host, what [`Scratch`] allows for sorting strings and names, and
+//! [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
+
+mod hosts;
+mod intern;
+mod names;
+mod plan;
+mod policies;
+mod slots;
+mod texts;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use rayon::prelude::*;
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
+
+use crate::limits::{
+    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
+    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
+};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect};
+use portcullis_files::large_pages::ZeroedMemory;
+use portcullis_set::limits::TIMELINE_INPUTS_MAX;
+
+use super::standing::next_piece;
+use super::strings::{StringError, StringTable};
+use crate::ingest::Ingested;
+use crate::pool::BlobPool;
+use crate::provenance::Provenance;
+use crate::standing::{Content, HostStanding, Standing, Standings};
+use crate::writer::{SectionSink, SetFileWriter, Written};
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool};
+use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
+use portcullis_set::layout::{MomentRow, NONE, OutageRow, count, record};
+use portcullis_set::stored::CompiledFor;
+
+use self::hosts::HostSections;
+use self::names::{NameTable, OF_POLICY, OF_USAGE};
+use self::policies::PolicySections;
+use self::slots::HostSlots;
+use self::texts::numbered;
+
+/// How to compile a set.
+#[derive(Clone, Debug)]
+pub struct CompileConfig {
+    /// The dialect of the set.
+    pub dialect: &'static Dialect,
+    /// The maximum number of bytes that were read per file; `None` if there was no limit.
+    pub robots_bytes_max: Option<usize>,
+    /// A JSON object that says where the set comes from; stored unchanged.
+    pub provenance: String,
+    /// How much memory is used, and where the rest goes.
+    pub scratch: Scratch,
+}
+
+impl CompileConfig {
+    /// Creates a configuration with the default limits, in memory.
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
+        CompileConfig {
+            dialect,
+            robots_bytes_max,
+            provenance: "{}".to_owned(),
+            scratch: Scratch::in_memory(),
+        }
+    }
+
+    /// Creates the configuration for what was ingested, with its provenance.
+    pub fn of(
+        ingested: &Ingested,
+        dialect: &'static Dialect,
+        robots_bytes_max: Option<usize>,
+    ) -> CompileConfig {
+        CompileConfig {
+            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
+            ..CompileConfig::new(dialect, robots_bytes_max)
+        }
+    }
+}
+
+/// The set that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompiledSet {
+    /// The size of the file, in bytes.
+    pub bytes: u64,
+    /// The hash of the content, which identifies the set.
+    pub hash: u64,
+    /// The number of hosts.
+    pub hosts: u64,
+    /// The number of origins with a known policy.
+    pub origins: u64,
+    /// The number of distinct policies.
+    pub policies: u64,
+    /// The number of distinct rule sets.
+    pub rule_sets: u64,
+}
+
+/// An error that prevents a set from being compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// There are more or longer texts than a set can hold.
+    #[error(transparent)]
+    Strings(#[from] StringError),
+    /// There are more moments, or more inputs of moments, than a set can number.
+    #[error(
+        "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} moments; compile \
+         the input as several sets",
+        u32::MAX
+    )]
+    LongHistory,
+    /// A section has more items than a set can number.
+    #[error(
+        "too much for one set: a section would have more than {} items; compile the input as several \
+         sets",
+        NONE
+    )]
+    TooLarge,
+    /// The files repeat lines that are far longer than the set.
+    #[error(
+        "the lines of the files have {bytes} bytes together, because many files repeat long lines; a \
+         set of this size may have {max}; leave out the hosts with such files"
+    )]
+    RepeatedLines {
+        /// The bytes of the lines.
+        bytes: u64,
+        /// The most bytes that a set of this size may have.
+        max: u64,
+    },
+    /// Hosts collide with every seed of the host table.
+    #[error(
+        "too many hosts have names that collide in the table of hosts, by each of \
+         {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
+    )]
+    CollidingHosts,
+}
+
+/// Compiles what is known about hosts and writes the set to `path`. The file appears complete or not
+/// at all.
+///
+/// It runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If a file cannot be written, or the content exceeds the limits of a set.
+pub fn write(
+    standings: &Standings,
+    config: &CompileConfig,
+    path: &Path,
+) -> Result<CompiledSet, CompileError> {
+    let compiled = Compiled::of(standings, config)?;
+    let mut writer = SetFileWriter::create(path)?;
+    compiled.write(&mut writer)?;
+    let fields = compiled.fields();
+    config.scratch.go_on()?;
+    Ok(summary(&writer.finish(&fields)?, &fields))
+}
+
+/// Like [`write`](fn@write), into memory.
+///
+/// # Errors
+///
+/// If the content exceeds the limits of a set, or a temporary file fails.
+pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
+    Ok(Compiled::of(standings, config)?.in_memory()?.to_vec())
+}
+
+/// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
+/// `agents`, if they are given, and with or without usage preferences.
+pub(super) fn to_memory(
+    standings: &Standings,
+    config: &CompileConfig,
+    scope: Scope<'_>,
+) -> Result<ZeroedMemory, CompileError> {
+    Compiled::within(standings, config, scope)?.in_memory()
+}
+
+fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
+    CompiledSet {
+        bytes: written.file_bytes,
+        hash: written.content_hash,
+        hosts: fields.counts[count::HOSTS],
+        origins: fields.counts[count::ORIGINS],
+        policies: fields.counts[count::POLICIES],
+        rule_sets: fields.counts[count::RULE_SETS],
+    }
+}
+
+/// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
+/// usage preferences are.
+type Scope<'a> = (Option<&'a CompiledFor>, bool);
+
+/// The compiled sections.
+pub(super) struct Compiled<'c> {
+    config: &'c CompileConfig,
+    history: &'c Spool,
+    policies: PolicySections,
+    hosts: HostSections,
+    names: NameTable,
+    strings: StringTable,
+    slots: HostSlots,
+    /// The bytes of the lines of all distinct files.
+    text_bytes: u64,
+}
+
+/// The source of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PolicyOrigin {
+    Extract(super::BlobID),
+    Access(AccessOutcome),
+}
+
+impl PolicyOrigin {
+    /// Returns the bytes of its records.
+    fn bytes(&self, pool: &BlobPool) -> usize {
+        match self {
+            PolicyOrigin::Extract(extract) => pool.bytes_of(*extract),
+            PolicyOrigin::Access(_) => 0,
+        }
+    }
+}
+
+/// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
+pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
+    SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
+}
+
+/// The distinct policies of hosts, in order of first use.
+struct DistinctPolicies {
+    count: u32,
+    /// The policy of each blob, or [`NONE`].
+    of_blob: Vec<u32>,
+    of_access: Vec<(AccessOutcome, u32)>,
+}
+
+impl DistinctPolicies {
+    fn new(pool: &BlobPool) -> DistinctPolicies {
+        DistinctPolicies { count: 0, of_blob: vec![NONE; pool.places()], of_access: Vec::new() }
+    }
+
+    /// Numbers the policy of a standing. Returns its source if it is new.
+    fn add(&mut self, standing: &Standing) -> Option<PolicyOrigin> {
+        if self.index(standing) != NONE {
+            return None;
+        }
+        let index = self.count;
+        self.count += 1;
+        Some(match standing.content {
+            Content::File { extract, .. } => {
+                self.of_blob[extract.index()] = index;
+                PolicyOrigin::Extract(extract)
+            }
+            Content::Access(outcome) => {
+                self.of_access.push((outcome, index));
+                PolicyOrigin::Access(outcome)
+            }
+        })
+    }
+
+    /// Returns the position of the policy, or [`NONE`].
+    fn index(&self, standing: &Standing) -> u32 {
+        match standing.content {
+            Content::File { extract, .. } => self.of_blob[extract.index()],
+            Content::Access(outcome) => {
+                let known = self.of_access.iter().find(|(other, _)| *other == outcome);
+                known.map_or(NONE, |&(_, index)| index)
+            }
+        }
+    }
+}
+
+/// Plans policies on all threads and adds them in order.
+fn plan_all(
+    mut origins: &[PolicyOrigin],
+    pool: &BlobPool,
+    (dialect, scope): (&'static Dialect, Scope<'_>),
+    policies: &mut PolicySections,
+) -> Result<(), CompileError> {
+    while !origins.is_empty() {
+        let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
+        let extract = |origin: &PolicyOrigin| match *origin {
+            PolicyOrigin::Extract(extract) => pool.get(extract),
+            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
+        };
+        let extracts = piece.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        let sources = piece.par_iter().zip(&extracts);
+        let plans = sources.map(|(origin, extract)| match *origin {
+            PolicyOrigin::Extract(_) => plan::of_extract(extract, dialect, scope),
+            PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
+        });
+        for plan in plans.collect::<Vec<_>>() {
+            policies.add(plan.expect("extracts are of this program"))?;
+        }
+        origins = rest;
+    }
+    Ok(())
+}
+
+/// Returns how many of `origins`, at least one, to plan before the plans are joined. This bounds
+/// the memory for plans.
+fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let mut bytes = 0;
+    let within = origins.iter().take_while(|origin| {
+        bytes += plan_bytes(origin.bytes(pool));
+        bytes <= bytes_max
+    });
+    within.take(PLANNED_POLICIES_MAX).count().max(1)
+}
+
+/// Returns a bound on the bytes of a file's plan: its records and its patterns. In the worst case,
+/// half of the file is one rule and the other half names robots, in 30 bytes each, to which that
+/// rule applies.
+fn plan_bytes(file_bytes: usize) -> usize {
+    let patterns = file_bytes.saturating_mul(file_bytes / 128).min(POLICY_PATTERN_BYTES_MAX);
+    6 * file_bytes + 2 * patterns
+}
+
+/// Checks that the inputs of moments have numbers that fit: one that does not would end up in the
+/// time beside it.
+fn check_moments(hosts: &[HostStanding]) -> Result<(), CompileError> {
+    let mut moments = hosts.iter().flat_map(HostStanding::timelines).flatten();
+    match moments.any(|moment| moment.standing.facts.input as usize >= TIMELINE_INPUTS_MAX) {
+        true => Err(CompileError::LongHistory),
+        false => Ok(()),
+    }
+}
+
+impl<'c> Compiled<'c> {
+    /// Compiles everything that a file of a set has.
+    pub(super) fn of(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+    ) -> Result<Compiled<'c>, CompileError> {
+        let compiled = Compiled::within(standings, config, (None, true))?;
+        let (bytes, max) = (compiled.text_bytes, text_bytes_max(compiled.bytes()));
+        match bytes <= max {
+            true => Ok(compiled),
+            false => Err(CompileError::RepeatedLines { bytes, max }),
+        }
+    }
+
+    fn within(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+        scope: Scope<'_>,
+    ) -> Result<Compiled<'c>, CompileError> {
+        let Standings { hosts, pool, history } = standings;
+        let scratch = &config.scratch;
+        let mut distinct = DistinctPolicies::new(pool);
+        let mut text_bytes = 0;
+        let mut policies = PolicySections::new(scratch);
+        let mut sections = HostSections::new(scratch, pool.places(), hosts.has_history());
+        let mut reader = hosts.iter();
+        loop {
+            let moments = |host: &HostStanding| 1 + host.timelines().map(Vec::len).sum::<usize>();
+            let piece = next_piece(&mut reader, moments)?;
+            if piece.is_empty() {
+                break;
+            }
+            check_moments(&piece)?;
+            let origins: Vec<PolicyOrigin> = piece
+                .iter()
+                .flat_map(HostStanding::all)
+                .filter_map(|it| distinct.add(it))
+                .collect();
+            text_bytes += origins.iter().map(|origin| origin.bytes(pool) as u64).sum::<u64>();
+            plan_all(&origins, pool, (config.dialect, scope), &mut policies)?;
+            for host in &piece {
+                sections.add_others(host, pool, &mut policies.texts)?;
+                sections.add(host, &distinct)?;
+            }
+            let tables = pool.table_bytes() + size_of_val(&*distinct.of_blob);
+            let tables = tables + policies.table_bytes() + sections.table_bytes();
+            scratch.check_tables(tables)?;
+        }
+        if sections.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
+            return Err(CompileError::LongHistory);
+        }
+        let names = policies.take_names()?;
+        let strings = policies.texts.take_strings().finish()?;
+        let of_moments = sections.timelines.as_ref().map(|it| it.captures.rows.spool());
+        let captures: Vec<&Spool> =
+            std::iter::once(sections.captures.rows.spool()).chain(of_moments).collect();
+        let slots = HostSlots::new(sections.hosts.spool(), hosts.len(), &captures)?;
+        let slots = slots.ok_or(CompileError::CollidingHosts)?;
+        let text_bytes = text_bytes + sections.other_bytes;
+        let hosts = sections;
+        Ok(Compiled { config, history, policies, hosts, names, strings, slots, text_bytes })
+    }
+
+    /// Returns the fields of the header.
+    pub(super) fn fields(&self) -> HeaderFields {
+        let config = self.config;
+        let mut counts = [0; COUNTS];
+        self.hosts.count(&mut counts);
+        self.policies.count(&mut counts);
+        counts[count::TOKENS] = self.names.len();
+        counts[count::STRINGS] = self.strings.len();
+        counts[count::HOST_SEED] = self.slots.seed;
+        HeaderFields {
+            dialect_name: config.dialect.name.to_owned(),
+            dialect_revision: config.dialect.revision.into(),
+            robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
+            flags: 0,
+            counts,
+        }
+    }
+
+    fn in_memory(&self) -> Result<ZeroedMemory, CompileError> {
+        let mut writer = SetFileWriter::in_memory(self.bytes() as usize)?;
+        self.write(&mut writer)?;
+        Ok(writer.finish(&self.fields())?.finished)
+    }
+
+    /// Returns the size of the large sections, in bytes.
+    fn bytes(&self) -> u64 {
+        let Compiled { policies, hosts, strings, slots, history, .. } = self;
+        let spools = [
+            hosts.hosts.spool(),
+            hosts.captures.rows.spool(),
+            hosts.others.spool(),
+            policies.words.spool(),
+            policies.rule_sets.lines.spool(),
+            policies.orders.items.spool(),
+            policies.texts.documents.spool(),
+            policies.usage.spool(),
+            history,
+        ];
+        let in_memory = strings.bytes() + size_of_val(&*slots.lines) as u64;
+        spools.map(Spool::len).iter().sum::<u64>() + in_memory
+    }
+
+    /// Writes all sections.
+    pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
+        let Compiled { policies, hosts, names, strings, slots, history, .. } = self;
+        let PolicySections { rule_sets, texts, .. } = policies;
+        let timelines = hosts.timelines.as_ref();
+        let captures = timelines.map(|timelines| &timelines.captures);
+        let first = hosts.captures.rows.len() as u32;
+        writer.section(SectionKind::PROVENANCE, self.config.provenance.as_bytes())?;
+        writer.section(SectionKind::SLOTS, slots.lines.as_bytes())?;
+        writer.spool(SectionKind::HOSTS, hosts.hosts.spool())?;
+        writer.spool(SectionKind::POLICY_INDEX, policies.index.spool())?;
+        writer.begin(SectionKind::POLICIES)?;
+        names.numbered(policies.words.spool(), OF_POLICY, |policy| writer.write(policy))?;
+        writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
+        writer.spool(SectionKind::RULE_SETS, rule_sets.lines.spool())?;
+        writer.spool(SectionKind::ORDERS, policies.orders.items.spool())?;
+        names.write(writer)?;
+        writer.begin(SectionKind::DOCUMENTS)?;
+        let documents = texts.documents.spool();
+        numbered(documents, strings, record::DOCUMENT_KIND_BITS, |list| writer.write(list))?;
+        writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
+        if let Some(captures) = captures {
+            writer.copy(captures.rows.spool())?;
+        }
+        writer.begin(SectionKind::OTHERS)?;
+        let others = hosts.others.spool();
+        numbered(others, strings, record::OTHER_KIND_BITS, |list| writer.write(list))?;
+        writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
+        if let Some(captures) = captures {
+            let shift = |row: &mut OutageRow| row.capture += first;
+            captures.outages.each_changed(shift, |rows| writer.write(rows))?;
+        }
+        writer.spool(SectionKind::HISTORY, history)?;
+        writer.spool(SectionKind::USAGE_INDEX, policies.usage_index.spool())?;
+        writer.begin(SectionKind::USAGE)?;
+        names.numbered(policies.usage.spool(), OF_USAGE, |usage| writer.write(usage))?;
+        writer.begin(SectionKind::USAGE_RECORDS)?;
+        let usage = texts.usage.spool();
+        numbered(usage, strings, record::USAGE_KIND_BITS, |list| writer.write(list))?;
+        if let Some(timelines) = timelines {
+            writer.spool(SectionKind::TIMELINES, timelines.starts.spool())?;
+            writer.write(U32::new(timelines.moments.len() as u32).as_bytes())?;
+            writer.begin(SectionKind::MOMENTS)?;
+            let shift = |row: &mut MomentRow| row.capture += first;
+            timelines.moments.each_changed(shift, |rows| writer.write(rows))?;
+        }
+        strings.write(writer)
+    }
+}

@@ -1,0 +1,331 @@
+//! Plans one policy independently of all others, so that threads can plan in parallel.
+
+use hashbrown::HashMap;
+
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
+use portcullis_dialect::id::RuleID;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_engine::RuleSetBuf;
+use portcullis_robots::policy::{
+    Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
+};
+use portcullis_robots::syntax::{Group, RobotsTxt, Statement};
+use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
+
+use super::super::pool::Fingerprint;
+use super::Scope;
+use crate::limits::POLICY_PATTERN_BYTES_MAX;
+use portcullis_set::layout::usage;
+use portcullis_set::stored::{CompiledFor, record_order};
+
+/// A policy whose parts are not numbered yet.
+pub struct PolicyPlan<'p> {
+    pub state: PolicyState,
+    /// The verdict on every path, if there is no file.
+    pub verdict: Verdict,
+    /// The user-agent lines and rules.
+    pub records: Vec<ListedRecord<'p>>,
+    pub robots: Vec<PlannedRobot>,
+    /// The entry of the default groups, and the record that names the first of them.
+    pub default: Option<(u32, u32)>,
+    pub entries: Vec<PlannedEntry>,
+    /// `None` if the file has no usage record.
+    pub usage: Option<UsagePlan<'p>>,
+}
+
+/// The usage preferences of a file with usage records.
+pub struct UsagePlan<'p> {
+    pub records: Vec<ListedRecord<'p>>,
+    /// The packed preferences of each record.
+    pub preferences: Vec<u8>,
+    /// The robots that the file names. The naming line is the number of a user-agent line.
+    pub robots: Vec<PlannedRobot>,
+    /// The entry of robots that the file does not name.
+    pub default_entry: u32,
+    pub entries: Vec<PlannedUsage>,
+}
+
+/// The entry of all robots for which the same usage records hold.
+pub struct PlannedUsage {
+    /// The statements by label, then by field, whose order refers to usage records. `None` if they
+    /// are ordered lazily, as for [`PlannedEntry`].
+    pub statements: Option<Vec<PlannedRules>>,
+    /// The usage records that are licences.
+    pub licenses: Vec<u32>,
+}
+
+/// A robot that the file names.
+pub struct PlannedRobot {
+    pub name: Vec<u8>,
+    pub entry: u32,
+    /// The first record that names it.
+    pub naming_line: u32,
+}
+
+/// The entry of all agents to which the same groups apply.
+pub struct PlannedEntry {
+    /// The number and the record of each group's first rule.
+    pub positions: Vec<(u32, u32)>,
+    /// `None` if the rules are ordered lazily: see [`POLICY_PATTERNS_MAX`] and
+    /// [`POLICY_PATTERN_BYTES_MAX`].
+    pub ordered: Option<PlannedRules>,
+}
+
+/// Rules in order of precedence.
+pub struct PlannedRules {
+    pub compiled: RuleSetBuf,
+    /// What stands for `compiled`; found here because every thread plans.
+    pub fingerprint: Fingerprint,
+    /// The rule of each pattern.
+    pub rules: Vec<RuleID>,
+    /// The record of each pattern's rule, counted from the first rule of the first group.
+    pub order: Vec<u32>,
+}
+
+/// A plan under construction.
+struct Planner<'f, 'p> {
+    file: &'f RobotsTxt<'p>,
+    dialect: &'f Dialect,
+    entries: Vec<PlannedEntry>,
+    usage: Vec<PlannedUsage>,
+    /// The entries, by their groups.
+    known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
+    /// The number of ordered rules, and the bytes of their values.
+    ordered: (usize, usize),
+}
+
+/// Plans the policy of an origin without a file.
+pub fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
+    PolicyPlan {
+        state: outcome.state,
+        verdict: outcome.verdict,
+        records: Vec::new(),
+        robots: Vec::new(),
+        default: None,
+        entries: Vec::new(),
+        usage: None,
+    }
+}
+
+/// Plans the policy of a file. `None` if the extract is not one.
+pub fn of_extract<'p>(
+    extract: &'p [u8],
+    dialect: &Dialect,
+    (agents, usage): Scope<'_>,
+) -> Option<PolicyPlan<'p>> {
+    let file = &read_extract(extract)?;
+    let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::of_extract(extract)
+        .flatten()
+        .partition(|record| matches!(record.role, Role::Access(_)));
+    let has_rules = !file.rules().is_empty();
+    let mut plan = PolicyPlan {
+        state: if has_rules { PolicyState::Rules } else { PolicyState::NoRules },
+        verdict: Verdict::Allow,
+        records,
+        robots: Vec::new(),
+        default: None,
+        entries: Vec::new(),
+        usage: None,
+    };
+    let mut planner = Planner {
+        file,
+        dialect,
+        entries: Vec::new(),
+        usage: Vec::new(),
+        known: HashMap::default(),
+        ordered: (0, 0),
+    };
+    if has_rules {
+        planner.access(&mut plan, audience(file, agents, dialect));
+    }
+    if usage && !file.usage_records().is_empty() {
+        plan.usage = Some(planner.usage(usage_records, agents));
+    }
+    Some(plan)
+}
+
+/// Returns the robots of a file that `agents` match.
+fn audience(file: &RobotsTxt<'_>, agents: Option<&CompiledFor>, dialect: &Dialect) -> Audience {
+    let is_wanted = |name: &[u8]| agents.is_none_or(|agents| agents.is_named_by(name, dialect));
+    Audience::among(file, dialect, is_wanted)
+}
+
+/// Returns the record number of a user-agent line. All earlier lines and the rules of earlier
+/// groups precede it.
+fn user_agent_record(file: &RobotsTxt<'_>, group: usize, line: usize) -> u32 {
+    line as u32 + file.groups()[group].rules.start
+}
+
+/// Returns the record number of a rule. All earlier rules, and the user-agent lines of all groups
+/// up to its own, precede it.
+fn rule_record(group: &Group, rule: u32) -> u32 {
+    rule + group.user_agents.end
+}
+
+impl<'p> Planner<'_, 'p> {
+    /// Plans the entries of an audience.
+    fn access(&mut self, plan: &mut PolicyPlan<'_>, audience: Audience) {
+        for NamedRobot { name, groups, line } in audience.robots {
+            let naming_line = user_agent_record(self.file, groups[0], line);
+            plan.robots.push(PlannedRobot { name, entry: self.entry(groups), naming_line });
+        }
+        if let Some(&first) = audience.default_groups.first() {
+            let naming_line = user_agent_record(self.file, first, audience.default_line);
+            plan.default = Some((self.entry(audience.default_groups), naming_line));
+        }
+        plan.entries = std::mem::take(&mut self.entries);
+    }
+
+    /// Plans the usage preferences of the file.
+    fn usage(
+        &mut self,
+        records: Vec<ListedRecord<'p>>,
+        agents: Option<&CompiledFor>,
+    ) -> UsagePlan<'p> {
+        let groups = UsageGroups::new(self.file);
+        let mut known = HashMap::default();
+        let audience = audience(groups.file(), agents, self.dialect);
+        let mut plan = UsagePlan {
+            preferences: Vec::with_capacity(records.len()),
+            records,
+            robots: Vec::with_capacity(audience.robots.len()),
+            default_entry: 0,
+            entries: Vec::new(),
+        };
+        for record in self.file.usage_records() {
+            let stated = Statement::of(record).map(|statement| statement.preferences);
+            plan.preferences.push(stated.map_or(0, |preferences| usage::pack(&preferences)));
+        }
+        for NamedRobot { name, groups: own, line } in audience.robots {
+            let entry = self.usage_entry(groups.in_force(&own), &mut known);
+            plan.robots.push(PlannedRobot { name, entry, naming_line: line as u32 });
+        }
+        plan.default_entry =
+            self.usage_entry(groups.in_force(&audience.default_groups), &mut known);
+        plan.entries = std::mem::take(&mut self.usage);
+        plan
+    }
+
+    /// Returns the entry of the robots for which these usage records hold.
+    fn usage_entry(
+        &mut self,
+        in_force: Vec<u32>,
+        known: &mut HashMap<Vec<u32>, u32, foldhash::fast::RandomState>,
+    ) -> u32 {
+        if let Some(&known) = known.get(&in_force) {
+            return known;
+        }
+        let records = self.file.usage_records();
+        let bytes: usize = in_force.iter().map(|&it| records[it as usize].value.len()).sum();
+        let is_ordered =
+            self.is_ordered(in_force.len() * usage::LABELS, bytes.saturating_mul(usage::LABELS));
+        let paths = &self.dialect.paths;
+        let (statements, licenses) = match is_ordered {
+            true => {
+                let UsageRules { labels, licenses } = UsageRules::new(self.file, &in_force, paths);
+                (Some(labels.into_iter().flatten().map(usage_rules).collect()), licenses)
+            }
+            false => {
+                let is_license = |&it: &u32| records[it as usize].field == Field::License;
+                (None, in_force.iter().copied().filter(is_license).collect())
+            }
+        };
+        let entry = self.usage.len() as u32;
+        self.usage.push(PlannedUsage { statements, licenses });
+        known.insert(in_force, entry);
+        entry
+    }
+
+    /// Returns whether this many more rules, with values of this many bytes, are ordered eagerly.
+    fn is_ordered(&mut self, rules: usize, bytes: usize) -> bool {
+        let ordered = (self.ordered.0 + rules, self.ordered.1 + bytes);
+        let within = ordered.0 <= POLICY_PATTERNS_MAX && ordered.1 <= POLICY_PATTERN_BYTES_MAX;
+        self.ordered = if within { ordered } else { self.ordered };
+        within
+    }
+
+    /// Returns the entry of the agents to which `groups` apply.
+    fn entry(&mut self, groups: Vec<usize>) -> u32 {
+        if let Some(&known) = self.known.get(&groups) {
+            return known;
+        }
+        let file = self.file;
+        let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
+        let bytes: usize = rules().map(|rule| rule.value.len()).sum();
+        let is_ordered = self.is_ordered(rules().count(), bytes);
+        let positions = group_positions(file, &groups);
+        let ordered = is_ordered.then(|| {
+            let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
+            let order = record_order(&rules, &positions);
+            let compiled = rules.compile();
+            let fingerprint = Fingerprint::of(compiled.as_bytes());
+            PlannedRules { compiled, fingerprint, rules: rules.rules, order }
+        });
+        let entry = self.entries.len() as u32;
+        self.entries.push(PlannedEntry { positions, ordered });
+        self.known.insert(groups, entry);
+        entry
+    }
+}
+
+/// Returns the statements of a field about a label as rules. Their verdicts have no meaning, so that labels
+/// share a rule set if they state different things about the same paths.
+fn usage_rules(label: LabelRules) -> PlannedRules {
+    let LabelRules { patterns, records, .. } = label;
+    let compiled = RuleSetBuf::new(&patterns, |_| true);
+    let fingerprint = Fingerprint::of(compiled.as_bytes());
+    PlannedRules { compiled, fingerprint, rules: Vec::new(), order: records }
+}
+
+/// Returns the number and the record of each group's first rule.
+pub fn group_positions(file: &RobotsTxt<'_>, groups: &[usize]) -> Vec<(u32, u32)> {
+    let position = |&group: &usize| {
+        let group = &file.groups()[group];
+        (group.rules.start, rule_record(group, group.rules.start))
+    };
+    groups.iter().map(position).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan_bytes;
+    use super::*;
+    use portcullis_dialect::dialect::RFC_9309;
+    use portcullis_set::lists::lists;
+
+    /// Returns a file whose first half is one rule. The other half names robots, each with that
+    /// rule and one of its own.
+    fn long_rule_of_many(file_bytes: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        let robots = file_bytes / 2 / "user-agent:r99999\n".len() / 2;
+        (0..robots).for_each(|robot| text.extend(format!("user-agent:r{robot}\n").bytes()));
+        text.extend(b"allow:/");
+        text.resize(text.len() + file_bytes / 2, b'a');
+        text.push(b'\n');
+        for robot in 0..robots {
+            text.extend(format!("user-agent:r{robot}\nallow:{}\n", robot % 10).bytes());
+        }
+        text
+    }
+
+    #[test]
+    fn a_plan_takes_no_more_than_is_counted_for_it() {
+        for file_bytes in [1, 20, 100, 500].map(|kibibytes| kibibytes * 1024) {
+            let text = long_rule_of_many(file_bytes);
+            let file = RobotsTxt::parse(&text, &RFC_9309, None);
+            let [extract, _] = lists(&file, &text);
+            let plan = of_extract(&extract, &RFC_9309, (None, true)).unwrap();
+            let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
+            let patterns: usize =
+                ordered.clone().map(|entry| entry.compiled.as_bytes().len()).sum();
+            let bytes = size_of_val(&*plan.records) + patterns;
+            assert!(bytes <= plan_bytes(extract.len()), "{bytes} bytes for {}", extract.len());
+            // Filters and tables take some bytes per pattern.
+            let patterns_max = POLICY_PATTERN_BYTES_MAX + 32 * POLICY_PATTERNS_MAX;
+            assert!(patterns <= patterns_max, "{patterns}");
+            let is_whole = ordered.count() == plan.entries.len();
+            assert_eq!(is_whole, file_bytes < 100 * 1024, "{file_bytes}");
+        }
+    }
+}

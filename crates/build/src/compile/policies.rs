@@ -1,0 +1,207 @@
+//! Policies: the robots that each names, and the rule set of each entry.
+
+use portcullis_set::lists::ListedRecord;
+use zerocopy::little_endian::U32;
+
+use portcullis_dialect::decision::PolicyState;
+
+use super::super::strings::StringTableBuilder;
+use super::CompileError;
+use super::intern::{Lists, RuleSets, end, push};
+use super::names::NameTable;
+use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
+use super::texts::{PatternWords, Texts};
+use portcullis_files::scratch::{Items, Scratch};
+use portcullis_set::layout::{NONE, count, policy, usage};
+
+/// The sections that policies consist of.
+pub struct PolicySections {
+    /// The policies, concatenated.
+    pub words: Items<U32>,
+    /// The position of each policy.
+    pub index: Items<U32>,
+    /// The usage of policies, concatenated.
+    pub usage: Items<U32>,
+    /// The position of the usage of each policy, or none.
+    pub usage_index: Items<U32>,
+    pub rule_sets: RuleSets,
+    pub orders: Lists<u8>,
+    /// The names of robots, whose numbers in policies and usages are provisional.
+    names: StringTableBuilder,
+    scratch: Scratch,
+    pub texts: Texts,
+}
+
+impl PolicySections {
+    pub fn new(scratch: &Scratch) -> PolicySections {
+        PolicySections {
+            words: Items::new(scratch),
+            index: Items::new(scratch),
+            usage: Items::new(scratch),
+            usage_index: Items::new(scratch),
+            rule_sets: RuleSets::new(scratch),
+            orders: Lists::new(scratch),
+            names: StringTableBuilder::new(scratch),
+            scratch: scratch.clone(),
+            texts: Texts::new(scratch),
+        }
+    }
+
+    /// Adds a policy behind those before it.
+    pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
+        self.index.push(&[U32::new(end(&self.words)?)])?;
+        let mut words = Vec::new();
+        let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
+        let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
+        let head = [
+            plan.state as u32 | (plan.verdict as u32) << 8,
+            0,
+            NONE,
+            plan.robots.len() as u32,
+            plan.entries.len() as u32,
+            default_entry,
+            default_speaker,
+        ];
+        head.into_iter().for_each(|word| push(&mut words, word));
+        self.push_robots(&mut words, plan.robots)?;
+        let known = self.push_entries(&mut words, plan.entries, &plan.records)?;
+        if is_file {
+            let document = self.texts.add(&plan.records, &known)?;
+            words[policy::DOCUMENT] = U32::new(document);
+        }
+        words[policy::WORDS] = U32::new(words.len() as u32);
+        self.words.push(&words)?;
+        let usage = match plan.usage {
+            Some(usage) => self.add_usage(usage)?,
+            None => NONE,
+        };
+        Ok(self.usage_index.push(&[U32::new(usage)])?)
+    }
+
+    /// Adds the usage of a policy, and returns its position.
+    fn add_usage(&mut self, plan: UsagePlan<'_>) -> Result<u32, CompileError> {
+        let start = end(&self.usage)?;
+        let mut words = Vec::new();
+        let list = self.texts.add_usage(&plan.records)?;
+        let head = [
+            0,
+            list,
+            plan.records.len() as u32,
+            plan.robots.len() as u32,
+            plan.entries.len() as u32,
+            plan.default_entry,
+        ];
+        head.into_iter().for_each(|word| push(&mut words, word));
+        for bytes in plan.preferences.chunks(usage::RECORDS_PER_WORD) {
+            let mut word = [0; usage::RECORDS_PER_WORD];
+            word[..bytes.len()].copy_from_slice(bytes);
+            push(&mut words, u32::from_le_bytes(word));
+        }
+        self.push_robots(&mut words, plan.robots)?;
+        let mut licenses_at = words.len() + plan.entries.len() * usage::ENTRY_WORDS;
+        let mut licenses = Vec::new();
+        for entry in plan.entries {
+            for number in 0..usage::LABELS * usage::SOURCES {
+                let rules = entry.statements.as_ref().map(|statements| &statements[number]);
+                let (number, order) = match rules {
+                    Some(PlannedRules { compiled, fingerprint, order, .. }) => {
+                        let order = self.orders.intern(&order_bytes(order))?;
+                        (self.rule_sets.intern(compiled, *fingerprint)?, order)
+                    }
+                    None => (self.rule_sets.push_of_groups(), NONE),
+                };
+                push(&mut words, number);
+                push(&mut words, order);
+            }
+            push(&mut words, licenses_at as u32);
+            licenses_at += 1 + entry.licenses.len();
+            push(&mut licenses, entry.licenses.len() as u32);
+            entry.licenses.into_iter().for_each(|record| push(&mut licenses, record));
+        }
+        words.extend(licenses);
+        words[usage::WORDS] = U32::new(words.len() as u32);
+        self.usage.push(&words)?;
+        Ok(start)
+    }
+
+    /// Appends the provisional numbers of names, then the entry and the naming line of each.
+    fn push_robots(
+        &mut self,
+        words: &mut Vec<U32>,
+        robots: Vec<PlannedRobot>,
+    ) -> Result<(), CompileError> {
+        for robot in &robots {
+            push(words, self.names.intern(&robot.name)?.0);
+        }
+        for robot in robots {
+            push(words, robot.entry);
+            push(words, robot.naming_line);
+        }
+        Ok(())
+    }
+
+    /// Takes the names out, after all policies, and sorts them.
+    pub fn take_names(&mut self) -> Result<NameTable, CompileError> {
+        let none = StringTableBuilder::new(&Scratch::in_memory());
+        NameTable::of(std::mem::replace(&mut self.names, none), &self.scratch)
+    }
+
+    /// Adds entries, and returns the text words of the records that equal a pattern text.
+    fn push_entries(
+        &mut self,
+        words: &mut Vec<U32>,
+        entries: Vec<PlannedEntry>,
+        records: &[ListedRecord<'_>],
+    ) -> Result<Vec<Option<u32>>, CompileError> {
+        let mut pattern_words = PatternWords::new(records);
+        let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
+        let mut groups = Vec::new();
+        for entry in entries {
+            let (number, order) = match entry.ordered {
+                Some(planned) => {
+                    let order = self.orders.intern(&order_bytes(&planned.order))?;
+                    let number = self.rule_sets.intern(&planned.compiled, planned.fingerprint)?;
+                    let texts = self.rule_sets.text_positions(number, &planned.compiled);
+                    pattern_words.add(&planned.rules, planned.compiled.as_rule_set(), texts);
+                    (number, order)
+                }
+                None => (self.rule_sets.push_of_groups(), NONE),
+            };
+            for word in [number, order, groups_at as u32] {
+                push(words, word);
+            }
+            groups_at += 1 + entry.positions.len() * policy::GROUP_WORDS;
+            push(&mut groups, entry.positions.len() as u32);
+            for (rule, record) in entry.positions {
+                push(&mut groups, rule);
+                push(&mut groups, record);
+            }
+        }
+        words.extend(groups);
+        Ok(pattern_words.words)
+    }
+
+    /// Returns the size of the tables, in bytes.
+    pub fn table_bytes(&self) -> usize {
+        let strings = self.texts.table_bytes() + self.names.table_bytes();
+        self.rule_sets.table_bytes() + self.orders.table_bytes() + strings
+    }
+
+    pub fn count(&self, counts: &mut [u64]) {
+        counts[count::POLICIES] = self.index.len();
+        counts[count::RULE_SETS] = self.rule_sets.len();
+        counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
+    }
+}
+
+/// Returns the stored form of an order: the width of a number in bytes (1, 2 or 4), then the
+/// numbers in that width.
+pub fn order_bytes(order: &[u32]) -> Vec<u8> {
+    let width = match order.iter().max() {
+        Some(0x1_0000..) => 4,
+        Some(0x100..) => 2,
+        _ => 1,
+    };
+    let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
+    std::iter::once(width as u8).chain(numbers).collect()
+}

@@ -1,0 +1,453 @@
+//! Ingests archives of answers: one standing per origin.
+//!
+//! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
+//! files; the newest capture of each origin counts. [`merge`] joins separate ingests. Use
+//! [`compile`](super::compile) to make a set of the result, [`capture`] to read the formats, and
+//! [`access`](portcullis_robots::access) for the meaning of an answer.
+//!
+//! The captures that count:
+//!
+//! - The newest capture of an origin, by date. A capture without a date is older than any with one;
+//!   among equals the later input counts, and the later position in it. So the result is the same
+//!   with any number of threads.
+//! - The robots.txt of a host without a scheme applies to http and https, each on its default port
+//!   unless the host has a port.
+//! - A redirect is followed to the newest capture of its target, as often as the dialect allows.
+//!   The result applies to the origin of the first request. Captures of URLs other than an origin's
+//!   `/robots.txt` serve only as targets of redirects.
+//! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and the
+//!   date of the confirmation counts.
+//! - A host whose newest capture is a failure is in an outage since the first failure after its
+//!   last answer. [`serving`](portcullis_robots::access::serving) and [`OutageConfig`] define the
+//!   effect. A failure in the second of an answer counts as the later one.
+//! - Captures after [`as_of`](OutageConfig::as_of) are counted and left out.
+//!
+//! † A redirect to a resource that was not captured, a redirect to no URL, and a "not modified"
+//! without a file count as the dialect's
+//! [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a failure in
+//! each dialect.
+//!
+//! A broken record, and an input that cannot be read to its end, are reported and skipped. An older
+//! capture may count instead; otherwise the origin is unknown. An input or file that cannot be read
+//! is an error unless [`strictness`](IngestConfig::strictness) is lenient. If it is strict, a
+//! broken record and a capture that is left out are errors too.
+//!
+//! Cost: each capture is parsed once, on any thread. Memory: what [`Scratch`] allows for sorting, 40
+//! bytes for each distinct file, and one input's piece on each thread; the rest is on disk.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+//! use portcullis_build::{IngestConfig, Input, ingest};
+//!
+//! let config = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
+//! let inputs = [Input::new("../../corpora/sample/robots")];
+//! let ingested = ingest(&inputs, &config, &())?;
+//! assert_eq!(ingested.counts.hosts, ingested.standings.hosts.len());
+//! # Ok::<(), portcullis_set::IngestError>(())
+//! ```
+
+mod captured;
+mod history;
+mod newest;
+mod place;
+mod read;
+mod settle;
+#[cfg(test)]
+mod tests;
+mod tracks;
+
+use std::path::PathBuf;
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_io::{BrokenKind, BrokenRecord, CaptureConfig, CaptureFormat, folder};
+use portcullis_robots::access::{DateSpan, LongOutage, UnixSeconds};
+use portcullis_robots::syntax::NoteKind;
+use serde::{Deserialize, Serialize};
+
+use super::provenance;
+use super::standing::Standings;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Scratch;
+use portcullis_set::stored::CaptureFacts;
+
+pub use history::{Merger, Part, merge};
+pub(super) use history::{Problem as HistoryProblem, check as check_history};
+pub(super) use read::file_of;
+pub use settle::StandingCounts;
+
+/// How strictly bad input is treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// Unreadable input is skipped, with a note.
+    Lenient,
+    /// Unreadable input is an error; malformed input is skipped, with a note.
+    #[default]
+    Usual,
+    /// Every note is an error: skipped files, captures that are left out, and files that are cut,
+    /// HTML, JSON or binary.
+    Strict,
+}
+
+/// An input: a file or folder of captures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// A file, or a folder of files named by host.
+    pub path: PathBuf,
+    /// The format; `None` to detect it.
+    pub format: Option<CaptureFormat>,
+}
+
+impl Input {
+    /// Creates the input at `path`, whose format is detected.
+    pub fn new(path: impl Into<PathBuf>) -> Input {
+        Input { path: path.into(), format: None }
+    }
+
+    fn report(&self) -> InputReport {
+        let format = self.format.or_else(|| match self.path.is_dir() {
+            true => Some(CaptureFormat::Folder),
+            false => CaptureFormat::of_name(&self.path),
+        });
+        InputReport { name: self.path.display().to_string(), format, ..InputReport::default() }
+    }
+}
+
+/// A report on one input. Its JSON form is part of [`Provenance`](super::Provenance).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputReport {
+    /// The name of the input.
+    pub name: String,
+    /// The format, if it was given or follows from the name.
+    #[serde(with = "provenance::format")]
+    pub format: Option<CaptureFormat>,
+    /// The number of stored bytes that were read.
+    pub bytes: u64,
+    /// The number of captures.
+    pub captures: u64,
+    /// The number of captures that were left out because they are later than
+    /// [`as_of`](OutageConfig::as_of).
+    #[serde(skip_serializing_if = "provenance::is_none")]
+    pub later: u64,
+    /// The number of records that could not be read and were skipped.
+    pub broken: u64,
+    /// The number of broken records that the system could not read, such as files of a folder.
+    #[serde(skip)]
+    pub unreadable: u64,
+    /// The number of captures without a status, for which 200 was assumed.
+    #[serde(skip_serializing_if = "provenance::is_none")]
+    pub status_assumed: u64,
+    /// The number of captures without a date, which count as older than all others; 0 unless the
+    /// history is kept.
+    #[serde(skip_serializing_if = "provenance::is_none")]
+    pub undated: u64,
+    /// The dates of the oldest and the newest capture that was not left out, if any has one.
+    #[serde(rename = "capture_dates")]
+    pub captured: Option<DateSpan>,
+    /// Why the input could not be read to its end; `None` if it was.
+    pub failure: Option<String>,
+    /// The first broken records, at most
+    /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
+    #[serde(rename = "broken_records", with = "provenance::broken")]
+    pub broken_named: Vec<BrokenRecord>,
+}
+
+impl InputReport {
+    /// Returns whether all bytes could be read, valid or not.
+    pub fn is_readable(&self) -> bool {
+        self.failure.is_none() && self.unreadable == 0
+    }
+
+    /// Returns whether every record was read and counts, and no status or date was assumed.
+    pub fn is_whole(&self) -> bool {
+        let assumed = self.status_assumed + self.undated;
+        self.failure.is_none() && self.broken + self.later + assumed == 0
+    }
+}
+
+/// Settings for ingesting.
+#[derive(Clone, Debug)]
+pub struct IngestConfig {
+    /// The dialect that policies follow.
+    pub dialect: &'static Dialect,
+    /// The number of bytes of a file that are read; `None` for all.
+    pub robots_bytes_max: Option<usize>,
+    /// How inputs are opened.
+    pub capture: CaptureConfig,
+    /// Which notes and faults are errors. All inputs are read before an error is returned, so that one
+    /// run names everything that has to be fixed.
+    pub strictness: Strictness,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+    /// Whether the history of each origin is kept, and not its newest captures alone.
+    pub history: bool,
+    /// How much memory is used, and where the rest goes.
+    pub scratch: Scratch,
+}
+
+/// The time as of which origins are settled, and how outages are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageConfig {
+    /// The time as of which origins are settled. Later captures are left out, and an outage whose
+    /// end was not captured lasts until then. If `None`, all captures count, and such an outage
+    /// ends with its last captured failure, so that a host that was not requested again does not
+    /// count as failing until today.
+    pub as_of: Option<UnixSeconds>,
+    /// The effect of an outage of more than 30 days, where the dialect leaves the choice.
+    pub long_outage: LongOutage,
+}
+
+impl OutageConfig {
+    /// Returns the time, clamped as in the provenance of a set, which has no year after 9999.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
+    }
+}
+
+impl IngestConfig {
+    /// Returns the defaults: formats are detected, unreadable inputs are errors, broken records are
+    /// skipped, everything is in memory.
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> IngestConfig {
+        IngestConfig {
+            dialect,
+            robots_bytes_max,
+            capture: CaptureConfig::default(),
+            strictness: Strictness::default(),
+            outages: OutageConfig::default(),
+            history: false,
+            scratch: Scratch::in_memory(),
+        }
+    }
+}
+
+/// The standings of the origins of all inputs.
+#[derive(Debug)]
+pub struct Ingested {
+    /// The standings.
+    pub standings: Standings,
+    /// A report on each input.
+    pub inputs: Vec<InputReport>,
+    /// How outages were judged.
+    pub outages: OutageConfig,
+    /// Counts.
+    pub counts: StandingCounts,
+    /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
+    /// history was kept. A capture of both http and https counts for each.
+    pub superseded: u64,
+}
+
+/// An error of ingesting.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    /// Something could not be read, or strictness makes a note an error.
+    #[error("{}", describe(inputs, describe_strict))]
+    Broken {
+        /// A report on each input.
+        inputs: Vec<InputReport>,
+    },
+    /// A file has a note of [`NoteKind::OF_FILES`], and strictness makes that an error.
+    #[error(
+        "{host}: {} ({origins} {}; drop --strict to read them as the dialect says)",
+        note.describe(),
+        match origins {
+            1 => "origin with such a note",
+            _ => "origins with such notes",
+        }
+    )]
+    Noted {
+        /// The first host with such a file.
+        host: String,
+        /// Its note.
+        note: NoteKind,
+        /// The number of origins with such a file.
+        origins: u64,
+        /// A report on each input.
+        inputs: Vec<InputReport>,
+    },
+    /// No input has a capture.
+    #[error("{}", describe(inputs, describe_nothing))]
+    NothingCaptured {
+        /// A report on each input.
+        inputs: Vec<InputReport>,
+    },
+    /// A temporary file cannot be written or read.
+    #[error(transparent)]
+    Scratch(#[from] WriteError),
+}
+
+impl IngestError {
+    /// Returns a report on each input; none if a temporary file failed.
+    pub fn inputs(&self) -> &[InputReport] {
+        match self {
+            IngestError::Broken { inputs }
+            | IngestError::Noted { inputs, .. }
+            | IngestError::NothingCaptured { inputs } => inputs,
+            IngestError::Scratch(_) => &[],
+        }
+    }
+}
+
+/// Describes the first problem of the inputs, and how many more there are. Calls `otherwise` if all
+/// were read.
+fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> String {
+    let failures = || inputs.iter().filter_map(|input| input.failure.clone());
+    let broken = inputs.iter().flat_map(|input| {
+        // If there is an unreadable file, it is the cause of the error.
+        let first = input.broken_named.iter().find(|broken| broken.kind == BrokenKind::Unreadable);
+        let first = first.or(input.broken_named.first())?;
+        Some(format!("{}: {}: {}", input.name, first.place, first.problem))
+    });
+    let problem = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    let all: u64 = inputs.iter().map(problem).sum();
+    match (failures().chain(broken).next(), all) {
+        (None, _) => otherwise(inputs),
+        (Some(first), 1) => first,
+        (Some(first), 2) => format!("{first} (and 1 more problem)"),
+        (Some(first), all) => format!("{first} (and {} more problems)", all - 1),
+    }
+}
+
+/// Describes the captures that only strictness rejects: those without a status, or else those that
+/// were left out.
+fn describe_strict(inputs: &[InputReport]) -> String {
+    let assumed = describe_count(inputs, |input| input.status_assumed).map(|captures| {
+        format!(
+            "{captures} without a status; name the field with --field status=NAME, or drop --strict \
+             to assume 200"
+        )
+    });
+    let later = || {
+        let captures = describe_count(inputs, |input| input.later)?;
+        Some(format!(
+            "{captures} after --as-of; choose a later time, or drop --strict to leave them out"
+        ))
+    };
+    let undated = || {
+        let captures = describe_count(inputs, |input| input.undated)?;
+        Some(format!("{captures} without a date; drop --strict to count them as the oldest"))
+    };
+    assumed.or_else(later).or_else(undated).unwrap_or_default()
+}
+
+/// Returns the first input with such captures, and how many all inputs have; `None` for none.
+fn describe_count(inputs: &[InputReport], count: fn(&InputReport) -> u64) -> Option<String> {
+    let first = inputs.iter().find(|input| count(input) > 0)?;
+    let count: u64 = inputs.iter().map(count).sum();
+    let captures = if count == 1 { "capture" } else { "captures" };
+    Some(format!("{}: {count} {captures}", first.name))
+}
+
+/// Describes why there is no capture of a robots.txt.
+fn describe_nothing(inputs: &[InputReport]) -> String {
+    /// Names of inputs that are shown.
+    const SHOWN_MAX: usize = 10;
+    let names = inputs.iter().take(SHOWN_MAX).map(|input| input.name.as_str());
+    let mut names = names.collect::<Vec<_>>().join(", ");
+    if inputs.len() > SHOWN_MAX {
+        names.push_str(&format!(" and {} more", inputs.len() - SHOWN_MAX));
+    }
+    let later: u64 = inputs.iter().map(|input| input.later).sum();
+    let captures = inputs.iter().map(|input| input.captures).sum::<u64>() - later;
+    if later > 0 && captures == 0 {
+        return format!("{names}: every capture is after --as-of; choose a later time");
+    }
+    if captures > 0 {
+        return format!(
+            "{names}: no capture is of a robots.txt ({captures} of other URLs); if a field holds the \
+             host, name it with --field host=NAME"
+        );
+    }
+    if inputs.iter().all(|input| input.format == Some(CaptureFormat::Folder)) {
+        return format!("{names}: no file is named by a host ({})", folder::NAMES);
+    }
+    format!("{names}: no captures of robots.txt")
+}
+
+/// Receives the progress of reading. `()` ignores it.
+pub trait IngestObserver: Sync {
+    /// Called after a piece of an input is read: on any thread, some thousand times a second at
+    /// most.
+    fn progressed(&self, progress: &Progress);
+}
+
+impl IngestObserver for () {
+    fn progressed(&self, _: &Progress) {}
+}
+
+/// The contents of a piece of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The bytes, as stored.
+    pub bytes: u64,
+    /// The number of captures.
+    pub captures: u64,
+    /// The number of records that could not be read.
+    pub broken: u64,
+}
+
+/// Reads `inputs`, which may have different formats, and settles the standing of each origin.
+///
+/// Runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If no input has a capture, something cannot be read, or [`strictness`](IngestConfig::strictness)
+/// makes a note an error.
+pub fn ingest(
+    inputs: &[Input],
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
+    let reports = inputs.iter().map(Input::report).collect();
+    let open = |input: usize| {
+        let Input { path, format } = &inputs[input];
+        portcullis_io::open(path, *format, &config.capture)
+    };
+    ingest_from(reports, &open, config, observer)
+}
+
+/// Returns the error about files with a note of [`NoteKind::OF_FILES`]: the first host with one, and
+/// the number of origins. `None` if there is none.
+fn noted(ingested: &Ingested) -> Result<Option<(String, NoteKind, u64)>, WriteError> {
+    let note = |facts: &CaptureFacts| {
+        NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind))
+    };
+    let (mut first, mut origins) = (None, 0);
+    for host in ingested.standings.hosts.iter() {
+        let host = host?;
+        for kind in settle::standings(&host).filter_map(|standing| note(&standing.facts)) {
+            origins += 1;
+            first.get_or_insert_with(|| (String::from_utf8_lossy(&host.key).into_owned(), kind));
+        }
+    }
+    Ok(first.map(|(host, kind)| (host, kind, origins)))
+}
+
+/// Like [`ingest`], for the inputs that `open` opens.
+fn ingest_from(
+    reports: Vec<InputReport>,
+    open: &read::Open<'_>,
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
+    let (newest, inputs) = read::read_all(reports, open, config, observer)?;
+    let is_fine = match config.strictness {
+        Strictness::Lenient => true,
+        Strictness::Usual => inputs.iter().all(InputReport::is_readable),
+        Strictness::Strict => inputs.iter().all(InputReport::is_whole),
+    };
+    if !is_fine {
+        return Err(IngestError::Broken { inputs });
+    }
+    let ingested = settle::settle(newest, inputs, config.outages)?;
+    if ingested.standings.hosts.is_empty() {
+        return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
+    }
+    if config.strictness == Strictness::Strict
+        && let Some((host, note, origins)) = noted(&ingested)?
+    {
+        return Err(IngestError::Noted { host, note, origins, inputs: ingested.inputs });
+    }
+    Ok(ingested)
+}

@@ -1,0 +1,390 @@
+//! Reads all inputs on as many threads as the pool has.
+//!
+//! A task cuts the next piece off its input, spawns a task for the rest of the input, and then reads
+//! the piece. So one thread at a time cuts an input, while many threads read its pieces. A thread
+//! takes up an unopened input only if it has nothing else to do, so no more inputs are open than
+//! there are threads, and each thread holds one piece.
+//!
+//! A capture is parsed on the thread that reads it; the lock is held only to compare it with
+//! earlier captures. An input that fails is reported in its [`InputReport`].
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use rayon::Scope;
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::{Access, Answer};
+use portcullis_io::{
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
+    Subject,
+};
+use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
+use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+use portcullis_set::lists::lists;
+
+use super::super::pool::Fingerprint;
+use super::captured::Newest;
+use super::newest::{Failures, Held, Known, Position};
+use super::place::{Place, Places};
+use super::{IngestConfig, IngestObserver, InputReport, Progress};
+use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
+use portcullis_files::error::WriteError;
+use portcullis_set::stored::CaptureFacts;
+
+/// Opens the input with a number.
+pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;
+
+/// Reads each input to its end, or as far as it can be read. There is one report per input.
+///
+/// # Errors
+///
+/// If a temporary file cannot be written.
+pub(super) fn read_all(
+    reports: Vec<InputReport>,
+    open: &Open<'_>,
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<(Newest, Vec<InputReport>), WriteError> {
+    let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
+    let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
+    let newest = Newest::new(&config.dialect.access, config.history, &config.scratch);
+    let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
+    let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
+    let reading = Reading { open, config, observer, ingested, parsed };
+    rayon::scope(|scope| {
+        // A thread runs its latest task first, so this thread begins with the first input.
+        for input in (0..inputs).rev() {
+            let reading = &reading;
+            scope.spawn(move |scope| match (reading.open)(input as usize) {
+                Ok(reader) => reading.read(input, 0, reader, scope),
+                Err(error) => reading.fail(input, &error),
+            });
+        }
+    });
+    let ingested = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match ingested.failure {
+        Some(failure) => Err(failure),
+        None => {
+            let reports = ingested.reports.into_iter().map(OpenReport::close);
+            Ok((ingested.newest, reports.collect()))
+        }
+    }
+}
+
+/// The state that all threads share.
+struct Reading<'r> {
+    open: &'r Open<'r>,
+    config: &'r IngestConfig,
+    observer: &'r dyn IngestObserver,
+    ingested: Mutex<Ingesting>,
+    parsed: Mutex<ParsedBodies>,
+}
+
+/// What was read so far.
+struct Ingesting {
+    newest: Newest,
+    reports: Vec<OpenReport>,
+    /// The first error of a temporary file. Nothing is read after it.
+    failure: Option<WriteError>,
+}
+
+impl Ingesting {
+    fn take(&mut self, digest: &Digest<'_>) -> Result<(), WriteError> {
+        let newest = &mut self.newest;
+        for ((first, second), known) in &digest.captures {
+            for place in [Some(first), second.as_ref()].into_iter().flatten() {
+                let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.fingerprint);
+                let &Known { facts, position, ref held } = known;
+                let known = Known { facts, position, held: held.map(keep)? };
+                newest.take(&place.key, place.slot, known, Failures::of(&known, newest.rules))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reading<'_> {
+    /// Reads the next piece of an input, and spawns a task for the rest.
+    fn read<'s>(
+        &'s self,
+        input: u32,
+        piece: u32,
+        mut reader: Box<dyn BatchReader>,
+        scope: &Scope<'s>,
+    ) {
+        if self.ingested().failure.is_some() {
+            return;
+        }
+        match reader.next_batch() {
+            Ok(Some(batch)) => {
+                let next = piece.checked_add(1).expect("fewer than 2^32 pieces");
+                scope.spawn(move |scope| self.read(input, next, reader, scope));
+                self.digest(input, piece, &*batch);
+            }
+            Ok(None) => {}
+            Err(error) => self.fail(input, &error),
+        }
+    }
+
+    fn digest(&self, input: u32, piece: u32, batch: &dyn Batch) {
+        let mut digest = Digest::new(self, input, piece);
+        batch.read(&ReadConfig { robots_bytes_max: self.config.robots_bytes_max }, &mut digest);
+        let progress = Progress {
+            bytes: batch.stored_bytes(),
+            captures: digest.captures.len() as u64 + digest.later,
+            broken: digest.broken_count,
+        };
+        let mut ingested = self.ingested();
+        ingested.reports[input as usize].add(progress.bytes, &mut digest);
+        if ingested.failure.is_none() {
+            let go_on = self.config.scratch.go_on();
+            ingested.failure = go_on.and_then(|()| ingested.take(&digest)).err();
+        }
+        drop(ingested);
+        self.observer.progressed(&progress);
+    }
+
+    fn fail(&self, input: u32, error: &CaptureError) {
+        self.ingested().reports[input as usize].report.failure = Some(error.to_string());
+    }
+
+    fn ingested(&self) -> MutexGuard<'_, Ingesting> {
+        // After a panic of another task the result is never used.
+        self.ingested.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A report in progress. The pieces of the input come in any order.
+struct OpenReport {
+    report: InputReport,
+    /// The first broken records so far, in the order of the input.
+    broken: Vec<(Position, BrokenRecord)>,
+}
+
+impl OpenReport {
+    fn add(&mut self, bytes: u64, digest: &mut Digest<'_>) {
+        let report = &mut self.report;
+        report.bytes += bytes;
+        report.captures += digest.captures.len() as u64 + digest.later;
+        report.later += digest.later;
+        report.broken += digest.broken_count;
+        report.unreadable += digest.unreadable_count;
+        let is_assumed =
+            |known: &Known<Blob>| known.facts.capture_notes.contains(CaptureNote::StatusAssumed);
+        report.status_assumed +=
+            digest.captures.iter().filter(|(_, known)| is_assumed(known)).count() as u64;
+        if digest.config.history {
+            let dates = digest.captures.iter().map(|(_, known)| known.facts.captured_at);
+            report.undated += dates.filter(Option::is_none).count() as u64;
+        }
+        for date in digest.captures.iter().filter_map(|(_, known)| known.facts.captured_at) {
+            report.captured = DateSpan::over(report.captured, Some(date.into()));
+        }
+        self.broken.append(&mut digest.broken);
+        self.broken.sort_unstable_by_key(|&(position, _)| position);
+        self.broken.truncate(BROKEN_RECORDS_NAMED);
+    }
+
+    fn close(self) -> InputReport {
+        let broken_named = self.broken.into_iter().map(|(_, broken)| broken).collect();
+        InputReport { broken_named, ..self.report }
+    }
+}
+
+/// Bytes, and what the pool finds them by.
+#[derive(Clone)]
+struct Blob {
+    bytes: Arc<[u8]>,
+    fingerprint: Fingerprint,
+}
+
+impl Blob {
+    fn new(bytes: impl Into<Arc<[u8]>>) -> Blob {
+        let bytes = bytes.into();
+        Blob { fingerprint: Fingerprint::of(&bytes), bytes }
+    }
+}
+
+/// The parsed content of a body. Half of the files of a crawl equal another, and parsing is most of
+/// the work.
+#[derive(Clone)]
+struct ParsedBody {
+    extract: Blob,
+    others: Blob,
+    has_rules: bool,
+    notes: NoteSet,
+    bytes: u32,
+}
+
+/// Parsed bodies, up to [`PARSED_BODIES_BYTES_MAX`]; then the cache is emptied.
+#[derive(Default)]
+struct ParsedBodies {
+    of_bodies: HashMap<Box<[u8]>, ParsedBody, RandomState>,
+    bytes: usize,
+}
+
+impl ParsedBodies {
+    fn insert(&mut self, body: &[u8], parsed: &ParsedBody) {
+        let bytes = body.len() + parsed.extract.bytes.len() + parsed.others.bytes.len();
+        if bytes > PARSED_BODIES_BYTES_MAX {
+            return;
+        }
+        if self.bytes + bytes > PARSED_BODIES_BYTES_MAX {
+            *self = ParsedBodies::default();
+        }
+        // Another thread may have been faster.
+        if self.of_bodies.insert(body.into(), parsed.clone()).is_none() {
+            self.bytes += bytes;
+        }
+    }
+}
+
+/// The captures of a piece of an input, reduced to what can count.
+struct Digest<'c> {
+    config: &'c IngestConfig,
+    parsed: &'c Mutex<ParsedBodies>,
+    input: u32,
+    next: Position,
+    captures: Vec<(Places, Known<Blob>)>,
+    /// The number of captures after the time as of which origins are settled.
+    later: u64,
+    /// The first broken records.
+    broken: Vec<(Position, BrokenRecord)>,
+    broken_count: u64,
+    /// The number of broken records that the system could not read.
+    unreadable_count: u64,
+}
+
+impl Digest<'_> {
+    fn new<'c>(reading: &'c Reading<'_>, input: u32, piece: u32) -> Digest<'c> {
+        Digest {
+            config: reading.config,
+            parsed: &reading.parsed,
+            input,
+            next: Position { piece, index: 0 },
+            captures: Vec::new(),
+            later: 0,
+            broken: Vec::new(),
+            broken_count: 0,
+            unreadable_count: 0,
+        }
+    }
+
+    fn next(&mut self) -> Position {
+        let position = self.next;
+        self.next.index += 1;
+        position
+    }
+
+    fn push_broken(&mut self, position: Position, broken: BrokenRecord) {
+        self.broken_count += 1;
+        self.unreadable_count += u64::from(broken.kind == BrokenKind::Unreadable);
+        if self.broken.len() < BROKEN_RECORDS_NAMED {
+            self.broken.push((position, broken));
+        }
+    }
+
+    fn parsed(&self, body: &[u8]) -> ParsedBody {
+        let bodies = || self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parsed) = bodies().of_bodies.get(body) {
+            return parsed.clone();
+        }
+        let mut facts = CaptureFacts::default();
+        let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
+        let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
+        let [extract, others] = lists(&file, body).map(Blob::new);
+        let parsed = ParsedBody {
+            extract,
+            others,
+            has_rules: !file.rules().is_empty(),
+            notes: facts.file_notes,
+            bytes: facts.file_bytes,
+        };
+        bodies().insert(body, &parsed);
+        parsed
+    }
+
+    fn known(&self, capture: &Capture<'_>, position: Position) -> Known<Blob> {
+        let rules = &self.config.dialect.access;
+        let mut facts = CaptureFacts {
+            captured_at: capture.captured_at,
+            status: match capture.answer {
+                Answer::Status(status) => status,
+                Answer::RedirectToNowhere | Answer::BrokenBody | Answer::NoAnswer => 0,
+            },
+            redirects_followed: u8::try_from(capture.redirects_followed).unwrap_or(u8::MAX),
+            capture_notes: capture.notes,
+            input: self.input,
+            ..CaptureFacts::default()
+        };
+        if capture.answer == Answer::RedirectToNowhere {
+            facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
+        }
+        let access = rules.resolve(capture.answer, capture.redirects_followed);
+        // A "not modified" repeats the caching fields of the file (RFC 9110, section 15.4.5). Those
+        // of any other answer are about a redirect or an error page, not about robots.txt.
+        let caching = match access {
+            Access::File | Access::NotModified => capture.caching,
+            Access::Follow | Access::Outcome(_) => CachingHeaders::default(),
+        };
+        let until = |at| expiry(&caching, at, &rules.freshness).at;
+        facts.expires_at = capture.captured_at.map(until);
+        let held = match (access, &capture.location) {
+            (Access::File, _) => {
+                let parsed = self.parsed(&capture.body);
+                (facts.file_notes, facts.file_bytes) = (parsed.notes, parsed.bytes);
+                let ParsedBody { extract, others, has_rules, .. } = parsed;
+                Held::File { extract, others, has_rules }
+            }
+            (Access::Follow, Some(location)) => Held::Location(Blob::new(&**location)),
+            (Access::Follow | Access::NotModified | Access::Outcome(_), _) => Held::Nothing,
+        };
+        Known { facts, position, held }
+    }
+}
+
+impl CaptureSink for Digest<'_> {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let position = self.next();
+        let as_of = self.config.outages.time();
+        if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
+            self.later += 1;
+            return;
+        }
+        match Place::of(capture.subject) {
+            Ok(places) => self.captures.push((places, self.known(&capture, position))),
+            Err(problem) => {
+                let (kind, name) = match capture.subject {
+                    Subject::Url(url) => ("URL", url),
+                    Subject::Host(host) => ("host", host),
+                };
+                let name = String::from_utf8_lossy(name);
+                let place = format!("the capture of the {kind} {name:?}");
+                self.push_broken(position, BrokenRecord::senseless(place, problem.to_string()));
+            }
+        }
+    }
+
+    fn broken(&mut self, broken: BrokenRecord) {
+        let position = self.next();
+        self.push_broken(position, broken);
+    }
+}
+
+/// Parses a file, of which `bytes_max` bytes count (all if `None`), and adds its notes and its size
+/// to `facts`.
+pub(crate) fn file_of<'b>(
+    body: &'b [u8],
+    dialect: &Dialect,
+    bytes_max: Option<usize>,
+    facts: &mut CaptureFacts,
+) -> RobotsTxt<'b> {
+    let file = RobotsTxt::parse(body, dialect, bytes_max);
+    let kinds = file.notes().iter().map(|note| note.kind);
+    facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
+    let kept = body.len().min(bytes_max.unwrap_or(usize::MAX));
+    facts.file_bytes = u32::try_from(kept).unwrap_or(u32::MAX);
+    file
+}

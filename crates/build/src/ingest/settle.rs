@@ -1,0 +1,623 @@
+//! Settles each origin from the captures that may count: follows redirects through the captures, finds
+//! the file that a "not modified" confirms, and applies the dialect's rule for long outages.
+//!
+//! The result applies to the origin of the first request (RFC 9309, section 2.3.1.2).
+//! Redirects within a capture and between captures both count, and the dialect limits their number,
+//! so a loop ends.
+//!
+//! † A redirect to a resource that was not captured, or to no URL, is the dialect's `other_status`:
+//! an unknown answer never allows.
+//!
+//! † An outage is that of the resource at the end of the redirects. Its last good copy is the
+//! newest file of all resources on the way, even if an answer without a file came after it. Of two
+//! equally new files, that of the later resource counts. A resource that was not captured, a
+//! redirect to nowhere and a "not modified" without a file are no outages.
+//!
+//! † A policy behind redirects has the age of the oldest answer on the way, and expires with the
+//! first of them: each is used again as long as the policy is. An answer without a date leaves the
+//! policy without one.
+//!
+//! With history, each origin is settled once more at each time at which its standing may change: at
+//! each capture on the way, and when an outage becomes long.
+//!
+//! Cost: all captures are read once in the order of their keys, and a block of them per redirect, on
+//! all threads. Memory: [`CAPTURES_AT_ONCE`] captures and as many moments, of some hundred bytes each,
+//! or those of the one host that has more. Temporary files can fail.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
+use portcullis_robots::access::{
+    CaptureNote, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, location, serving,
+};
+use portcullis_robots::syntax::NoteKind;
+use portcullis_set::lists::decide_alike;
+
+use super::super::pool::{BlobID, BlobPool};
+use super::super::standing::{
+    Content, HostStanding, Hosts, Moment, Standing, Standings, Timeline, next_piece,
+};
+use super::captured::{Captured, Newest};
+use super::history::HistoryWriter;
+use super::newest::{Held, Known, Target, Targets};
+use super::place::{self, Place, Slot};
+use super::tracks::{Track, View};
+use super::{Ingested, InputReport, OutageConfig};
+use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX};
+use portcullis_files::error::WriteError;
+use portcullis_set::limits::TIMELINE_SECONDS_END;
+use portcullis_set::stored::CaptureFacts;
+
+/// Settles the standing of each captured origin, and its history if all captures were kept.
+pub(super) fn settle(
+    newest: Newest,
+    inputs: Vec<InputReport>,
+    outages: OutageConfig,
+) -> Result<Ingested, WriteError> {
+    let (rules, keeps_all, scratch) = (newest.rules, newest.keeps_all, newest.scratch.clone());
+    let (captured, pool, superseded) = newest.finish()?;
+    let resolver = Resolver {
+        captured: &captured,
+        keeps_all,
+        pool: &pool,
+        rules,
+        as_of: outages.time(),
+        long_outage: outages.long_outage,
+        recent: Mutex::default(),
+    };
+    let mut hosts = Hosts::new(&scratch);
+    let mut history = HistoryWriter::new(&pool, rules, &scratch);
+    let mut counts = StandingCounts::default();
+    let mut reader = captured.reader();
+    let mut at_once = CAPTURES_AT_ONCE;
+    loop {
+        let captures = |(_, targets): &(Box<[u8]>, Targets)| {
+            targets.iter().flatten().map(|target| target.captures().count()).sum()
+        };
+        let mut piece = next_piece(&mut reader, captures)?;
+        if piece.is_empty() {
+            break;
+        }
+        // Hosts may have many moments of captures that they share: a piece then takes several rounds.
+        while !piece.is_empty() {
+            let made = Moments::default();
+            let now = piece[..at_once.min(piece.len())].par_iter().enumerate();
+            let settled = now.map(|(index, (key, targets))| {
+                // The first host is always settled.
+                resolver.host(key, targets, (index > 0).then_some(&made))
+            });
+            let settled = settled.collect::<Result<Vec<_>, _>>()?;
+            let done = settled.iter().position(Option::is_none);
+            let done = done.unwrap_or(settled.len());
+            at_once = if done < settled.len() { done } else { at_once.saturating_mul(2) };
+            for ((key, targets), (kept, mut host)) in
+                piece.drain(..done).zip(settled.into_iter().flatten())
+            {
+                history.push_host(&key, &targets, &kept, &host)?;
+                if standings(&host).next().is_some() {
+                    host.key = key;
+                    counts.add_host(&host, &pool)?;
+                    hosts.push(&host)?;
+                }
+            }
+        }
+    }
+    let history = history.finish();
+    let standings = Standings { hosts, pool, history };
+    Ok(Ingested { standings, inputs, outages, counts, superseded })
+}
+
+/// The moments of hosts that are settled at once.
+#[derive(Default)]
+struct Moments(AtomicUsize);
+
+impl Moments {
+    fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_too_many(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > CAPTURES_AT_ONCE
+    }
+}
+
+/// Returns the standings of a host's origins.
+pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> {
+    [&host.http, &host.https].into_iter().flatten()
+}
+
+/// The captures of a resource that may count.
+#[derive(Debug)]
+pub(super) enum Kept {
+    /// Those that count after all captures.
+    Newest(Box<View>),
+    /// All.
+    All(Track),
+}
+
+impl Kept {
+    fn of(target: &Target, rules: &AccessRules, keeps_all: bool) -> Kept {
+        if keeps_all {
+            Kept::All(Track::of(target, rules))
+        } else {
+            Kept::Newest(Box::new(target.view()))
+        }
+    }
+
+    /// Returns the captures that count at the time of `clock`; `None` if there are none.
+    fn view(&self, clock: &mut Clock) -> Option<View> {
+        match self {
+            Kept::Newest(view) => Some(**view),
+            Kept::All(track) => {
+                clock.change_at(clock.at.and_then(|at| track.next_after(at)));
+                track.view(clock.at)
+            }
+        }
+    }
+}
+
+/// The captures under a key, and their host.
+type SettledHost = ([Option<Kept>; 2], HostStanding);
+
+/// An origin that is settled, and the resources that its redirects led to so far.
+struct Origin<'o> {
+    key: &'o [u8],
+    slot: Slot,
+    kept: &'o Kept,
+    found: Vec<(Place, Option<Arc<Kept>>)>,
+    links: Vec<Link>,
+    /// The numbers of links, by that of the link to the resource that has them and their location.
+    known: HashMap<(Option<usize>, BlobID), usize, foldhash::fast::RandomState>,
+}
+
+/// A redirect that was followed: the URL that it leads to, and the index of its resource among those
+/// found; `None` if it is not a URL.
+struct Link(Option<(Vec<u8>, usize)>);
+
+impl<'o> Origin<'o> {
+    fn new(key: &'o [u8], slot: Slot, kept: &'o Kept) -> Origin<'o> {
+        let (found, links, known) = (Vec::new(), Vec::new(), HashMap::default());
+        Origin { key, slot, kept, found, links, known }
+    }
+
+    /// Bounds the memory for what is known of redirects.
+    fn forget_if_many(&mut self) {
+        if self.links.len() >= REDIRECTS_KNOWN_MAX {
+            *self = Origin::new(self.key, self.slot, self.kept);
+        }
+    }
+}
+
+/// The captures of the last resources that redirects led to, if all were kept: many origins redirect to
+/// one of them.
+#[derive(Default)]
+struct RecentlyFound {
+    kept: HashMap<(Box<[u8]>, Slot), Arc<Kept>, foldhash::fast::RandomState>,
+    captures: usize,
+}
+
+impl RecentlyFound {
+    fn insert(&mut self, place: &Place, kept: &Arc<Kept>, captures: usize) {
+        if self.captures + captures > CAPTURES_AT_ONCE {
+            *self = RecentlyFound::default();
+        }
+        if self.kept.insert((place.key.as_slice().into(), place.slot), Arc::clone(kept)).is_none() {
+            self.captures += captures;
+        }
+    }
+}
+
+/// Settles the standing of an origin.
+struct Resolver<'n> {
+    captured: &'n Captured,
+    /// Whether all captures were kept.
+    keeps_all: bool,
+    pool: &'n BlobPool,
+    rules: &'static AccessRules,
+    /// The time for which outages are judged; if `None`, each at its last captured failure.
+    as_of: Option<UnixSeconds>,
+    long_outage: LongOutage,
+    recent: Mutex<RecentlyFound>,
+}
+
+/// The time as of which an origin is settled; `None` after all captures. Collects when the result
+/// may change.
+struct Clock {
+    at: Option<UnixSeconds>,
+    next: Option<UnixSeconds>,
+}
+
+impl Clock {
+    fn change_at(&mut self, time: Option<UnixSeconds>) {
+        let later = time.filter(|&time| Some(time) > self.at);
+        self.next = self.next.into_iter().chain(later).min();
+    }
+}
+
+/// A capture on the way along redirects, and how it was reached.
+struct Step {
+    view: View,
+    /// The number of redirects followed so far, including those within the capture.
+    followed: u32,
+    /// The newest file of all targets so far.
+    copy: Option<Known<BlobID>>,
+    received: Received,
+}
+
+/// When the answers on the way were received, and when the first of them expires.
+#[derive(Clone, Copy)]
+struct Received {
+    oldest: Option<UnixSeconds>,
+    newest: Option<UnixSeconds>,
+    expires_at: Option<UnixSeconds>,
+}
+
+impl Received {
+    fn of(CaptureFacts { captured_at, expires_at, .. }: CaptureFacts) -> Received {
+        Received { oldest: captured_at, newest: captured_at, expires_at }
+    }
+
+    /// Adds an answer. `None` is less than any date, so the oldest date is lost if one is missing.
+    fn and(self, next: Received) -> Received {
+        Received {
+            oldest: self.oldest.min(next.oldest),
+            newest: self.newest.max(next.newest),
+            expires_at: self.expires_at.min(next.expires_at),
+        }
+    }
+
+    /// Returns `facts` with these times.
+    fn apply_to(self, facts: CaptureFacts) -> CaptureFacts {
+        let Received { oldest, newest, expires_at } = self;
+        let span = oldest.zip(newest).map_or(0, |(oldest, newest)| newest.since(oldest));
+        let span_seconds = u32::try_from(span).unwrap_or(u32::MAX);
+        CaptureFacts { captured_at: oldest, span_seconds, expires_at, ..facts }
+    }
+}
+
+impl Resolver<'_> {
+    /// Returns the captures under a key, and the host with its standings but without its key. `None`
+    /// if it has to wait, because too many moments were `made` beside it.
+    fn host(
+        &self,
+        key: &[u8],
+        targets: &Targets,
+        made: Option<&Moments>,
+    ) -> Result<Option<SettledHost>, WriteError> {
+        if made.is_some_and(Moments::is_too_many) {
+            return Ok(None);
+        }
+        let kept = targets.each_ref().map(|target| {
+            let target = target.as_deref()?;
+            Some(Kept::of(target, self.rules, self.keeps_all))
+        });
+        let mut host = HostStanding::default();
+        let mut timelines = [Timeline::new(), Timeline::new()];
+        if place::is_origin(key) {
+            for slot in Slot::BOTH {
+                let Some(kept) = &kept[slot as usize] else { continue };
+                let mut origin = Origin::new(key, slot, kept);
+                let mut clock = Clock { at: None, next: None };
+                let standing = self.standing_at(&mut origin, &mut clock)?;
+                *[&mut host.http, &mut host.https][slot as usize] = standing;
+                if let Kept::All(track) = kept {
+                    match self.timeline(&mut origin, track, made)? {
+                        Some(timeline) => timelines[slot as usize] = timeline,
+                        None => return Ok(None),
+                    }
+                }
+            }
+        }
+        host.timelines = self.keeps_all.then(|| Box::new(timelines));
+        Ok(Some((kept, host)))
+    }
+
+    /// Returns the history of an origin; `None` if too many moments were made beside it.
+    fn timeline(
+        &self,
+        origin: &mut Origin<'_>,
+        track: &Track,
+        made: Option<&Moments>,
+    ) -> Result<Option<Timeline>, WriteError> {
+        let mut moments = Timeline::new();
+        let mut next = track.begin();
+        while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
+            let mut clock = Clock { at: Some(since), next: None };
+            let standing = self.standing_at(origin, &mut clock)?.map(Standing::without_span);
+            if let Some(standing) = standing
+                && moments.last().is_none_or(|last| last.standing != standing)
+            {
+                if let Some(made) = made {
+                    made.add();
+                }
+                moments.push(Moment { since, standing });
+            }
+            if made.is_some_and(Moments::is_too_many) {
+                return Ok(None);
+            }
+            next = clock.next;
+        }
+        moments.shrink_to_fit();
+        Ok(Some(moments))
+    }
+
+    /// Returns the standing of an origin at the time of `clock`; `None` before its first capture.
+    fn standing_at(
+        &self,
+        origin: &mut Origin<'_>,
+        clock: &mut Clock,
+    ) -> Result<Option<Standing>, WriteError> {
+        let rules = self.rules;
+        origin.forget_if_many();
+        let Some(first) = origin.kept.view(clock) else { return Ok(None) };
+        let (followed, copy) = (redirects_within(&first), first.file);
+        let received = Received::of(first.newest.facts);
+        let mut step = Step { view: first, followed, copy, received };
+        let mut link = None;
+        let standing = loop {
+            let newest = step.view.newest;
+            match rules.resolve(newest.answer(), step.followed) {
+                Access::File => break step.file(&newest),
+                Access::NotModified => break step.confirmed(rules),
+                Access::Outcome(outcome) => break self.failed(&step, outcome, clock),
+                Access::Follow => {}
+            }
+            let Some(next) = self.follow(origin, link, &newest)? else {
+                break step.without_end(CaptureNote::RedirectToNowhere, rules);
+            };
+            let Link(Some((_, found))) = &origin.links[next] else {
+                break step.without_end(CaptureNote::RedirectToNowhere, rules);
+            };
+            let found = origin.found[*found].1.as_deref();
+            let Some(view) = found.and_then(|kept| kept.view(clock)) else {
+                break step.without_end(CaptureNote::RedirectTargetMissing, rules);
+            };
+            let followed = step.followed.saturating_add(1).saturating_add(redirects_within(&view));
+            let copy = step.copy.into_iter().chain(view.file);
+            let copy = copy.max_by_key(|file| file.facts.captured_at);
+            let received = step.received.and(Received::of(view.newest.facts));
+            step = Step { view, followed, copy, received };
+            link = Some(next);
+        };
+        let facts = step.received.apply_to(standing.facts);
+        let input = first.newest.facts.input;
+        Ok(Some(Standing { facts: CaptureFacts { input, ..facts }, ..standing }))
+    }
+
+    /// Returns the standing for `outcome` of the last answer, which may be part of a long outage.
+    fn failed(&self, step: &Step, outcome: AccessOutcome, clock: &mut Clock) -> Standing {
+        let mut standing = step.outcome(outcome, self.rules);
+        let View { newest, failing_since: since, .. } = step.view;
+        let as_of = clock.at.or(self.as_of).or(newest.facts.captured_at);
+        let (Some(since), Some(as_of), PolicyState::Unreachable) = (since, as_of, outcome.state)
+        else {
+            return standing;
+        };
+        clock.change_at(Some(since.after(LONG_UNREACHABLE_SECONDS + 1)));
+        let outage = Outage { first_failure: since, outcome };
+        let serving = serving(&outage, as_of, step.copy.is_some(), self.long_outage, self.rules);
+        let facts = &mut standing.facts;
+        let mut known = KnownOutage { since, change: LongOutage::NoChange, copy_captured_at: None };
+        match serving {
+            Serving::Outcome(serves) if serves == outcome => {}
+            Serving::Outcome(serves) => {
+                known.change = LongOutage::Unavailable;
+                facts.capture_notes = facts.capture_notes.with(CaptureNote::OutageUnavailable);
+                standing.content = Content::Access(serves);
+            }
+            Serving::LastGoodCopy => {
+                let copy = &step.copy.expect("a copy that serves was captured");
+                known.change = LongOutage::LastGoodCopy;
+                known.copy_captured_at = copy.facts.captured_at;
+                let notes = facts.capture_notes.union(copy.facts.capture_notes);
+                facts.capture_notes = notes.with(CaptureNote::OutageLastGoodCopy);
+                facts.file_notes = copy.facts.file_notes;
+                facts.file_bytes = copy.facts.file_bytes;
+                standing.content = step.file(copy).content;
+            }
+        }
+        standing.facts.outage = Some(known);
+        standing
+    }
+
+    /// Returns the number of the link of a redirect; `None` if it has no location. `from` is the link
+    /// that led to it.
+    fn follow(
+        &self,
+        origin: &mut Origin<'_>,
+        from: Option<usize>,
+        redirect: &Known<BlobID>,
+    ) -> Result<Option<usize>, WriteError> {
+        let Held::Location(location) = redirect.held else { return Ok(None) };
+        if let Some(&known) = origin.known.get(&(from, location)) {
+            return Ok(Some(known));
+        }
+        let base = match from.and_then(|from| origin.links[from].0.as_ref()) {
+            Some((url, _)) => Cow::Borrowed(url),
+            None => Cow::Owned(place::robots_txt_url(origin.key, origin.slot)),
+        };
+        let url = location::resolve(&base, &self.pool.get(location)?);
+        let to = url.and_then(|url| Some((Place::of_url(&url).ok()?, url)));
+        let to = match to {
+            Some((place, url)) => Some((url, self.find(origin, place)?)),
+            None => None,
+        };
+        let link = origin.links.len();
+        origin.links.push(Link(to));
+        origin.known.insert((from, location), link);
+        Ok(Some(link))
+    }
+
+    /// Returns the index of the captures at a place.
+    fn find(&self, origin: &mut Origin<'_>, place: Place) -> Result<usize, WriteError> {
+        let found = &mut origin.found;
+        if let Some(at) = found.iter().position(|(known, _)| *known == place) {
+            return Ok(at);
+        }
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_place = (place.key.as_slice().into(), place.slot);
+        let known = if self.keeps_all { recent().kept.get(&by_place).cloned() } else { None };
+        let kept = match known {
+            Some(known) => Some(known),
+            None => {
+                let targets = self.captured.get(&place.key)?.unwrap_or_default();
+                let target = targets[place.slot as usize].as_deref();
+                target.map(|target| {
+                    let kept = Arc::new(Kept::of(target, self.rules, self.keeps_all));
+                    if self.keeps_all {
+                        recent().insert(&place, &kept, target.captures().count());
+                    }
+                    kept
+                })
+            }
+        };
+        found.push((place, kept));
+        Ok(found.len() - 1)
+    }
+}
+
+impl Step {
+    /// Returns the standing for `file`.
+    fn file(&self, file: &Known<BlobID>) -> Standing {
+        let content = match file.held {
+            Held::File { extract, others, has_rules } => {
+                Content::File { extract, others, has_rules }
+            }
+            Held::Location(_) | Held::Nothing => {
+                unreachable!("fewer redirects do not make another answer a file")
+            }
+        };
+        Standing { content, facts: self.facts(file) }
+    }
+
+    /// Returns the standing for the file that the newest capture confirms.
+    fn confirmed(&self, rules: &AccessRules) -> Standing {
+        let Some(file) = &self.view.file else {
+            return self.outcome(rules.other_status, rules);
+        };
+        let CaptureFacts { status, capture_notes, .. } = self.view.newest.facts;
+        let Standing { content, facts } = self.file(file);
+        let capture_notes = facts.capture_notes.union(capture_notes);
+        Standing { content, facts: CaptureFacts { status, capture_notes, ..facts } }
+    }
+
+    fn outcome(&self, outcome: AccessOutcome, rules: &AccessRules) -> Standing {
+        let newest = &self.view.newest;
+        let mut facts = self.facts(newest);
+        let redirects_max = u32::from(rules.redirects_max);
+        let leads_on = matches!(newest.answer(), Answer::Status(300..=303 | 305..=399));
+        if self.followed > redirects_max || (self.followed == redirects_max && leads_on) {
+            facts.capture_notes = facts.capture_notes.with(CaptureNote::TooManyRedirects);
+        }
+        Standing { content: Content::Access(outcome), facts }
+    }
+
+    /// Returns the standing for a redirect that leads to nothing.
+    fn without_end(&self, note: CaptureNote, rules: &AccessRules) -> Standing {
+        let mut standing = self.outcome(rules.other_status, rules);
+        standing.facts.capture_notes = standing.facts.capture_notes.with(note);
+        standing
+    }
+
+    fn facts(&self, known: &Known<BlobID>) -> CaptureFacts {
+        let redirects_followed = u8::try_from(self.followed).unwrap_or(u8::MAX);
+        CaptureFacts { redirects_followed, ..known.facts }
+    }
+}
+
+fn redirects_within(view: &View) -> u32 {
+    u32::from(view.newest.facts.redirects_followed)
+}
+
+/// Counts of origins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StandingCounts {
+    /// The number of hosts.
+    pub hosts: u64,
+    /// The number of known origins.
+    pub origins: u64,
+    /// The number of origins whose file or answer was found behind a redirect.
+    pub redirected: u64,
+    /// The number of origins in an outage.
+    pub in_outage: u64,
+    /// The number of periods of all origins: times in which the policy stays the same. 0 unless the
+    /// history was kept.
+    pub periods: u64,
+    /// The dates of the oldest and the newest capture that counts, if any has one.
+    pub captured: Option<DateSpan>,
+    states: [u64; PolicyState::ALL.len()],
+    capture_notes: [u64; CaptureNote::ALL.len()],
+    file_notes: [u64; NoteKind::ALL.len()],
+}
+
+impl StandingCounts {
+    /// Counts a host.
+    fn add_host(&mut self, host: &HostStanding, pool: &BlobPool) -> Result<(), WriteError> {
+        self.hosts += 1;
+        for standing in standings(host) {
+            let state = match standing.content {
+                Content::File { has_rules: true, .. } => PolicyState::Rules,
+                Content::File { has_rules: false, .. } => PolicyState::NoRules,
+                Content::Access(outcome) => outcome.state,
+            };
+            self.add_origin(state, &standing.facts);
+        }
+        for moment in host.timelines().flatten() {
+            self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
+        }
+        for timeline in host.timelines() {
+            self.periods += periods(timeline, pool)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of origins in this state.
+    pub fn in_state(&self, state: PolicyState) -> u64 {
+        self.states[state as usize]
+    }
+
+    /// Returns the number of origins whose answer has this note.
+    pub fn with_capture_note(&self, note: CaptureNote) -> u64 {
+        self.capture_notes[note as usize]
+    }
+
+    /// Returns the number of origins whose file has this note.
+    pub fn with_file_note(&self, note: NoteKind) -> u64 {
+        self.file_notes[note as usize]
+    }
+
+    /// Counts an origin in this state.
+    pub(crate) fn add_origin(&mut self, state: PolicyState, facts: &CaptureFacts) {
+        self.origins += 1;
+        self.in_outage += u64::from(facts.outage.is_some());
+        self.redirected += u64::from(facts.redirects_followed > 0);
+        self.captured = DateSpan::over(self.captured, facts.dates());
+        self.states[state as usize] += 1;
+        facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
+        facts.file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);
+    }
+}
+
+/// Returns the number of periods of a timeline. Other records of a file, and the lines of
+/// user-agent records, do not change its policy.
+fn periods(timeline: &Timeline, pool: &BlobPool) -> Result<u64, WriteError> {
+    let mut periods = u64::from(!timeline.is_empty());
+    for pair in timeline.windows(2) {
+        let contents = [&pair[0], &pair[1]].map(|moment| moment.standing.content);
+        let is_same = match contents {
+            [Content::File { extract: one, .. }, Content::File { extract: other, .. }] => {
+                one == other || decide_alike(&pool.get(one)?, &pool.get(other)?)
+            }
+            [one, other] => one == other,
+        };
+        periods += u64::from(!is_same);
+    }
+    Ok(periods)
+}

@@ -1,0 +1,271 @@
+//! Ingests captures that the tests create, without an archive format.
+
+mod runs;
+mod settled;
+mod timelines;
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use crate::ingest::Strictness;
+use crate::pool::BlobPool;
+use crate::standing::{Content, HostStanding, Standing};
+use portcullis_dialect::Answer;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
+use portcullis_io::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
+};
+use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
+use portcullis_robots::url::Origin;
+use portcullis_set::lists::read_extract;
+
+use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
+
+/// A record of an archive.
+#[derive(Clone, Debug)]
+enum Record {
+    Capture(Made),
+    Broken(&'static str),
+}
+
+/// A capture that owns its data.
+#[derive(Clone, Debug)]
+struct Made {
+    subject: String,
+    captured_at: Option<UnixSeconds>,
+    redirects_followed: u32,
+    answer: Answer,
+    location: Option<String>,
+    max_age: Option<u64>,
+    body: String,
+    notes: CaptureNotes,
+}
+
+/// Returns the capture that a line describes:
+///
+/// - `b` is the robots.txt of `https://b.example`, `*b.example` that of a host without a scheme;
+/// - `-` is no date;
+/// - an answer is a status, `nowhere`, `broken` or `none`;
+/// - `/x` disallows `/x`, or is a location after a redirect, where `@b` is as above;
+/// - `+3` redirects were followed, `max-age=1` is a header, and `!revisit` a note.
+fn made(line: &str) -> Made {
+    let mut words = line.split_whitespace();
+    let mut next = || words.next().unwrap();
+    let (subject, date, answer) = (next(), next(), next());
+    let answer = match answer {
+        "nowhere" => Answer::RedirectToNowhere,
+        "broken" => Answer::BrokenBody,
+        "none" => Answer::NoAnswer,
+        status => Answer::Status(status.parse().unwrap()),
+    };
+    let is_short = !subject.contains("://") && !subject.starts_with('*');
+    let mut made = Made {
+        subject: if is_short { url(subject) } else { subject.into() },
+        captured_at: date.parse().ok().map(UnixSeconds),
+        redirects_followed: 0,
+        answer,
+        location: None,
+        max_age: None,
+        body: String::new(),
+        notes: CaptureNotes::EMPTY,
+    };
+    for word in words {
+        if let Some(redirects) = word.strip_prefix('+') {
+            made.redirects_followed = redirects.parse().unwrap();
+        } else if let Some(seconds) = word.strip_prefix("max-age=") {
+            made.max_age = seconds.parse().ok();
+        } else if let Some(note) = word.strip_prefix('!') {
+            let note = CaptureNote::ALL.into_iter().find(|it| it.as_str() == note);
+            made.notes = made.notes.with(note.unwrap());
+        } else if answer == Answer::Status(200) {
+            made.body =
+                format!("User-agent: *\nDisallow: {word}\nSitemap: https://s.example{word}\n");
+        } else {
+            let of_host = |host: &str| url(host);
+            made.location =
+                Some(word.strip_prefix('@').map_or_else(|| word.replace("''", ""), of_host));
+        }
+    }
+    made
+}
+
+fn all_made(lines: &str) -> Vec<Made> {
+    lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(made).collect()
+}
+
+/// An input in pieces.
+type Pieces = Vec<Vec<Record>>;
+
+struct MadeReader {
+    pieces: VecDeque<Vec<Record>>,
+    /// Whether the input ends with an error.
+    fails: bool,
+}
+
+struct MadeBatch(Vec<Record>);
+
+impl BatchReader for MadeReader {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        match self.pieces.pop_front() {
+            Some(piece) => Ok(Some(Box::new(MadeBatch(piece)))),
+            None if self.fails => Err(unreadable("cut short")),
+            None => Ok(None),
+        }
+    }
+}
+
+fn unreadable(name: &str) -> CaptureError {
+    let source = std::io::Error::other("no more bytes");
+    CaptureError::Unreadable { name: name.into(), source }
+}
+
+impl Batch for MadeBatch {
+    fn stored_bytes(&self) -> u64 {
+        100
+    }
+
+    fn read(&self, _: &ReadConfig, sink: &mut dyn CaptureSink) {
+        for record in &self.0 {
+            match record {
+                Record::Capture(made) => sink.capture(made.capture()),
+                Record::Broken(place) => sink.broken(BrokenRecord::senseless(*place, "is odd")),
+            }
+        }
+    }
+}
+
+impl Made {
+    fn capture(&self) -> Capture<'_> {
+        let subject = match self.subject.strip_prefix('*') {
+            Some(host) => Subject::Host(host.as_bytes()),
+            None => Subject::Url(self.subject.as_bytes()),
+        };
+        Capture {
+            subject,
+            captured_at: self.captured_at,
+            redirects_followed: self.redirects_followed,
+            answer: self.answer,
+            location: self.location.as_deref().map(|location| Cow::Borrowed(location.as_bytes())),
+            caching: CachingHeaders { max_age: self.max_age, ..CachingHeaders::default() },
+            body: Cow::Borrowed(self.body.as_bytes()),
+            notes: self.notes,
+        }
+    }
+}
+
+fn config(dialect: &'static Dialect) -> IngestConfig {
+    IngestConfig { strictness: Strictness::Lenient, ..IngestConfig::new(dialect, None) }
+}
+
+/// Ingests inputs, each with a flag for whether it ends with an error.
+fn ingest_pieces(
+    inputs: &[(Pieces, bool)],
+    config: &IngestConfig,
+    threads: usize,
+) -> Result<Ingested, IngestError> {
+    let reports = (0..inputs.len()).map(|input| Input::new(format!("input {input}")).report());
+    let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
+        let (pieces, fails) = inputs[input].clone();
+        Ok(Box::new(MadeReader { pieces: pieces.into(), fails }))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| ingest_from(reports.collect(), &open, config, &()))
+}
+
+/// Ingests one input of one piece.
+fn ingest_made(captures: &[Made], dialect: &'static Dialect) -> Result<Ingested, IngestError> {
+    let piece = captures.iter().cloned().map(Record::Capture).collect();
+    ingest_pieces(&[(vec![piece], false)], &config(dialect), 1)
+}
+
+impl Ingested {
+    /// Returns the standing of an origin.
+    fn find(&self, origin: &str) -> Option<Standing> {
+        let origin = Origin::of_url(origin.as_bytes()).unwrap();
+        let key = match origin.scheme() {
+            "http" | "https" => origin.key(),
+            scheme => format!("{scheme}://{}", origin.key()),
+        };
+        let hosts = self.hosts();
+        let at = hosts.binary_search_by(|host| (*host.key).cmp(key.as_bytes())).ok()?;
+        let HostStanding { http, https, .. } = &hosts[at];
+        if origin.scheme() == "https" { *https } else { *http }
+    }
+
+    fn hosts(&self) -> Vec<HostStanding> {
+        self.standings.hosts.to_vec().unwrap()
+    }
+
+    fn history(&self) -> Vec<u8> {
+        let history = &self.standings.history;
+        history.at(0, history.len() as usize).unwrap().into_owned()
+    }
+
+    /// Returns the standing of an origin: `-/a` for a file that disallows `/a`, otherwise the state
+    /// and the verdict; then the status, the dates, the redirects, the expiry if it is not that of
+    /// the dialect, and the notes.
+    fn says(&self, origin: &str, dialect: &Dialect) -> String {
+        let Some(Standing { content, facts }) = self.find(origin) else { return "nothing".into() };
+        let mut said = match content {
+            Content::Access(outcome) => said(outcome),
+            Content::File { extract, .. } => {
+                let file = &self.standings.pool.get(extract).unwrap();
+                let file = read_extract(file).unwrap();
+                let rule = |rule: &portcullis_robots::syntax::Rule<'_>| {
+                    let sign = if rule.verdict == Verdict::Allow { '+' } else { '-' };
+                    format!("{sign}{}", String::from_utf8_lossy(rule.value))
+                };
+                file.rules().iter().map(rule).collect::<Vec<_>>().join(" ")
+            }
+        };
+        write!(said, " {}@", facts.status).unwrap();
+        match facts.dates() {
+            None => said.push('-'),
+            Some(it) if it.first == it.last => write!(said, "{}", it.first.0).unwrap(),
+            Some(it) => write!(said, "{}..{}", it.first.0, it.last.0).unwrap(),
+        }
+        if facts.redirects_followed > 0 {
+            write!(said, " +{}", facts.redirects_followed).unwrap();
+        }
+        let seconds = dialect.access.freshness.default_seconds;
+        let usual = facts.captured_at.map(|at| at.after(seconds.into()));
+        if facts.expires_at != usual {
+            write!(said, " until {}", facts.expires_at.map_or(0, |at| at.0)).unwrap();
+        }
+        facts.capture_notes.iter().for_each(|note| write!(said, " !{}", note.as_str()).unwrap());
+        said
+    }
+
+    fn all(&self) -> Vec<String> {
+        texts(&self.hosts(), &self.standings.pool)
+    }
+}
+
+/// Returns every origin with its standing, independent of the numbers of blobs.
+fn texts<'h>(hosts: impl IntoIterator<Item = &'h HostStanding>, pool: &BlobPool) -> Vec<String> {
+    let text = |id| String::from_utf8_lossy(&pool.get(id).unwrap()).into_owned();
+    let tell = |standing: &Option<Standing>| match standing {
+        None => "nothing".into(),
+        Some(Standing { content: Content::File { extract, others, .. }, facts }) => {
+            format!("{:?} {:?} {facts:?}", text(*extract), text(*others))
+        }
+        Some(Standing { content: Content::Access(outcome), facts }) => {
+            format!("{outcome:?} {facts:?}")
+        }
+    };
+    let host = |host: &HostStanding| {
+        let key = String::from_utf8_lossy(&host.key);
+        format!("{key}: {}; {}", tell(&host.http), tell(&host.https))
+    };
+    hosts.into_iter().map(host).collect()
+}
+
+fn said(outcome: AccessOutcome) -> String {
+    format!("{} {}", outcome.state, outcome.verdict)
+}
+
+fn url(host: impl std::fmt::Display) -> String {
+    format!("https://{host}.example/robots.txt")
+}

@@ -1,0 +1,352 @@
+//! The meaning of answers: by themselves, as redirects and as confirmations, and the choice among
+//! the captures of an origin. Each case holds in every dialect, and when its captures are merged
+//! from two parts.
+
+use super::*;
+use crate::ingest::{OutageConfig, Part, merge};
+use portcullis_dialect::{Access, AccessRules};
+
+/// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].
+/// `OTHER` and `TOO-MANY` are the dialect's outcomes of odd answers and of too many redirects, `AS`
+/// is that of the status behind it.
+const CASES: &[(&str, &str, &str)] = &[
+    (
+        "a host applies to both schemes, and a URL to one",
+        "*a.example - 200 /host
+         *b.example:443 - 200 /443
+         *c.example:8080 - 200 /8080
+         http://d.example/robots.txt 1 200 /http
+         ftp://e.example/robots.txt 1 200 /ftp
+         https://a.example/robots.txt 1 200 /https
+         https://f.example/x/robots.txt 1 200 /x
+         https://f.example/robots.txt?q 1 200 /q",
+        "http://a.example: -/host 200@-
+         https://a.example: -/https 200@1
+         https://b.example: -/443 200@-
+         http://b.example:443: -/443 200@-
+         http://b.example: nothing
+         http://c.example:8080: -/8080 200@-
+         https://c.example:8080: -/8080 200@-
+         https://c.example: nothing
+         http://d.example: -/http 200@1
+         https://d.example: nothing
+         ftp://e.example: -/ftp 200@1
+         https://e.example: nothing
+         https://f.example: nothing",
+    ),
+    (
+        "the newest by date counts, whatever comes last",
+        "a 3 200 /3
+         a 5 200 /5
+         a 4 404
+         a 1 200 /1
+         b 6 404
+         b 5 200 /5",
+        "a: -/5 200@5
+         b: AS 404@6",
+    ),
+    (
+        "a date is newer than none, and without dates the later place is",
+        "a 1 200 /dated
+         a - 200 /undated
+         b - 200 /undated
+         b 0 200 /dated
+         c - 200 /1
+         c - 200 /2
+         d 7 200 /1
+         d 7 200 /2",
+        "a: -/dated 200@1
+         b: -/dated 200@0
+         c: -/2 200@-
+         d: -/2 200@7",
+    ),
+    (
+        "a file expires as its answer says",
+        "a 1000 200 /a max-age=60
+         b - 200 /b max-age=60",
+        "a: -/a 200@1000 until 1060
+         b: -/b 200@-",
+    ),
+    (
+        "a confirmation gives the file its date",
+        "a 50 304 max-age=1 !revisit
+         a 10 200 /10 !html-content-type
+         a 20 200 /20 !body-cut",
+        "a: -/20 304@50 until 51 !body-cut !revisit",
+    ),
+    (
+        "other answers between them change nothing",
+        "a 10 200 /10
+         a 20 404
+         a 30 301 @other
+         a 35 304
+         a 40 304
+         b 10 200 /10
+         b 20 404
+         b 40 304
+         b 50 404
+         c 10 200 /10
+         c 20 404
+         c 40 304
+         c 45 200 /45",
+        "a: -/10 304@40
+         b: AS 404@50
+         c: -/45 200@45",
+    ),
+    (
+        "a confirmation without a file is no permission",
+        "a 50 304
+         b 50 304
+         b 40 404
+         c 10 301 /b
+         c 50 304 !revisit
+         d 50 304
+         http://d.example/robots.txt 40 200 /http",
+        "a: OTHER 304@50
+         b: OTHER 304@50
+         c: OTHER 304@50 !revisit
+         d: OTHER 304@50
+         http://d.example: -/http 200@40",
+    ),
+    (
+        "without dates the later place is confirmed",
+        "a - 200 /0
+         a - 304
+         b - 304
+         b - 200 /0",
+        "a: -/0 304@-
+         b: -/0 200@-",
+    ),
+    (
+        "the target of a redirect can be confirmed",
+        "b 1 200 /b
+         b 2 304
+         a 9 301 @b",
+        "a: -/b 304@2..9 +1
+         b: -/b 304@2",
+    ),
+    (
+        "the result applies to the first origin of five redirects, and six are too many",
+        "h0 1 301 @h1
+         h1 2 301 @h2
+         h2 3 301 @h3
+         h3 4 301 @h4
+         h4 5 301 @h5
+         h5 6 301 @h6
+         h6 100 200 /6 !html-content-type",
+        "h0: TOO-MANY 301@1..6 +5 !too-many-redirects
+         h1: -/6 200@2..100 +5 !html-content-type
+         h2: -/6 200@3..100 +4 !html-content-type
+         h3: -/6 200@4..100 +3 !html-content-type
+         h4: -/6 200@5..100 +2 !html-content-type
+         h5: -/6 200@6..100 +1 !html-content-type
+         h6: -/6 200@100 !html-content-type",
+    ),
+    (
+        "the answer at the end counts as if it was the first",
+        "a 1 301 @not-found
+         not-found 1 404
+         b 1 301 @failing
+         failing 1 500
+         c 1 301 @odd
+         odd 1 999",
+        "a: AS 404@1 +1
+         not-found: AS 404@1
+         b: AS 500@1 +1
+         failing: AS 500@1
+         c: AS 999@1 +1
+         odd: AS 999@1",
+    ),
+    (
+        "loops end",
+        "self 1 301 /robots.txt#x
+         a 1 301 @b
+         b 1 301 @a
+         into 1 301 @a",
+        "self: TOO-MANY 301@1 +5 !too-many-redirects
+         a: TOO-MANY 301@1 +5 !too-many-redirects
+         b: TOO-MANY 301@1 +5 !too-many-redirects
+         into: TOO-MANY 301@1 +5 !too-many-redirects",
+    ),
+    (
+        "a redirect to nowhere is no permission",
+        "without 1 302
+         nameless 1 nowhere
+         mail 1 301 mailto:joe@a.example
+         empty 1 301 ''
+         port 1 301 https://a.example:99999/robots.txt
+         host 1 301 https://a|b/robots.txt
+         missing 1 301 @never-captured
+         path 1 301 /other
+         later 1 301 @missing",
+        "without: OTHER 302@1 !redirect-to-nowhere
+         nameless: OTHER 0@1 !redirect-to-nowhere
+         mail: OTHER 301@1 !redirect-to-nowhere
+         empty: OTHER 301@1 !redirect-to-nowhere
+         port: OTHER 301@1 !redirect-to-nowhere
+         host: OTHER 301@1 !redirect-to-nowhere
+         missing: OTHER 301@1 !redirect-target-missing
+         path: OTHER 301@1 !redirect-target-missing
+         later: OTHER 301@1 +1 !redirect-target-missing",
+    ),
+    (
+        "other resources are found by their whole URL",
+        "a 1 301 /folder/robots.txt?v=1#top
+         https://A.example:443/folder/robots.txt?v=1 1 200 /v1
+         https://a.example/folder/robots.txt?v=2 1 200 /v2
+         https://a.example/folder/robots.txt 1 200 /v
+         b 1 301 HTTPS://A.Example/folder/robots.txt
+         c 1 301 https://a.example/folder/Robots.txt
+         d 1 301 //ex\u{e4}mple.example
+         https://xn--exmple-cua.example/ 1 410
+         e 1 301 ?
+         https://e.example/robots.txt? 1 200 /query
+         http://f.example/robots.txt 1 301 https://f.example/robots.txt
+         https://f.example/robots.txt 1 200 /f",
+        "a: -/v1 200@1 +1
+         b: -/v 200@1 +1
+         c: OTHER 301@1 !redirect-target-missing
+         d: AS 410@1 +1
+         e: -/query 200@1 +1
+         http://f.example: -/f 200@1 +1
+         f: -/f 200@1
+         xn--exmple-cua: nothing",
+    ),
+    (
+        "the newest capture of the target counts",
+        "a 5 301 /there
+         https://a.example/there 1 200 /old
+         https://a.example/there 9 200 /new
+         https://a.example/there 3 200 /middle
+         b 5 301 @c
+         *c.example - 200 /host
+         c 1 404",
+        "a: -/new 200@5..9 +1
+         b: AS 404@1..5 +1
+         http://c.example: -/host 200@-
+         c: AS 404@1",
+    ),
+    (
+        "redirects within a capture count",
+        "five 1 200 /five +5
+         six 1 200 /six +6
+         many 1 200 /many +1000
+         on 1 301 @five +5
+         four 1 301 @end +4
+         end 1 200 /end
+         not-modified 2 304 +6
+         not-modified 1 200 /not-modified",
+        "five: -/five 200@1 +5
+         six: TOO-MANY 200@1 +6 !too-many-redirects
+         many: TOO-MANY 200@1 +255 !too-many-redirects
+         on: TOO-MANY 301@1 +5 !too-many-redirects
+         four: -/end 200@1 +5
+         end: -/end 200@1
+         not-modified: TOO-MANY 304@2 +6 !too-many-redirects",
+    ),
+    (
+        "a host without a scheme redirects within each scheme",
+        "*a.example 1 301 /there
+         http://a.example/there 1 200 /http
+         https://a.example/there 1 200 /https",
+        "http://a.example: -/http 200@1 +1
+         https://a.example: -/https 200@1 +1",
+    ),
+];
+
+/// Compares every origin; those that are not listed have no standing.
+#[track_caller]
+fn compare(name: &str, found: &Ingested, expected: &str, dialect: &Dialect) {
+    let mut origins = 0;
+    let AccessRules { other_status, too_many_redirects, .. } = dialect.access;
+    let expected = expected.replace("OTHER", &said(other_status));
+    let expected = expected.replace("TOO-MANY", &said(too_many_redirects));
+    let as_status = |rest: &str| {
+        let status = rest.split_once('@').unwrap().0.parse().unwrap();
+        match dialect.access.resolve(Answer::Status(status), 0) {
+            Access::Outcome(outcome) => format!("{} {rest}", said(outcome)),
+            _ => unreachable!("{rest}"),
+        }
+    };
+    for line in expected.lines().map(str::trim) {
+        let (origin, expected) = line.rsplit_once(": ").unwrap();
+        let whole = format!("https://{origin}.example");
+        let origin = if origin.contains("://") { origin } else { &whole };
+        let said = found.says(origin, dialect);
+        let expected = expected.strip_prefix("AS ").map_or(expected.to_owned(), as_status);
+        assert_eq!(said, expected, "{name}, {}: {origin}", dialect.name);
+        origins += u64::from(said != "nothing");
+    }
+    assert_eq!(found.counts.origins, origins, "{name}: {:#?}", found.all());
+    assert!(found.hosts().is_sorted_by(|one, other| one.key < other.key));
+}
+
+#[test]
+fn captures_settle_as_expected() {
+    for dialect in Dialect::ALL {
+        assert_eq!(dialect.access.redirects_max, 5);
+        assert_ne!(dialect.access.other_status.verdict, Verdict::Allow);
+        for &(name, captures, expected) in CASES {
+            let captures = all_made(captures);
+            compare(name, &ingest_made(&captures, dialect).unwrap(), expected, dialect);
+            for split in 1..captures.len() {
+                let (one, other) = captures.split_at(split);
+                let parts = [one, other].map(|part| ingest_made(part, dialect));
+                // A part without a robots.txt is no archive.
+                let [Ok(one), Ok(other)] = parts else { continue };
+                let parts = [Part::of(&one).unwrap(), Part::of(&other).unwrap()];
+                let merged = merge(parts, dialect, OutageConfig::default()).unwrap();
+                compare(&format!("{name}, merged at {split}"), &merged, expected, dialect);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_answer_is_what_the_dialect_says() {
+    let answers = "401 403 404 410 418 429 451 500 503 599 100 304 600 nowhere broken none";
+    for dialect in Dialect::ALL {
+        let rules = &dialect.access;
+        for answer in answers.split(' ') {
+            let made = made(&format!("a 9 {answer}"));
+            let expected = match rules.resolve(made.answer, 0) {
+                Access::Outcome(outcome) => outcome,
+                _ => rules.other_status,
+            };
+            let found = ingest_made(std::slice::from_ref(&made), dialect).unwrap();
+            let Standing { content, facts } = found.find("https://a.example").unwrap();
+            assert_eq!(content, Content::Access(expected), "{}: {answer}", dialect.name);
+            assert_ne!((expected.verdict, made.answer), (Verdict::Allow, Answer::NoAnswer));
+            assert_eq!(facts.status, answer.parse().unwrap_or(0));
+            let seconds = rules.freshness.default_seconds;
+            assert_eq!(facts.expires_at, Some(UnixSeconds(9).after(seconds.into())));
+        }
+    }
+}
+
+#[test]
+fn a_page_instead_of_a_file_is_a_file_without_rules_and_with_a_note() {
+    use portcullis_dialect::decision::PolicyState;
+    use portcullis_robots::syntax::NoteKind;
+    let page = |line: &str, body: &str| Made { body: body.into(), ..made(line) };
+    let captures = [
+        page("a 1 200 !html-content-type", "<!DOCTYPE html><p>not here"),
+        page("b 1 200", "\0\x01\x02\x03"),
+        page("c 1 200", ""),
+        page("d 1 200 +3", "User-agent: *\n"),
+        made("e 1 200 /e"),
+    ];
+    let found = ingest_made(&captures, &RFC_9309).unwrap();
+    let expected = "a:  200@1 !html-content-type\nb:  200@1\nc:  200@1\nd:  200@1 +3\n\
+                    e: -/e 200@1";
+    compare("pages", &found, expected, &RFC_9309);
+    let counts = &found.counts;
+    assert_eq!((counts.hosts, counts.origins, counts.redirected), (5, 5, 1));
+    assert_eq!(counts.in_state(PolicyState::NoRules), 4);
+    assert_eq!(counts.in_state(PolicyState::Rules), 1);
+    assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
+    assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
+    assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
+    assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1)).into()));
+    assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
+}

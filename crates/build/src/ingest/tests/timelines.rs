@@ -1,0 +1,489 @@
+//! Histories, by their definition: the standing as of a time is that of the captures up to then.
+
+use super::*;
+use crate::compile::{CompileConfig, to_vec};
+use crate::ingest::{OutageConfig, Part, merge};
+use crate::standing::Standings;
+use crate::standing::Timeline;
+use portcullis_dialect::decision::{Decision, PolicyState, Reason};
+use portcullis_dialect::dialect::GOOGLE;
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_files::scratch::Scratch;
+use portcullis_robots::access::LongOutage;
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::PolicySet;
+use portcullis_set::batch::{
+    AgentKind, BeforeFirst, Classifier, Freshness, InForce, Session, Times,
+};
+use portcullis_set::stored::Period;
+use portcullis_testkit::Random;
+use std::sync::Arc;
+
+const HOSTS: usize = 5;
+const DAY: u64 = 24 * 60 * 60;
+
+/// Returns a capture that may lie on each side of 30 days of an outage, or of another capture.
+fn random_capture(random: &mut Random) -> Made {
+    let (host, to) = (random.below(HOSTS), random.below(HOSTS));
+    let date = match random.below(12) {
+        0 => "-".to_owned(),
+        1 => "0".to_owned(),
+        _ => (random.below(12) as u64 * 10 * DAY + random.below(2) as u64).to_string(),
+    };
+    let path = random.below(4);
+    let rest = match random.below(16) {
+        0 => "404".to_owned(),
+        1..=4 => "503".to_owned(),
+        5 => "429".to_owned(),
+        6 => format!("301 @h{to}"),
+        7 => format!("301 /folder/{to}.txt"),
+        8 => "304".to_owned(),
+        9 => "200 / !revisit".to_owned(),
+        10 => "nowhere".to_owned(),
+        11 => format!("200 /{path} +2 max-age=7"),
+        _ => format!("200 /{path}"),
+    };
+    let mut capture = match random.below(8) {
+        0 => made(&format!("https://h{host}.example/folder/{to}.txt {date} {rest}")),
+        1 | 2 => made(&format!("*h{host}.example {date} {rest}")),
+        _ => made(&format!("h{host} {date} {rest}")),
+    };
+    if capture.answer == Answer::Status(200) && random.one_in(2) {
+        capture.body += "Content-Usage: train-ai=n\nUser-agent: b\nAllow: /0\nDisallow: /1\n";
+    }
+    capture
+}
+
+fn random_inputs(random: &mut Random) -> Vec<(Pieces, bool)> {
+    let inputs = 1 + random.below(3);
+    let records = |random: &mut Random| {
+        let count = random.below(40);
+        (0..count).map(|_| Record::Capture(random_capture(random))).collect::<Vec<_>>()
+    };
+    (0..inputs).map(|_| (vec![records(random)], false)).collect()
+}
+
+/// Returns all times at which something may change, and those beside them.
+fn times(inputs: &[(Pieces, bool)]) -> Vec<UnixSeconds> {
+    let mut times = vec![0];
+    for record in inputs.iter().flat_map(|(pieces, _)| pieces.iter().flatten()) {
+        let Record::Capture(Made { captured_at: Some(date), .. }) = record else { continue };
+        for boundary in [date.0, date.0 + 30 * DAY] {
+            times.extend([boundary.saturating_sub(1), boundary, boundary + 1]);
+        }
+    }
+    times.sort_unstable();
+    times.dedup();
+    times.into_iter().map(UnixSeconds).collect()
+}
+
+fn history(config: IngestConfig) -> IngestConfig {
+    IngestConfig { history: true, ..config }
+}
+
+fn set_of(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
+    let config = CompileConfig::of(ingested, dialect, None);
+    let bytes = to_vec(&ingested.standings, &config).unwrap();
+    PolicySet::of_bytes("the history", bytes).unwrap()
+}
+
+/// Returns each origin with its standing at a time, by the timelines of `hosts`.
+fn standings_at(standings: &Standings, time: UnixSeconds) -> Vec<String> {
+    let at = |timeline: &Timeline| {
+        let moment = timeline.iter().rev().find(|moment| moment.since <= time)?;
+        Some(moment.standing)
+    };
+    let hosts = standings.hosts.to_vec().unwrap();
+    let known = hosts.iter().filter_map(|host| {
+        let [http, https] = host.timelines.as_ref().unwrap().each_ref().map(at);
+        http.or(https)?;
+        Some(HostStanding { key: host.key.clone(), http, https, timelines: None })
+    });
+    texts(&known.collect::<Vec<_>>(), &standings.pool)
+}
+
+/// Returns each origin with its standing, as timelines have it.
+fn without_spans(ingested: &Ingested) -> Vec<String> {
+    let mut hosts = ingested.hosts();
+    for standing in hosts.iter_mut().flat_map(|host| [&mut host.http, &mut host.https]).flatten() {
+        *standing = standing.without_span();
+    }
+    texts(&hosts, &ingested.standings.pool)
+}
+
+#[test]
+fn a_timeline_is_what_the_captures_up_to_each_time_give() {
+    let long_outages = [LongOutage::NoChange, LongOutage::Unavailable, LongOutage::LastGoodCopy];
+    for (seed, dialect) in (0..60).zip(Dialect::ALL.into_iter().cycle()) {
+        let random = &mut Random::new(seed);
+        let inputs = random_inputs(random);
+        let long_outage = long_outages[seed as usize % 3];
+        let outages = OutageConfig { as_of: None, long_outage };
+        let config = IngestConfig { outages, ..config(dialect) };
+        let Ok(all) = ingest_pieces(&inputs, &history(config.clone()), 2) else { continue };
+        let set = set_of(&all, dialect);
+        crate::verify(&set, &Scratch::in_memory())
+            .unwrap_or_else(|error| panic!("{seed}: {error}"));
+        let stored = crate::standings(&set, &Scratch::in_memory()).unwrap();
+        for time in times(&inputs) {
+            let outages = OutageConfig { as_of: Some(time), long_outage };
+            let expected = ingest_pieces(&inputs, &IngestConfig { outages, ..config.clone() }, 1);
+            let expected = expected.map_or(Vec::new(), |until| without_spans(&until));
+            for standings in [&all.standings, &stored] {
+                assert_eq!(standings_at(standings, time), expected, "{seed} {time:?}");
+            }
+        }
+    }
+}
+
+/// Everything that a session says of a record.
+type Answers = (Vec<String>, Vec<Preference>, Option<PolicyState>);
+
+/// Returns the answers on each record of the last block.
+fn answers_on(session: &mut Session, records: usize) -> Vec<Answers> {
+    let agents = session.classifier().agents().len();
+    let labels = session.classifier().labels().len();
+    let preferences = session.preferences().to_vec();
+    let answers = |record: usize| {
+        let full = |agent| format!("{:?}", session.full_decision(record, agent).unwrap());
+        let decisions = (0..agents).map(full).collect();
+        let preferences = &preferences[record * agents * labels..(record + 1) * agents * labels];
+        (decisions, preferences.to_vec(), session.state(record).unwrap())
+    };
+    (0..records).map(answers).collect()
+}
+
+fn session(set: PolicySet, dialect: &'static Dialect) -> Session {
+    let agents = ["a", "b"].map(|name| AgentChain::parse(name, dialect).unwrap());
+    let classifier = Classifier::new(set, agents.into()).unwrap();
+    Session::new(classifier.with_usage(&[Label::TrainAi]).unwrap(), None)
+}
+
+#[test]
+fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
+    let mut urls: Vec<String> = vec!["no URL".into(), "https://other.example/".into()];
+    for host in 0..HOSTS {
+        let paths = (0..4).flat_map(|path| ["http", "https"].map(|scheme| (scheme, path)));
+        urls.extend(paths.map(|(scheme, path)| format!("{scheme}://h{host}.example/{path}")));
+    }
+    for (seed, dialect) in (100..120).zip(Dialect::ALL.into_iter().cycle()) {
+        let random = &mut Random::new(seed);
+        let inputs = random_inputs(random);
+        let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
+        let mut asked = session(set_of(&all, dialect), dialect);
+        let mut expected: Vec<(UnixSeconds, Vec<Answers>)> = Vec::new();
+        for time in times(&inputs) {
+            let outages = OutageConfig { as_of: Some(time), ..OutageConfig::default() };
+            let config = IngestConfig { outages, ..config(dialect) };
+            // Before the first capture of all there is no set.
+            let Ok(until) = ingest_pieces(&inputs, &config, 1) else { continue };
+            let mut until = session(set_of(&until, dialect), dialect);
+            until.classify(&urls).unwrap();
+            let mut answers = answers_on(&mut until, urls.len());
+            let compiled =
+                crate::as_of(asked.classifier().set(), time, BeforeFirst::Unknown).unwrap();
+            let mut compiled = session(compiled, dialect);
+            compiled.classify(&urls).unwrap();
+            assert_eq!(answers_on(&mut compiled, urls.len()), answers, "{seed} {time:?}");
+            for (url, (decisions, ..)) in urls.iter().zip(&mut answers) {
+                if Origin::of_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
+                    for decision in decisions {
+                        *decision = decision.replace("NoPolicy", "BeforeFirst");
+                    }
+                }
+            }
+            asked.classify_at(&urls, Times::At(time)).unwrap();
+            assert_eq!(answers_on(&mut asked, urls.len()), answers, "{seed} {time:?}");
+            expected.push((time, answers));
+        }
+        let picked: Vec<&(UnixSeconds, Vec<Answers>)> =
+            urls.iter().map(|_| random.pick(&expected)).collect();
+        let times: Vec<_> = picked.iter().map(|(time, _)| Some(*time)).collect();
+        asked.classify_at(&urls, Times::Each(&times)).unwrap();
+        let found = answers_on(&mut asked, urls.len());
+        for (url, (found, (_, expected))) in found.iter().zip(picked).enumerate() {
+            assert_eq!(*found, expected[url], "{seed} {}", urls[url]);
+        }
+    }
+}
+
+#[test]
+fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
+    let names = ["a", "A", "b", "c", ""];
+    let mut urls: Vec<String> = vec!["no URL".into(), "https://other.example/".into()];
+    for host in 0..HOSTS {
+        let paths = (0..4).flat_map(|path| ["http", "https"].map(|scheme| (scheme, path)));
+        urls.extend(paths.map(|(scheme, path)| format!("{scheme}://h{host}.example/{path}")));
+    }
+    for (seed, dialect) in (200..230).zip(Dialect::ALL.into_iter().cycle()) {
+        let random = &mut Random::new(seed);
+        let inputs = random_inputs(random);
+        let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
+        let set = Arc::new(set_of(&all, dialect));
+        let classifier = |agents: &[&str]| {
+            let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
+            let agents: Vec<AgentChain> = agents.iter().map(chain).collect();
+            Classifier::new(Arc::clone(&set), agents).unwrap().with_now(true)
+        };
+        let days: Vec<_> = urls.iter().map(|_| Some(*random.pick(&times(&inputs)))).collect();
+        for times in [Times::Now, Times::Each(&days)] {
+            let expected = names.map(|name| {
+                let name = if name.is_empty() { "nobody" } else { name };
+                let mut alone = Session::new(classifier(&[name]), None);
+                alone.classify_at(&urls, times).unwrap();
+                let now = alone.now().map(|now| now.decisions.clone());
+                let full = |it| format!("{:?}", alone.full_decision(it, 0).unwrap());
+                ((0..urls.len()).map(full).collect::<Vec<_>>(), now)
+            });
+            for (kind, known) in [
+                (AgentKind::Token, &["a", "b"][..]),
+                (AgentKind::Header, &["b", "a"]),
+                (AgentKind::Token, &["a"]),
+            ] {
+                let each = classifier(known).with_agent_per_record(kind).unwrap();
+                let mut each = Session::new(each, None);
+                let picked: Vec<usize> = urls.iter().map(|_| random.below(names.len())).collect();
+                let text = |&name: &usize| match (names[name], kind) {
+                    ("", _) => String::new(),
+                    (name, AgentKind::Token) => name.to_owned(),
+                    (name, AgentKind::Header) => {
+                        format!("Mozilla/5.0 (compatible; {name}/1.0; +https://b.example/a)")
+                    }
+                };
+                let texts: Vec<String> = picked.iter().map(text).collect();
+                let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+                each.classify_as(&urls, times, &texts).unwrap();
+                let now = each.now().map(|now| now.decisions.clone());
+                let is_named = set.names_agent(&AgentChain::parse("b", dialect).unwrap()).unwrap();
+                for (record, &name) in picked.iter().enumerate() {
+                    let expected = &expected[name];
+                    let found = each.full_decision(record, 0).unwrap();
+                    let asks = !names[name].is_empty()
+                        && (names[name] != "b" || known.contains(&"b") || !is_named);
+                    if asks {
+                        let now = now.as_ref().map(|now| now[record]);
+                        assert_eq!(now, expected.1.as_ref().map(|now| now[record]), "{seed}");
+                        assert_eq!(format!("{found:?}"), expected.0[record], "{seed} {name}");
+                    } else if ["BadUrl", "NoPolicy", "BeforeFirst"]
+                        .iter()
+                        .any(|reason| expected.0[record].contains(reason))
+                    {
+                        // Without a policy, the agent does not matter.
+                        assert_eq!(format!("{found:?}"), expected.0[record], "{seed} {name}");
+                    } else {
+                        assert_eq!(found.decision, Decision::NO_AGENT, "{seed} {name}");
+                    }
+                    let agent = each.agent_of(record).map(AgentChain::name);
+                    let own = names[name].to_ascii_lowercase();
+                    let is_known = known.contains(&own.as_str());
+                    let expected = if is_known { Some(own.as_str()) } else { Some("*") };
+                    assert_eq!(agent, expected.filter(|_| asks), "{seed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_without_time_or_before_the_first_capture_is_unknown() {
+    let piece = ["a 10 200 /10", "a 20 200 /20"].map(|line| Record::Capture(made(line))).to_vec();
+    let config = history(config(&RFC_9309));
+    let all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
+    let agents = || vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let classifier = || Classifier::new(set_of(&all, &RFC_9309), agents()).unwrap();
+    let records = ["https://a.example/10", "https://a.example/10", "https://b.example/", "no URL"];
+    let mut session = Session::new(classifier(), None);
+    let time = |seconds| Some(UnixSeconds(seconds));
+    let times = [time(9), None, None, None];
+    let reasons = |session: &mut Session, times: &[_]| {
+        let decisions = session.classify_at(&records, Times::Each(times)).unwrap();
+        decisions.iter().map(|it| it.reason).collect::<Vec<_>>()
+    };
+    let expected = [Reason::BeforeFirst, Reason::NoTime, Reason::NoTime, Reason::BadUrl];
+    assert_eq!(reasons(&mut session, &times), expected);
+    assert_eq!(session.in_force(0).unwrap(), None);
+    let mut session = Session::new(classifier().with_before_first(BeforeFirst::Oldest), None);
+    let times = [time(9), time(19), time(9), time(20)];
+    let expected = [Reason::Rule, Reason::Rule, Reason::NoPolicy, Reason::BadUrl];
+    assert_eq!(reasons(&mut session, &times), expected);
+    assert_eq!(session.take_ages().before_first, 1);
+    let period = Period { since: UnixSeconds(10), until: time(20) };
+    let in_force = InForce { captured_at: time(10), period };
+    assert_eq!(session.in_force(1).unwrap(), Some(in_force));
+}
+
+#[test]
+fn a_period_lasts_as_long_as_the_policy() {
+    let lines = ["a 10 200 /x", "a 20 200 /x", "a 30 404", "a 40 410", "a 50 200 /y", "a 60 503"];
+    let mut captures = lines.map(made);
+    // The user-agent record alone moves.
+    captures[0].body = "User-agent: *\n\nDisallow: /x\n".into();
+    captures[1].body = "# a comment\nUser-agent: *\nDisallow: /x\n\
+        Sitemap: https://s.example/new\n"
+        .into();
+    let piece = captures.map(Record::Capture).to_vec();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
+    assert_eq!(all.counts.periods, 4);
+    let mut session = session(set_of(&all, &RFC_9309), &RFC_9309);
+    let periods = [(10, Some(30)), (30, Some(50)), (50, Some(60)), (60, None)];
+    for time in 10..70 {
+        session.classify_at(&["https://a.example/"], Times::At(UnixSeconds(time))).unwrap();
+        let InForce { captured_at, period } = session.in_force(0).unwrap().unwrap();
+        assert_eq!(captured_at, Some(UnixSeconds(time / 10 * 10)));
+        let expected = periods.iter().rfind(|(since, _)| *since <= time).unwrap();
+        assert_eq!((period.since.0, period.until.map(|it| it.0)), *expected, "{time}");
+    }
+}
+
+#[test]
+fn after_the_time_of_a_set_outages_go_on() {
+    let lines = ["a 10 200 /x", "a 20 503", "a 50 200 /y"].map(|line| Record::Capture(made(line)));
+    let as_of = Some(UnixSeconds(40));
+    let outages = OutageConfig { as_of, ..OutageConfig::default() };
+    let config = history(IngestConfig { outages, ..config(&GOOGLE) });
+    let all = ingest_pieces(&[(vec![lines.to_vec()], false)], &config, 1).unwrap();
+    let host = &all.hosts()[0];
+    let [_, timeline] = &**host.timelines.as_ref().unwrap();
+    let is_file = |it: &Standing| matches!(it.content, Content::File { .. });
+    let moments = timeline.iter().map(|it| (it.since.0, is_file(&it.standing)));
+    let long = 20 + 30 * DAY + 1;
+    assert_eq!(moments.collect::<Vec<_>>(), [(10, true), (20, false), (long, true)]);
+    assert!(!is_file(&host.https.unwrap()));
+}
+
+#[test]
+fn a_merge_is_what_all_captures_at_once_give() {
+    for (seed, dialect) in (0..60).zip(Dialect::ALL.into_iter().cycle()) {
+        let inputs = random_inputs(&mut Random::new(seed));
+        let config = history(config(dialect));
+        let Ok(all) = ingest_pieces(&inputs, &config, 1) else { continue };
+        let parts = inputs.iter().filter_map(|input| {
+            let part = ingest_pieces(std::slice::from_ref(input), &config, 1).ok()?;
+            let set = set_of(&part, dialect);
+            let standings = crate::standings(&set, &Scratch::in_memory()).unwrap();
+            Some((set, standings))
+        });
+        let parts: Vec<_> = parts.collect();
+        if parts.len() < inputs.len() {
+            continue;
+        }
+        let merged = merge(
+            parts.iter().map(|(set, standings)| crate::part(set, standings).unwrap()),
+            dialect,
+            config.outages,
+        )
+        .unwrap();
+        for time in times(&inputs) {
+            let [merged, all] = [&merged, &all].map(|it| standings_at(&it.standings, time));
+            assert_eq!(merged, all, "{seed} {time:?}");
+        }
+        assert_eq!((merged.all(), merged.history()), (all.all(), all.history()), "{seed}");
+    }
+}
+
+#[test]
+fn a_set_without_history_counts_as_its_newest_captures() {
+    let newest = ingest_made(&[made("a 5 200 /5"), made("a 7 200 /7")], &RFC_9309).unwrap();
+    let piece = ["a 6 200 /6", "a 8 200 /8"].map(|line| Record::Capture(made(line))).to_vec();
+    let inputs = [(vec![piece], false)];
+    let with_history = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
+    let parts = [Part::of(&newest).unwrap(), Part::of(&with_history).unwrap()];
+    let merged = merge(parts, &RFC_9309, OutageConfig::default()).unwrap();
+    let hosts = merged.hosts();
+    let [_, https] = &**hosts[0].timelines.as_ref().unwrap();
+    assert_eq!(https.iter().map(|moment| moment.since.0).collect::<Vec<_>>(), [6, 7, 8]);
+}
+
+#[test]
+fn moments_with_equal_captures_take_sixteen_bytes() {
+    let moments = 1_000;
+    let lines = (0..moments).map(|date| made(&format!("a {} 200 /{}", date * 60, date / 50)));
+    let piece = lines.map(Record::Capture).collect();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
+    let set = set_of(&all, &RFC_9309);
+    let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
+    assert_eq!((set.moments(), bytes("moments"), bytes("history")), (moments, 16 * moments, 0));
+}
+
+/// Captures of a file that stays the same are moments of its own origin, and not of all that redirect to
+/// it.
+#[test]
+fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
+    const REDIRECTS: u64 = 300;
+    const CAPTURES: u64 = 400;
+    let redirects = (0..REDIRECTS).map(|host| made(&format!("h{host} {DAY} 301 @t")));
+    let captures = (1..=CAPTURES).map(|day| made(&format!("t {} 200 /x", day * DAY + 7)));
+    let last = made(&format!("t {} 200 /y", (CAPTURES + 1) * DAY));
+    let piece = redirects.chain(captures).chain([last]).map(Record::Capture).collect();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 2).unwrap();
+    let set = set_of(&all, &RFC_9309);
+    // The target is missing, has a file, and has another one.
+    assert_eq!(set.moments(), 3 * REDIRECTS + CAPTURES + 1);
+    crate::verify(&set, &Scratch::in_memory()).unwrap();
+    let mut session = session(set, &RFC_9309);
+    let last = (CAPTURES + 1) * DAY;
+    for (time, reason) in [
+        (DAY, Reason::Unreachable),
+        (DAY + 7, Reason::Rule),
+        (last - 1, Reason::Rule),
+        (last, Reason::NoRule),
+    ] {
+        let decided = session
+            .classify_at(&["https://h7.example/x"], Times::At(UnixSeconds(time)))
+            .unwrap()[0];
+        assert_eq!(decided.reason, reason, "{time}");
+    }
+    let in_force = session.in_force(0).unwrap().unwrap();
+    assert_eq!((in_force.captured_at, in_force.period.since.0), (Some(UnixSeconds(DAY)), last));
+}
+
+#[test]
+fn hosts_with_more_moments_than_fit_at_once_are_settled_in_rounds() {
+    let redirects = (0..60).map(|host| made(&format!("h{host} 0 301 @t")));
+    // Each capture has another file, so each begins a moment of all.
+    let captures = (1..=1_000).map(|date| made(&format!("t {date} 200 /{}", date % 7)));
+    let piece: Vec<Record> = redirects.chain(captures).map(Record::Capture).collect();
+    let moments = |threads| {
+        let config = history(config(&RFC_9309));
+        let all = ingest_pieces(&[(vec![piece.clone()], false)], &config, threads).unwrap();
+        let hosts = all.hosts();
+        let timelines = hosts.iter().flat_map(HostStanding::timelines);
+        assert_eq!(timelines.map(Vec::len).max(), Some(1_001));
+        (set_of(&all, &RFC_9309).moments(), all.history())
+    };
+    assert!(moments(1) == moments(3) && moments(2).0 > 60_000);
+}
+
+/// The first moment of an origin may begin with the capture of a redirect's target, which is later than
+/// the capture of the redirect.
+#[test]
+fn a_time_before_the_first_capture_is_not_fresh() {
+    let lines = ["a 10 301 @t", "t 5 200 /x", "t 20 200 /x"];
+    let piece = lines.map(|line| Record::Capture(made(line))).to_vec();
+    let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
+    let agents = vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let freshness = Freshness { as_of: UnixSeconds(0), seconds_max: Some(100), withdraws: true };
+    let classifier = Classifier::new(set_of(&all, &RFC_9309), agents).unwrap();
+    let classifier = classifier.with_before_first(BeforeFirst::Oldest);
+    let mut session = Session::new(classifier.with_freshness(Some(freshness)), None);
+    let url = ["https://a.example/x"];
+    for (time, reason) in [(9, Reason::NotYet), (10, Reason::Rule), (110, Reason::Expired)] {
+        let decided = session.classify_at(&url, Times::At(UnixSeconds(time))).unwrap()[0];
+        assert_eq!(decided.reason, reason, "{time}");
+    }
+}
+
+#[test]
+fn an_input_that_a_moment_cannot_number_is_an_error() {
+    let piece = ["a 10 200 /10", "a 20 200 /20"].map(|line| Record::Capture(made(line))).to_vec();
+    let config = history(config(&RFC_9309));
+    let mut all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
+    let config = CompileConfig::of(&all, &RFC_9309, None);
+    for (input, is_fine) in [((1 << 24) - 1, true), (1 << 24, false)] {
+        let mut hosts = all.hosts();
+        let [_, https] = &mut **hosts[0].timelines.as_mut().unwrap();
+        https[0].standing.facts.input = input;
+        all.standings.hosts = Standings::in_memory(hosts, BlobPool::default()).hosts;
+        assert_eq!(to_vec(&all.standings, &config).is_ok(), is_fine, "{input}");
+    }
+}

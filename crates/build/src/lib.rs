@@ -1,0 +1,49 @@
+//! From captures to the file of a policy set.
+//!
+//! ```text
+//! archives ─ ingest ─▶ settle ─▶ standings of hosts ─ compile ─▶ sections ─ writer ─▶ file
+//! sets ─ standings ─▶ merge ─┘
+//! ```
+//!
+//! There are three ways to get a set:
+//!
+//! - [`load`](fn@load), [`load_text`] and [`load_files`] compile robots.txt files into memory.
+//! - [`ingest`](fn@ingest) and [`compile`] write a file from captures in archives.
+//! - [`MergeSettings`] joins sets; [`as_of`] is a set of the captures up to a time.
+//!
+//! [`verify`](fn@verify) compares a set with what its own content compiles to. `portcullis-set` reads
+//! and asks what this crate writes.
+//!
+//! Cost: compiling parses each distinct file once. Every error says what to do: [`LoadError`],
+//! [`IngestError`], [`CompileError`](compile::CompileError) and [`MergeError`].
+
+mod codec;
+pub mod compile;
+mod ingest;
+pub mod limits;
+mod load;
+mod merging;
+mod pool;
+mod provenance;
+mod standing;
+mod standings;
+pub mod strings;
+#[cfg(test)]
+mod tests;
+mod verify;
+pub mod writer;
+
+pub use ingest::{
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, OutageConfig, Part,
+    Progress, StandingCounts, Strictness, ingest, merge,
+};
+pub use load::{
+    LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
+};
+pub use merging::{MergeError, MergeSettings};
+pub use pool::{BlobID, BlobPool, Fingerprint};
+pub use provenance::Provenance;
+pub use standing::{Content, HostReader, HostStanding, Hosts, Moment, Standing, Standings};
+pub use standings::{ReadBackError, as_of, outages, part, set_as_of, standings};
+pub use strings::StringError;
+pub use verify::{Verified, verify};

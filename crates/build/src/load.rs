@@ -1,0 +1,459 @@
+//! Robots.txt files, compiled into memory for `--robots`.
+//!
+//! Owns compiling a file, or a folder of files named by host, to a [`PolicySet`] in memory. The
+//! readers and sections are those of `compile`, so both give the same verdicts. If the agents are
+//! known ([`LoadConfig::agents`]), only their groups are compiled, and the set refuses other
+//! agents.
+//!
+//! Cost: each file is read and parsed once, identical files are stored once, identical rule sets
+//! compiled once; some 10 µs per file of a crawl and agent. A file that cannot be read is an error
+//! that names it, unless [`Strictness`] is lenient. Files of a folder that are not named by a host
+//! are left out with a [`LoadNote`]. A file that looks like HTML, JSON or binary data, or that is
+//! longer than the size limit, is parsed and has a note too.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_build::{LoadConfig, load_text};
+//!
+//! let config = LoadConfig::new(&RFC_9309);
+//! let set = load_text(b"User-agent: *\nDisallow: /private\n", &config);
+//! assert_eq!(set.counts().policies, 1);
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_io::input::{InputError, STANDARD_INPUT, read_robots_txt};
+use portcullis_io::{BrokenKind, CaptureFormat, folder};
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
+use portcullis_robots::url::Origin;
+use portcullis_set::lists::lists;
+
+use super::Strictness;
+use super::compile::{self, CompileConfig, CompileError};
+use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
+use super::pool::Fingerprint;
+use crate::ingest::IngestError;
+use crate::pool::BlobPool;
+use crate::standing::{Content, HostStanding, Standing, Standings};
+use portcullis_set::PolicySet;
+use portcullis_set::layout::EVERY_HOST;
+use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, place};
+
+/// Settings for reading and compiling files.
+#[derive(Clone, Debug)]
+pub struct LoadConfig {
+    /// The dialect that policies follow.
+    pub dialect: &'static Dialect,
+    /// The number of bytes of a file that are read; `None` for all.
+    pub robots_bytes_max: Option<usize>,
+    /// The agents to compile for; `None` for all.
+    pub agents: Option<Arc<[AgentChain]>>,
+    /// Whether usage preferences are compiled. Without them memory is smaller, and
+    /// [`Classifier::with_usage`](crate::batch::Classifier::with_usage) panics.
+    pub usage: bool,
+    /// Which notes and faults are errors.
+    pub strictness: Strictness,
+}
+
+impl LoadConfig {
+    /// Compiles for all agents, with the default size limit and usage preferences.
+    pub fn new(dialect: &'static Dialect) -> LoadConfig {
+        LoadConfig {
+            dialect,
+            robots_bytes_max: Some(ROBOTS_BYTES_MAX),
+            agents: None,
+            usage: true,
+            strictness: Strictness::default(),
+        }
+    }
+}
+
+/// The name of a file that is not named by a host.
+const ROBOTS_TXT: &str = "robots.txt";
+
+/// The loaded policies.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The compiled files.
+    pub set: PolicySet,
+    /// The first files that were left out, and all notes on files that were read.
+    pub notes: Vec<LoadNote>,
+    /// The number of files that were left out.
+    pub left_out: u64,
+}
+
+/// A note on a loaded file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadNote {
+    /// The file or host.
+    pub place: String,
+    /// The kind of note.
+    pub kind: LoadNoteKind,
+}
+
+/// The kind of a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadNoteKind {
+    /// The file was left out, for this reason.
+    LeftOut(String),
+    /// The file was parsed by the dialect and has this note of [`NoteKind::OF_FILES`].
+    File(NoteKind),
+    /// Standard input, a pipe or a device is empty, as after a failed download. It was read as a
+    /// robots.txt without rules.
+    EmptyInput,
+}
+
+impl std::fmt::Display for LoadNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.kind {
+            LoadNoteKind::LeftOut(problem) => write!(f, "{}: left out: {problem}", self.place),
+            LoadNoteKind::File(NoteKind::FileCut) => {
+                let what = NoteKind::FileCut.describe();
+                write!(f, "{}: {what}; --max-robots-size reads more", self.place)
+            }
+            LoadNoteKind::File(kind) => {
+                write!(f, "{}: {}; read anyway, without a rule", self.place, kind.describe())
+            }
+            LoadNoteKind::EmptyInput => {
+                write!(f, "{}: empty; read as a robots.txt without rules", self.place)
+            }
+        }
+    }
+}
+
+/// An error of loading policies.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A file could not be read, or is certainly not robots.txt.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A folder could not be read.
+    #[error("{0}")]
+    Folder(String),
+    /// A file of a folder could not be read.
+    #[error("{problem} (--lenient leaves it out)")]
+    Unreadable {
+        /// The file and the system's error.
+        problem: String,
+    },
+    /// A folder has no file named by a host.
+    #[error(
+        "{}: no file is named by a host ({}); {}", path.display(), folder::NAMES, match holds_one {
+            true => format!("pass --robots {} to apply its robots.txt to every URL", path.join(ROBOTS_TXT).display()),
+            false => "name the folder that holds such files".to_owned(),
+        }
+    )]
+    NoPolicy {
+        /// The folder.
+        path: PathBuf,
+        /// Whether it holds a `robots.txt`.
+        holds_one: bool,
+    },
+    /// There is a note, and strictness makes it an error.
+    #[error("{first} ({}drop --strict to allow {})", match more {
+        0 => String::new(),
+        1 => "and 1 more note; ".to_owned(),
+        more => format!("and {more} more notes; "),
+    }, if *more == 0 { "it" } else { "them" })]
+    Strict {
+        /// The first note.
+        first: LoadNote,
+        /// The number of other notes.
+        more: u64,
+    },
+    /// The files cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+impl Loaded {
+    /// Returns the number of notes, including those that are not listed.
+    pub fn note_count(&self) -> u64 {
+        let is_of_file = |note: &&LoadNote| !matches!(note.kind, LoadNoteKind::LeftOut(_));
+        self.left_out + self.notes.iter().filter(is_of_file).count() as u64
+    }
+
+    fn checked(self, strictness: Strictness) -> Result<Loaded, LoadError> {
+        match self.notes.first() {
+            Some(first) if strictness == Strictness::Strict => {
+                Err(LoadError::Strict { first: first.clone(), more: self.note_count() - 1 })
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Reads a robots.txt file, which then applies to every URL, or a folder of files named by
+/// host, each of which applies to http and https on the default ports of its host.
+/// [`capture::folder`](portcullis_io::folder) lists the possible names. `-` is standard
+/// input.
+///
+/// Runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If a file cannot be read, a note is an error by [`LoadConfig::strictness`], or a folder has no file
+/// named by a host.
+pub fn load(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
+    if path.is_dir() {
+        return load_folder(path, config)?.checked(config.strictness);
+    }
+    let (text, notes) = read_text(path, config)?;
+    let set = of_text(&path.display().to_string(), &text, config)?;
+    Ok(Loaded { set, notes, left_out: 0 })
+}
+
+/// Compiles one file that applies to every URL.
+///
+/// # Panics
+///
+/// If a line is longer than a set can hold
+/// ([`SET_STRING_BYTES_MAX`](crate::limits::SET_STRING_BYTES_MAX)).
+pub fn load_text(text: &[u8], config: &LoadConfig) -> PolicySet {
+    of_text("the file in memory", text, config).expect("one file fits a set")
+}
+
+/// Compiles files, each of which applies to its origin. The first file of an origin counts. URLs
+/// of other origins are unknown.
+///
+/// ```
+/// use portcullis_dialect::dialect::RFC_9309;
+/// use portcullis_build::{LoadConfig, load_files};
+/// use portcullis_robots::url::Origin;
+///
+/// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
+/// let text = &b"User-agent: *\nDisallow: /\n"[..];
+/// let set = load_files([(&origin, text)], &LoadConfig::new(&RFC_9309));
+/// assert_eq!(set.counts().origins, 1);
+/// # Ok::<(), portcullis_robots::url::BadUrl>(())
+/// ```
+///
+/// # Panics
+///
+/// As [`load_text`].
+pub fn load_files<'f>(
+    files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
+    config: &LoadConfig,
+) -> PolicySet {
+    let standings = Standings::of_files(files, config);
+    compiled("the files in memory", standings, config).expect("files that a set can hold")
+}
+
+impl Standings {
+    /// Returns what is known of origins that have these files, as for [`load_files`].
+    pub fn of_files<'f>(
+        files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
+        config: &LoadConfig,
+    ) -> Standings {
+        let mut pool = BlobPool::default();
+        let mut hosts: BTreeMap<Box<[u8]>, HostStanding> = BTreeMap::new();
+        // Half of the files of a crawl are identical files that some software writes.
+        let mut known: HashMap<&[u8], Standing, foldhash::fast::RandomState> = HashMap::default();
+        for (origin, text) in files {
+            let (scheme, host) = (origin.scheme().as_bytes(), origin.key());
+            let place = place(scheme);
+            let key: Box<[u8]> = match place {
+                Place::Other => key_with_scheme(scheme, host.as_bytes()).into(),
+                Place::Http | Place::Https => host.as_bytes().into(),
+            };
+            let new = HostStanding { key: key.clone(), ..HostStanding::default() };
+            let host = hosts.entry(key).or_insert(new);
+            let standing = if place == Place::Https { &mut host.https } else { &mut host.http };
+            standing.get_or_insert_with(|| {
+                *known.entry(text).or_insert_with(|| standing_of(text, config, &mut pool))
+            });
+        }
+        Standings::in_memory(hosts.into_values(), pool)
+    }
+}
+
+/// Reads a robots.txt file. Also returns the notes on it.
+///
+/// # Errors
+///
+/// If the file cannot be read, or has a note and [`LoadConfig::strictness`] makes that an error.
+pub fn read_text(path: &Path, config: &LoadConfig) -> Result<(Vec<u8>, Vec<LoadNote>), LoadError> {
+    let text = read_robots_txt(path, config.robots_bytes_max)?;
+    let notes = notes_on(path, &text, config);
+    match notes.first() {
+        Some(first) if config.strictness == Strictness::Strict => {
+            Err(LoadError::Strict { first: first.clone(), more: notes.len() as u64 - 1 })
+        }
+        _ => Ok((text, notes)),
+    }
+}
+
+fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
+    let is_standard_input = path == Path::new("-");
+    let name = match is_standard_input {
+        true => STANDARD_INPUT.to_owned(),
+        false => path.display().to_string(),
+    };
+    let note = |kind| LoadNote { place: name.clone(), kind };
+    // An empty file is an answer without rules. An empty stream may be no answer at all.
+    let is_file = || path.metadata().is_ok_and(|metadata| metadata.is_file());
+    if text.is_empty() && (is_standard_input || !is_file()) {
+        return vec![note(LoadNoteKind::EmptyInput)];
+    }
+    // Most files need not be parsed to see that they have no note.
+    let is_cut = config.robots_bytes_max.is_some_and(|max| text.len() > max);
+    if !is_cut && appearance(text).is_none() {
+        return Vec::new();
+    }
+    let mut facts = CaptureFacts::default();
+    file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
+    notes_of_file(facts.file_notes).map(|kind| note(LoadNoteKind::File(kind))).collect()
+}
+
+fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
+    let mut pool = BlobPool::default();
+    let standing = standing_of(text, config, &mut pool);
+    let (http, https) = (Some(standing), Some(standing));
+    let host = HostStanding { key: EVERY_HOST.into(), http, https, timelines: None };
+    Ok(of_hosts(name, [host], pool, config)?.speaking_for_everything())
+}
+
+/// Returns the standing of an origin that has this file.
+fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standing {
+    let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
+    let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
+    let [extract, others] = lists(&file, text).map(|bytes| {
+        let blob = pool.intern(&bytes, Fingerprint::of(&bytes));
+        blob.expect("memory has no error")
+    });
+    let has_rules = !file.rules().is_empty();
+    Standing { content: Content::File { extract, others, has_rules }, facts }
+}
+
+/// Returns the notes that concern the rules of the whole file.
+fn notes_of_file(notes: NoteSet) -> impl Iterator<Item = NoteKind> {
+    NoteKind::OF_FILES.into_iter().filter(move |&kind| notes.contains(kind))
+}
+
+fn of_hosts(
+    name: &str,
+    hosts: impl IntoIterator<Item = HostStanding>,
+    pool: BlobPool,
+    config: &LoadConfig,
+) -> Result<PolicySet, CompileError> {
+    compiled(name, Standings::in_memory(hosts, pool), config)
+}
+
+fn compiled(
+    name: &str,
+    standings: Standings,
+    config: &LoadConfig,
+) -> Result<PolicySet, CompileError> {
+    let compiling = CompileConfig::new(config.dialect, config.robots_bytes_max);
+    let agents = config.agents.as_deref().map(CompiledFor::new);
+    let bytes = compile::to_memory(&standings, &compiling, (agents.as_ref(), config.usage))?;
+    Ok(PolicySet::of_compiled(name, bytes, agents, config.usage))
+}
+
+fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
+    let input = Input { path: path.to_owned(), format: Some(CaptureFormat::Folder) };
+    let ingesting = IngestConfig {
+        strictness: Strictness::Lenient,
+        ..IngestConfig::new(config.dialect, config.robots_bytes_max)
+    };
+    let (ingested, report) = match ingest(&[input], &ingesting, &()) {
+        Ok(mut ingested) => {
+            let report = ingested.inputs.remove(0);
+            (Some(ingested), report)
+        }
+        Err(
+            IngestError::NothingCaptured { mut inputs }
+            | IngestError::Broken { mut inputs }
+            | IngestError::Noted { mut inputs, .. },
+        ) => (None, inputs.remove(0)),
+        Err(IngestError::Scratch(error)) => return Err(CompileError::from(error).into()),
+    };
+    let InputReport { broken_named, broken, unreadable, failure, .. } = report;
+    if let Some(problem) = failure {
+        return Err(LoadError::Folder(problem));
+    }
+    if unreadable > 0 && config.strictness != Strictness::Lenient {
+        let first = broken_named.iter().find(|it| it.kind == BrokenKind::Unreadable);
+        let problem = match first {
+            Some(first) => first.problem.clone(),
+            None => format!("{}: {unreadable} files cannot be read", path.display()),
+        };
+        return Err(LoadError::Unreadable { problem });
+    }
+    let Some(Ingested { standings, .. }) = ingested else {
+        let holds_one = path.join(ROBOTS_TXT).is_file();
+        return Err(LoadError::NoPolicy { path: path.to_owned(), holds_one });
+    };
+    let place = |name: &str| format!("{}: {name}", path.display());
+    let left_out = broken_named
+        .into_iter()
+        .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
+    let mut notes: Vec<LoadNote> = left_out.collect();
+    for host in standings.hosts.iter() {
+        let host = host.map_err(CompileError::from)?;
+        let standing = host.http.or(host.https);
+        let kinds = standing.into_iter().flat_map(|it| notes_of_file(it.facts.file_notes));
+        let place = || place(&String::from_utf8_lossy(&host.key));
+        notes.extend(kinds.map(|kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) }));
+    }
+    let set = compiled(&path.display().to_string(), standings, config)?;
+    Ok(Loaded { set, notes, left_out: broken })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::RFC_9309;
+    use portcullis_set::batch::{AskError, Classifier};
+
+    const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
+
+    fn agent(name: &str) -> AgentChain {
+        AgentChain::parse(name, &RFC_9309).unwrap()
+    }
+
+    fn ask(set: PolicySet, name: &str) -> Result<Classifier, AskError> {
+        Classifier::new(set, vec![agent(name)])
+    }
+
+    #[test]
+    fn a_set_that_is_compiled_for_some_refuses_others() {
+        let agents = Some([agent("a+c")].into());
+        let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
+        for name in ["a", "C", "c+a"] {
+            assert!(ask(load_text(TEXT, &config), name).is_ok(), "{name}");
+        }
+        for name in ["b", "a+b", "other"] {
+            let error = ask(load_text(TEXT, &config), name).unwrap_err().to_string();
+            assert!(error.contains("compiled for other agents") && error.contains(name), "{error}");
+        }
+        assert!(ask(load_text(TEXT, &LoadConfig::new(&RFC_9309)), "b").is_ok());
+    }
+
+    #[test]
+    fn groups_of_other_agents_are_not_compiled() {
+        let rule_sets = |agents: Option<&str>| {
+            let agents = agents.map(|name| [agent(name)].into());
+            let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
+            load_text(TEXT, &config).counts().rule_sets
+        };
+        assert_eq!((rule_sets(None), rule_sets(Some("a")), rule_sets(Some("c"))), (2, 1, 0));
+    }
+
+    #[test]
+    fn one_file_applies_to_every_host() {
+        let set = load_text(TEXT, &LoadConfig::new(&RFC_9309));
+        assert!(set.is_universal());
+        for (scheme, key) in [("http", "a.example"), ("gopher", "b.example:71"), ("https", "*")] {
+            let policy = set.policy_of(scheme.as_bytes(), key.as_bytes()).unwrap();
+            assert_eq!(policy.unwrap().index(), 0);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Which sets can be merged, and how the result is compiled.
+//!
+//! Sets that were compiled with different settings cannot be joined: the texts of one would be read
+//! with the settings of the other.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_set::PolicySet;
+//! use portcullis_build::{LoadConfig, MergeSettings};
+//! use portcullis_files::scratch::Scratch;
+//!
+//! let set = load_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
+//! let settings = MergeSettings::of(&[&set], None, None)?;
+//! let (merged, _) = settings.merge(&[&set], &Scratch::in_memory(), |_| ())?;
+//! assert_eq!(merged.counts.origins, set.counts().origins);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::borrow::Borrow;
+
+use crate::standings::{inputs, outages, part, standings};
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::access::{LongOutage, UnixSeconds};
+
+use crate::compile::CompileConfig;
+use crate::ingest::Merger;
+use crate::ingest::{Ingested, OutageConfig};
+use crate::standings::ReadBackError;
+use portcullis_files::scratch::Scratch;
+use portcullis_set::file::Damage;
+use portcullis_set::stored::PolicySet;
+
+/// The settings with which the sets of a merge were compiled, and those of their merger.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeSettings {
+    /// The dialect.
+    pub dialect: &'static Dialect,
+    /// The bytes that are read of a file; `None` for all.
+    pub robots_bytes_max: Option<usize>,
+    /// How outages are judged.
+    pub outages: OutageConfig,
+    /// Whether some set has the history of its origins.
+    pub has_history: bool,
+}
+
+/// An error that prevents a merge.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// There are no sets.
+    #[error("no sets to merge; name at least one")]
+    NoSets,
+    /// Two sets were compiled with different settings.
+    #[error("{first} was compiled {one}, {other} {two}; {fix}")]
+    Unlike {
+        /// The first set.
+        first: String,
+        /// How the first set was compiled.
+        one: String,
+        /// A set that was compiled differently.
+        other: String,
+        /// How that set was compiled.
+        two: String,
+        /// The fix.
+        fix: &'static str,
+    },
+    /// A set was not compiled from the captures up to the time of the merger.
+    #[error("{set} {problem} {}; compile its captures again with --as-of", time.to_rfc3339())]
+    OtherTime {
+        /// The set.
+        set: String,
+        /// What is wrong with its captures.
+        problem: &'static str,
+        /// The time of the merger.
+        time: UnixSeconds,
+    },
+    /// A set is damaged where its settings are read.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+}
+
+impl MergeSettings {
+    /// Checks that `sets` were compiled alike. The judgement of long outages may differ if another
+    /// is given, and so may the time, if each set has all captures up to the given time and no
+    /// others.
+    ///
+    /// # Errors
+    ///
+    /// If there are no sets, two of them were compiled with different settings, one has other
+    /// captures than those up to `as_of`, or one is damaged.
+    pub fn of(
+        sets: &[&PolicySet],
+        as_of: Option<UnixSeconds>,
+        long_outage: Option<LongOutage>,
+    ) -> Result<MergeSettings, MergeError> {
+        MergeSettings::of_each(sets.iter().map(|&set| Ok(set)), as_of, long_outage)
+    }
+
+    /// Like [`MergeSettings::of`], for sets that are opened one after another. Each is dropped before
+    /// the next one is opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`MergeSettings::of`], and the first error of `sets`.
+    pub fn of_each<S: Borrow<PolicySet>, E: From<MergeError>>(
+        sets: impl IntoIterator<Item = Result<S, E>>,
+        as_of: Option<UnixSeconds>,
+        long_outage: Option<LongOutage>,
+    ) -> Result<MergeSettings, E> {
+        let mut first: Option<(String, Described, MergeSettings)> = None;
+        let mut of_other_time = None;
+        for set in sets {
+            let set = set?;
+            let set = set.borrow();
+            let (own, outages) = described(set, as_of, long_outage).map_err(MergeError::Damaged)?;
+            let (name, settings, merged) = first.get_or_insert_with(|| {
+                let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+                let merged = MergeSettings {
+                    dialect: set.dialect(),
+                    robots_bytes_max: set.robots_bytes_max().map(in_memory),
+                    outages,
+                    has_history: false,
+                };
+                (set.name().to_owned(), own.clone(), merged)
+            });
+            let mut pairs = settings.iter().zip(&own);
+            if let Some(((one, fix), (two, _))) = pairs.find(|((one, _), (two, _))| one != two) {
+                let (first, other) = (name.clone(), set.name().to_owned());
+                let (one, two) = (one.clone(), two.clone());
+                return Err(MergeError::Unlike { first, one, other, two, fix }.into());
+            }
+            merged.has_history |= set.has_history();
+            if let Some(time) = outages.time() {
+                of_other_time = of_other_time.or(check_captures(set, time).err());
+            }
+        }
+        match (first, of_other_time) {
+            (None, _) => Err(MergeError::NoSets.into()),
+            (Some(_), Some(error)) => Err(error.into()),
+            (Some((.., merged)), None) => Ok(merged),
+        }
+    }
+
+    /// Merges sets with these settings, and returns how to compile the result. Each set is read back,
+    /// joined, and given to `joined`, one after another. Of equal sets, the last one counts.
+    ///
+    /// Runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// As [`standings`], and if a set is mapped from a file that became shorter.
+    pub fn merge(
+        &self,
+        sets: &[&PolicySet],
+        scratch: &Scratch,
+        joined: impl FnMut(&PolicySet),
+    ) -> Result<(Ingested, CompileConfig), ReadBackError> {
+        let counts = |&index: &usize| match sets[index + 1..]
+            .iter()
+            .find(|it| it.hash() == sets[index].hash())
+        {
+            Some(same) => same.is_same(sets[index]).map(|is_same| !is_same),
+            None => Ok(true),
+        };
+        let counting = (0..sets.len()).filter_map(|index| match counts(&index) {
+            Ok(counts) => counts.then_some(Ok(sets[index])),
+            Err(damage) => Some(Err(damage.into())),
+        });
+        self.merge_each(counting, scratch, joined)
+    }
+
+    /// Like [`MergeSettings::merge`], for sets that are opened one after another, as by
+    /// [`MergeSettings::of_each`]. Leaves equal sets to the caller ([`PolicySet::is_same`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`MergeSettings::merge`], and the first error of `sets`.
+    pub fn merge_each<S: Borrow<PolicySet>, E: From<ReadBackError>>(
+        &self,
+        sets: impl IntoIterator<Item = Result<S, E>>,
+        scratch: &Scratch,
+        mut joined: impl FnMut(&PolicySet),
+    ) -> Result<(Ingested, CompileConfig), E> {
+        let mut merger = Merger::new(self.dialect, self.has_history, scratch);
+        for set in sets {
+            let set = set?;
+            join(&mut merger, set.borrow(), scratch)?;
+            joined(set.borrow());
+        }
+        let merged = merger.finish(self.outages).map_err(ReadBackError::Scratch)?;
+        let scratch = scratch.clone();
+        let config = CompileConfig::of(&merged, self.dialect, self.robots_bytes_max);
+        Ok((merged, CompileConfig { scratch, ..config }))
+    }
+}
+
+fn join(merger: &mut Merger, set: &PolicySet, scratch: &Scratch) -> Result<(), ReadBackError> {
+    let read_back = standings(set, scratch)?;
+    set.is_whole()?;
+    Ok(merger.add(part(set, &read_back)?)?)
+}
+
+/// Checks that a set has the captures up to `time`: later ones have replaced older ones, and those
+/// that were left out are lost.
+fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<(), MergeError> {
+    let (inputs, _) = inputs(set)?;
+    let newest = inputs.iter().filter_map(|input| input.captured).map(|dates| dates.last).max();
+    let lacks_some = outages(set)?.time() < Some(time) && inputs.iter().any(|it| it.later > 0);
+    let problem = match (newest > Some(time), lacks_some) {
+        (true, _) => "has captures after",
+        (false, true) => "lacks captures up to",
+        (false, false) => return Ok(()),
+    };
+    Err(MergeError::OtherTime { set: set.name().to_owned(), problem, time })
+}
+
+/// Settings as flags, each with the fix if they differ.
+type Described = [(String, &'static str); 4];
+
+/// Returns the settings that all sets of a merge share, and how outages are judged.
+fn described(
+    set: &PolicySet,
+    as_of: Option<UnixSeconds>,
+    long_outage: Option<LongOutage>,
+) -> Result<(Described, OutageConfig), Damage> {
+    let compiled = outages(set)?;
+    let outages = OutageConfig {
+        as_of: as_of.or(compiled.as_of),
+        long_outage: long_outage.unwrap_or(compiled.long_outage),
+    };
+    let bytes = set.robots_bytes_max().map_or("unlimited".to_owned(), |bytes| bytes.to_string());
+    let time = match outages.as_of {
+        Some(time) => format!("with --as-of {}", time.to_rfc3339()),
+        None => "without --as-of".to_owned(),
+    };
+    let described = [
+        (format!("with --dialect {}", set.dialect().name), "compile one of them again"),
+        (format!("with --max-robots-size {bytes}"), "compile one of them again"),
+        (time, "pass --as-of"),
+        (format!("with --long-outage {}", outages.long_outage.as_str()), "pass --long-outage"),
+    ];
+    Ok((described, outages))
+}

@@ -1,0 +1,187 @@
+//! Where a set comes from, as the JSON object that the set stores.
+//!
+//! Owns the JSON form in which inputs are reported, both in a set and in summaries. It contains
+//! nothing about the run, so the same inputs give the same bytes:
+//!
+//! ```json
+//! {"version": "0.1.0", "inputs": [{"name": "a.warc.gz", "format": "warc", "bytes": 4096,
+//!  "captures": 12, "broken": 0, "capture_dates": {"first": "…", "last": "…"}, "failure": null,
+//!  "broken_records": []}], "outages": {"as_of": null, "asked": null}}
+//! ```
+//!
+//! `outages` records the time as of which the set was compiled, if given, and the requested
+//! judgement of outages where the dialect leaves the choice. An input with captures after that time
+//! has `later`, their number.
+//!
+//! The reader ignores unknown fields, because a later version or another program may have written
+//! the set.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use portcullis_robots::access::{LongOutage, UnixSeconds};
+
+use crate::ingest::{InputReport, OutageConfig};
+
+/// Where a set comes from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Provenance<'r> {
+    #[serde(default)]
+    version: Cow<'r, str>,
+    inputs: Cow<'r, [InputReport]>,
+    #[serde(default)]
+    outages: Outages,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Outages {
+    as_of: Option<String>,
+    asked: Option<String>,
+}
+
+impl<'r> Provenance<'r> {
+    /// Returns the provenance of what this version of the program ingested from `inputs`.
+    pub fn of(inputs: &'r [InputReport], outages: &OutageConfig) -> Provenance<'r> {
+        let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
+        Provenance {
+            version: env!("CARGO_PKG_VERSION").into(),
+            inputs: inputs.into(),
+            outages: Outages {
+                as_of: outages.time().map(UnixSeconds::to_rfc3339),
+                asked: asked.map(|asked| asked.as_str().to_owned()),
+            },
+        }
+    }
+
+    /// Parses the stored JSON. `None` if it lists no inputs.
+    pub fn read(json: &[u8]) -> Option<Provenance<'static>> {
+        serde_json::from_slice(json).ok()
+    }
+
+    /// Returns the JSON object.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text and numbers are always JSON")
+    }
+
+    /// Returns a report for each input, as far as the set stores it.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = InputReport> + '_ {
+        self.inputs.iter().cloned()
+    }
+
+    /// Returns how outages were judged, as far as the set stores it.
+    pub fn outages(&self) -> OutageConfig {
+        let Outages { as_of, asked } = &self.outages;
+        let is_asked = |change: &LongOutage| Some(change.as_str()) == asked.as_deref();
+        OutageConfig {
+            as_of: as_of.as_ref().and_then(|time| UnixSeconds::from_rfc3339(time.as_bytes())),
+            long_outage: LongOutage::ALL.into_iter().find(is_asked).unwrap_or_default(),
+        }
+    }
+}
+
+pub(super) fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The JSON form of fields of an [`InputReport`]: each module is for `serde(with)`.
+macro_rules! json_form {
+    ($module:ident: $type:ty as $form:ty, $to:expr, $from:expr) => {
+        pub(super) mod $module {
+            use super::form::*;
+
+            pub fn serialize<S: Serializer>(value: &$type, to: S) -> Result<S::Ok, S::Error> {
+                let to_form: fn(&$type) -> $form = $to;
+                to_form(value).serialize(to)
+            }
+
+            pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<$type, D::Error> {
+                let of_form: fn($form) -> $type = $from;
+                Ok(of_form(Deserialize::deserialize(from)?))
+            }
+        }
+    };
+}
+
+/// What the forms consist of.
+mod form {
+    pub use portcullis_io::{BrokenKind, BrokenRecord, CaptureFormat};
+    pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    pub struct Broken {
+        pub place: String,
+        pub problem: String,
+    }
+}
+
+// An unknown format is none.
+json_form!(format: Option<CaptureFormat> as Option<String>,
+    |format| format.map(|format| format.as_str().to_owned()),
+    |name| CaptureFormat::ALL.into_iter().find(|it| Some(it.as_str()) == name.as_deref()));
+
+// The kind is not stored; the one that is read claims less.
+json_form!(broken: Vec<BrokenRecord> as Vec<Broken>,
+|records| {
+    let form = |it: &BrokenRecord| Broken {
+        place: it.place.clone(),
+        problem: it.problem.clone(),
+    };
+    records.iter().map(form).collect()
+},
+|records| {
+    let record = |Broken { place, problem }| BrokenRecord {
+        kind: BrokenKind::Unreadable,
+        place,
+        problem,
+    };
+    records.into_iter().map(record).collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_io::{BrokenRecord, CaptureFormat};
+
+    #[test]
+    fn provenance_survives_a_round_trip() {
+        let whole = InputReport {
+            name: "a \"quoted\"\n name".into(),
+            format: Some(CaptureFormat::Warc),
+            bytes: u64::MAX,
+            captures: 3,
+            later: 2,
+            broken: 2,
+            unreadable: 0,
+            status_assumed: 1,
+            undated: 0,
+            captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000)).into()),
+            broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
+            failure: Some("the disk is gone".into()),
+        };
+        let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];
+        let given = OutageConfig {
+            as_of: Some(UnixSeconds(1_800_000_000)),
+            long_outage: LongOutage::LastGoodCopy,
+        };
+        for outages in [OutageConfig::default(), given] {
+            let json = Provenance::of(&inputs, &outages).to_json();
+            let read = Provenance::read(json.as_bytes()).expect("it was just written");
+            let again: Vec<InputReport> = read.inputs().collect();
+            assert_eq!((again.as_slice(), read.outages()), (&inputs[..], outages));
+            assert_eq!(Provenance::of(&again, &outages).to_json(), json);
+        }
+    }
+
+    #[test]
+    fn json_of_other_versions_is_read_as_far_as_it_goes() {
+        let later = br#"{"inputs": [{"name": "x", "format": "tape", "colour": 1}], "more": []}"#;
+        let read = Provenance::read(later).expect("it names an input");
+        let inputs: Vec<InputReport> = read.inputs().collect();
+        assert_eq!(inputs, [InputReport { name: "x".into(), ..InputReport::default() }]);
+        for other in [&b"{}"[..], b"", b"[]", b"{\"inputs\": 1}", b"\xff"] {
+            assert!(Provenance::read(other).is_none());
+        }
+    }
+}

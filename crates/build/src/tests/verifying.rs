@@ -1,0 +1,415 @@
+//! The damage that verifying finds and reports.
+
+use crate::limits::SET_TEXT_BYTES_FREE;
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_set::layout::{
+    CaptureRow, LINE_SLOTS, MomentRow, SlotLine, count, host, policy, record, usage,
+};
+
+use portcullis_engine::{Line, RuleSet};
+use portcullis_testkit::Captures;
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::*;
+
+#[test]
+fn sets_of_every_dialect_hold() {
+    for dialect in Dialect::ALL {
+        let samples = [sample::small, sample::of_groups, sample::with_history];
+        for bytes in samples.map(|sample| sample(dialect)) {
+            let set = PolicySet::of_bytes("a.set", bytes).unwrap();
+            let (verified, counts) =
+                (crate::verify(&set, &Scratch::in_memory()).unwrap(), set.counts());
+            assert_eq!(verified.blocks * 4_096, set.bytes());
+            assert_eq!(verified.counts, counts);
+            assert!(verified.records > 10, "{verified:?}");
+        }
+    }
+}
+
+#[test]
+fn the_samples_have_everything() {
+    let set = PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap();
+    assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
+    assert!(set.counts().rule_sets >= 5);
+    let set = PolicySet::of_bytes("a.set", sample::with_history(&RFC_9309)).unwrap();
+    assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
+    assert!(set.moments() > 15);
+    let set = PolicySet::of_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
+    assert!(set.counts().rule_sets_of_groups >= 2);
+}
+
+#[test]
+fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
+    let whole = Parts::of(sample::small(&RFC_9309));
+    let changes: [fn(&mut Parts); 2] = [
+        |parts| parts.fields.dialect_name = "rfc9999".into(),
+        |parts| parts.fields.dialect_revision ^= 1,
+    ];
+    for change in changes {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let error = parts.open().unwrap_err();
+        assert!(matches!(error, SetError::OtherDialect { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
+    }
+}
+
+/// Returns where the text words of the first document begin, and where it ends.
+fn first_list(parts: &mut Parts) -> (usize, usize) {
+    let [records, runs] = [record::RECORDS, record::RUNS]
+        .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
+    record::texts(records, runs, record::DOCUMENT_KIND_BITS)
+}
+
+/// Returns the first text of the first document that has this form.
+fn first_text(parts: &mut Parts, form: u32) -> usize {
+    let (start, end) = first_list(parts);
+    let has_form =
+        |word: &usize| parts.word(SectionKind::DOCUMENTS, *word) >> record::FORM_SHIFT == form;
+    (start..end).find(has_form).unwrap()
+}
+
+/// Changes single words, and expects what verifying reports.
+#[test]
+fn a_faulty_writer_is_found_out() {
+    let cases: &[Case<'_>] = &[
+        ("it has flags", |parts| parts.fields.flags = 1),
+        ("it counts other things", |parts| parts.fields.counts[0] += 1),
+        ("it counts other things", |parts| parts.fields.counts[15] = 1),
+        ("no JSON object", |parts| *parts.section(SectionKind::PROVENANCE) = b"[]".to_vec()),
+        ("an input that the provenance does not list", |parts| {
+            *parts.section(SectionKind::PROVENANCE) = br#"{"version":"1","inputs":[]}"#.to_vec();
+        }),
+        ("section 'slots'", |parts| {
+            let slots = parts.section(SectionKind::SLOTS);
+            slots.extend([0; size_of::<SlotLine>()]);
+        }),
+        ("it counts other things than are there", |parts| {
+            parts.fields.counts[count::HOST_SEED] ^= 1
+        }),
+        ("section 'slots'", |parts| {
+            // Every taken slot leads to the first host.
+            let words = parts.section(SectionKind::SLOTS).len() / 4;
+            for word in (0..words).filter(|word| word % (2 * LINE_SLOTS) >= LINE_SLOTS) {
+                if parts.word(SectionKind::SLOTS, word) > 1 {
+                    parts.set_word(SectionKind::SLOTS, word, 1);
+                }
+            }
+        }),
+        ("not in order", |parts| {
+            let key = parts.section(SectionKind::HOSTS);
+            key[host::HEAD_WORDS * 4] = b'z';
+        }),
+        ("section 'slots'", |parts| {
+            parts.set_word(SectionKind::HOSTS, host::HTTP_CAPTURE, 1);
+        }),
+        ("section 'slots'", |parts| {
+            parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
+        }),
+        ("without a date", |parts| {
+            let captures = parts.section(SectionKind::CAPTURES);
+            let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
+            rows.iter_mut().for_each(|row| row.captured_at = u64::MAX.into());
+        }),
+        ("section 'captures'", |parts| {
+            let captures = parts.section(SectionKind::CAPTURES);
+            let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
+            rows[0].redirects |= 1 << 15;
+        }),
+        ("section 'policies'", |parts| parts.set_word(SectionKind::POLICIES, policy::STATE, 0x100)),
+        ("section 'policies'", |parts| {
+            parts.set_word(SectionKind::POLICIES, policy::DEFAULT_NAMING_LINE, 0);
+        }),
+        ("section 'rule sets'", |parts| {
+            // The word of a pattern in the table of the first rule set.
+            let bytes = parts.section(SectionKind::RULE_SETS);
+            let line = RuleSet::view(<[Line]>::ref_from_bytes(bytes).unwrap()).unwrap();
+            assert!(!line.is_empty());
+            let text = bytes.windows(4).rposition(|word| word == [0; 4]).unwrap();
+            bytes[text] = 8;
+        }),
+        ("compiled to", |parts| {
+            // A bit of a Bloom filter.
+            let bytes = parts.section(SectionKind::RULE_SETS);
+            bytes[40] ^= 1;
+        }),
+        ("compiled to", |parts| {
+            parts.section(SectionKind::RULE_SETS).extend([0; 64]);
+        }),
+        ("its records are not what a file has", |parts| {
+            // Another rule has this pattern, so one of them counts no more.
+            let text = first_text(parts, record::PATTERN);
+            let old = parts.word(SectionKind::DOCUMENTS, text);
+            parts.set_word(SectionKind::DOCUMENTS, text, old & (3 << record::FORM_SHIFT));
+        }),
+        ("no pattern", |parts| {
+            let text = first_text(parts, record::PATTERN);
+            let old = parts.word(SectionKind::DOCUMENTS, text);
+            parts.set_word(SectionKind::DOCUMENTS, text, old | 3 << record::FORM_SHIFT);
+        }),
+        ("a record's text is that of no pattern", |parts| {
+            let text = first_text(parts, record::STRING);
+            parts.set_word(SectionKind::DOCUMENTS, text, record::PATTERN << record::FORM_SHIFT);
+        }),
+        ("section 'documents'", |parts| {
+            let kinds = first_list(parts).0 - 1;
+            let old = parts.word(SectionKind::DOCUMENTS, kinds);
+            parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 30);
+        }),
+        ("its records are not in order", |parts| {
+            let line = record::HEAD_WORDS + record::RUN_WORDS + 1;
+            parts.set_word(SectionKind::DOCUMENTS, line, 1);
+        }),
+        ("more records than there is room for", |parts| {
+            parts.set_word(SectionKind::DOCUMENTS, record::RECORDS, u32::MAX);
+        }),
+        ("more records than there is room for", |parts| {
+            parts.set_word(SectionKind::DOCUMENTS, record::RUNS, u32::MAX);
+        }),
+        ("section 'orders'", |parts| {
+            let orders = parts.section(SectionKind::ORDERS);
+            orders[1] ^= 1;
+        }),
+        ("section 'orders'", |parts| {
+            parts.section(SectionKind::ORDERS)[0] = 3;
+        }),
+        ("its records are at an unexpected position", |parts| {
+            let second = parts.word(SectionKind::POLICY_INDEX, 1);
+            parts.set_word(SectionKind::POLICY_INDEX, 0, second);
+        }),
+        ("section 'tokens'", |parts| {
+            parts.section(SectionKind::TOKENS).push(b'x');
+        }),
+        ("section 'orders'", |parts| {
+            parts.section(SectionKind::ORDERS).extend([0; 4]);
+        }),
+        ("section 'captures'", |parts| {
+            let copy = parts.section(SectionKind::CAPTURES)[..size_of::<CaptureRow>()].to_vec();
+            parts.section(SectionKind::CAPTURES).extend(copy);
+        }),
+        ("section 'outages'", |parts| {
+            let row = parts.section(SectionKind::OUTAGES).clone();
+            parts.section(SectionKind::OUTAGES).extend(row);
+        }),
+        ("do not lead to what the set says", |parts| {
+            parts.section(SectionKind::OUTAGES).clear();
+        }),
+        ("an answer has what it cannot have", |parts| {
+            parts.section(SectionKind::HISTORY).clear();
+        }),
+        ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
+        ("section 'others'", |parts| parts.section(SectionKind::OTHERS).push(0)),
+        ("section 'policies'", |parts| {
+            // The second usage follows the first.
+            let second = parts.word(SectionKind::USAGE, usage::WORDS);
+            parts.set_word(SectionKind::USAGE_INDEX, 0, second);
+        }),
+        ("section 'usage index'", |parts| {
+            parts.section(SectionKind::USAGE_INDEX).extend([0xff; 4]);
+        }),
+        ("section 'policies'", |parts| {
+            // A policy has lost its usage, and nothing needs its orders.
+            let index = parts.section(SectionKind::USAGE_INDEX);
+            let last = index.chunks(4).rposition(|word| word != [0xff; 4]).unwrap();
+            index[last * 4..][..4].fill(0xff);
+        }),
+        ("section 'usage'", |parts| {
+            // The preference of the first record: `n` becomes `y`.
+            let word = usage::HEAD_WORDS;
+            let old = parts.word(SectionKind::USAGE, word);
+            parts.set_word(SectionKind::USAGE, word, old ^ 3);
+        }),
+        ("section 'usage'", |parts| {
+            let (word, old) = (usage::HEAD_WORDS + 1, 0xff00_0000);
+            let word_now = parts.word(SectionKind::USAGE, word);
+            parts.set_word(SectionKind::USAGE, word, word_now | old);
+        }),
+        ("section 'usage'", |parts| {
+            parts.set_word(SectionKind::USAGE, usage::DEFAULT_ENTRY, 7);
+        }),
+        ("section 'usage'", |parts| {
+            parts.set_word(SectionKind::USAGE, usage::ENTRIES, u32::MAX / 8);
+        }),
+        ("its records are not what a file has", |parts| {
+            let kinds = record::HEAD_WORDS;
+            let runs = parts.word(SectionKind::USAGE_RECORDS, record::RUNS) as usize;
+            let at = kinds + runs * record::RUN_WORDS;
+            let old = parts.word(SectionKind::USAGE_RECORDS, at);
+            parts.set_word(SectionKind::USAGE_RECORDS, at, old ^ 1);
+        }),
+    ];
+    find_out(sample::small(&RFC_9309), cases);
+}
+
+/// A name of a damage, and the change that causes it.
+type Case<'c> = (&'c str, fn(&mut Parts));
+
+fn find_out(sample: Vec<u8>, cases: &[Case<'_>]) {
+    let whole = Parts::of(sample);
+    for (number, (expected, change)) in cases.iter().enumerate() {
+        let mut parts = whole.clone();
+        change(&mut parts);
+        let verified = parts.open().and_then(|set| crate::verify(&set, &Scratch::in_memory()));
+        let text = verified.map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
+        assert!(text.contains(expected), "{number}: {text}, expected {expected}");
+        assert!(text.contains("a.set") && text.contains("portcullis compile"), "{text}");
+    }
+}
+
+/// Returns the moments of a set with history.
+fn moments(parts: &mut Parts) -> &mut [MomentRow] {
+    <[MomentRow]>::mut_from_bytes(parts.section(SectionKind::MOMENTS)).unwrap()
+}
+
+/// Returns the captures of moments.
+fn captures_of_moments(parts: &mut Parts) -> &mut [CaptureRow] {
+    let of_origins = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
+    let rows = <[CaptureRow]>::mut_from_bytes(parts.section(SectionKind::CAPTURES)).unwrap();
+    &mut rows[of_origins..]
+}
+
+fn remove(parts: &mut Parts, kind: SectionKind) {
+    parts.sections.retain(|(other, _)| *other != kind);
+}
+
+#[test]
+fn a_faulty_writer_of_timelines_is_found_out() {
+    let cases: &[Case<'_>] = &[
+        ("it has timelines without moments", |parts| remove(parts, SectionKind::MOMENTS)),
+        ("it has moments without timelines", |parts| remove(parts, SectionKind::TIMELINES)),
+        ("section 'history', at", |parts| {
+            remove(parts, SectionKind::MOMENTS);
+            remove(parts, SectionKind::TIMELINES);
+        }),
+        ("the captures do not lead to what the set says", |parts| moments(parts).swap(0, 1)),
+        ("the captures do not lead to what the set says", |parts| {
+            let rows = moments(parts);
+            rows[0].since_and_input = rows[1].since_and_input;
+        }),
+        ("section 'moments'", |parts| {
+            let last = parts.section(SectionKind::MOMENTS).len() - size_of::<MomentRow>();
+            parts.section(SectionKind::MOMENTS).truncate(last);
+        }),
+        ("section 'moments'", |parts| {
+            let row = parts.section(SectionKind::MOMENTS)[..size_of::<MomentRow>()].to_vec();
+            parts.section(SectionKind::MOMENTS).extend(row);
+        }),
+        ("section 'moments'", |parts| parts.section(SectionKind::MOMENTS).push(0)),
+        ("section 'policy index'", |parts| moments(parts)[1].policy = u32::MAX.into()),
+        ("the captures do not lead to what the set says", |parts| {
+            // The file behind a redirect does not change.
+            let rows = moments(parts);
+            let changes = rows.iter().rposition(|row| row.since() == 8 * 86_400).unwrap();
+            rows[changes].policy = rows[changes - 1].policy;
+        }),
+        ("section 'captures'", |parts| moments(parts)[1].capture = u32::MAX.into()),
+        ("the captures do not lead to what the set says", |parts| {
+            moments(parts)[0].capture = 0.into()
+        }),
+        ("a moment has a capture from before 1970", |parts| {
+            captures_of_moments(parts)[0].captured_at = (1 << 40).into();
+        }),
+        ("the captures do not lead to what the set says", |parts| {
+            captures_of_moments(parts)[0].captured_at = 1.into();
+        }),
+        ("section 'captures'", |parts| captures_of_moments(parts)[0].input = 1.into()),
+        ("section 'captures'", |parts| {
+            let copy = captures_of_moments(parts)[0].as_bytes().to_vec();
+            parts.section(SectionKind::CAPTURES).extend(copy);
+        }),
+        ("section 'moments'", |parts| {
+            moments(parts)[0].since_and_input |= 1;
+        }),
+        ("timelines of several hosts have one moment", |parts| {
+            let captures = parts.section(SectionKind::TIMELINES).len() as u32 / 4 - 1;
+            let mut start = |capture| parts.word(SectionKind::TIMELINES, capture as usize);
+            let longest = (0..captures).max_by_key(|&it| start(it + 1) - start(it)).unwrap();
+            let words = parts.section(SectionKind::HOSTS).len() / 4;
+            let mut position = 0;
+            while position < words {
+                for capture in [host::HTTP_CAPTURE, host::HTTPS_CAPTURE] {
+                    if parts.word(SectionKind::HOSTS, position + capture) != u32::MAX {
+                        parts.set_word(SectionKind::HOSTS, position + capture, longest);
+                    }
+                }
+                let key = parts.word(SectionKind::HOSTS, position) as usize;
+                position += host::HEAD_WORDS + key.div_ceil(4);
+            }
+        }),
+        ("an input that the provenance does not list", |parts| {
+            let provenance = br#"{"inputs":[{"name":"a.jsonl"}]}"#.to_vec();
+            *parts.section(SectionKind::PROVENANCE) = provenance;
+            moments(parts)[0].since_and_input |= 1;
+        }),
+        ("a timeline ends before it begins", |parts| {
+            parts.set_word(SectionKind::TIMELINES, 0, u32::MAX);
+        }),
+        ("section 'moments'", |parts| {
+            let last = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
+            parts.set_word(SectionKind::TIMELINES, last, 1 << 20);
+        }),
+        ("section 'timelines'", |parts| {
+            let last = parts.section(SectionKind::TIMELINES).len() - 4;
+            parts.section(SectionKind::TIMELINES).truncate(last);
+        }),
+        ("section 'timelines'", |parts| parts.section(SectionKind::TIMELINES).extend([0; 4])),
+    ];
+    find_out(sample::with_history(&RFC_9309), cases);
+}
+
+#[test]
+fn a_set_that_lacks_a_section_is_refused() {
+    let whole = Parts::of(sample::small(&RFC_9309));
+    assert_eq!(whole.sections.len(), 19);
+    for (missing, _) in &whole.sections {
+        let mut parts = whole.clone();
+        parts.sections.retain(|(kind, _)| kind != missing);
+        let text = parts.open().unwrap_err().to_string();
+        let words = [&*missing.to_string(), "no such section", "a.set", "portcullis compile"];
+        assert!(words.iter().all(|words| text.contains(words)), "{text}");
+    }
+}
+
+#[test]
+fn a_table_without_a_free_slot_is_damage() {
+    let mut parts = Parts::of(sample::small(&RFC_9309));
+    for lines in [1, 10, 100] {
+        // Tags that no queried key has, and the first host.
+        let line = [[0_u32; LINE_SLOTS], [1; LINE_SLOTS]].concat();
+        let line: Vec<u8> = line.into_iter().flat_map(u32::to_le_bytes).collect();
+        *parts.section(SectionKind::SLOTS) = line.repeat(lines);
+        let damage = parts.open().unwrap().host(b"a.example").unwrap_err().to_string();
+        assert!(damage.contains("lines are full in a row"), "{damage}");
+    }
+    parts.section(SectionKind::SLOTS).clear();
+    assert!(parts.open().unwrap().host(b"a.example").is_err());
+}
+
+/// Lists of few bytes that name one long string again and again.
+#[test]
+fn files_that_are_far_longer_than_the_set_are_damage() {
+    const HOSTS: usize = 700;
+    const STRING_BYTES: usize = 400_000;
+    assert!((HOSTS * STRING_BYTES) as u64 > SET_TEXT_BYTES_FREE);
+    let mut archive = Captures::default();
+    for host in 0..HOSTS {
+        let value = if host == 0 { "a".repeat(STRING_BYTES) } else { host.to_string() };
+        let text = format!("User-agent: *\nDisallow: /\nSitemap: {value}\n");
+        archive.push(&format!("https://h{host:03}.example/robots.txt"), "", 200, &text);
+    }
+    let mut parts = Parts::of(sample::compile(&archive, &RFC_9309, false));
+    let (mut at, mut long) = (0, None);
+    while at < parts.section(SectionKind::OTHERS).len() / 4 {
+        let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word) as usize;
+        let (records, runs) = (word(&mut parts, record::RECORDS), word(&mut parts, record::RUNS));
+        let (texts, end) = record::texts(records, runs, record::OTHER_KIND_BITS);
+        let long = *long.get_or_insert(word(&mut parts, texts) as u32);
+        parts.set_word(SectionKind::OTHERS, at + texts, long);
+        at += end;
+    }
+    let set = parts.open().unwrap();
+    let damage = crate::standings(&set, &Scratch::in_memory()).unwrap_err().to_string();
+    assert!(damage.contains("longer together than those of a set of its size"), "{damage}");
+}

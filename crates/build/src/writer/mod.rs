@@ -1,0 +1,291 @@
+//! Writes a set's file: sections one after another, then checksums, then the header.
+//!
+//! Content is streamed. Memory: one block, and 8 bytes for each written block. The header is
+//! written last, so an unfinished file has zeros instead of the magic, wherever it turns up.
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::IntoBytes;
+
+use portcullis_files::atomic_file::AtomicFile;
+use portcullis_files::error::WriteError;
+use portcullis_files::large_pages::ZeroedMemory;
+use portcullis_files::scratch::Spool;
+use portcullis_set::file::{
+    BLOCK, Header, HeaderFields, Layout, SECTION_ALIGNMENT, Section, SectionKind, content_hash,
+};
+use portcullis_set::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
+
+/// What the sections of a set are written to, one after another.
+pub trait SectionSink {
+    /// The error of writing.
+    type Error: From<WriteError>;
+
+    /// Begins a section, which ends the previous one.
+    fn begin(&mut self, kind: SectionKind) -> Result<(), Self::Error>;
+
+    /// Appends `bytes` to the current section.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// Writes a section.
+    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.begin(kind)?;
+        self.write(bytes)
+    }
+
+    /// Writes a section of what a spool has.
+    fn spool(&mut self, kind: SectionKind, spool: &Spool) -> Result<(), Self::Error> {
+        self.begin(kind)?;
+        self.copy(spool)
+    }
+
+    /// Appends what a spool has to the current section.
+    fn copy(&mut self, spool: &Spool) -> Result<(), Self::Error> {
+        spool.reader().each_piece(|piece| self.write(piece))
+    }
+}
+
+/// A sink for a file that is written from its beginning.
+pub trait Destination: Write + Seek {
+    /// The result of publishing.
+    type Finished;
+
+    /// Publishes the file. It is not visible before.
+    fn publish(self) -> io::Result<Self::Finished>;
+}
+
+impl Destination for AtomicFile {
+    type Finished = ();
+
+    fn publish(self) -> io::Result<()> {
+        self.complete()?.publish()
+    }
+}
+
+/// A growing file in memory.
+pub struct MemoryFile {
+    memory: ZeroedMemory,
+    bytes: usize,
+    position: usize,
+}
+
+impl Write for MemoryFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let end = self.position + bytes.len();
+        if end > self.memory.len() {
+            let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()));
+            larger[..self.bytes].copy_from_slice(&self.memory[..self.bytes]);
+            self.memory = larger;
+        }
+        self.memory[self.position..end].copy_from_slice(bytes);
+        self.position = end;
+        self.bytes = self.bytes.max(end);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for MemoryFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Start(position) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.position = usize::try_from(position).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        Ok(position)
+    }
+}
+
+impl Destination for MemoryFile {
+    type Finished = ZeroedMemory;
+
+    fn publish(mut self) -> io::Result<ZeroedMemory> {
+        self.memory.truncate(self.bytes);
+        Ok(self.memory)
+    }
+}
+
+/// A written file.
+#[derive(Debug)]
+pub struct Written<F> {
+    /// The hash that identifies its content.
+    pub content_hash: u64,
+    /// The size of the file, in bytes.
+    pub file_bytes: u64,
+    /// The result of the destination: the bytes, if it was written to memory.
+    pub finished: F,
+}
+
+/// A file that is being written. If it is dropped, or a write fails, the unfinished file is
+/// removed.
+pub struct SetFileWriter<D> {
+    /// The path, for messages.
+    path: PathBuf,
+    destination: D,
+    /// The bytes of the last, incomplete block.
+    block: Vec<u8>,
+    /// The number of blocks handed to the destination.
+    blocks: u64,
+    /// The stored form of the checksum of each block of data.
+    checksums: Vec<u8>,
+    sections: Vec<Section>,
+    /// Whether a write has failed, so that bytes are missing.
+    is_broken: bool,
+}
+
+impl SetFileWriter<AtomicFile> {
+    /// Creates a file that will be published at `path` and replace an existing one.
+    pub fn create(path: &Path) -> Result<SetFileWriter<AtomicFile>, WriteError> {
+        let file = AtomicFile::create(path).map_err(|error| WriteError::new(path, error))?;
+        SetFileWriter::new(path, file)
+    }
+}
+
+impl SetFileWriter<MemoryFile> {
+    /// Creates a file in memory, with capacity for `bytes` bytes of sections. It grows if needed.
+    pub fn in_memory(bytes: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
+        // The header, and 8 bytes of checksum for each block and for each block of checksums.
+        let all = bytes + bytes / (SET_BLOCK_BYTES / 10) + 4 * SET_BLOCK_BYTES;
+        let file = MemoryFile { memory: ZeroedMemory::new(all), bytes: 0, position: 0 };
+        SetFileWriter::new(Path::new("the policy set in memory"), file)
+    }
+}
+
+impl<D: Destination> SectionSink for SetFileWriter<D> {
+    type Error = WriteError;
+
+    /// Begins a section, which ends the previous one.
+    ///
+    /// # Panics
+    ///
+    /// If a section of this kind exists, or the file has the maximum number of sections.
+    fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
+        assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
+        assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
+        self.pad(SECTION_ALIGNMENT)?;
+        self.sections.push(Section { kind, start: self.position(), bytes: 0 });
+        Ok(())
+    }
+
+    /// Appends `bytes` to the current section.
+    ///
+    /// # Panics
+    ///
+    /// If no section was begun.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let section = self.sections.last_mut().expect("a section is begun before it is written");
+        section.bytes += bytes.len() as u64;
+        self.append(bytes)
+    }
+}
+
+impl<D: Destination> SetFileWriter<D> {
+    /// Creates a file in `destination`. `path` is its name in messages.
+    pub fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
+        let mut writer = SetFileWriter {
+            path: path.to_owned(),
+            destination,
+            block: Vec::with_capacity(SET_BLOCK_BYTES),
+            blocks: 0,
+            checksums: Vec::new(),
+            sections: Vec::new(),
+            is_broken: false,
+        };
+        let header = [0; SET_BLOCK_BYTES];
+        let written = writer.destination.write_all(&header);
+        writer.checked(written)?;
+        writer.blocks = 1;
+        Ok(writer)
+    }
+
+    /// Writes checksums and header, and publishes the file.
+    ///
+    /// # Panics
+    ///
+    /// If the dialect's name in `fields` is invalid in a header.
+    pub fn finish(mut self, fields: &HeaderFields) -> Result<Written<D::Finished>, WriteError> {
+        if self.is_broken {
+            let missing = io::Error::other("not all that was written has arrived");
+            return Err(WriteError::new(&self.path, missing));
+        }
+        let data_end = self.position();
+        self.pad(BLOCK)?;
+        let layout = Layout::of_data(data_end).expect("what was written can be counted");
+        let header = Header {
+            fields: fields.clone(),
+            content_hash: content_hash(&self.sections, &self.checksums),
+            root: self.write_levels()?,
+            sections: std::mem::take(&mut self.sections),
+            layout,
+        };
+        let file_bytes = header.layout.file_bytes();
+        let written = self.write_header(&header);
+        self.checked(written)?;
+        let SetFileWriter { path, destination, .. } = self;
+        let finished = destination.publish().map_err(|error| WriteError::new(&path, error))?;
+        Ok(Written { content_hash: header.content_hash, file_bytes, finished })
+    }
+
+    /// Writes each level after the one before it, and returns the root checksum.
+    fn write_levels(&mut self) -> Result<u64, WriteError> {
+        let mut level = std::mem::take(&mut self.checksums);
+        let mut root = xxh3_64(&[]);
+        while !level.is_empty() {
+            self.append(&level)?;
+            self.pad(BLOCK)?;
+            // The checksums of the blocks that were just written form the next level. The checksum
+            // of the last level is the root.
+            level = std::mem::take(&mut self.checksums);
+            if let Ok(last) = level.as_slice().try_into() {
+                root = u64::from_le_bytes(last);
+                break;
+            }
+        }
+        Ok(root)
+    }
+
+    fn write_header(&mut self, header: &Header) -> io::Result<()> {
+        self.destination.seek(SeekFrom::Start(0))?;
+        self.destination.write_all(header.encode().as_bytes())?;
+        self.destination.flush()
+    }
+
+    /// Returns the offset of the next byte.
+    fn position(&self) -> u64 {
+        self.blocks * BLOCK + self.block.len() as u64
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> Result<(), WriteError> {
+        while !bytes.is_empty() {
+            let room = SET_BLOCK_BYTES - self.block.len();
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(now);
+            bytes = later;
+            if self.block.len() == SET_BLOCK_BYTES {
+                let written = self.destination.write_all(&self.block);
+                self.checked(written)?;
+                self.checksums.extend_from_slice(&xxh3_64(&self.block).to_le_bytes());
+                self.blocks += 1;
+                self.block.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends zeros up to a multiple of `alignment`, which divides the block size.
+    fn pad(&mut self, alignment: u64) -> Result<(), WriteError> {
+        let bytes = self.position().next_multiple_of(alignment) - self.position();
+        self.append(&[0; SET_BLOCK_BYTES][..bytes as usize])
+    }
+
+    /// Adds the path to a failure, and remembers that there was one.
+    fn checked(&mut self, written: io::Result<()>) -> Result<(), WriteError> {
+        self.is_broken |= written.is_err();
+        written.map_err(|error| WriteError::new(&self.path, error))
+    }
+}

@@ -1,0 +1,154 @@
+//! Crafted files: headers with a right checksum and wrong contents, and data hidden in padding.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use zerocopy::FromBytes;
+
+use super::*;
+use portcullis_set::file::{Entry, StoredHeader as Stored};
+
+/// The offset of a field of the header.
+macro_rules! at {
+    ($field:ident) => {
+        std::mem::offset_of!(Stored, $field)
+    };
+}
+
+/// Returns a small file with bytes of its header replaced, and the header's checksum recomputed.
+fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
+    let (mut file, ..) = small();
+    let block: &mut [u8; SET_BLOCK_BYTES] = file.first_chunk_mut().unwrap();
+    for (at, bytes) in changes {
+        block[*at..][..bytes.len()].copy_from_slice(bytes);
+    }
+    Stored::mut_from_bytes(block).unwrap().seal();
+    file
+}
+
+#[test]
+fn a_version_from_the_future_asks_for_an_update() {
+    let error = opened(with_header(&[(at!(version), &[9])])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a.set was made by a newer portcullis (format 9, this one reads up to 8): update portcullis"
+    );
+    // The rest of a future header is arbitrary.
+    let future = with_header(&[(at!(version), &[0xFF; 4]), (at!(sections), &[0xFF; 4_000])]);
+    assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
+    for older in 0..8 {
+        let error = opened(with_header(&[(at!(version), &[older])])).unwrap_err();
+        assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
+    }
+}
+
+#[test]
+fn headers_that_do_not_fit_their_file() {
+    let entry = |index: usize| at!(table) + index * size_of::<Entry>();
+    let huge = u64::MAX.to_le_bytes();
+    let half = (1_u64 << 63).to_le_bytes();
+    let near = (u64::MAX - 63 - 4_096).to_le_bytes();
+    let cases: &[(&str, usize, &[u8])] = &[
+        ("sections than a set can have", at!(sections), &[129]),
+        ("sections than a set can have", at!(sections), &[0xFF; 4]),
+        ("a section begins at another place", at!(sections), &[4]),
+        ("do not fill the file", at!(sections), &[0]),
+        ("do not fill the file", at!(sections), &[1]),
+        ("do not fill the file", at!(sections), &[2]),
+        ("is cut short", at!(file_bytes), &huge),
+        ("bytes were appended", at!(file_bytes), &[0; 8]),
+        ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
+        ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
+        ("not zero", entry(0) + 4, &[1]),
+        ("at another place", entry(0) + 8, &[64]),
+        ("at another place", entry(0) + 8, &[0; 8]),
+        ("at another place", entry(1) + 8, &[0; 8]),
+        ("at another place", entry(2) + 8, &huge),
+        ("more bytes than the file", entry(0) + 16, &huge),
+        ("at another place", entry(0) + 16, &half),
+        ("at another place", entry(0) + 16, &near),
+        ("more bytes than the file", entry(2) + 16, &huge),
+        ("do not fill the file", entry(2) + 16, &half),
+        ("more bytes than the file", entry(2) + 16, &near),
+        ("do not fill the file", entry(2) + 16, &40_000_u64.to_le_bytes()),
+        ("do not fill the file", entry(2) + 16, &[0; 8]),
+        ("not zero", entry(3), &[1]),
+        ("not zero", at!(checksum) - 1, &[1]),
+        ("the dialect's name", at!(dialect_name), &[0]),
+        ("the dialect's name", at!(dialect_name), b"rfc 9309"),
+        ("the dialect's name", at!(dialect_name), b"\xC3\xA4"),
+        ("the dialect's name", at!(dialect_name), b"\xFF"),
+        ("not zero", at!(dialect_name) + 9, b"x"),
+    ];
+    for &(expected, at, bytes) in cases {
+        let error = opened(with_header(&[(at, bytes)])).unwrap_err().to_string();
+        assert!(error.contains(expected), "byte {at}: {error}, expected {expected}");
+        assert!(error.contains("a.set"), "{error}");
+    }
+}
+
+/// For any header with a right checksum, opening fails or returns a file that can be read and
+/// verified.
+#[test]
+fn no_header_does_harm() {
+    let mut opened_anyway = 0;
+    for seed in 0..20_000 {
+        let random = noise(24, seed);
+        let mut changes: Vec<(usize, &[u8])> = Vec::new();
+        for change in random.chunks(8).take(1 + seed as usize % 3) {
+            let place = usize::from(change[0]) + usize::from(change[1] & 1) * 256;
+            let bytes = &change[3..][..1 + usize::from(change[2] % 5)];
+            changes.push((8 + place % (at!(table) + 4 * size_of::<Entry>() - 8), bytes));
+        }
+        let Ok(set) = opened(with_header(&changes)) else { continue };
+        opened_anyway += 1;
+        for &section in set.sections() {
+            for (start, bytes) in [(0, section.bytes()), (section.bytes() / 2, 3), (1, 0)] {
+                let _ = set.bytes(section, start, bytes);
+            }
+        }
+        let _ = set.verify();
+    }
+    assert!(opened_anyway > 100, "{opened_anyway}");
+}
+
+/// Recomputes all checksums of a file with one block of checksums. `sections` are its sections.
+fn sealed(mut file: Vec<u8>, sections: &[Section]) -> Vec<u8> {
+    let (header, rest) = file.split_first_chunk_mut::<SET_BLOCK_BYTES>().unwrap();
+    let (data, level) = rest.split_at_mut(rest.len() - SET_BLOCK_BYTES);
+    for (block, checksum) in data.chunks(SET_BLOCK_BYTES).zip(level.chunks_mut(8)) {
+        checksum.copy_from_slice(&xxh3_64(block).to_le_bytes());
+    }
+    let checksums = &level[..data.len() / SET_BLOCK_BYTES * 8];
+    let hash = content_hash(sections, checksums);
+    let header = Stored::mut_from_bytes(header).unwrap();
+    header.content_hash = hash.into();
+    header.root = xxh3_64(level).into();
+    header.seal();
+    file
+}
+
+#[test]
+fn verifying_finds_changes_behind_right_checksums() {
+    let (whole, words, text) = small();
+    let sections = opened(whole.clone()).unwrap().sections().to_vec();
+    assert!(sealed(whole.clone(), &sections) == whole);
+    let text_start = (4_096 + words.len()).next_multiple_of(64);
+    for (odd, place) in [
+        (4_096 + words.len(), Place::Padding),
+        (text_start - 1, Place::Padding),
+        (text_start + text.len(), Place::Padding),
+        (4 * 4_096 - 1, Place::Padding),
+        (4 * 4_096 + 3 * 8, Place::Checksums),
+        (5 * 4_096 - 1, Place::Checksums),
+    ] {
+        let mut file = whole.clone();
+        file[odd] = 1;
+        let set = opened(sealed(file, &sections)).unwrap();
+        let first = damage(&set);
+        assert_eq!((first.place(), first.offset()), (place, odd as u64), "{first}");
+    }
+    let mut file = whole;
+    file[text_start] ^= 1;
+    let set = opened(sealed(file, &[])).unwrap();
+    assert!(damage(&set).to_string().contains("content hash"));
+}

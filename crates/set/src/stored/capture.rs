@@ -1,0 +1,58 @@
+//! When and how a policy was captured.
+
+use portcullis_robots::access::{CaptureNotes, DateSpan, KnownOutage, UnixSeconds};
+use portcullis_robots::syntax::NoteSet;
+
+use crate::layout::NONE;
+
+/// When and how a policy was captured. It does not affect decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureFacts {
+    /// When the response was received, if known. Behind redirects, the oldest date of all responses
+    /// on the way, and `None` if one of them has no date.
+    pub captured_at: Option<UnixSeconds>,
+    /// The seconds from `captured_at` to the newest of these responses; 0 without redirects.
+    /// `u32::MAX` stands for any longer time: the policy is then later than every time.
+    pub span_seconds: u32,
+    /// When the first of these responses expires, if known. Only stored if `captured_at` is known
+    /// too.
+    pub expires_at: Option<UnixSeconds>,
+    /// The status of the last response; 0 if there was none.
+    pub status: u16,
+    /// The number of redirects that were followed.
+    pub redirects_followed: u8,
+    /// Notes about the response.
+    pub capture_notes: CaptureNotes,
+    /// Notes about the file.
+    pub file_notes: NoteSet,
+    /// The number of bytes of the file that were kept.
+    pub file_bytes: u32,
+    /// The outage that the response is part of, if any.
+    pub outage: Option<KnownOutage>,
+    /// The position of the input in the set's list of inputs.
+    pub input: u32,
+}
+
+impl CaptureFacts {
+    /// Returns the dates of the oldest and the newest response behind the policy, if it has a date.
+    pub fn dates(&self) -> Option<DateSpan> {
+        let oldest = self.captured_at?;
+        let newest = match self.span_seconds {
+            u32::MAX => UnixSeconds(u64::MAX),
+            seconds => oldest.after(seconds.into()),
+        };
+        Some((oldest, newest).into())
+    }
+
+    /// Returns for how many seconds after its date the response is valid, capped at what a set can
+    /// store. `None` if the date or the expiry is not known.
+    pub fn serves_seconds(&self) -> Option<u32> {
+        let seconds = self.expires_at?.since(self.captured_at?);
+        Some(u32::try_from(seconds).map_or(NONE - 1, |seconds| seconds.min(NONE - 1)))
+    }
+
+    /// Returns when the moment begins that the capture begins.
+    pub fn begins_at(&self) -> UnixSeconds {
+        self.dates().map_or(UnixSeconds(0), |dates| dates.last)
+    }
+}

@@ -1,0 +1,142 @@
+//! An agent in each record: a token or a User-Agent header.
+
+use std::sync::Arc;
+
+use portcullis_build::{LoadConfig, load_text};
+use portcullis_dialect::decision::Reason;
+use portcullis_dialect::dialect::{Dialect, NamesAgent, RFC_9309};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::batch::{AgentKind, AskError, Classifier, Session, Times};
+
+const SHARED: &str = "User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: c\nAllow: /\n";
+
+fn classifier(names: &[&str]) -> Classifier {
+    classifier_of(SHARED, names, &RFC_9309)
+}
+
+fn classifier_of(text: &str, names: &[&str], dialect: &'static Dialect) -> Classifier {
+    let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
+    let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
+    Classifier::new(Arc::new(set), names.iter().map(chain).collect()).unwrap()
+}
+
+/// A header is decided as the chain of its tokens, or not at all.
+#[test]
+fn a_header_is_the_chain_of_its_tokens() {
+    let headers = [
+        "a/1 bb/2",
+        "a/1 bb/2 ccc/3",
+        "ccc a",
+        "dddd/4 a/1",
+        "Mozilla/5.0 (compatible; bb/1.0)",
+        "Mozilla/5.0 (X11) a",
+        "Mozilla/5.0 (X11)",
+        "x/1 y/2",
+    ];
+    let names = ["a", "bb", "ccc", "dddd", "mozilla", "zz"];
+    let asked = ["a", "bb", "ccc+a"];
+    for dialect in Dialect::ALL {
+        for named in 0..1 << names.len() {
+            let group = |(place, name): (usize, &&str)| {
+                let bit = if named >> place & 1 == 1 { name } else { return String::new() };
+                format!("User-agent: {bit}\nDisallow: /{bit}/\n\n")
+            };
+            let groups: String = names.iter().enumerate().map(group).collect();
+            let text = format!("{groups}User-agent: *\nDisallow: /other/\n");
+            let each = classifier_of(&text, &asked, dialect);
+            let each = each.with_agent_per_record(AgentKind::Header).unwrap();
+            let mut each = Session::new(each, None);
+            for header in headers {
+                let urls: Vec<String> = names
+                    .iter()
+                    .chain([&"other"])
+                    .map(|name| format!("https://h.example/{name}/"))
+                    .collect();
+                let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
+                let agent = AgentChain::from_header(header, dialect).unwrap();
+                let alone = Classifier::new(Arc::new(set), vec![agent]).unwrap();
+                let mut alone = Session::new(alone, None);
+                let expected = alone.classify(&urls).unwrap().to_vec();
+                let agents = vec![header.as_bytes(); urls.len()];
+                let decisions = each.classify_as(&urls, Times::Now, &agents).unwrap().to_vec();
+                let is_known = each.agent_of(0).is_some();
+                assert!(decisions.iter().all(|it| (it.reason == Reason::NoAgent) != is_known));
+                // What only the file names is not decided, and everything else as for the header
+                // but for the fallback that was asked for.
+                let chain = ["ccc", "a"]
+                    .map(|name| named >> names.iter().position(|it| *it == name).unwrap() & 1);
+                let falls_back = header.contains("ccc") && chain == [0, 1];
+                if is_known && !falls_back {
+                    assert_eq!(decisions, expected, "{} {header}\n{text}", dialect.name);
+                }
+                let unasked = header.contains("dddd") && named & 0b1000 != 0;
+                if !is_known && !header.contains("Mozilla") {
+                    assert!(unasked || dialect.groups.names_agent == NamesAgent::OccursInName);
+                }
+                let is_equal = dialect.groups.names_agent == NamesAgent::Equal;
+                assert!(!unasked || !is_known || !is_equal, "{} {header}\n{text}", dialect.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_set_for_some_agents_does_not_say_who_is_named() {
+    let agents: Vec<AgentChain> = vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let config = LoadConfig { agents: Some(agents.clone().into()), ..LoadConfig::new(&RFC_9309) };
+    let set = load_text(SHARED.as_bytes(), &config);
+    let each = Classifier::new(set, agents).unwrap().with_agent_per_record(AgentKind::Token);
+    assert!(matches!(each, Err(AskError::OtherAgents { .. })));
+}
+
+#[test]
+fn an_agent_that_shares_the_rules_of_another_is_asked_alone() {
+    // The second agent's answers begin where the first one's do, which no record asks about.
+    let mut all = Session::new(classifier(&["a", "b"]), None);
+    all.classify(&["https://h.example/x"]).unwrap();
+    let all = all.decisions().to_vec();
+    let each = classifier(&["a", "b"]).with_agent_per_record(AgentKind::Token).unwrap();
+    let mut each = Session::new(each, None);
+    for name in [&b"b"[..], b"a"] {
+        let decisions = each.classify_as(&["https://h.example/x"], Times::Now, &[name]);
+        assert_eq!(decisions.unwrap(), [all[0]]);
+        assert_eq!(all[0], all[1]);
+    }
+}
+
+#[test]
+fn a_header_names_the_agent_that_the_file_names() {
+    let header = classifier(&["a", "a-news", "c"]).with_agent_per_record(AgentKind::Header);
+    let mut session = Session::new(header.unwrap(), None);
+    let mut agent = |text: &[u8]| {
+        session.classify_as(&["https://h.example/x"], Times::Now, &[text]).unwrap();
+        let reason = session.decisions()[0].reason;
+        assert_eq!(session.agent_of(0).is_none(), reason == Reason::NoAgent);
+        session.agent_of(0).map(|agent| agent.name().to_owned())
+    };
+    let browser =
+        b"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131";
+    let long = ["a-news/1 ".repeat(500), "b ".repeat(1_000)];
+    for (text, expected) in [
+        (&b"Mozilla/5.0 (compatible; A/1.0; +https://c.example/c)"[..], Some("a")),
+        // The file names the shorter token alone.
+        (b"a/1 a-news/2 (like a)", Some("a")),
+        (b"a-news/2", Some("a-news")),
+        (browser, Some("*")),
+        (b"Mozilla/5.0 (X11; Linux) Safari/1 B/2.0", None),
+        (b"Other/1.0", Some("*")),
+        (long[0].as_bytes(), Some("a-news")),
+        (long[1].as_bytes(), None),
+        (b"", None),
+        (b"-", None),
+        (b" \t", None),
+        (b"a\0", None),
+        (b"\xff\xfe", None),
+    ] {
+        // The second time, the agent is remembered, unless its text is long.
+        for _ in 0..2 {
+            let shown = text.escape_ascii().to_string();
+            assert_eq!(agent(text).as_deref(), expected, "{shown}");
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! The origins that changed between two sets: added, gone, in another state, with other rules, or
+//! with other usage preferences.
+//!
+//! Owns the comparison of two sets. To find the URLs whose verdict changed, query two
+//! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if:
+//!
+//! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind
+//!   and value, byte for byte and in order. Line numbers, comments, the spelling of fields, and
+//!   other records do not count. This finds every change that may change a verdict, and some that
+//!   do not, such as another order.
+//! - with agents, the *rules of an agent* differ: patterns in normal form with their verdicts, by
+//!   precedence. The order and number of adjacent rules with one verdict do not count, because they
+//!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
+//!   rules.
+//!
+//! [`Difference::with_usage`] also compares what files state about the uses of pages, for agents and
+//! labels; see [`UsageChange`].
+//!
+//! [`Difference::as_of`] compares a set with history at two times. Origins that had not been captured at
+//! a time are not there.
+//!
+//! Each set is read in its own dialect, so equal rules may still give different verdicts.
+//!
+//! Cost: both sets are read once, in the order of hosts. Files from one template often change
+//! alike, so the results for pairs of policies are cached, within [`DIFFERENCE_PAIRS_KEPT`] and
+//! [`DIFFERENCE_BYTES_KEPT`]. Every read can fail with a [`Damage`]; iteration ends after it.
+//!
+//! ```
+//! use portcullis_dialect::dialect::RFC_9309;
+//! use portcullis_build::compile::{self, CompileConfig};
+//! use portcullis_set::PolicySet;
+//! use portcullis_survey::difference::Difference;
+//! use portcullis_build::Standings;
+//!
+//! let empty = compile::to_vec(&Standings::default(), &CompileConfig::new(&RFC_9309, None))?;
+//! let old = PolicySet::of_bytes("old", &empty)?.into();
+//! let new = PolicySet::of_bytes("new", &empty)?.into();
+//! let difference = Difference::new(&old, &new);
+//! let mut changes = difference.changes();
+//! for change in changes.by_ref() {
+//!     let change = change?;
+//!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.kind.as_str());
+//! }
+//! assert_eq!(changes.counts().changed(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::usage::Label;
+use portcullis_engine::pattern::{Pattern, PatternList};
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::policy::{AgentChain, OrderedRules};
+
+use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
+use portcullis_set::batch::{AskError, Classifier};
+use portcullis_set::file::Damage;
+use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
+
+pub use usage::UsageChange;
+
+/// Two sets to compare, and the agents to compare them for.
+#[derive(Debug)]
+pub struct Difference {
+    old: Arc<PolicySet>,
+    new: Arc<PolicySet>,
+    /// The agents in the old and in the new set, if any were given.
+    asked: Option<(Classifier, Classifier)>,
+    /// The times as of which the sets are compared; `None` for after all captures.
+    times: [Option<UnixSeconds>; 2],
+}
+
+/// A changed origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginChange {
+    /// The origin: `https://a.example:8443`.
+    pub origin: Vec<u8>,
+    /// The change.
+    pub kind: Change,
+}
+
+/// How an origin changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The old and the new state differ. `None` for the set that does not have the origin.
+    State([Option<OriginState>; 2]),
+    /// Both have a file with rules, and the rules differ.
+    Rules {
+        /// The agents with other rules, by position; empty if no agent was given.
+        agents: Vec<usize>,
+    },
+    /// Both have a file, and the files state different preferences for a label. An origin may have
+    /// several of these, after another change.
+    Usage(UsageChange),
+}
+
+/// The state of an origin's policy, and its verdict if there is no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct OriginState {
+    /// The state.
+    pub state: PolicyState,
+    /// The verdict on every URL; `None` if there is a file.
+    pub verdict: Option<Verdict>,
+}
+
+impl OriginState {
+    /// There is a file with rules.
+    pub const RULES: OriginState = OriginState { state: PolicyState::Rules, verdict: None };
+}
+
+impl fmt::Display for OriginState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict {
+            Some(verdict) => write!(f, "{} {verdict}", self.state),
+            None => write!(f, "{}", self.state),
+        }
+    }
+}
+
+impl Change {
+    /// Returns the word used in output.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Change::State([None, _]) => "added",
+            Change::State([_, None]) => "gone",
+            Change::State(_) => "state",
+            Change::Rules { .. } => "rules",
+            Change::Usage(_) => "usage",
+        }
+    }
+
+    /// Returns the agents with other rules or preferences, by position; `None` for other changes.
+    pub fn agents(&self) -> Option<&[usize]> {
+        match self {
+            Change::State(_) => None,
+            Change::Rules { agents } | Change::Usage(UsageChange { agents, .. }) => Some(agents),
+        }
+    }
+}
+
+/// Counts of compared origins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ChangeCounts {
+    /// Origins that only the new set has.
+    pub added: u64,
+    /// Origins that only the old set has.
+    pub gone: u64,
+    /// Origins in another state.
+    pub state: u64,
+    /// Origins with other rules.
+    pub rules: u64,
+    /// Origins with other usage preferences; `None` if these are not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<u64>,
+    /// Origins that did not change.
+    pub unchanged: u64,
+    /// Origins with other rules, by agent.
+    #[serde(skip)]
+    pub rules_by_agent: Vec<u64>,
+    /// Origins with other usage preferences, by agent, then by label in the order of [`Label::ALL`].
+    #[serde(skip)]
+    pub usage_by_agent: Vec<[u64; Label::ALL.len()]>,
+}
+
+impl ChangeCounts {
+    /// Returns the sum of all kinds of changes. An origin with other rules and other preferences counts
+    /// twice.
+    pub fn changed(&self) -> u64 {
+        self.added + self.gone + self.state + self.rules + self.usage.unwrap_or(0)
+    }
+
+    /// Counts an origin with these changes.
+    fn add(&mut self, kinds: &[Change]) {
+        self.unchanged += u64::from(kinds.is_empty());
+        for kind in kinds {
+            match kind {
+                Change::State([None, _]) => self.added += 1,
+                Change::State([_, None]) => self.gone += 1,
+                Change::State(_) => self.state += 1,
+                Change::Rules { agents } => {
+                    self.rules += 1;
+                    agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
+                }
+                Change::Usage(UsageChange { label, agents, .. }) => {
+                    let counts = &mut self.usage_by_agent;
+                    agents.iter().for_each(|&agent| counts[agent][*label as usize] += 1);
+                }
+            }
+        }
+        let has_usage = kinds.iter().any(|kind| matches!(kind, Change::Usage(_)));
+        self.usage = self.usage.map(|origins| origins + u64::from(has_usage));
+    }
+}
+
+impl Difference {
+    /// Compares two sets by the records of their files.
+    pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
+        let [old, new] = [old, new].map(Arc::clone);
+        Difference { old, new, asked: None, times: [None; 2] }
+    }
+
+    /// Compares two sets for agents, given in the dialect of the old and of the new set.
+    ///
+    /// # Errors
+    ///
+    /// If a set's names of robots are damaged, or it was compiled for other agents.
+    ///
+    /// # Panics
+    ///
+    /// If the two do not have the same number of agents.
+    pub fn for_agents(
+        old: (&Arc<PolicySet>, Vec<AgentChain>),
+        new: (&Arc<PolicySet>, Vec<AgentChain>),
+    ) -> Result<Difference, AskError> {
+        assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
+        let classifier =
+            |(set, agents): (&Arc<PolicySet>, _)| Classifier::new(Arc::clone(set), agents);
+        let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
+        let asked = Some((classifier(old)?, classifier(new)?));
+        Ok(Difference { old: old_set, new: new_set, asked, times: [None; 2] })
+    }
+
+    /// Also compares what files state about these labels, for the agents. An empty list changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Classifier::with_usage`].
+    ///
+    /// # Panics
+    ///
+    /// If no agent was given.
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
+        if !labels.is_empty() {
+            let (old, new) = self.asked.expect("preferences are those of agents");
+            self.asked = Some((old.with_usage(labels)?, new.with_usage(labels)?));
+        }
+        Ok(self)
+    }
+
+    /// Compares the old and the new set, which may be one, as of two times; `None` for after all
+    /// captures. A set that is compared as of a time must have history.
+    #[must_use]
+    pub fn as_of(self, times: [Option<UnixSeconds>; 2]) -> Difference {
+        Difference { times, ..self }
+    }
+
+    /// Returns the labels whose preferences are compared.
+    fn labels(&self) -> &[Label] {
+        self.asked.as_ref().map_or(&[], |(old, _)| old.labels())
+    }
+
+    /// Returns the changes, in the order of hosts, http before https.
+    pub fn changes(&self) -> Changes<'_> {
+        let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
+        let counts = ChangeCounts {
+            rules_by_agent: vec![0; agents],
+            usage_by_agent: vec![[0; Label::ALL.len()]; agents],
+            usage: (!self.labels().is_empty()).then_some(0),
+            ..ChangeCounts::default()
+        };
+        Changes {
+            difference: self,
+            old: hosts(&self.old),
+            new: hosts(&self.new),
+            pairs: Pairs::default(),
+            waiting: VecDeque::new(),
+            counts,
+            failed: false,
+        }
+    }
+}
+
+type Hosts<'s> = Peekable<Box<dyn Iterator<Item = Result<StoredHost<'s>, Damage>> + 's>>;
+
+fn hosts(set: &PolicySet) -> Hosts<'_> {
+    let hosts: Box<dyn Iterator<Item = _>> = Box::new(set.hosts());
+    hosts.peekable()
+}
+
+/// The changes from one set to another.
+pub struct Changes<'d> {
+    difference: &'d Difference,
+    old: Hosts<'d>,
+    new: Hosts<'d>,
+    pairs: Pairs,
+    /// Changes of the last host that are not returned yet.
+    waiting: VecDeque<OriginChange>,
+    counts: ChangeCounts,
+    failed: bool,
+}
+
+impl Iterator for Changes<'_> {
+    type Item = Result<OriginChange, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.failed {
+            if let Some(change) = self.waiting.pop_front() {
+                return Some(Ok(change));
+            }
+            match self.compare_next() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(damage) => {
+                    self.failed = true;
+                    return Some(Err(damage));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Changes<'_> {
+    /// Returns the counts of the origins compared so far.
+    pub fn counts(&self) -> &ChangeCounts {
+        &self.counts
+    }
+
+    /// Compares the origins of the next host by key. Returns `false` if there is none.
+    fn compare_next(&mut self) -> Result<bool, Damage> {
+        let order = match (self.old.peek(), self.new.peek()) {
+            (None, None) => return Ok(false),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(Ok(old)), Some(Ok(new))) => old.key().cmp(new.key()),
+            // One of them is damage, which is returned below.
+            (Some(_), Some(_)) => Ordering::Equal,
+        };
+        let old = if order.is_le() { self.old.next().transpose()? } else { None };
+        let new = if order.is_ge() { self.new.next().transpose()? } else { None };
+        for https in [false, true] {
+            let [from, to] = self.difference.times;
+            let policies =
+                [policy_at(old.as_ref(), https, from)?, policy_at(new.as_ref(), https, to)?];
+            if policies == [None, None] {
+                continue;
+            }
+            let kinds = self.compare(policies)?;
+            self.counts.add(&kinds);
+            if let Some(host) = old.as_ref().or(new.as_ref()) {
+                let change = |kind| OriginChange { origin: host.origin(https), kind };
+                self.waiting.extend(kinds.into_iter().map(change));
+            }
+        }
+        Ok(true)
+    }
+
+    fn compare(&mut self, [old, new]: [Option<PolicyNumber>; 2]) -> Result<Vec<Change>, Damage> {
+        let difference = self.difference;
+        let state_of = |set, policy: Option<_>| policy.map(|it| state(set, it)).transpose();
+        let states = [state_of(&difference.old, old)?, state_of(&difference.new, new)?];
+        let mut kinds = Vec::new();
+        if states[0] != states[1] {
+            kinds.push(Change::State(states));
+        }
+        let has_rules = states == [Some(OriginState::RULES); 2];
+        let are_files = states.iter().flatten().all(|state| state.verdict.is_none());
+        if let (Some(old), Some(new)) = (old, new)
+            && (has_rules || (are_files && !difference.labels().is_empty()))
+        {
+            let changes = self.pairs.changes(difference, (old, new))?.iter();
+            let counts = |it: &&Change| has_rules || matches!(it, Change::Usage(_));
+            kinds.extend(changes.filter(counts).cloned());
+        }
+        Ok(kinds)
+    }
+}
+
+/// Returns the policy of an origin of a host as of a time, or after all captures.
+fn policy_at(
+    host: Option<&StoredHost<'_>>,
+    https: bool,
+    time: Option<UnixSeconds>,
+) -> Result<Option<PolicyNumber>, Damage> {
+    let (Some(host), Some(time)) = (host, time) else {
+        return Ok(host.and_then(|host| host.policy(https)));
+    };
+    let Some(timeline) = host.timeline(https)? else { return Ok(None) };
+    let index = timeline.index_at(time)?;
+    index.map(|index| Ok(timeline.moment(index)?.policy)).transpose()
+}
+
+fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
+    let outcome = set.policy(position)?.access()?;
+    let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
+    let verdict = (!has_file).then_some(outcome.verdict);
+    Ok(OriginState { state: outcome.state, verdict })
+}
+
+/// Cached comparisons of policies: for each pair, other rules and other preferences. Cleared when
+/// it is full.
+#[derive(Default)]
+struct Pairs {
+    kept: HashMap<(PolicyNumber, PolicyNumber), Box<[Change]>>,
+    /// The bytes of the kept preferences.
+    bytes: usize,
+    scratches: [Vec<u8>; 2],
+}
+
+impl Pairs {
+    /// Returns the changes of rules and preferences from one file to another.
+    fn changes(
+        &mut self,
+        difference: &Difference,
+        pair: (PolicyNumber, PolicyNumber),
+    ) -> Result<&[Change], Damage> {
+        if !self.kept.contains_key(&pair) {
+            let agents = compare(difference, pair, &mut self.scratches)?;
+            let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
+            let usage = match &difference.asked {
+                Some((old, new)) => usage::changes((old, pair.0), (new, pair.1))?,
+                None => Vec::new(),
+            };
+            if self.kept.len() >= DIFFERENCE_PAIRS_KEPT || self.bytes > DIFFERENCE_BYTES_KEPT {
+                self.kept.clear();
+                self.bytes = 0;
+            }
+            self.bytes += usage.iter().map(UsageChange::bytes).sum::<usize>();
+            let changes = rules.into_iter().chain(usage.into_iter().map(Change::Usage)).collect();
+            self.kept.insert(pair, changes);
+        }
+        Ok(&self.kept[&pair])
+    }
+}
+
+fn compare(
+    difference: &Difference,
+    (old, new): (PolicyNumber, PolicyNumber),
+    scratches: &mut [Vec<u8>; 2],
+) -> Result<Option<Box<[usize]>>, Damage> {
+    let Difference { old: old_set, new: new_set, asked, .. } = difference;
+    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?, scratches)?;
+    let Some((old_agents, new_agents)) = asked else {
+        return Ok((!same_records).then(Box::default));
+    };
+    // The meaning of the same records depends only on the dialect.
+    if same_records && old_set.dialect().name == new_set.dialect().name {
+        return Ok(None);
+    }
+    let mut changed = Vec::new();
+    for agent in 0..old_agents.agents().len() {
+        let old_rules = old_agents.ordered_rules(old, agent)?;
+        let new_rules = new_agents.ordered_rules(new, agent)?;
+        if !same_rules(&old_rules, &new_rules) {
+            changed.push(agent);
+        }
+    }
+    Ok((!changed.is_empty()).then(|| changed.into()))
+}
+
+/// Returns whether both have the same patterns with the same verdicts, except for the order and
+/// number of adjacent rules with one verdict. The verdict is the same whichever of these matches
+/// first.
+fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
+    // Often two files differ only for other agents.
+    (old.patterns == new.patterns && old.verdicts == new.verdicts)
+        || runs(&old.patterns, &old.verdicts) == runs(&new.patterns, &new.verdicts)
+}
+
+/// Adjacent patterns with one outcome: the outcome and the patterns, each once.
+type Run<'l, T> = (T, HashSet<Pattern<'l>>);
+
+fn runs<'l, T: Copy + PartialEq>(patterns: &'l PatternList, outcomes: &[T]) -> Vec<Run<'l, T>> {
+    let mut runs: Vec<Run<'l, T>> = Vec::new();
+    for (pattern, &outcome) in patterns.iter().zip(outcomes) {
+        match runs.last_mut() {
+            Some((last, patterns)) if *last == outcome => {
+                patterns.insert(pattern);
+            }
+            _ => runs.push((outcome, HashSet::from([pattern]))),
+        }
+    }
+    runs
+}

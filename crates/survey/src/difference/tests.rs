@@ -1,0 +1,432 @@
+//! Differences of synthetic sets against a naive comparison, and against the oracle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::{BlobPool, Content, Fingerprint, HostStanding, Standing, Standings};
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_files::scratch::Scratch;
+use portcullis_oracle as oracle;
+use portcullis_robots::policy::AgentChain;
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::lists::lists;
+use portcullis_set::stored::{CaptureFacts, PolicySet};
+use portcullis_testkit::Random;
+
+use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, UsageChange};
+
+/// A file, or the meaning of its absence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Known {
+    File(String),
+    Access(AccessOutcome),
+}
+
+/// The known origins, by host key and whether the scheme is https.
+type World = BTreeMap<(String, bool), Known>;
+
+const DOWN: Known =
+    Known::Access(AccessOutcome { state: PolicyState::Unreachable, verdict: Verdict::Disallow });
+
+fn gone(verdict: Verdict) -> Known {
+    Known::Access(AccessOutcome { state: PolicyState::Unavailable, verdict })
+}
+
+fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
+    let mut pool = BlobPool::default();
+    let mut hosts: Vec<HostStanding> = Vec::new();
+    for ((key, https), known) in world {
+        let content = match known {
+            Known::Access(outcome) => Content::Access(*outcome),
+            Known::File(text) => {
+                let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
+                let [extract, others] = lists(&file, text.as_bytes());
+                let mut intern = |bytes: &[u8]| pool.intern(bytes, Fingerprint::of(bytes)).unwrap();
+                let has_rules = !file.rules().is_empty();
+                Content::File { extract: intern(&extract), others: intern(&others), has_rules }
+            }
+        };
+        if hosts.last().is_none_or(|host| *host.key != *key.as_bytes()) {
+            hosts.push(HostStanding { key: key.as_bytes().into(), ..HostStanding::default() });
+        }
+        let host = hosts.last_mut().expect("it is there now");
+        let standing = Some(Standing { content, facts: CaptureFacts::default() });
+        *(if *https { &mut host.https } else { &mut host.http }) = standing;
+    }
+    let standings = Standings::in_memory(hosts, pool);
+    let bytes = compile::to_vec(&standings, &CompileConfig::new(dialect, None));
+    PolicySet::of_bytes("a set in memory", bytes.expect("memory takes it"))
+        .expect("just made")
+        .into()
+}
+
+fn changes(difference: &Difference) -> (Vec<OriginChange>, ChangeCounts) {
+    let mut changes = difference.changes();
+    let found = changes.by_ref().collect::<Result<_, _>>().expect("nothing is damaged");
+    let counts = changes.counts().clone();
+    (found, counts)
+}
+
+fn chains(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
+    names.iter().map(|name| AgentChain::parse(name, dialect).expect("a token")).collect()
+}
+
+/// Returns the records of a file without their lines.
+fn records(text: &str, dialect: &Dialect) -> Vec<String> {
+    let file = RobotsTxt::parse(text.as_bytes(), dialect, None);
+    let mut records = Vec::new();
+    for group in file.groups() {
+        records.push("group".to_owned());
+        records.extend(file.user_agents_of(group).iter().map(|line| format!("{:?}", line.value)));
+        let rules = file.rules_of(group).iter();
+        records.extend(rules.map(|rule| format!("{} {:?}", rule.verdict, rule.value)));
+    }
+    records
+}
+
+fn state(known: &Known, dialect: &Dialect) -> OriginState {
+    match known {
+        Known::Access(outcome) => {
+            OriginState { state: outcome.state, verdict: Some(outcome.verdict) }
+        }
+        Known::File(text) => {
+            let has_rules = !RobotsTxt::parse(text.as_bytes(), dialect, None).rules().is_empty();
+            let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
+            OriginState { state, verdict: None }
+        }
+    }
+}
+
+/// Returns the changed records, found by looking up every origin.
+fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
+    let keys: BTreeSet<&(String, bool)> = old.keys().chain(new.keys()).collect();
+    let change = |key: &&(String, bool)| {
+        let kind = match (old.get(key), new.get(key)) {
+            (None, None) => None,
+            (Some(old), None) => Some(Change::State([Some(state(old, dialect)), None])),
+            (None, Some(new)) => Some(Change::State([None, Some(state(new, dialect))])),
+            (Some(old), Some(new)) => {
+                let (before, after) = (state(old, dialect), state(new, dialect));
+                match (old, new) {
+                    _ if before != after => Some(Change::State([Some(before), Some(after)])),
+                    (Known::File(old), Known::File(new))
+                        if records(old, dialect) != records(new, dialect) =>
+                    {
+                        // A file without rules may have groups, which never affect decisions.
+                        (before == OriginState::RULES).then(|| Change::Rules { agents: vec![] })
+                    }
+                    _ => None,
+                }
+            }
+        };
+        let origin = match &key.0 {
+            other if other.contains("://") => other.clone(),
+            host if key.1 => format!("https://{host}"),
+            host => format!("http://{host}"),
+        };
+        kind.map(|kind| OriginChange { origin: origin.into(), kind })
+    };
+    keys.iter().filter_map(change).collect()
+}
+
+fn file(random: &mut Random) -> String {
+    const LINES: [&str; 11] = [
+        "User-agent: *",
+        "User-agent: ABot",
+        "User-agent: BBot # b",
+        "Disallow: /a",
+        "disallow:/a",
+        "Allow: /a/b",
+        "Allow: /ab",
+        "Disallow: /b*a$",
+        "Disallow: /b",
+        "Sitemap: https://s.example/",
+        "",
+    ];
+    (0..random.below(7)).map(|_| format!("{}\n", random.pick(&LINES))).collect()
+}
+
+fn known(random: &mut Random) -> Known {
+    match random.below(6) {
+        0 => DOWN,
+        1 => {
+            let verdict = *random.pick(&[Verdict::Allow, Verdict::Disallow]);
+            gone(verdict)
+        }
+        _ => Known::File(file(random)),
+    }
+}
+
+fn world(random: &mut Random) -> World {
+    let mut world = World::new();
+    for host in 0..12 {
+        let of_both = known(random);
+        for https in [false, true] {
+            match random.below(4) {
+                0 => {}
+                1 => drop(world.insert((format!("h{host}.example"), https), known(random))),
+                _ => drop(world.insert((format!("h{host}.example"), https), of_both.clone())),
+            }
+        }
+    }
+    if random.below(2) == 0 {
+        world.insert(("ftp://h1.example".into(), false), known(random));
+    }
+    world
+}
+
+/// Returns a world after some changes.
+fn later(random: &mut Random, earlier: &World) -> World {
+    let mut later = earlier.clone();
+    for (key, known) in world(random) {
+        match random.below(6) {
+            0 => drop(later.insert(key, known)),
+            1 => drop(later.remove(&key)),
+            2 => {
+                if let Some(Known::File(text)) = later.get_mut(&key) {
+                    text.insert_str(0, "# moved\n\n");
+                    text.push_str(random.pick::<&str>(&["", "Crawl-delay: 1\n", "Disallow: /c\n"]));
+                }
+            }
+            _ => {}
+        }
+    }
+    later
+}
+
+#[test]
+fn the_records_of_sets_are_compared_as_if_one_by_one() {
+    let mut random = Random::new(1);
+    let mut seen = ChangeCounts::default();
+    for round in 0..300 {
+        let dialect = Dialect::ALL[round % Dialect::ALL.len()];
+        let old = world(&mut random);
+        let new = later(&mut random, &old);
+        let sets = (set(&old, dialect), set(&new, dialect));
+        let (found, counts) = changes(&Difference::new(&sets.0, &sets.1));
+        assert_eq!(found, naive(&old, &new, dialect), "{old:#?} {new:#?}");
+        assert_eq!(counts.changed(), found.len() as u64);
+        assert_eq!(counts.gone + counts.state + counts.rules + counts.unchanged, old.len() as u64);
+        assert_eq!(counts.added + counts.state + counts.rules + counts.unchanged, new.len() as u64);
+        seen.added += counts.added;
+        seen.gone += counts.gone;
+        seen.state += counts.state;
+        seen.rules += counts.rules;
+        let (none, _) = changes(&Difference::new(&sets.1, &sets.1));
+        assert_eq!(none, []);
+    }
+    assert!([seen.added, seen.gone, seen.state, seen.rules].iter().all(|&count| count > 30));
+}
+
+#[test]
+fn the_same_rules_give_the_same_verdicts() {
+    let names = ["ABot", "BBot+ABot", "Other"];
+    let paths = ["a", "b", "aa", "ab", "ba", "bb", "a/b", "b/a", "aab", "bba", "c", "ca", ""];
+    let mut random = Random::new(2);
+    let (mut same, mut other) = (0, 0);
+    for round in 0..200 {
+        let dialect = Dialect::ALL[round % Dialect::ALL.len()];
+        let (old, new) = (file(&mut random), file(&mut random));
+        let world = |text: &str| {
+            let file = Known::File(text.to_owned());
+            set(&World::from([(("h.example".to_owned(), true), file)]), dialect)
+        };
+        let sets = (world(&old), world(&new));
+        let agents = || chains(&names, dialect);
+        let difference = Difference::for_agents((&sets.0, agents()), (&sets.1, agents())).unwrap();
+        let (found, _) = changes(&difference);
+        for (agent, name) in names.iter().enumerate() {
+            let changed =
+                found.iter().any(|it| it.kind.agents().is_none_or(|it| it.contains(&agent)));
+            let tokens: Vec<&str> = name.split('+').collect();
+            let verdict = |text: &str, path: &str| {
+                let url = format!("https://h.example/{path}");
+                oracle::decide(dialect, text.as_bytes(), None, &tokens, url.as_bytes()).verdict
+            };
+            let differs = paths.iter().any(|path| verdict(&old, path) != verdict(&new, path));
+            assert!(changed || !differs, "{} {name}: {old:?} {new:?}", dialect.name);
+            *(if changed { &mut other } else { &mut same }) += 1;
+        }
+    }
+    assert!(same > 100 && other > 100, "{same} {other}");
+}
+
+const NOBODY: [usize; 0] = [];
+
+/// Returns the agents whose rules differ between two files of one origin, each read in its own
+/// dialect.
+fn changed_for(
+    (old, old_dialect): (&str, &'static Dialect),
+    (new, new_dialect): (&str, &'static Dialect),
+) -> Vec<usize> {
+    let world = |text: &str| World::from([(("h".into(), true), Known::File(text.into()))]);
+    let sets = (set(&world(old), old_dialect), set(&world(new), new_dialect));
+    let names = ["ABot", "Other"];
+    let difference = Difference::for_agents(
+        (&sets.0, chains(&names, old_dialect)),
+        (&sets.1, chains(&names, new_dialect)),
+    );
+    let (found, counts) = changes(&difference.unwrap());
+    match found.as_slice() {
+        [] => vec![],
+        [OriginChange { kind: Change::Rules { agents }, .. }] => {
+            let by_agent = [0, 1].map(|agent| u64::from(agents.contains(&agent)));
+            assert_eq!(counts.rules_by_agent, by_agent);
+            agents.clone()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_counts_as_other_rules() {
+    let one = "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: *\nDisallow: /x\n";
+    let cases: [(&str, &[usize]); 10] = [
+        (one, &[]),
+        // Lines, comments, order, repetition and another spelling of the same pattern.
+        (
+            "# moved\n\nUser-agent: *\nDisallow: /%78\n\nUser-agent: abot\nDisallow: /b\nDisallow: /a\nDisallow: /b\n",
+            &[],
+        ),
+        ("User-agent: ABot\nUser-agent: *\nDisallow: /a\nDisallow: /b\n", &[1]),
+        ("User-agent: ABot\nDisallow: /a\n\nUser-agent: *\nDisallow: /x\n", &[0]),
+        ("User-agent: ABot\nDisallow: /a\nAllow: /b\n\nUser-agent: *\nDisallow: /x\n", &[0]),
+        ("User-agent: ABot\nDisallow: /a\nDisallow: /b\n", &[1]),
+        ("User-agent: *\nDisallow: /x\n", &[0]),
+        // A new name takes an agent from the default group to a group with the same rules.
+        (
+            "User-agent: ABot\nDisallow: /a\nDisallow: /b\n\nUser-agent: Other\nUser-agent: *\nDisallow: /x\n",
+            &[],
+        ),
+        // An equal pattern behind one that is longer as a text and decides.
+        (
+            "User-agent: ABot\nDisallow: /a\nDisallow: /b*\nAllow: /b\n\nUser-agent: *\nDisallow: /x\n",
+            &[],
+        ),
+        // It never decides, but it is another rule.
+        (
+            "User-agent: ABot\nDisallow: /a\nDisallow: /b\nDisallow: /b/c\n\nUser-agent: *\nDisallow: /x\n",
+            &[0],
+        ),
+    ];
+    for (other, agents) in cases {
+        assert_eq!(changed_for((one, &RFC_9309), (other, &RFC_9309)), agents, "{other}");
+        assert_eq!(changed_for((other, &RFC_9309), (one, &RFC_9309)), agents, "{other}");
+    }
+}
+
+#[test]
+fn what_counts_depends_on_the_dialects() {
+    // Order counts where it decides.
+    let old = "User-agent: *\nDisallow: /a\nAllow: /a/b\n";
+    let new = "User-agent: *\nAllow: /a/b\nDisallow: /a\n";
+    assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
+    assert_eq!(changed_for((old, &KOSTER_1996), (new, &KOSTER_1996)), [0, 1]);
+    // A group without rules is none.
+    let old = "User-agent: ABot\nDisallow: /a\n";
+    let new = "User-agent: ABot\nDisallow: /a\n\nUser-agent: Other\nDisallow:\n";
+    assert_eq!(changed_for((old, &RFC_9309), (new, &RFC_9309)), NOBODY);
+    // Each set is read in its own dialect.
+    let text = "User-agent: *\nDisallow: /a*b\n";
+    assert_eq!(changed_for((text, &RFC_9309), (text, &GOOGLE)), NOBODY);
+    assert_eq!(changed_for((text, &RFC_9309), (text, &KOSTER_1996)), [0, 1]);
+}
+
+#[test]
+fn hosts_out_of_order_are_damage_and_end_it() {
+    let host = |key: &str| {
+        let outcome = AccessOutcome { state: PolicyState::Unavailable, verdict: Verdict::Allow };
+        let standing =
+            Standing { content: Content::Access(outcome), facts: CaptureFacts::default() };
+        HostStanding { key: key.as_bytes().into(), http: Some(standing), ..HostStanding::default() }
+    };
+    let set = |keys: &[&str]| {
+        let hosts = keys.iter().map(|key| host(key));
+        let standings = Standings::in_memory(hosts, BlobPool::default());
+        let bytes = compile::to_vec(&standings, &CompileConfig::new(&RFC_9309, None)).unwrap();
+        Arc::new(PolicySet::of_bytes("a set in memory", bytes).unwrap())
+    };
+    let sound = set(&["a", "b", "c"]);
+    for keys in [&["b", "a", "c"][..], &["a", "a"]] {
+        let odd = set(keys);
+        for (old, new) in [(&sound, &odd), (&odd, &sound)] {
+            let difference = Difference::new(old, new);
+            let mut changes = difference.changes();
+            let damage = changes.find_map(Result::err).expect("it is found").to_string();
+            assert!(damage.contains("hosts are not in order"), "{damage}");
+            assert!(changes.next().is_none());
+        }
+        assert!(portcullis_build::standings(&odd, &Scratch::in_memory()).is_err());
+    }
+}
+
+/// Unreported preferences are the same on every path, by the oracle; reported ones are written
+/// differently.
+#[test]
+fn preferences_that_are_not_reported_are_the_same() {
+    let files = [
+        "User-agent: *\nDisallow: /never\n",
+        "User-agent: *\nContent-Usage: train-ai=n\n",
+        "User-agent: *\nContent-Signal: ai-train=no, search=yes\nDisallow: /never\n",
+        "# why\nUser-agent: *\nContent-Usage: /%61 train-ai=y\nContent-Usage: train-ai=n\n",
+        "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a train-ai=y\n",
+        "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a\nContent-Usage: /b* search=y\n",
+        "User-agent: One\nLicense: l\nContent-Usage: ai-use=y\nUser-agent: *\nContent-Usage: train-ai=n\n",
+        "Content-Signal: ai-train=no\nUser-agent: One\nDisallow: /never\n",
+        "User-agent: *\nContent-Usage: /a* train-ai=y\nContent-Usage: /*b train-ai=n\nDisallow:\n",
+        "User-agent: *\nContent-Usage: /*b train-ai=n\nContent-Usage: /a* train-ai=y\nDisallow:\n",
+    ];
+    // Long statements.
+    let paths: String = (0..200).map(|it| format!("Content-Usage: /{it} search=n\n")).collect();
+    let long = format!("User-agent: *\nContent-Usage: train-ai=n\n{paths}");
+    let files = [&files[..], &[long.as_str()]].concat();
+    let host = |old: usize, new: usize| (format!("{old}-{new}.example"), true);
+    let pairs = || (0..files.len()).flat_map(|old| (0..files.len()).map(move |new| (old, new)));
+    let world = |side: fn((usize, usize)) -> usize| -> World {
+        let known = |pair| Known::File(files[side(pair)].to_owned());
+        pairs().map(|pair| (host(pair.0, pair.1), known(pair))).collect()
+    };
+    let names = ["One", "Other"];
+    let sets = [set(&world(|it| it.0), &RFC_9309), set(&world(|it| it.1), &RFC_9309)];
+    let asked = sets.each_ref().map(|set| (set, chains(&names, &RFC_9309)));
+    let [old, new] = asked;
+    let difference = Difference::for_agents(old, new).unwrap().with_usage(&Label::ALL).unwrap();
+    let (found, counts) = changes(&difference);
+    let mut reported = BTreeSet::new();
+    for OriginChange { origin, kind } in found {
+        if let Change::Usage(UsageChange { label, agents, before, after }) = kind {
+            assert_ne!(before, after, "{}", origin.escape_ascii());
+            reported.extend(agents.iter().map(|&agent| (origin.clone(), label, agent)));
+        }
+    }
+    assert_eq!(counts.usage_by_agent.iter().flatten().sum::<u64>(), reported.len() as u64);
+    let stated = |file: usize, agent: &str, label: Label| -> Vec<Preference> {
+        let judge = |path: &&str| {
+            let url = format!("https://h.example{path}");
+            let text = files[file].as_bytes();
+            oracle::usage(&RFC_9309, text, None, &[agent], url.as_bytes()).0.of(label).preference
+        };
+        ["/", "/a", "/ab", "/b", "/x"].iter().map(judge).collect()
+    };
+    let mut same = 0;
+    for (old, new) in pairs() {
+        for (agent, name) in names.iter().enumerate() {
+            for label in Label::ALL {
+                let (key, _) = host(old, new);
+                if !reported.contains(&(format!("https://{key}").into_bytes(), label, agent)) {
+                    same += 1;
+                    assert_eq!(stated(old, name, label), stated(new, name, label), "{key} {label}");
+                }
+            }
+        }
+    }
+    assert!(same > 100 && reported.len() > 100, "{same} {}", reported.len());
+    let same_files = |(old, new): &(usize, usize)| [(3, 4), (8, 9)].contains(&(*old, *new));
+    for (old, new) in pairs().filter(same_files) {
+        let origin = format!("https://{}", host(old, new).0).into_bytes();
+        assert!(!reported.iter().any(|(other, ..)| *other == origin), "{old} {new}");
+    }
+}
