@@ -19,6 +19,7 @@
 
 mod codec;
 pub mod compile;
+mod hosts;
 mod ingest;
 pub mod limits;
 mod load;
@@ -27,23 +28,24 @@ mod pool;
 mod provenance;
 mod standing;
 mod standings;
-pub mod strings;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod verify;
-pub mod writer;
+mod writer;
 
+pub use hosts::{HostReader, Hosts, Standings};
 pub use ingest::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, OutageConfig, Part,
-    Progress, StandingCounts, Strictness, ingest, merge,
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, Part, Progress, StandingCounts,
+    Strictness, ingest, merge,
 };
 pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
 pub use merging::{MergeError, MergeSettings};
 pub use pool::{BlobID, BlobPool, Fingerprint};
-pub use provenance::Provenance;
-pub use standing::{Content, HostReader, HostStanding, Hosts, Moment, Standing, Standings};
+pub use provenance::{InputReport, OutageConfig, Provenance};
+pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
 pub use standings::{ReadBackError, as_of, outages, part, set_as_of, standings};
 pub use strings::StringError;
 pub use verify::{Verified, verify};

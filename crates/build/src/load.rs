@@ -37,11 +37,13 @@ use portcullis_set::lists::lists;
 
 use super::Strictness;
 use super::compile::{self, CompileConfig, CompileError};
-use super::ingest::{IngestConfig, Ingested, Input, InputReport, file_of, ingest};
+use super::ingest::{IngestConfig, Ingested, Input, file_of, ingest};
 use super::pool::Fingerprint;
+use crate::hosts::Standings;
 use crate::ingest::IngestError;
 use crate::pool::BlobPool;
-use crate::standing::{Content, HostStanding, Standing, Standings};
+use crate::provenance::InputReport;
+use crate::standing::{Content, HostStanding, Standing};
 use portcullis_set::PolicySet;
 use portcullis_set::layout::EVERY_HOST;
 use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, place};

@@ -24,8 +24,9 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use crate::compile::CompileConfig;
+use crate::ingest::Ingested;
 use crate::ingest::Merger;
-use crate::ingest::{Ingested, OutageConfig};
+use crate::provenance::OutageConfig;
 use crate::standings::ReadBackError;
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::Damage;

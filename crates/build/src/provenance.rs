@@ -20,9 +20,80 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_io::{BrokenRecord, CaptureFormat};
+use portcullis_robots::access::{DateSpan, LongOutage, UnixSeconds};
 
-use crate::ingest::{InputReport, OutageConfig};
+/// A report on one input. Its JSON form is part of [`Provenance`](Provenance).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputReport {
+    /// The name of the input.
+    pub name: String,
+    /// The format, if it was given or follows from the name.
+    #[serde(with = "format")]
+    pub format: Option<CaptureFormat>,
+    /// The number of stored bytes that were read.
+    pub bytes: u64,
+    /// The number of captures.
+    pub captures: u64,
+    /// The number of captures that were left out because they are later than
+    /// [`as_of`](OutageConfig::as_of).
+    #[serde(skip_serializing_if = "is_none")]
+    pub later: u64,
+    /// The number of records that could not be read and were skipped.
+    pub broken: u64,
+    /// The number of broken records that the system could not read, such as files of a folder.
+    #[serde(skip)]
+    pub unreadable: u64,
+    /// The number of captures without a status, for which 200 was assumed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub status_assumed: u64,
+    /// The number of captures without a date, which count as older than all others; 0 unless the
+    /// history is kept.
+    #[serde(skip_serializing_if = "is_none")]
+    pub undated: u64,
+    /// The dates of the oldest and the newest capture that was not left out, if any has one.
+    #[serde(rename = "capture_dates")]
+    pub captured: Option<DateSpan>,
+    /// Why the input could not be read to its end; `None` if it was.
+    pub failure: Option<String>,
+    /// The first broken records, at most
+    /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
+    #[serde(rename = "broken_records", with = "broken")]
+    pub broken_named: Vec<BrokenRecord>,
+}
+
+impl InputReport {
+    /// Returns whether all bytes could be read, valid or not.
+    pub fn is_readable(&self) -> bool {
+        self.failure.is_none() && self.unreadable == 0
+    }
+
+    /// Returns whether every record was read and counts, and no status or date was assumed.
+    pub fn is_whole(&self) -> bool {
+        let assumed = self.status_assumed + self.undated;
+        self.failure.is_none() && self.broken + self.later + assumed == 0
+    }
+}
+
+/// The time as of which origins are settled, and how outages are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageConfig {
+    /// The time as of which origins are settled. Later captures are left out, and an outage whose
+    /// end was not captured lasts until then. If `None`, all captures count, and such an outage
+    /// ends with its last captured failure, so that a host that was not requested again does not
+    /// count as failing until today.
+    pub as_of: Option<UnixSeconds>,
+    /// The effect of an outage of more than 30 days, where the dialect leaves the choice.
+    pub long_outage: LongOutage,
+}
+
+impl OutageConfig {
+    /// Returns the time, clamped as in the provenance of a set, which has no year after 9999.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
+    }
+}
 
 /// Where a set comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,14 +152,14 @@ impl<'r> Provenance<'r> {
     }
 }
 
-pub(super) fn is_none(count: &u64) -> bool {
+fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
 /// The JSON form of fields of an [`InputReport`]: each module is for `serde(with)`.
 macro_rules! json_form {
     ($module:ident: $type:ty as $form:ty, $to:expr, $from:expr) => {
-        pub(super) mod $module {
+        mod $module {
             use super::form::*;
 
             pub fn serialize<S: Serializer>(value: &$type, to: S) -> Result<S::Ok, S::Error> {

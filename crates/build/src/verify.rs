@@ -18,8 +18,8 @@
 use portcullis_dialect::decision::PolicyState;
 
 use crate::compile::{CompileConfig, CompileError, Compiled};
+use crate::hosts::Standings;
 use crate::ingest::Merger;
-use crate::standing::Standings;
 use crate::standings::ReadBackError;
 use crate::standings::{history, malformed, outages, part, standings};
 use crate::writer::SectionSink;

@@ -428,18 +428,27 @@ pub struct Items<T> {
 }
 
 impl<T: IntoBytes + Immutable> Items<T> {
+    /// Creates an empty sequence.
     pub fn new(scratch: &Scratch) -> Items<T> {
         Items { spool: Spool::new(scratch), items: PhantomData }
     }
 
+    /// Appends items.
     pub fn push(&mut self, items: &[T]) -> Result<(), WriteError> {
         self.spool.write(items.as_bytes())
     }
 
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of items.
     pub fn len(&self) -> u64 {
         self.spool.len() / size_of::<T>() as u64
     }
 
+    /// Returns the bytes of all items.
     pub fn spool(&self) -> &Spool {
         &self.spool
     }

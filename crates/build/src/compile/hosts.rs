@@ -9,9 +9,10 @@ use portcullis_robots::syntax::NoteKind;
 use portcullis_set::lists::ListReader;
 
 use super::super::standing::{Moment, Timeline};
+use super::config::CompileError;
+use super::intern::DistinctPolicies;
 use super::intern::end;
 use super::texts::Texts;
-use super::{CompileError, DistinctPolicies};
 use crate::pool::BlobPool;
 use crate::standing::{Content, HostStanding, Standing};
 use portcullis_files::scratch::{Items, Scratch};

@@ -6,7 +6,11 @@ use zerocopy::{Immutable, IntoBytes};
 use portcullis_engine::{Line, RuleSetBuf};
 
 use super::super::pool::{Fingerprint, Fingerprints};
-use super::CompileError;
+use portcullis_dialect::dialect::AccessOutcome;
+
+use super::config::CompileError;
+use crate::pool::{BlobID, BlobPool};
+use crate::standing::{Content, Standing};
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::{NONE, rule_set};
 
@@ -113,4 +117,65 @@ fn pushed(index: &mut Vec<U32>, words: [u32; rule_set::WORDS]) -> u32 {
     let number = (index.len() / rule_set::WORDS) as u32;
     words.into_iter().for_each(|word| push(index, word));
     number
+}
+
+/// The source of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyOrigin {
+    Extract(BlobID),
+    Access(AccessOutcome),
+}
+
+impl PolicyOrigin {
+    /// Returns the bytes of its records.
+    pub fn bytes(&self, pool: &BlobPool) -> usize {
+        match self {
+            PolicyOrigin::Extract(extract) => pool.bytes_of(*extract),
+            PolicyOrigin::Access(_) => 0,
+        }
+    }
+}
+
+/// The distinct policies of hosts, in order of first use.
+pub struct DistinctPolicies {
+    pub count: u32,
+    /// The policy of each blob, or [`NONE`].
+    pub of_blob: Vec<u32>,
+    of_access: Vec<(AccessOutcome, u32)>,
+}
+
+impl DistinctPolicies {
+    pub fn new(pool: &BlobPool) -> DistinctPolicies {
+        DistinctPolicies { count: 0, of_blob: vec![NONE; pool.places()], of_access: Vec::new() }
+    }
+
+    /// Numbers the policy of a standing. Returns its source if it is new.
+    pub fn add(&mut self, standing: &Standing) -> Option<PolicyOrigin> {
+        if self.index(standing) != NONE {
+            return None;
+        }
+        let index = self.count;
+        self.count += 1;
+        Some(match standing.content {
+            Content::File { extract, .. } => {
+                self.of_blob[extract.index()] = index;
+                PolicyOrigin::Extract(extract)
+            }
+            Content::Access(outcome) => {
+                self.of_access.push((outcome, index));
+                PolicyOrigin::Access(outcome)
+            }
+        })
+    }
+
+    /// Returns the position of the policy, or [`NONE`].
+    pub fn index(&self, standing: &Standing) -> u32 {
+        match standing.content {
+            Content::File { extract, .. } => self.of_blob[extract.index()],
+            Content::Access(outcome) => {
+                let known = self.of_access.iter().find(|(other, _)| *other == outcome);
+                known.map_or(NONE, |&(_, index)| index)
+            }
+        }
+    }
 }

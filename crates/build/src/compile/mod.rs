@@ -17,6 +17,7 @@
 //! host, what [`Scratch`] allows for sorting strings and names, and
 //! [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
 
+mod config;
 mod hosts;
 mod intern;
 mod names;
@@ -34,127 +35,31 @@ use zerocopy::little_endian::U32;
 
 use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
-    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
+    SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
-use portcullis_dialect::dialect::{AccessOutcome, Dialect};
+use portcullis_dialect::dialect::Dialect;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
-use super::standing::next_piece;
-use super::strings::{StringError, StringTable};
-use crate::ingest::Ingested;
+use super::strings::StringTable;
+use crate::hosts::Standings;
+use crate::hosts::next_piece;
 use crate::pool::BlobPool;
-use crate::provenance::Provenance;
-use crate::standing::{Content, HostStanding, Standing, Standings};
+use crate::standing::HostStanding;
 use crate::writer::{SectionSink, SetFileWriter, Written};
-use portcullis_files::error::WriteError;
-use portcullis_files::scratch::{Scratch, Spool};
+use portcullis_files::scratch::Spool;
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::{MomentRow, NONE, OutageRow, count, record};
-use portcullis_set::stored::CompiledFor;
+use portcullis_set::layout::{MomentRow, OutageRow, count, record};
 
+use self::config::Scope;
 use self::hosts::HostSections;
+use self::intern::{DistinctPolicies, PolicyOrigin};
 use self::names::{NameTable, OF_POLICY, OF_USAGE};
 use self::policies::PolicySections;
 use self::slots::HostSlots;
 use self::texts::numbered;
 
-/// How to compile a set.
-#[derive(Clone, Debug)]
-pub struct CompileConfig {
-    /// The dialect of the set.
-    pub dialect: &'static Dialect,
-    /// The maximum number of bytes that were read per file; `None` if there was no limit.
-    pub robots_bytes_max: Option<usize>,
-    /// A JSON object that says where the set comes from; stored unchanged.
-    pub provenance: String,
-    /// How much memory is used, and where the rest goes.
-    pub scratch: Scratch,
-}
-
-impl CompileConfig {
-    /// Creates a configuration with the default limits, in memory.
-    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
-        CompileConfig {
-            dialect,
-            robots_bytes_max,
-            provenance: "{}".to_owned(),
-            scratch: Scratch::in_memory(),
-        }
-    }
-
-    /// Creates the configuration for what was ingested, with its provenance.
-    pub fn of(
-        ingested: &Ingested,
-        dialect: &'static Dialect,
-        robots_bytes_max: Option<usize>,
-    ) -> CompileConfig {
-        CompileConfig {
-            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
-            ..CompileConfig::new(dialect, robots_bytes_max)
-        }
-    }
-}
-
-/// The set that was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompiledSet {
-    /// The size of the file, in bytes.
-    pub bytes: u64,
-    /// The hash of the content, which identifies the set.
-    pub hash: u64,
-    /// The number of hosts.
-    pub hosts: u64,
-    /// The number of origins with a known policy.
-    pub origins: u64,
-    /// The number of distinct policies.
-    pub policies: u64,
-    /// The number of distinct rule sets.
-    pub rule_sets: u64,
-}
-
-/// An error that prevents a set from being compiled.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CompileError {
-    /// The file cannot be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// There are more or longer texts than a set can hold.
-    #[error(transparent)]
-    Strings(#[from] StringError),
-    /// There are more moments, or more inputs of moments, than a set can number.
-    #[error(
-        "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} moments; compile \
-         the input as several sets",
-        u32::MAX
-    )]
-    LongHistory,
-    /// A section has more items than a set can number.
-    #[error(
-        "too much for one set: a section would have more than {} items; compile the input as several \
-         sets",
-        NONE
-    )]
-    TooLarge,
-    /// The files repeat lines that are far longer than the set.
-    #[error(
-        "the lines of the files have {bytes} bytes together, because many files repeat long lines; a \
-         set of this size may have {max}; leave out the hosts with such files"
-    )]
-    RepeatedLines {
-        /// The bytes of the lines.
-        bytes: u64,
-        /// The most bytes that a set of this size may have.
-        max: u64,
-    },
-    /// Hosts collide with every seed of the host table.
-    #[error(
-        "too many hosts have names that collide in the table of hosts, by each of \
-         {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
-    )]
-    CollidingHosts,
-}
+pub use self::config::{CompileConfig, CompileError, CompiledSet};
 
 /// Compiles what is known about hosts and writes the set to `path`. The file appears complete or not
 /// at all.
@@ -207,10 +112,6 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
     }
 }
 
-/// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
-/// usage preferences are.
-type Scope<'a> = (Option<&'a CompiledFor>, bool);
-
 /// The compiled sections.
 pub(super) struct Compiled<'c> {
     config: &'c CompileConfig,
@@ -224,70 +125,9 @@ pub(super) struct Compiled<'c> {
     text_bytes: u64,
 }
 
-/// The source of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PolicyOrigin {
-    Extract(super::BlobID),
-    Access(AccessOutcome),
-}
-
-impl PolicyOrigin {
-    /// Returns the bytes of its records.
-    fn bytes(&self, pool: &BlobPool) -> usize {
-        match self {
-            PolicyOrigin::Extract(extract) => pool.bytes_of(*extract),
-            PolicyOrigin::Access(_) => 0,
-        }
-    }
-}
-
 /// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
 pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
     SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
-}
-
-/// The distinct policies of hosts, in order of first use.
-struct DistinctPolicies {
-    count: u32,
-    /// The policy of each blob, or [`NONE`].
-    of_blob: Vec<u32>,
-    of_access: Vec<(AccessOutcome, u32)>,
-}
-
-impl DistinctPolicies {
-    fn new(pool: &BlobPool) -> DistinctPolicies {
-        DistinctPolicies { count: 0, of_blob: vec![NONE; pool.places()], of_access: Vec::new() }
-    }
-
-    /// Numbers the policy of a standing. Returns its source if it is new.
-    fn add(&mut self, standing: &Standing) -> Option<PolicyOrigin> {
-        if self.index(standing) != NONE {
-            return None;
-        }
-        let index = self.count;
-        self.count += 1;
-        Some(match standing.content {
-            Content::File { extract, .. } => {
-                self.of_blob[extract.index()] = index;
-                PolicyOrigin::Extract(extract)
-            }
-            Content::Access(outcome) => {
-                self.of_access.push((outcome, index));
-                PolicyOrigin::Access(outcome)
-            }
-        })
-    }
-
-    /// Returns the position of the policy, or [`NONE`].
-    fn index(&self, standing: &Standing) -> u32 {
-        match standing.content {
-            Content::File { extract, .. } => self.of_blob[extract.index()],
-            Content::Access(outcome) => {
-                let known = self.of_access.iter().find(|(other, _)| *other == outcome);
-                known.map_or(NONE, |&(_, index)| index)
-            }
-        }
-    }
 }
 
 /// Plans policies on all threads and adds them in order.

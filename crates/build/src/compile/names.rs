@@ -8,7 +8,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::super::strings::StringTableBuilder;
-use super::CompileError;
+use super::config::CompileError;
 use crate::writer::SectionSink;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Items, Scratch, Spool};

@@ -14,7 +14,7 @@ use portcullis_robots::syntax::{Group, RobotsTxt, Statement};
 use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
 
 use super::super::pool::Fingerprint;
-use super::Scope;
+use super::config::Scope;
 use crate::limits::POLICY_PATTERN_BYTES_MAX;
 use portcullis_set::layout::usage;
 use portcullis_set::stored::{CompiledFor, record_order};

@@ -6,7 +6,7 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::decision::PolicyState;
 
 use super::super::strings::StringTableBuilder;
-use super::CompileError;
+use super::config::CompileError;
 use super::intern::{Lists, RuleSets, end, push};
 use super::names::NameTable;
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};

@@ -13,7 +13,7 @@ use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
 
 use super::super::strings::{ProvisionalString, StringTable, StringTableBuilder};
-use super::CompileError;
+use super::config::CompileError;
 use super::intern::{end, push};
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Items, Scratch, Spool};

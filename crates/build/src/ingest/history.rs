@@ -13,7 +13,6 @@
 //! Cost of a merge: one look-up per resource, and one copy of each distinct blob of a part. A history
 //! may be any bytes: [`check`] finds every problem before a merge reads it.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::convert::Infallible;
 
@@ -25,149 +24,15 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_set::lists::{ListReader, RecordKind, Role, read_extract};
 
 use super::super::codec::{Fields, push_answer, push_bytes, push_time};
-use super::super::pool::{BlobID, BlobPool, Fingerprint};
-use super::super::standing::{Content, HostStanding, Hosts, Moment, Standing, Standings};
-use super::captured::Newest;
+use super::super::pool::{BlobID, BlobPool};
+use super::super::standing::{Content, HostStanding, Moment, Standing};
 use super::newest::{Failures, Held, Known, Position, Target, Targets};
 use super::place::{self, Place, Slot};
-use super::settle::{Kept, settle};
-use super::tracks::Track;
-use super::{Ingested, InputReport, OutageConfig};
+use super::tracks::{Kept, Track};
+use crate::hosts::Hosts;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool};
 use portcullis_set::stored::CaptureFacts;
-
-/// A source of a merge.
-#[derive(Debug)]
-pub struct Part<'p> {
-    /// The hosts, sorted by key.
-    pub hosts: &'p Hosts,
-    /// The blobs of the hosts.
-    pub pool: &'p BlobPool,
-    /// The history, which only merging needs.
-    pub history: Cow<'p, [u8]>,
-    /// The inputs that the facts refer to.
-    pub inputs: Vec<InputReport>,
-}
-
-impl<'p> Part<'p> {
-    /// Returns ingested captures as a part.
-    ///
-    /// # Errors
-    ///
-    /// If a temporary file cannot be read.
-    pub fn of(ingested: &'p Ingested) -> Result<Part<'p>, WriteError> {
-        let Ingested { standings: Standings { hosts, pool, history }, inputs, .. } = ingested;
-        let history = history.at(0, history.len() as usize)?;
-        Ok(Part { hosts, pool, history, inputs: inputs.clone() })
-    }
-}
-
-/// Joins parts of one dialect, in memory. The result equals that of ingesting all their captures at
-/// once. Of two captures that are equally new (or undated), that of the later part counts.
-///
-/// Runs on the calling thread's rayon pool.
-///
-/// # Errors
-///
-/// If a temporary file of a part cannot be read.
-///
-/// # Panics
-///
-/// If a part is neither ingested nor read from a set.
-pub fn merge<'p>(
-    parts: impl IntoIterator<Item = Part<'p>>,
-    dialect: &'static Dialect,
-    outages: OutageConfig,
-) -> Result<Ingested, WriteError> {
-    let parts: Vec<Part<'p>> = parts.into_iter().collect();
-    let has_history = parts.iter().any(|part| part.hosts.has_history());
-    let mut merger = Merger::new(dialect, has_history, &Scratch::in_memory());
-    parts.into_iter().try_for_each(|part| merger.add(part))?;
-    merger.finish(outages)
-}
-
-/// Joins parts as [`merge`] does, but one at a time, so that a part can be dropped before the next
-/// one is read.
-#[derive(Debug)]
-pub struct Merger {
-    newest: Newest,
-    inputs: Vec<InputReport>,
-}
-
-impl Merger {
-    /// Begins a merge of parts of `dialect`. `has_history` says whether any of them has timelines.
-    pub fn new(dialect: &'static Dialect, has_history: bool, scratch: &Scratch) -> Merger {
-        Merger { newest: Newest::new(&dialect.access, has_history, scratch), inputs: Vec::new() }
-    }
-
-    /// Joins the next part.
-    ///
-    /// # Errors
-    ///
-    /// If a temporary file cannot be written or read.
-    ///
-    /// # Panics
-    ///
-    /// If the part is neither ingested nor read from a set.
-    pub fn add(&mut self, part: Part<'_>) -> Result<(), WriteError> {
-        let Merger { newest, inputs } = self;
-        let first_input = u32::try_from(inputs.len()).expect("fewer than 2^32 inputs");
-        let last_input = u32::try_from(part.inputs.len()).unwrap_or(0).saturating_sub(1);
-        let mut copies: Vec<Option<BlobID>> = vec![None; part.pool.places()];
-        let mut kept: HashMap<u32, BlobID, foldhash::fast::RandomState> = HashMap::default();
-        let rules = newest.rules;
-        resources(part.hosts, &part.history, rules, |key, slot, resource| {
-            let Resource { earlier, newest: newest_of, file, mut failures } = resource;
-            let others = file.into_iter().chain(earlier);
-            for known in std::iter::once(newest_of).chain(others) {
-                let pool = &mut newest.pool;
-                let held = known.held.map(|bytes| match *bytes {
-                    PartBytes::Kept { number, bytes } => match kept.get(&number) {
-                        Some(&known) => Ok(known),
-                        None => {
-                            let new = pool.intern(bytes, Fingerprint::of(bytes))?;
-                            Ok(*kept.entry(number).insert(new).get())
-                        }
-                    },
-                    PartBytes::Pooled(blob) => match copies[blob.index()] {
-                        Some(copy) => Ok(copy),
-                        None => {
-                            let fingerprint = part.pool.fingerprint(blob);
-                            let copy = pool.intern(&part.pool.get(blob)?, fingerprint)?;
-                            Ok(*copies[blob.index()].insert(copy))
-                        }
-                    },
-                    PartBytes::Served(_) => {
-                        unreachable!("a resource names the bytes that are served")
-                    }
-                })?;
-                // A set that reports no input counts as one input.
-                let input = first_input + known.facts.input.min(last_input);
-                let facts = CaptureFacts { input, ..known.facts };
-                let known = Known { facts, position: known.position, held };
-                failures.add(Failures::of(&known, rules));
-                newest.take(key, slot, known, std::mem::take(&mut failures))?;
-            }
-            Ok(())
-        })
-        .map_err(|problem| match problem {
-            Problem::Scratch(error) => error,
-            Problem::Odd(what) => unreachable!("the part was checked when it was read: {what}"),
-        })?;
-        inputs.extend(part.inputs);
-        Ok(())
-    }
-
-    /// Returns the standings from all parts, with outages judged again.
-    ///
-    /// # Errors
-    ///
-    /// If a temporary file cannot be written or read.
-    pub fn finish(self, outages: OutageConfig) -> Result<Ingested, WriteError> {
-        settle(self.newest, self.inputs, outages)
-    }
-}
 
 /// Flags in the byte after a key.
 const HTTPS: u8 = 1;
@@ -192,7 +57,7 @@ const OF_NEWEST: Position = Position { piece: 0, index: 1 };
 
 /// The bytes of a capture in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PartBytes<'p> {
+pub enum PartBytes<'p> {
     /// In the pool.
     Pooled(BlobID),
     /// In the history, with this number.
@@ -204,12 +69,12 @@ enum PartBytes<'p> {
 
 /// The captures of one resource in a part.
 #[derive(Debug)]
-struct Resource<'p> {
+pub struct Resource<'p> {
     /// All other captures, oldest first, if the part has all.
-    earlier: Vec<Known<PartBytes<'p>>>,
-    newest: Known<PartBytes<'p>>,
-    file: Option<Known<PartBytes<'p>>>,
-    failures: Failures,
+    pub earlier: Vec<Known<PartBytes<'p>>>,
+    pub newest: Known<PartBytes<'p>>,
+    pub file: Option<Known<PartBytes<'p>>>,
+    pub failures: Failures,
 }
 
 fn pooled<'p>(content: Content) -> Held<PartBytes<'p>> {
@@ -496,7 +361,7 @@ pub(crate) fn check(
 /// # Errors
 ///
 /// If the history does not belong to the hosts. Some resources may have been passed by then.
-fn resources<'p>(
+pub fn resources<'p>(
     hosts: &Hosts,
     history: &'p [u8],
     rules: &AccessRules,

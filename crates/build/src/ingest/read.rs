@@ -28,8 +28,9 @@ use super::super::pool::Fingerprint;
 use super::captured::Newest;
 use super::newest::{Failures, Held, Known, Position};
 use super::place::{Place, Places};
-use super::{IngestConfig, IngestObserver, InputReport, Progress};
+use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
+use crate::provenance::InputReport;
 use portcullis_files::error::WriteError;
 use portcullis_set::stored::CaptureFacts;
 

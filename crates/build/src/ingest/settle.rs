@@ -41,16 +41,16 @@ use portcullis_robots::syntax::NoteKind;
 use portcullis_set::lists::decide_alike;
 
 use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{
-    Content, HostStanding, Hosts, Moment, Standing, Standings, Timeline, next_piece,
-};
+use super::super::standing::{Content, HostStanding, Moment, Standing, Timeline};
+use super::Ingested;
 use super::captured::{Captured, Newest};
 use super::history::HistoryWriter;
-use super::newest::{Held, Known, Target, Targets};
+use super::newest::{Held, Known, Targets};
 use super::place::{self, Place, Slot};
-use super::tracks::{Track, View};
-use super::{Ingested, InputReport, OutageConfig};
+use super::tracks::{Kept, Track, View};
+use crate::hosts::{Hosts, Standings, next_piece};
 use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX};
+use crate::provenance::{InputReport, OutageConfig};
 use portcullis_files::error::WriteError;
 use portcullis_set::limits::TIMELINE_SECONDS_END;
 use portcullis_set::stored::CaptureFacts;
@@ -133,24 +133,7 @@ pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> 
     [&host.http, &host.https].into_iter().flatten()
 }
 
-/// The captures of a resource that may count.
-#[derive(Debug)]
-pub(super) enum Kept {
-    /// Those that count after all captures.
-    Newest(Box<View>),
-    /// All.
-    All(Track),
-}
-
 impl Kept {
-    fn of(target: &Target, rules: &AccessRules, keeps_all: bool) -> Kept {
-        if keeps_all {
-            Kept::All(Track::of(target, rules))
-        } else {
-            Kept::Newest(Box::new(target.view()))
-        }
-    }
-
     /// Returns the captures that count at the time of `clock`; `None` if there are none.
     fn view(&self, clock: &mut Clock) -> Option<View> {
         match self {

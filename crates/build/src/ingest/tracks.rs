@@ -98,3 +98,23 @@ impl Track {
         self.entries.partition_point(|entry| entry.known.facts.captured_at <= Some(at))
     }
 }
+
+/// The captures of a resource that may count.
+#[derive(Debug)]
+pub enum Kept {
+    /// Those that count after all captures.
+    Newest(Box<View>),
+    /// All.
+    All(Track),
+}
+
+impl Kept {
+    /// Returns all captures of a resource, or those that count after all.
+    pub fn of(target: &Target, rules: &AccessRules, keeps_all: bool) -> Kept {
+        if keeps_all {
+            Kept::All(Track::of(target, rules))
+        } else {
+            Kept::Newest(Box::new(target.view()))
+        }
+    }
+}

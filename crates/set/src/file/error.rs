@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use super::header::SectionKind;
+use super::section::SectionKind;
 use portcullis_files::error::{WriteError, system_text};
 use portcullis_files::kind::WrongKind;
 

@@ -1,11 +1,10 @@
-//! The header: the first block, which identifies the file and locates the sections; and their kinds.
+//! The header: the first block, which identifies the file and locates the sections.
 //!
 //! [`Header::decode`] takes any bytes. The header that it returns fits the file, so later code need
 //! not check whether a section lies within the data. Checks are in the order that gives the most
 //! helpful message: not a set, cut short, damaged, too new, and only then the contents.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 use portcullis_files::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
 use portcullis_files::limits::FILE_READ_BYTES;
 
-use super::blocks::{BLOCK, Layout, align_section};
 use super::error::{Damage, Fault, Place, SetError};
+use super::section::{BLOCK, Layout, Section, SectionKind, align_section};
 use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
@@ -279,96 +278,5 @@ impl Reader<'_> {
             flags: self.stored.flags.get(),
             counts: self.stored.counts.map(U64::get),
         })
-    }
-}
-
-/// The kind of a section's content. The container accepts unknown kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SectionKind(pub u32);
-
-/// Numbers are part of the format and never reused.
-macro_rules! kinds {
-    ($($number:literal $kind:ident $name:literal: $doc:literal,)*) => {
-        impl SectionKind {
-            $(
-                #[doc = $doc]
-                pub const $kind: SectionKind = SectionKind($number);
-            )*
-
-            /// Returns the name. `None` if the kind has no name.
-            pub fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($number => Some($name),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    1 STRINGS "strings": "Strings, front-coded in buckets.",
-    2 STRING_BUCKETS "string buckets": "The start of each bucket of strings.",
-    3 PROVENANCE "provenance": "The provenance of the set, as JSON.",
-    4 SLOTS "slots": "The host table, which finds hosts by key.",
-    5 HOSTS "hosts": "Hosts.",
-    6 CAPTURES "captures": "When and how each policy was captured.",
-    7 POLICIES "policies": "Policies.",
-    8 RULE_SET_INDEX "rule set index": "Where each rule set begins.",
-    9 ORDERS "orders": "The records of the rules that patterns come from.",
-    10 TOKENS "tokens": "The names of robots.",
-    11 DOCUMENTS "documents": "The user-agent lines and rules of policies.",
-    12 OTHERS "others": "The other records of files.",
-    13 OUTAGES "outages": "Outages, by capture.",
-    14 HISTORY "history": "The additional captures that merging needs.",
-    15 TIMELINES "timelines": "The first moment of each timeline, by capture.",
-    16 RULE_SETS "rule sets": "The rule sets.",
-    17 POLICY_INDEX "policy index": "The start of each policy.",
-    18 MOMENTS "moments": "The moments of timelines.",
-    19 USAGE "usage": "Usage preferences, by policy.",
-    20 USAGE_INDEX "usage index": "The start of the usage of each policy.",
-    21 USAGE_RECORDS "usage records": "The usage records of policies.",
-}
-
-impl fmt::Display for SectionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => write!(f, "section '{name}'"),
-            None => write!(f, "section {}", self.0),
-        }
-    }
-}
-
-/// A section of one opened file. Every access takes that file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
-    pub kind: SectionKind,
-    /// The offset in the file.
-    pub start: u64,
-    pub bytes: u64,
-}
-
-impl Section {
-    /// Returns the kind of the section.
-    pub fn kind(&self) -> SectionKind {
-        self.kind
-    }
-
-    /// Returns the length in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the end of the section in the file. It does not overflow if the header was checked.
-    pub(super) fn end(&self) -> u64 {
-        self.start + self.bytes
-    }
-
-    /// Returns the file offset of `bytes` bytes from `start` in the section. `None` if they are out
-    /// of bounds.
-    #[inline]
-    pub(super) fn locate(&self, start: u64, bytes: u64) -> Option<u64> {
-        let is_inside = start.checked_add(bytes).is_some_and(|end| end <= self.bytes);
-        is_inside.then(|| self.start + start)
     }
 }

@@ -21,6 +21,7 @@ mod blocks;
 mod error;
 mod header;
 mod ranges;
+mod section;
 mod storage;
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
@@ -31,12 +32,11 @@ use self::blocks::{BlockReader, CheckedBlocks};
 use self::error::Fault;
 use self::storage::Compared;
 
-pub use self::blocks::{BLOCK, Layout, SECTION_ALIGNMENT, content_hash};
+pub use self::blocks::content_hash;
 pub use self::error::{Damage, Place, SetError};
-pub use self::header::{
-    COUNTS, Entry, Header, HeaderFields, Section, SectionKind, Stored as StoredHeader,
-};
+pub use self::header::{COUNTS, Entry, Header, HeaderFields, Stored as StoredHeader};
 pub use self::ranges::lose_set_mapped_at;
+pub use self::section::{BLOCK, Layout, SECTION_ALIGNMENT, Section, SectionKind};
 pub use self::storage::Storage;
 
 /// The most blocks whose bits are scanned to find out whether a whole section was compared: 16 MiB.

@@ -14,7 +14,7 @@ use super::super::file::Damage;
 use super::super::layout::{
     CaptureRow, NONE, OutageRow, SlotLine, are_same_keys, host, is_full, line_of,
 };
-use super::{PolicyNumber, PolicySet, StoredTimeline};
+use super::{PolicyNumber, PolicySet};
 use crate::layout::EVERY_HOST;
 use crate::limits::SET_HOST_RUN_LINES_MAX;
 use crate::stored::CaptureFacts;
@@ -146,26 +146,16 @@ impl PolicySet {
         Ok(Some((policy, host.capture_of_policy(place)?)))
     }
 
-    /// Returns the timeline of an origin; `None` if the origin is unknown, or the set has no history.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    pub fn timeline_of(
-        &self,
-        scheme: &[u8],
-        key: &[u8],
-    ) -> Result<Option<StoredTimeline<'_>>, Damage> {
-        let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
-        host.timeline(place(scheme) == Place::Https)
-    }
-
     /// Returns the host whose policy applies to every URL, if the set has one.
     pub(crate) fn every_host(&self) -> Result<Option<StoredHost<'_>>, Damage> {
         if self.is_universal { self.host(EVERY_HOST) } else { Ok(None) }
     }
 
-    fn host_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<StoredHost<'_>>, Damage> {
+    pub(super) fn host_of(
+        &self,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<Option<StoredHost<'_>>, Damage> {
         if self.is_universal {
             return self.host(EVERY_HOST);
         }
@@ -484,6 +474,7 @@ pub struct StoredCapture<'s> {
     pub(crate) set: &'s PolicySet,
     /// The stored facts.
     pub facts: CaptureFacts,
+    /// The position of the other records of the file.
     pub others: u32,
 }
 

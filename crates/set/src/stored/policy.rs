@@ -7,8 +7,19 @@ use portcullis_dialect::dialect::AccessOutcome;
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
+use super::PolicySet;
 use super::tokens::AgentTokens;
-use super::{PolicySet, RuleSetNumber};
+
+/// The number of a rule set. Equal rule sets have the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleSetNumber(pub(crate) u32);
+
+impl RuleSetNumber {
+    /// Returns the number as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The number of a policy. Origins with the same number have the same policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

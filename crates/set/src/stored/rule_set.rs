@@ -12,19 +12,8 @@ use portcullis_robots::syntax::{Group, RobotsTxt};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, rule_set};
-use super::policy::SelectedRules;
-use super::{PolicyNumber, PolicySet, StoredPolicy};
-
-/// The number of a rule set. Equal rule sets have the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RuleSetNumber(pub(crate) u32);
-
-impl RuleSetNumber {
-    /// Returns the number as an index.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use super::PolicySet;
+use super::policy::{PolicyNumber, RuleSetNumber, SelectedRules, StoredPolicy};
 
 /// The stored form of a rule set.
 #[derive(Clone, Copy)]

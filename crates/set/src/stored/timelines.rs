@@ -14,8 +14,8 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 
 use super::super::file::Damage;
 use super::super::layout::{MomentRow, NONE};
-use super::CaptureFacts;
-use super::{PolicyNumber, PolicySet, Sections, StoredCapture, StoredHost};
+use super::hosts::{Place, StoredCapture, StoredHost, place};
+use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
 use crate::file::Section;
 use crate::limits::TIMELINE_SECONDS_END;
 
@@ -69,6 +69,20 @@ impl PolicySet {
     pub fn moments(&self) -> u64 {
         let bytes = self.sections.moments.map_or(0, |section| section.bytes());
         bytes / size_of::<MomentRow>() as u64
+    }
+
+    /// Returns the timeline of an origin; `None` if the origin is unknown, or the set has no history.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn timeline_of(
+        &self,
+        scheme: &[u8],
+        key: &[u8],
+    ) -> Result<Option<StoredTimeline<'_>>, Damage> {
+        let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
+        host.timeline(place(scheme) == Place::Https)
     }
 
     /// Prefetches the place of a capture's timeline.

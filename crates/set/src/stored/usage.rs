@@ -10,7 +10,7 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, usage};
-use super::rule_set::RuleSetNumber;
+use super::policy::RuleSetNumber;
 use super::tokens::AgentTokens;
 use super::{PolicySet, StoredPolicy};
 

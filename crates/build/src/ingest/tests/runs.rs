@@ -4,9 +4,10 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
-use crate::ingest::{IngestObserver, OutageConfig, Part, Progress, merge};
+use crate::ingest::{IngestObserver, Part, Progress, merge};
 use crate::limits::BROKEN_RECORDS_NAMED;
 use crate::merging::MergeSettings;
+use crate::provenance::OutageConfig;
 use portcullis_files::scratch::Scratch;
 use portcullis_set::PolicySet;
 

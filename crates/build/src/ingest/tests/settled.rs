@@ -3,7 +3,8 @@
 //! from two parts.
 
 use super::*;
-use crate::ingest::{OutageConfig, Part, merge};
+use crate::ingest::{Part, merge};
+use crate::provenance::OutageConfig;
 use portcullis_dialect::{Access, AccessRules};
 
 /// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
-use crate::ingest::{OutageConfig, Part, merge};
-use crate::standing::Standings;
+use crate::hosts::Standings;
+use crate::ingest::{Part, merge};
+use crate::provenance::OutageConfig;
 use crate::standing::Timeline;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;

@@ -1,0 +1,114 @@
+//! How a set is compiled, what is compiled, and why it cannot be.
+
+use portcullis_dialect::dialect::Dialect;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Scratch;
+use portcullis_set::layout::NONE;
+use portcullis_set::limits::TIMELINE_INPUTS_MAX;
+use portcullis_set::stored::CompiledFor;
+
+use crate::ingest::Ingested;
+use crate::limits::SET_HOST_SEEDS_MAX;
+use crate::provenance::Provenance;
+use crate::strings::StringError;
+
+/// How to compile a set.
+#[derive(Clone, Debug)]
+pub struct CompileConfig {
+    /// The dialect of the set.
+    pub dialect: &'static Dialect,
+    /// The maximum number of bytes that were read per file; `None` if there was no limit.
+    pub robots_bytes_max: Option<usize>,
+    /// A JSON object that says where the set comes from; stored unchanged.
+    pub provenance: String,
+    /// How much memory is used, and where the rest goes.
+    pub scratch: Scratch,
+}
+
+impl CompileConfig {
+    /// Creates a configuration with the default limits, in memory.
+    pub fn new(dialect: &'static Dialect, robots_bytes_max: Option<usize>) -> CompileConfig {
+        CompileConfig {
+            dialect,
+            robots_bytes_max,
+            provenance: "{}".to_owned(),
+            scratch: Scratch::in_memory(),
+        }
+    }
+
+    /// Creates the configuration for what was ingested, with its provenance.
+    pub fn of(
+        ingested: &Ingested,
+        dialect: &'static Dialect,
+        robots_bytes_max: Option<usize>,
+    ) -> CompileConfig {
+        CompileConfig {
+            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
+            ..CompileConfig::new(dialect, robots_bytes_max)
+        }
+    }
+}
+
+/// The set that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompiledSet {
+    /// The size of the file, in bytes.
+    pub bytes: u64,
+    /// The hash of the content, which identifies the set.
+    pub hash: u64,
+    /// The number of hosts.
+    pub hosts: u64,
+    /// The number of origins with a known policy.
+    pub origins: u64,
+    /// The number of distinct policies.
+    pub policies: u64,
+    /// The number of distinct rule sets.
+    pub rule_sets: u64,
+}
+
+/// An error that prevents a set from being compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// There are more or longer texts than a set can hold.
+    #[error(transparent)]
+    Strings(#[from] StringError),
+    /// There are more moments, or more inputs of moments, than a set can number.
+    #[error(
+        "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} moments; compile \
+         the input as several sets",
+        u32::MAX
+    )]
+    LongHistory,
+    /// A section has more items than a set can number.
+    #[error(
+        "too much for one set: a section would have more than {} items; compile the input as several \
+         sets",
+        NONE
+    )]
+    TooLarge,
+    /// The files repeat lines that are far longer than the set.
+    #[error(
+        "the lines of the files have {bytes} bytes together, because many files repeat long lines; a \
+         set of this size may have {max}; leave out the hosts with such files"
+    )]
+    RepeatedLines {
+        /// The bytes of the lines.
+        bytes: u64,
+        /// The most bytes that a set of this size may have.
+        max: u64,
+    },
+    /// Hosts collide with every seed of the host table.
+    #[error(
+        "too many hosts have names that collide in the table of hosts, by each of \
+         {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
+    )]
+    CollidingHosts,
+}
+
+/// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
+/// usage preferences are.
+pub type Scope<'a> = (Option<&'a CompiledFor>, bool);
