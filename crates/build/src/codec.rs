@@ -9,10 +9,10 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_robots::access::{CaptureNotes, KnownOutage, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
+use portcullis_set::stored::CaptureFacts;
 
 use super::pool::BlobID;
 use super::standing::{Content, HostStanding, Moment, Standing};
-use portcullis_set::stored::CaptureFacts;
 
 pub(super) fn push_time(out: &mut Vec<u8>, time: Option<UnixSeconds>) {
     let number = time.map_or(0, |time| time.0.saturating_add(1));

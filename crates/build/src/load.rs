@@ -33,7 +33,10 @@ use portcullis_io::{BrokenKind, CaptureFormat, folder};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
 use portcullis_robots::url::Origin;
+use portcullis_set::PolicySet;
+use portcullis_set::layout::EVERY_HOST;
 use portcullis_set::lists::lists;
+use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, place};
 
 use super::Strictness;
 use super::compile::{self, CompileConfig, CompileError};
@@ -44,9 +47,6 @@ use crate::ingest::IngestError;
 use crate::pool::BlobPool;
 use crate::provenance::InputReport;
 use crate::standing::{Content, HostStanding, Standing};
-use portcullis_set::PolicySet;
-use portcullis_set::layout::EVERY_HOST;
-use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, place};
 
 /// Settings for reading and compiling files.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct LoadConfig {
     /// The agents to compile for; `None` for all.
     pub agents: Option<Arc<[AgentChain]>>,
     /// Whether usage preferences are compiled. Without them memory is smaller, and
-    /// [`Classifier::with_usage`](crate::batch::Classifier::with_usage) panics.
+    /// [`Classifier::with_usage`](portcullis_set::batch::Classifier::with_usage) panics.
     pub usage: bool,
     /// Which notes and faults are errors.
     pub strictness: Strictness,
@@ -217,7 +217,7 @@ pub fn load(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
 /// # Panics
 ///
 /// If a line is longer than a set can hold
-/// ([`SET_STRING_BYTES_MAX`](crate::limits::SET_STRING_BYTES_MAX)).
+/// ([`SET_STRING_BYTES_MAX`](portcullis_set::limits::SET_STRING_BYTES_MAX)).
 pub fn load_text(text: &[u8], config: &LoadConfig) -> PolicySet {
     of_text("the file in memory", text, config).expect("one file fits a set")
 }

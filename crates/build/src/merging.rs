@@ -18,19 +18,16 @@
 
 use std::borrow::Borrow;
 
-use crate::standings::{inputs, outages, part, standings};
-
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::access::{LongOutage, UnixSeconds};
-
-use crate::compile::CompileConfig;
-use crate::ingest::Ingested;
-use crate::ingest::Merger;
-use crate::provenance::OutageConfig;
-use crate::standings::ReadBackError;
 use portcullis_files::scratch::Scratch;
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::file::Damage;
 use portcullis_set::stored::PolicySet;
+
+use crate::compile::CompileConfig;
+use crate::ingest::{Ingested, Merger};
+use crate::provenance::OutageConfig;
+use crate::standings::{ReadBackError, inputs, outages, part, standings};
 
 /// The settings with which the sets of a merge were compiled, and those of their merger.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_set::stored::CaptureFacts;
 
 use super::pool::{BlobID, BlobPool};
-use portcullis_set::stored::CaptureFacts;
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
@@ -70,7 +70,7 @@ impl Standing {
 pub enum Content {
     /// The origin has a file.
     File {
-        /// The extract (see [`lists()`](crate::lists::lists)).
+        /// The extract (see [`lists()`](portcullis_set::lists::lists)).
         extract: BlobID,
         /// The list of other records.
         others: BlobID,

@@ -10,26 +10,20 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_robots::access::UnixSeconds;
-use portcullis_set::lists::{ListReader, ListWriter, Role, read_extract};
-
-use crate::compile::{CompileConfig, text_bytes_max, to_memory};
-use crate::hosts::Hosts;
-use crate::hosts::Standings;
-use crate::ingest::Part;
-use crate::ingest::{HistoryProblem, check_history};
-use crate::pool::Fingerprint;
-use crate::pool::{BlobID, BlobPool};
-use crate::provenance::Provenance;
-use crate::provenance::{InputReport, OutageConfig};
-use crate::standing::{Content, HostStanding, Standing};
-use crate::standing::{Moment, Timeline};
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_set::batch::{BeforeFirst, Classifier};
 use portcullis_set::file::{Damage, SectionKind, SetError};
-
+use portcullis_set::lists::{ListReader, ListWriter, Role, read_extract};
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredCapture, StoredHost, StoredMoment};
+
+use crate::compile::{CompileConfig, text_bytes_max, to_memory};
+use crate::hosts::{Hosts, Standings};
+use crate::ingest::{HistoryProblem, Part, check_history};
+use crate::pool::{BlobID, BlobPool, Fingerprint};
+use crate::provenance::{InputReport, OutageConfig, Provenance};
+use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
 /// Hosts that are read before the pages that were touched for them are released, so that reading a
 /// set takes less memory than the set has bytes.

@@ -14,7 +14,6 @@ use hashbrown::hash_table::Entry;
 use rayon::prelude::*;
 use zerocopy::little_endian::U64;
 
-use crate::writer::SectionSink;
 use portcullis_engine::bytes::push_varint;
 use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
@@ -22,6 +21,8 @@ use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::file::SectionKind;
 use portcullis_set::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX};
 use portcullis_set::strings::{BUCKET_STRINGS, StringID};
+
+use crate::writer::SectionSink;
 
 /// The bytes of a string that are cached while sorting: those of `Disallow: /`, and enough of the
 /// path to tell most paths apart.

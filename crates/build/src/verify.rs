@@ -16,17 +16,16 @@
 //! pool. Memory: as for compiling.
 
 use portcullis_dialect::decision::PolicyState;
-
-use crate::compile::{CompileConfig, CompileError, Compiled};
-use crate::hosts::Standings;
-use crate::ingest::Merger;
-use crate::standings::ReadBackError;
-use crate::standings::{history, malformed, outages, part, standings};
-use crate::writer::SectionSink;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, Section, SectionKind, SetError};
 use portcullis_set::stored::{PolicySet, SetCounts};
+
+use crate::compile::{CompileConfig, CompileError, Compiled};
+use crate::hosts::Standings;
+use crate::ingest::Merger;
+use crate::standings::{ReadBackError, history, malformed, outages, part, standings};
+use crate::writer::SectionSink;
 
 /// The numbers of verified items, all of which are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

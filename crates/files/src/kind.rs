@@ -15,6 +15,7 @@
 use std::fmt;
 
 use memchr::{memmem, memrchr};
+
 use portcullis_dialect::words;
 use portcullis_robots::syntax::{NoteKind, behind_space, markup};
 

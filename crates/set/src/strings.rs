@@ -1,18 +1,14 @@
 //! The distinct strings of a policy set, sorted, front-coded and found by number.
 //!
 //! Robots.txt files repeat one another: thousands of them share lines, and different lines share
-//! prefixes. So each string is stored once ([`StringTableBuilder`]), sorted, and written without
+//! prefixes. So each string is stored once, sorted, and written without
 //! the prefix that it shares with the string before it. Every 16th string is stored whole, so
 //! finding one by number decodes at most 16 ([`Strings`]). Those that begin alike have adjacent
 //! numbers. `FORMAT.md` defines the bytes.
 //!
-//! Cost: interning hashes the string and copies a new one, without an allocation per string.
-//! Finishing sorts them, partly on disk if memory is short. Reading one accesses two numbers and one bucket, a few hundred bytes in
-//! two places.
+//! Cost: reading one accesses two numbers and one bucket, a few hundred bytes in two places.
 //!
-//! Errors: [`StringError`] if there are more or longer strings than
-//! [`limits`](crate::limits) allow, and [`Damage`](crate::file::Damage) if a table is
-//! not as it was written, whatever it holds. A string is never longer than its bucket, so a small
+//! Errors: [`Damage`](crate::file::Damage) if a table is not as it was written, whatever it holds. A string is never longer than its bucket, so a small
 //! file cannot take much memory.
 
 use crate::file::{Damage, Section, SectionKind, SetFile};

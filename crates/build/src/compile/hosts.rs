@@ -4,20 +4,18 @@ use hashbrown::HashMap;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
 
+use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
+use portcullis_set::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};
 use portcullis_set::lists::ListReader;
+use portcullis_set::stored::CaptureFacts;
 
-use super::super::standing::{Moment, Timeline};
 use super::config::CompileError;
-use super::intern::DistinctPolicies;
-use super::intern::end;
+use super::intern::{DistinctPolicies, end};
 use super::texts::Texts;
 use crate::pool::BlobPool;
-use crate::standing::{Content, HostStanding, Standing};
-use portcullis_files::scratch::{Items, Scratch};
-use portcullis_set::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};
-use portcullis_set::stored::CaptureFacts;
+use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
 /// The sections that describe hosts.
 pub struct HostSections {

@@ -3,16 +3,14 @@
 use zerocopy::little_endian::U32;
 use zerocopy::{Immutable, IntoBytes};
 
-use portcullis_engine::{Line, RuleSetBuf};
-
-use super::super::pool::{Fingerprint, Fingerprints};
 use portcullis_dialect::dialect::AccessOutcome;
-
-use super::config::CompileError;
-use crate::pool::{BlobID, BlobPool};
-use crate::standing::{Content, Standing};
+use portcullis_engine::{Line, RuleSetBuf};
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::{NONE, rule_set};
+
+use super::config::CompileError;
+use crate::pool::{BlobID, BlobPool, Fingerprint, Fingerprints};
+use crate::standing::{Content, Standing};
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {

@@ -2,7 +2,7 @@
 //!
 //! Owns writing what `FORMAT.md` calls sections: the distinct policies, the robots that each names,
 //! the rule sets with their prefilters, and the texts that explanations need. The input comes from
-//! [`ingest`](fn@super::ingest); [`stored`](super::stored) reads the result.
+//! [`ingest`](fn@super::ingest); [`stored`](portcullis_set::stored) reads the result.
 //!
 //! Equal items are stored once at every level: files with the same rules on the same lines share a
 //! policy, equal rule sets share a number, and equal records share a string. Everything is numbered
@@ -33,23 +33,22 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
+use portcullis_dialect::dialect::Dialect;
+use portcullis_files::large_pages::ZeroedMemory;
+use portcullis_files::scratch::Spool;
+use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
+use portcullis_set::layout::{MomentRow, OutageRow, count, record};
+use portcullis_set::limits::TIMELINE_INPUTS_MAX;
+
+use super::strings::StringTable;
+use crate::hosts::{Standings, next_piece};
 use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
     SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
-use portcullis_dialect::dialect::Dialect;
-use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_set::limits::TIMELINE_INPUTS_MAX;
-
-use super::strings::StringTable;
-use crate::hosts::Standings;
-use crate::hosts::next_piece;
 use crate::pool::BlobPool;
 use crate::standing::HostStanding;
 use crate::writer::{SectionSink, SetFileWriter, Written};
-use portcullis_files::scratch::Spool;
-use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::{MomentRow, OutageRow, count, record};
 
 use self::config::Scope;
 use self::hosts::HostSections;

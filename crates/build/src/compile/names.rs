@@ -2,18 +2,19 @@
 //!
 //! Names are numbered in the order of their bytes, which is known once all policies were added. Until
 //! then policies have provisional numbers; [`NameTable::numbered`] replaces them. Names take the way of
-//! [strings](super::super::strings), so many of them are sorted on disk.
+//! [strings](crate::strings), so many of them are sorted on disk.
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::super::strings::StringTableBuilder;
-use super::config::CompileError;
-use crate::writer::SectionSink;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::file::SectionKind;
 use portcullis_set::layout::{NONE, policy, usage};
+
+use super::config::CompileError;
+use crate::strings::StringTableBuilder;
+use crate::writer::SectionSink;
 
 /// The names in order.
 #[derive(Debug)]

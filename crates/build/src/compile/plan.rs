@@ -11,13 +11,13 @@ use portcullis_robots::policy::{
     Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
 };
 use portcullis_robots::syntax::{Group, RobotsTxt, Statement};
+use portcullis_set::layout::usage;
 use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
+use portcullis_set::stored::{CompiledFor, record_order};
 
-use super::super::pool::Fingerprint;
 use super::config::Scope;
 use crate::limits::POLICY_PATTERN_BYTES_MAX;
-use portcullis_set::layout::usage;
-use portcullis_set::stored::{CompiledFor, record_order};
+use crate::pool::Fingerprint;
 
 /// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {

@@ -1,18 +1,18 @@
 //! Policies: the robots that each names, and the rule set of each entry.
 
-use portcullis_set::lists::ListedRecord;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
+use portcullis_files::scratch::{Items, Scratch};
+use portcullis_set::layout::{NONE, count, policy, usage};
+use portcullis_set::lists::ListedRecord;
 
-use super::super::strings::StringTableBuilder;
 use super::config::CompileError;
 use super::intern::{Lists, RuleSets, end, push};
 use super::names::NameTable;
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::texts::{PatternWords, Texts};
-use portcullis_files::scratch::{Items, Scratch};
-use portcullis_set::layout::{NONE, count, policy, usage};
+use crate::strings::StringTableBuilder;
 
 /// The sections that policies consist of.
 pub struct PolicySections {

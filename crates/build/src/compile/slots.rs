@@ -12,11 +12,12 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use crate::limits::SET_HOST_SEEDS_MAX;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Spool;
 use portcullis_set::layout::{LINE_SLOTS, SlotLine, host, is_full, line_of, lines_for};
 use portcullis_set::limits::SET_HOST_RUN_LINES_MAX;
+
+use crate::limits::SET_HOST_SEEDS_MAX;
 
 /// The section `slots`, and the seed used to fill it.
 #[derive(Debug, PartialEq, Eq)]

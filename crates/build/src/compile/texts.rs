@@ -3,7 +3,6 @@
 //! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
 //! stores anyway; [`PatternWords`] finds those. The text of any other record is stored as a string.
 
-use portcullis_set::lists::ListedRecord;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
@@ -11,13 +10,14 @@ use portcullis_dialect::RuleID;
 use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
-
-use super::super::strings::{ProvisionalString, StringTable, StringTableBuilder};
-use super::config::CompileError;
-use super::intern::{end, push};
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::layout::record;
+use portcullis_set::lists::ListedRecord;
+
+use super::config::CompileError;
+use super::intern::{end, push};
+use crate::strings::{ProvisionalString, StringTable, StringTableBuilder};
 
 /// The documents and their strings, whose numbers are provisional.
 pub struct Texts {

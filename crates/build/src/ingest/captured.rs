@@ -16,15 +16,15 @@ use hashbrown::hash_map::EntryRef;
 
 use portcullis_dialect::AccessRules;
 use portcullis_engine::bytes::push_varint;
-
-use super::super::codec::{Fields, push_answer, push_bytes, push_time};
-use super::super::pool::{BlobID, BlobPool};
-use super::newest::{Failures, Held, Known, Position, Target, Targets};
-use super::place::Slot;
 use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, take_record};
 use portcullis_set::stored::CaptureFacts;
+
+use super::newest::{Failures, Held, Known, Position, Target, Targets};
+use super::place::Slot;
+use crate::codec::{Fields, push_answer, push_bytes, push_time};
+use crate::pool::{BlobID, BlobPool};
 
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: u64 = 16 * 1024;

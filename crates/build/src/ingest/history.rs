@@ -20,19 +20,19 @@ use hashbrown::{HashMap, HashSet};
 
 use portcullis_dialect::dialect::{AccessRules, Dialect};
 use portcullis_engine::bytes::push_varint;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::{Scratch, Spool};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::lists::{ListReader, RecordKind, Role, read_extract};
+use portcullis_set::stored::CaptureFacts;
 
-use super::super::codec::{Fields, push_answer, push_bytes, push_time};
-use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{Content, HostStanding, Moment, Standing};
 use super::newest::{Failures, Held, Known, Position, Target, Targets};
 use super::place::{self, Place, Slot};
 use super::tracks::{Kept, Track};
+use crate::codec::{Fields, push_answer, push_bytes, push_time};
 use crate::hosts::Hosts;
-use portcullis_files::error::WriteError;
-use portcullis_files::scratch::{Scratch, Spool};
-use portcullis_set::stored::CaptureFacts;
+use crate::pool::{BlobID, BlobPool};
+use crate::standing::{Content, HostStanding, Moment, Standing};
 
 /// Flags in the byte after a key.
 const HTTPS: u8 = 1;

@@ -5,9 +5,11 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
+
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
+use portcullis_set::stored::CaptureFacts;
 
 use super::Ingested;
 use super::captured::Newest;
@@ -17,7 +19,6 @@ use super::settle::settle;
 use crate::hosts::{Hosts, Standings};
 use crate::pool::{BlobID, BlobPool, Fingerprint};
 use crate::provenance::{InputReport, OutageConfig};
-use portcullis_set::stored::CaptureFacts;
 
 /// A source of a merge.
 #[derive(Debug)]

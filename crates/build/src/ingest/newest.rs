@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Answer};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
-
-use super::super::pool::BlobID;
 use portcullis_set::stored::CaptureFacts;
+
+use crate::pool::BlobID;
 
 /// A capture, reduced to what can count, with its bytes as `B`s.
 #[derive(Clone, Copy, Debug)]

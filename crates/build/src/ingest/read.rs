@@ -16,6 +16,7 @@ use rayon::Scope;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Answer};
+use portcullis_files::error::WriteError;
 use portcullis_io::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
     Subject,
@@ -23,16 +24,15 @@ use portcullis_io::{
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 use portcullis_set::lists::lists;
+use portcullis_set::stored::CaptureFacts;
 
-use super::super::pool::Fingerprint;
 use super::captured::Newest;
 use super::newest::{Failures, Held, Known, Position};
 use super::place::{Place, Places};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
+use crate::pool::Fingerprint;
 use crate::provenance::InputReport;
-use portcullis_files::error::WriteError;
-use portcullis_set::stored::CaptureFacts;
 
 /// Opens the input with a number.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;

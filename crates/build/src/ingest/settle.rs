@@ -34,14 +34,15 @@ use rayon::prelude::*;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
+use portcullis_files::error::WriteError;
 use portcullis_robots::access::{
     CaptureNote, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, location, serving,
 };
 use portcullis_robots::syntax::NoteKind;
+use portcullis_set::limits::TIMELINE_SECONDS_END;
 use portcullis_set::lists::decide_alike;
+use portcullis_set::stored::CaptureFacts;
 
-use super::super::pool::{BlobID, BlobPool};
-use super::super::standing::{Content, HostStanding, Moment, Standing, Timeline};
 use super::Ingested;
 use super::captured::{Captured, Newest};
 use super::history::HistoryWriter;
@@ -50,10 +51,9 @@ use super::place::{self, Place, Slot};
 use super::tracks::{Kept, Track, View};
 use crate::hosts::{Hosts, Standings, next_piece};
 use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX};
+use crate::pool::{BlobID, BlobPool};
 use crate::provenance::{InputReport, OutageConfig};
-use portcullis_files::error::WriteError;
-use portcullis_set::limits::TIMELINE_SECONDS_END;
-use portcullis_set::stored::CaptureFacts;
+use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
 /// Settles the standing of each captured origin, and its history if all captures were kept.
 pub(super) fn settle(

@@ -9,8 +9,8 @@
 use portcullis_dialect::dialect::AccessRules;
 use portcullis_robots::access::UnixSeconds;
 
-use super::super::pool::BlobID;
 use super::newest::{Known, Target};
+use crate::pool::BlobID;
 
 /// The captures of one resource that count at some time.
 #[derive(Clone, Copy, Debug)]

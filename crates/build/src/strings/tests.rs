@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::*;
-use crate::writer::{SectionSink, SetFileWriter};
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, HeaderFields, SectionKind, SetFile, Storage};
 use portcullis_set::strings::Strings;
+
+use super::*;
+use crate::writer::{SectionSink, SetFileWriter};
 
 fn fields() -> HeaderFields {
     HeaderFields {

@@ -1,6 +1,5 @@
 //! Seeded changes of every section, with recomputed checksums.
 
-use crate::compile::to_vec;
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
@@ -11,6 +10,7 @@ use portcullis_set::lists::read_extract;
 use portcullis_testkit::Random;
 
 use super::*;
+use crate::compile::to_vec;
 
 /// What a set is asked.
 struct Questions<'q> {

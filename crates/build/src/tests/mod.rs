@@ -9,18 +9,17 @@ mod verifying;
 
 use std::sync::Arc;
 
-use crate::writer::{SectionSink, SetFileWriter};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::batch::{AskError, Classifier, Session};
-use portcullis_set::file::{HeaderFields, SectionKind, SetFile, Storage};
-
-use portcullis_set::file::Section;
+use portcullis_set::file::{HeaderFields, Section, SectionKind, SetFile, Storage};
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet, SetError};
+
+use crate::writer::{SectionSink, SetFileWriter};
 
 /// Returns a session over a set that was compiled for all agents.
 fn asked(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Session, Damage> {

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::compile::{CompileConfig, to_vec};
-use crate::ingest;
-use crate::ingest::{IngestConfig, Input};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_testkit::Captures;
+
+use crate::compile::{CompileConfig, to_vec};
+use crate::ingest::{IngestConfig, Input, ingest};
 
 /// The agents in these tests.
 pub const AGENTS: [&str; 4] = ["ExampleBot", "Other+ExampleBot", "Third", "Nobody"];

@@ -1,16 +1,16 @@
 //! The damage that verifying finds and reports.
 
-use crate::limits::SET_TEXT_BYTES_FREE;
+use zerocopy::{FromBytes, IntoBytes};
+
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_engine::{Line, RuleSet};
 use portcullis_set::layout::{
     CaptureRow, LINE_SLOTS, MomentRow, SlotLine, count, host, policy, record, usage,
 };
-
-use portcullis_engine::{Line, RuleSet};
 use portcullis_testkit::Captures;
-use zerocopy::{FromBytes, IntoBytes};
 
 use super::*;
+use crate::limits::SET_TEXT_BYTES_FREE;
 
 #[test]
 fn sets_of_every_dialect_hold() {

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::{U32, U64};
 
-use super::*;
 use portcullis_set::file::{Damage, Place, SetError, SetFile, Storage};
 use portcullis_set::limits::SET_BLOCK_BYTES;
+
+use super::*;
 
 const WORDS: SectionKind = SectionKind(901);
 const EMPTY: SectionKind = SectionKind(902);

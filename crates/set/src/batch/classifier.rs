@@ -62,7 +62,7 @@ pub enum AskError {
     /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// The set was compiled for other agents ([`LoadConfig::agents`](crate::LoadConfig::agents)).
+    /// The set was compiled for other agents (`LoadConfig::agents`).
     #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
     OtherAgents {
         /// The first agent that the set was not compiled for.
@@ -171,7 +171,7 @@ impl Classifier {
     ///
     /// # Panics
     ///
-    /// If the set was loaded without them ([`LoadConfig::usage`](crate::LoadConfig::usage)).
+    /// If the set was loaded without them (`LoadConfig::usage`).
     pub fn with_usage(mut self, labels: &[Label]) -> Result<Classifier, AskError> {
         if labels.is_empty() {
             return Ok(self);

@@ -5,7 +5,7 @@
 //! - [`Session`] is a classifier and the memory of one thread. It maps records of a list to one
 //!   decision per agent, or to one by the agent of each record ([`Session::classify_as`]).
 //!
-//! Use [`runner`](portcullis_io::runner) for a whole input on several threads.
+//! Use the runner of `portcullis-io` for a whole input on several threads.
 //!
 //! Use sessions alone if something else, such as a dataframe engine, owns the threads.
 

@@ -6,17 +6,16 @@
 //!
 //! Cost: a binary search among the moments of one origin. Errors: [`Damage`], as for every read.
 
-use portcullis_engine::vectors::prefetch;
 use zerocopy::IntoBytes;
 
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_engine::vectors::prefetch;
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 
-use super::super::file::Damage;
-use super::super::layout::{MomentRow, NONE};
 use super::hosts::{Place, StoredCapture, StoredHost, place};
 use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
-use crate::file::Section;
+use crate::file::{Damage, Section};
+use crate::layout::{MomentRow, NONE};
 use crate::limits::TIMELINE_SECONDS_END;
 
 /// The longest timeline whose moments are counted, not searched.

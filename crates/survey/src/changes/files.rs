@@ -13,7 +13,6 @@
 
 use serde::Serialize;
 
-use super::{Form, push_column, push_deciding, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::words;
 use portcullis_lint::analysis::{RobotComparison, Search};
@@ -21,6 +20,8 @@ use portcullis_report::json_lines::{DecisionObject, Text, write_object};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::batch::FullDecision;
 use portcullis_text::visible::cut_to_show;
+
+use super::{Form, push_column, push_deciding, push_text};
 
 /// The comparison of a robot's rules in two files.
 #[derive(Clone, Copy, Debug)]

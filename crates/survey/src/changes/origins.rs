@@ -15,10 +15,10 @@
 
 use serde::Serialize;
 
-use crate::difference::{Change, OriginChange, OriginState, UsageChange};
+use portcullis_report::json_lines::{Text, write_object};
 
 use super::{Form, push_column, push_text};
-use portcullis_report::json_lines::{Text, write_object};
+use crate::difference::{Change, OriginChange, OriginState, UsageChange};
 
 /// The agents and labels that were compared.
 #[derive(Clone, Copy, Debug)]

@@ -5,12 +5,13 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
+
 use portcullis_dialect::decision::{Reason, Verdict};
+use portcullis_report::page::{Page, Section, alike, code, count, folded, short_code, table, text};
 use portcullis_text::figures::{few, grouped, largest, plural};
 
 use super::groups::{Deciding, Group, LINES};
 use super::urls::{AgentChanges, UrlCounts};
-use portcullis_report::page::{Page, Section, alike, code, count, folded, short_code, table, text};
 
 /// The rows of the table of crawlers.
 const CRAWLERS: usize = 6;

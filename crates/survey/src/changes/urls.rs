@@ -22,10 +22,9 @@
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
-use super::groups::{ChangeGroups, Deciding, Kind, Place};
-use super::{Form, push_column, push_deciding, push_stated, push_text};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::push_percent_triplet;
@@ -36,6 +35,9 @@ use portcullis_report::{ChunkError, Piece, bytes};
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
+
+use super::groups::{ChangeGroups, Deciding, Kind, Place};
+use super::{Form, push_column, push_deciding, push_stated, push_text};
 
 /// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();

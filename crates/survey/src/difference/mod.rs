@@ -60,11 +60,11 @@ use portcullis_dialect::usage::Label;
 use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, OrderedRules};
-
-use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::file::Damage;
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
+
+use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 
 pub use usage::UsageChange;
 

@@ -9,7 +9,6 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_files::scratch::Scratch;
-use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::lists::lists;
@@ -17,6 +16,8 @@ use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
 
 use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, UsageChange};
+
+use portcullis_oracle as oracle;
 
 /// A file, or the meaning of its absence.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::pattern::PatternList;
 use portcullis_robots::policy::{LabelRules, Selection, UsageGroups, UsageRules};
 use portcullis_robots::syntax::{RobotsTxt, Statement};
-use portcullis_text::visible::SHOWN_BYTES_MAX;
-
-use super::{Run, runs};
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 use portcullis_set::stored::PolicyNumber;
+use portcullis_text::visible::SHOWN_BYTES_MAX;
+
+use super::{Run, runs};
 
 /// A change of the statements about a label, with the agents for which the change is the same.
 ///

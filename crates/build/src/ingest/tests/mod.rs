@@ -6,11 +6,7 @@ mod timelines;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 
-use crate::ingest::Strictness;
-use crate::pool::BlobPool;
-use crate::standing::{Content, HostStanding, Standing};
 use portcullis_dialect::Answer;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
@@ -22,6 +18,11 @@ use portcullis_robots::url::Origin;
 use portcullis_set::lists::read_extract;
 
 use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
+use crate::ingest::Strictness;
+use crate::pool::BlobPool;
+use crate::standing::{Content, HostStanding, Standing};
+
+use std::fmt::Write as _;
 
 /// A record of an archive.
 #[derive(Clone, Debug)]

@@ -2,14 +2,15 @@
 
 use std::sync::Mutex;
 
+use portcullis_files::scratch::Scratch;
+use portcullis_set::PolicySet;
+
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::{IngestObserver, Part, Progress, merge};
 use crate::limits::BROKEN_RECORDS_NAMED;
 use crate::merging::MergeSettings;
 use crate::provenance::OutageConfig;
-use portcullis_files::scratch::Scratch;
-use portcullis_set::PolicySet;
 
 /// Shuffles the items, in the same way for the same seed.
 fn shuffle<T>(items: &mut [T], seed: u64) {

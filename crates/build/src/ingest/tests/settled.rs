@@ -2,10 +2,11 @@
 //! the captures of an origin. Each case holds in every dialect, and when its captures are merged
 //! from two parts.
 
+use portcullis_dialect::{Access, AccessRules};
+
 use super::*;
 use crate::ingest::{Part, merge};
 use crate::provenance::OutageConfig;
-use portcullis_dialect::{Access, AccessRules};
 
 /// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].
 /// `OTHER` and `TOO-MANY` are the dialect's outcomes of odd answers and of too many redirects, `AS`

@@ -1,11 +1,7 @@
 //! Histories, by their definition: the standing as of a time is that of the captures up to then.
 
-use super::*;
-use crate::compile::{CompileConfig, to_vec};
-use crate::hosts::Standings;
-use crate::ingest::{Part, merge};
-use crate::provenance::OutageConfig;
-use crate::standing::Timeline;
+use std::sync::Arc;
+
 use portcullis_dialect::decision::{Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
@@ -18,7 +14,13 @@ use portcullis_set::batch::{
 };
 use portcullis_set::stored::Period;
 use portcullis_testkit::Random;
-use std::sync::Arc;
+
+use super::*;
+use crate::compile::{CompileConfig, to_vec};
+use crate::hosts::Standings;
+use crate::ingest::{Part, merge};
+use crate::provenance::OutageConfig;
+use crate::standing::Timeline;
 
 const HOSTS: usize = 5;
 const DAY: u64 = 24 * 60 * 60;

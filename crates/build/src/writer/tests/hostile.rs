@@ -1,10 +1,10 @@
 //! Crafted files: headers with a right checksum and wrong contents, and data hidden in padding.
 
 use xxhash_rust::xxh3::xxh3_64;
-
 use zerocopy::FromBytes;
 
 use super::*;
+
 use portcullis_set::file::{Entry, StoredHeader as Stored};
 
 /// The offset of a field of the header.
