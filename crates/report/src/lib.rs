@@ -1,9 +1,9 @@
-//! Writes verdicts: tagged lines, JSON Lines, CSV, kept records, differences and summaries.
+//! Writes verdicts: tagged lines, JSON Lines, CSV, kept records and summaries.
 //!
 //! This crate says what was decided. Use [`batch`](portcullis_set::batch) to make decisions, and
 //! [`output`](portcullis_io::output) for the formats of rows. A [`Format`] decides the records of a
 //! piece of a list and encodes them, so threads can encode pieces that are put back in order.
-//! [`filter`] copies kept records instead, and [`difference`] writes the changes between two sets.
+//! [`filter`] copies kept records instead.
 //! All of them count the records in [`Counts`], and [`Summary`] shows the sum; [`Drops`] counts what a
 //! filter does not keep. [`explanation`] and
 //! [`explanation_json`] show one decision in full.

@@ -4,7 +4,7 @@
 //!
 //! | module | owns | cost |
 //! |---|---|---|
-//! | [`access`] | what an answer to GET /robots.txt means over time: expiry, outages, redirects, notes | constant |
+//! | `access` (feature) | what an answer to GET /robots.txt means over time: expiry, outages, redirects, notes | constant |
 //! | [`syntax`] | bytes to groups, rules, records and notes | linear in the file |
 //! | [`policy`] | agents, the groups that apply, rules in order of precedence | once per file and agent |
 //! | [`url`] | a URL to its origin and the compared path | one pass |

@@ -8,7 +8,7 @@
 //!
 //! Cost: reading one accesses two numbers and one bucket, a few hundred bytes in two places.
 //!
-//! Errors: [`Damage`](crate::file::Damage) if a table is not as it was written, whatever it holds. A string is never longer than its bucket, so a small
+//! Errors: [`Damage`] if a table is not as it was written, whatever it holds. A string is never longer than its bucket, so a small
 //! file cannot take much memory.
 
 use crate::file::{Damage, Section, SectionKind, SetFile};

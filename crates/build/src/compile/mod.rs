@@ -14,7 +14,7 @@
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
 //! 30 bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each
-//! host, what [`Scratch`] allows for sorting strings and names, and
+//! host, what [`Scratch`](portcullis_files::scratch::Scratch) allows for sorting strings and names, and
 //! [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
 
 mod config;

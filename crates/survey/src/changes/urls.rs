@@ -9,7 +9,7 @@
 //! `unstated`, or for `-` the deciding rule about access.
 //!
 //! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are `{"verdict", "reason",
-//! "line", "rule", "group"}` as in [`json_lines`](super::super::json_lines). For a label, both are
+//! "line", "rule", "group"}` as in [`json_lines`](portcullis_report::json_lines). For a label, both are
 //! `{"preference", "source", "line", "rule"}`, and a member `label` follows the agent.
 //!
 //! CSV: the columns `url`, `agent`, `before`, `after`, `rule_before`, `line_before`, `rule_after` and

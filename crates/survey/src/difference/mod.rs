@@ -2,7 +2,7 @@
 //! with other usage preferences.
 //!
 //! Owns the comparison of two sets. To find the URLs whose verdict changed, query two
-//! [`Classifier`](crate::batch::Classifier)s. Two policies have other rules if:
+//! [`Classifier`]s. Two policies have other rules if:
 //!
 //! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind
 //!   and value, byte for byte and in order. Line numbers, comments, the spelling of fields, and
