@@ -5,8 +5,7 @@
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_set::PolicySet;
-//! use portcullis_build::{LoadConfig, MergeSettings};
+//! use portcullis_build::{LoadConfig, MergeSettings, load_text};
 //! use portcullis_files::scratch::Scratch;
 //!
 //! let set = load_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));

@@ -44,7 +44,7 @@
 //! let inputs = [Input::new("../../corpora/sample/robots")];
 //! let ingested = ingest(&inputs, &config, &())?;
 //! assert_eq!(ingested.counts.hosts, ingested.standings.hosts.len());
-//! # Ok::<(), portcullis_set::IngestError>(())
+//! # Ok::<(), portcullis_build::IngestError>(())
 //! ```
 
 mod captured;
