@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::time::Instant;
 
 use portcullis_build::{LoadConfig, read_text};
+use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::page::{self, Problem};
@@ -28,7 +29,8 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let policies = engine.load(&plan.policies, &plan.questions)?;
     policies.show_notes(plan.summary.form);
     let classifier = policies.classifier(&plan.questions)?;
-    let audit = engine.install(|| Audit::new(classifier, plan.top))?;
+    let scratch = Scratch::in_folder(std::env::temp_dir(), Scratch::default_memory());
+    let audit = engine.install(|| Audit::new(classifier, plan.top, &scratch))?;
     let clock = Clock::loaded(started);
     let mut findings = Findings::default();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use portcullis_build::compile::{self, CompileConfig, CompiledSet};
+use portcullis_build::limits::SETS_AT_ONCE;
 use portcullis_build::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings,
-    OutageConfig, StandingCounts, Strictness,
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
+    OutageConfig, ReadBackError, StandingCounts, Strictness,
 };
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
@@ -85,11 +86,18 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
     let (merged, config) = {
         let progress = Progress::over(&args.sets, !args.run.no_progress);
         let mut bar = Bar::default();
-        let joined = |set: &PolicySet| {
+        let mut joined = |set: &PolicySet| {
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
             progress.draw(&mut bar, None);
         };
-        let again = args.sets.iter().zip(&of_sets).enumerate().map(|(index, (path, before))| {
+        let mut merger = Merger::new(settings.dialect, settings.has_history, &scratch);
+        let mut join = |sets: &mut Vec<PolicySet>| {
+            merger.add(&sets.iter().collect::<Vec<_>>())?;
+            sets.drain(..).for_each(|set| joined(&set));
+            Ok::<_, ReadBackError>(())
+        };
+        let mut open = Vec::new();
+        for (index, (path, before)) in args.sets.iter().zip(&of_sets).enumerate() {
             let set = mapped::set(path)?;
             anyhow::ensure!(
                 MergedSet::of(&set) == *before,
@@ -99,12 +107,15 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
             // Of equal sets, the last one counts.
             let others = args.sets.iter().zip(&of_sets).skip(index + 1);
             match others.into_iter().find(|(_, other)| other.set_hash == before.set_hash) {
-                Some((other, _)) if set.is_same(&mapped::set(other)?)? => Ok(None),
-                _ => Ok(Some(set)),
+                Some((other, _)) if set.is_same(&mapped::set(other)?)? => {}
+                _ => open.push(set),
             }
-        });
-        let counting = again.filter_map(Result::transpose);
-        engine.install(|| settings.merge_each(counting, &scratch, joined))?
+            if open.len() == SETS_AT_ONCE {
+                join(&mut open)?;
+            }
+        }
+        join(&mut open)?;
+        engine.install(|| settings.finish(merger, &scratch))?
     };
     let target = Target {
         output: &args.output.output,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use portcullis_build::compile::{CompileConfig, to_vec};
 use portcullis_build::{
-    Content, IngestConfig, IngestError, Ingested, Input, Part, Standing, Strictness, ingest, merge,
+    Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, settled,
 };
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
@@ -189,7 +189,10 @@ fn the_sample_applies_to_both_schemes() {
     assert_eq!(ingested.counts.origins, 2 * files as u64);
     let known = ingested.counts.in_state(PolicyState::Rules);
     assert_eq!(known + ingested.counts.in_state(PolicyState::NoRules), 2 * files as u64);
-    let merged = merge([Part::of(&ingested).unwrap()], config().dialect, ingested.outages).unwrap();
+    let compiled =
+        to_vec(&ingested.standings, &CompileConfig::of(&ingested, config().dialect, None));
+    let set = PolicySet::of_bytes("a set", compiled.unwrap()).unwrap();
+    let merged = settled(&set, &Scratch::in_memory()).unwrap();
     assert_eq!((states(&merged), &merged.counts), (states(&ingested), &ingested.counts));
 }
 

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_build::{
-    BlobPool, IngestConfig, Ingested, MergeSettings, OutageConfig, Provenance, Standings, compile,
+    IngestConfig, Ingested, MergeSettings, OutageConfig, Provenance, compile, settled,
 };
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_files::scratch::Scratch;
@@ -59,7 +59,7 @@ fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
     let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), None, None).unwrap();
     let (merged, config) =
-        settings.merge(&sets.iter().collect::<Vec<_>>(), &Scratch::in_memory(), |_| ()).unwrap();
+        settings.merge(&sets.iter().collect::<Vec<_>>(), &Scratch::in_memory()).unwrap();
     compile::to_vec(&merged.standings, &config).unwrap()
 }
 
@@ -118,11 +118,10 @@ fn a_set_without_inputs_counts_as_one() {
     let paths = archives(folder.path(), &mut Random::new(3));
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
     let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
-    let standings = portcullis_build::standings(&silent, &Scratch::in_memory()).unwrap();
-    let inputs = portcullis_build::part(&silent, &standings).unwrap().inputs;
-    assert_eq!(inputs.len(), 1);
-    assert_eq!(inputs[0].name, "a set in memory");
-    let hosts = standings.hosts.to_vec().unwrap();
+    let settled = settled(&silent, &Scratch::in_memory()).unwrap();
+    assert_eq!(settled.inputs.len(), 1);
+    assert_eq!(settled.inputs[0].name, "a set in memory");
+    let hosts = settled.standings.hosts.to_vec().unwrap();
     let standing = hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
     assert!(standing.clone().count() > 20);
     assert!(standing.into_iter().all(|standing| standing.facts.input == 0));
@@ -135,35 +134,8 @@ fn a_capture_of_a_missing_input_is_damage() {
     let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
     let lying = Provenance::of(&ingested.inputs[..1], &ingested.outages).to_json();
     let set = open(&compiled(&ingested, &RFC_9309, &lying));
-    let damage = portcullis_build::standings(&set, &Scratch::in_memory()).unwrap_err().to_string();
+    let damage = settled(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(damage.contains("an input that the provenance does not list"), "{damage}");
-}
-
-/// A set with correct checksums may come from anywhere. What a merge accepts, `verify` accepts too.
-#[test]
-fn a_key_that_is_no_origin_is_damage() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut one = Captures::default();
-    one.push("https://a.example/robots.txt", "", 200, "");
-    let path = one.write(folder.path(), "one.jsonl");
-    let keys = ["A.example", "a.example:443", "a b", "x@a.example", "ftp://a.example", "a.example"];
-    for key in keys {
-        let mut ingested =
-            ingested(std::slice::from_ref(&path), &RFC_9309, OutageConfig::default());
-        let mut host = ingested.standings.hosts.to_vec().unwrap().remove(0);
-        host.key = key.as_bytes().into();
-        ingested.standings.hosts = Standings::in_memory([host], BlobPool::default()).hosts;
-        let set = open(&compiled(&ingested, &RFC_9309, "{}"));
-        let merged = portcullis_build::standings(&set, &Scratch::in_memory())
-            .map_err(|damage| damage.to_string());
-        let verified = portcullis_build::verify(&set, &Scratch::in_memory())
-            .map_err(|error| error.to_string());
-        let is_origin = key == "a.example";
-        assert_eq!((merged.is_ok(), verified.is_ok()), (is_origin, is_origin), "{key}");
-        for problem in merged.err().into_iter().chain(verified.err()) {
-            assert!(problem.contains("a key is that of no origin"), "{key}: {problem}");
-        }
-    }
 }
 
 #[test]

@@ -127,9 +127,8 @@ impl<'m> SmallWorld<'m> {
         let judge = oracle::Judge::new(self.dialect, &file.text, None, &[AGENT]);
         let mut judged = file.judged;
         for (number, path) in self.matches.paths.iter().enumerate() {
-            judged[self.kind(&file, number)].get_or_insert_with(|| {
-                judge.decide(&[b"https://example.com", &path[..]].concat())
-            });
+            judged[self.kind(&file, number)]
+                .get_or_insert_with(|| judge.decide(&[b"https://example.com", &path[..]].concat()));
         }
         file.judged = judged;
         file

@@ -397,7 +397,7 @@ fn merge(
         _ => value_error(error),
     })?;
     let scratch = scratch(Some(&output), memory).until(Arc::clone(stop));
-    let (merged, config) = settings.merge(&sets, &scratch, |_| ()).map_err(Error::of)?;
+    let (merged, config) = settings.merge(&sets, &scratch).map_err(Error::of)?;
     compile::write(&merged.standings, &config, &output).map_err(Error::of)?;
     open(output, true)
 }

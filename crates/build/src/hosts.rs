@@ -4,6 +4,7 @@ use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader};
 
 use crate::codec;
+use crate::ingest::Captured;
 use crate::limits::CAPTURES_AT_ONCE;
 use crate::pool::BlobPool;
 use crate::standing::HostStanding;
@@ -15,9 +16,9 @@ pub struct Standings {
     pub hosts: Hosts,
     /// The content of their files.
     pub pool: BlobPool,
-    /// What a later merge needs in addition, in the form that a set stores: `FORMAT.md`, section 21.
-    /// Decisions do not need it, but a merge may refuse a set without it.
-    pub history: Spool,
+    /// The captures that count, from which the hosts follow: the log of the set. `None` for files that
+    /// were never captured, and for what is asked and not stored.
+    pub captured: Option<Captured>,
 }
 
 impl Standings {

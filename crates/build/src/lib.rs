@@ -1,8 +1,9 @@
 //! From captures to the file of a policy set.
 //!
 //! ```text
-//! archives ─ ingest ─▶ settle ─▶ standings of hosts ─ compile ─▶ sections ─ writer ─▶ file
-//! sets ─ standings ─▶ merge ─┘
+//! archives ─ ingest ─▶ sort ┐                                    ┌▶ writer ─▶ file
+//! sets ─ logs in order ─────┴▶ settle ─▶ hosts ─▶ compile ─▶ sections
+//!                                                                └▶ compared with a set
 //! ```
 //!
 //! There are three ways to get a set:
@@ -27,7 +28,6 @@ mod merging;
 mod pool;
 mod provenance;
 mod standing;
-mod standings;
 mod strings;
 #[cfg(test)]
 mod tests;
@@ -36,16 +36,15 @@ mod writer;
 
 pub use hosts::{HostReader, Hosts, Standings};
 pub use ingest::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, Part, Progress, StandingCounts,
-    Strictness, ingest, merge,
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, ReadBackError,
+    StandingCounts, Strictness, ingest, outages,
 };
 pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
-pub use merging::{MergeError, MergeSettings};
+pub use merging::{MergeError, MergeSettings, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, OutageConfig, Provenance};
 pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
-pub use standings::{ReadBackError, as_of, outages, part, set_as_of, standings};
 pub use strings::StringError;
 pub use verify::{Verified, verify};

@@ -59,3 +59,9 @@ pub const SET_TEXT_BYTES_PER_BYTE: u64 = 256;
 ///
 /// Source: our choice. Reading them takes a second.
 pub const SET_TEXT_BYTES_FREE: u64 = 256 * 1024 * 1024;
+
+/// Sets that are open at the same time while they are merged: 24.
+///
+/// Source: our choice. Each is an open file, and a process may have few. More sets are merged in several
+/// steps, and their captures are in temporary files in between.
+pub const SETS_AT_ONCE: usize = 24;

@@ -10,7 +10,7 @@
 //!
 //! let set = load_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
 //! let settings = MergeSettings::of(&[&set], None, None)?;
-//! let (merged, _) = settings.merge(&[&set], &Scratch::in_memory(), |_| ())?;
+//! let (merged, _) = settings.merge(&[&set], &Scratch::in_memory())?;
 //! assert_eq!(merged.counts.origins, set.counts().origins);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,13 +20,14 @@ use std::borrow::Borrow;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_set::batch::{BeforeFirst, Classifier};
 use portcullis_set::file::Damage;
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::CompileConfig;
-use crate::ingest::{Ingested, Merger};
+use crate::compile::{CompileConfig, CompileError, to_memory};
+use crate::ingest::{AsOf, Ingested, Merger, ReadBackError, inputs, outages};
+use crate::limits::SETS_AT_ONCE;
 use crate::provenance::OutageConfig;
-use crate::standings::{ReadBackError, inputs, outages, part, standings};
 
 /// The settings with which the sets of a merge were compiled, and those of their merger.
 #[derive(Clone, Copy, Debug)]
@@ -139,63 +140,100 @@ impl MergeSettings {
         }
     }
 
-    /// Merges sets with these settings, and returns how to compile the result. Each set is read back,
-    /// joined, and given to `joined`, one after another. Of equal sets, the last one counts.
+    /// Merges sets with these settings, and returns how to compile the result. Of equal sets, the last
+    /// one counts.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
     /// # Errors
     ///
-    /// As [`standings`], and if a set is mapped from a file that became shorter.
+    /// If a set is damaged or has no captures, and if it is mapped from a file that was written to.
     pub fn merge(
         &self,
         sets: &[&PolicySet],
         scratch: &Scratch,
-        joined: impl FnMut(&PolicySet),
     ) -> Result<(Ingested, CompileConfig), ReadBackError> {
-        let counts = |&index: &usize| match sets[index + 1..]
-            .iter()
-            .find(|it| it.hash() == sets[index].hash())
-        {
-            Some(same) => same.is_same(sets[index]).map(|is_same| !is_same),
-            None => Ok(true),
-        };
-        let counting = (0..sets.len()).filter_map(|index| match counts(&index) {
-            Ok(counts) => counts.then_some(Ok(sets[index])),
-            Err(damage) => Some(Err(damage.into())),
-        });
-        self.merge_each(counting, scratch, joined)
+        let mut merger = Merger::new(self.dialect, self.has_history, scratch);
+        let mut counting = Vec::new();
+        for (index, &set) in sets.iter().enumerate() {
+            let mut later = sets[index + 1..].iter();
+            match later.find(|it| it.hash() == set.hash()) {
+                Some(same) if same.is_same(set)? => {}
+                _ => counting.push(set),
+            }
+        }
+        counting.chunks(SETS_AT_ONCE).try_for_each(|sets| merger.add(sets))?;
+        self.finish(merger, scratch)
     }
 
-    /// Like [`MergeSettings::merge`], for sets that are opened one after another, as by
-    /// [`MergeSettings::of_each`]. Leaves equal sets to the caller ([`PolicySet::is_same`]).
+    /// Settles what was merged with these settings, and returns how to compile the result.
     ///
     /// # Errors
     ///
-    /// As [`MergeSettings::merge`], and the first error of `sets`.
-    pub fn merge_each<S: Borrow<PolicySet>, E: From<ReadBackError>>(
+    /// If a temporary file fails.
+    pub fn finish(
         &self,
-        sets: impl IntoIterator<Item = Result<S, E>>,
+        merger: Merger,
         scratch: &Scratch,
-        mut joined: impl FnMut(&PolicySet),
-    ) -> Result<(Ingested, CompileConfig), E> {
-        let mut merger = Merger::new(self.dialect, self.has_history, scratch);
-        for set in sets {
-            let set = set?;
-            join(&mut merger, set.borrow(), scratch)?;
-            joined(set.borrow());
-        }
-        let merged = merger.finish(self.outages).map_err(ReadBackError::Scratch)?;
-        let scratch = scratch.clone();
+    ) -> Result<(Ingested, CompileConfig), ReadBackError> {
+        let merged = merger.finish(self.outages)?;
         let config = CompileConfig::of(&merged, self.dialect, self.robots_bytes_max);
-        Ok((merged, CompileConfig { scratch, ..config }))
+        Ok((merged, CompileConfig { scratch: scratch.clone(), ..config }))
     }
 }
 
-fn join(merger: &mut Merger, set: &PolicySet, scratch: &Scratch) -> Result<(), ReadBackError> {
-    let read_back = standings(set, scratch)?;
-    set.is_whole()?;
-    Ok(merger.add(part(set, &read_back)?)?)
+/// Reads the captures of a set and settles its origins again.
+///
+/// Runs on the calling thread's rayon pool.
+///
+/// # Errors
+///
+/// If the set is damaged or has no captures, or a temporary file fails.
+pub fn settled(set: &PolicySet, scratch: &Scratch) -> Result<Ingested, ReadBackError> {
+    let mut merger = Merger::new(set.dialect(), set.has_history(), scratch);
+    merger.add(&[set])?;
+    Ok(merger.finish(outages(set)?)?)
+}
+
+/// Returns the set that a set with history was at a time, in memory: the policies that were in force
+/// then. It has no history and cannot be merged.
+///
+/// # Errors
+///
+/// If the set is damaged, or a temporary file fails.
+///
+/// # Panics
+///
+/// If the set has no history.
+pub fn as_of(
+    set: &PolicySet,
+    (time, before_first): (UnixSeconds, BeforeFirst),
+    scratch: &Scratch,
+) -> Result<PolicySet, ReadBackError> {
+    assert!(set.has_history(), "the set has no history");
+    let mut merger = Merger::new(set.dialect(), true, scratch);
+    merger.add(&[set])?;
+    let at = AsOf { time, or_oldest: before_first == BeforeFirst::Oldest };
+    let standings = merger.settle(outages(set)?, Some(at))?.standings;
+    let config = CompileConfig::like(set, scratch)?;
+    let compiled = to_memory(&standings, &config, (None, true)).map_err(|error| match error {
+        CompileError::Write(error) => ReadBackError::Scratch(error),
+        _ => set.file().malformed_header("its content cannot be compiled").into(),
+    })?;
+    Ok(PolicySet::of_compiled(set.name(), compiled, None, true))
+}
+
+/// Returns the set of the one time of [`Classifier::as_of`], as [`as_of`]; `None` if there is no such
+/// time.
+///
+/// # Errors
+///
+/// As [`as_of`].
+pub fn set_as_of(
+    classifier: &Classifier,
+    scratch: &Scratch,
+) -> Result<Option<PolicySet>, ReadBackError> {
+    classifier.one_time().map(|time| as_of(classifier.set(), time, scratch)).transpose()
 }
 
 /// Checks that a set has the captures up to `time`: later ones have replaced older ones, and those

@@ -4,7 +4,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::CaptureFacts;
 
-use super::pool::{BlobID, BlobPool};
+use super::pool::BlobID;
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
@@ -91,28 +91,5 @@ impl HostStanding {
     /// Returns the timelines of both origins, if the history was kept.
     pub(crate) fn timelines(&self) -> impl Iterator<Item = &Timeline> {
         self.timelines.as_deref().into_iter().flatten()
-    }
-
-    /// Returns everything that a set stores about the origin, to compare hosts of two pools.
-    pub(crate) fn stored_form(&self, pool: &BlobPool) -> impl PartialEq {
-        let standing = move |it: &Standing| {
-            let content = match it.content {
-                Content::File { extract, others, .. } => {
-                    Ok([extract, others].map(|blob| pool.fingerprint(blob)))
-                }
-                Content::Access(outcome) => Err(outcome),
-            };
-            let facts = CaptureFacts { expires_at: None, ..it.facts };
-            (content, it.facts.serves_seconds(), facts)
-        };
-        let moment = move |it: &Moment| (it.since, standing(&it.standing));
-        let moments: Vec<Vec<_>> =
-            self.timelines().map(|it| it.iter().map(moment).collect()).collect();
-        (
-            self.key.clone(),
-            self.http.as_ref().map(standing),
-            self.https.as_ref().map(standing),
-            moments,
-        )
     }
 }

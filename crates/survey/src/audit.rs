@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use portcullis_build::set_as_of;
+use portcullis_build::{ReadBackError, set_as_of};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_files::scratch::Scratch;
 use portcullis_report::{AgentCounts, Counts, Figures, NameCounts};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::batch::{AskError, Classifier};
@@ -61,25 +62,41 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// An error that prevents an audit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// The set cannot be asked.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The set is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+    /// What the set was at a time cannot be compiled.
+    #[error(transparent)]
+    AsOf(#[from] ReadBackError),
+}
+
 /// The policies with URLs in the list, by number.
 type AskedPolicies<'a> = Map<usize, Asked<'a>>;
 
 impl Audit {
     /// Surveys the set of `classifier` for its agents: parses and analyses every file once, on the
-    /// calling thread's rayon pool. Lists of the report have at most `top` rows.
+    /// calling thread's rayon pool. Lists of the report have at most `top` rows. What the set was at a
+    /// time is compiled in `scratch`.
     ///
     /// # Errors
     ///
-    /// If the set is damaged.
+    /// If the set is damaged, or a temporary file fails.
     ///
     /// # Panics
     ///
     /// If there are no agents, or the set was loaded without usage preferences.
-    pub fn new(classifier: Classifier, top: usize) -> Result<Audit, AskError> {
+    pub fn new(classifier: Classifier, top: usize, scratch: &Scratch) -> Result<Audit, AuditError> {
         let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
         assert!(!agents.is_empty(), "an audit needs an agent");
         let (newest, policies) = Survey::with_policies(&set, agents, top)?;
-        let survey = match set_as_of(&classifier)? {
+        let survey = match set_as_of(&classifier, scratch)? {
             Some(then) => Survey::each_policy(&then, agents, top, drop)?,
             None => newest,
         };

@@ -46,7 +46,7 @@
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-//! let audit = Audit::new(Classifier::new(set, agents)?, 10)?; // lists have at most 10 rows
+//! let audit = Audit::new(Classifier::new(set, agents)?, 10, &Scratch::in_memory())?; // at most 10 rows
 //! let mut findings = Findings::default();
 //! let mut chunk = ChunkFindings::default();
 //! let mut worker = audit.worker(None); // one per thread
@@ -93,7 +93,7 @@ mod usage;
 #[doc(no_inline)]
 pub use portcullis_set::Damage;
 
-pub use audit::Audit;
+pub use audit::{Audit, AuditError};
 pub use counting::{ChunkFindings, Findings, Worker};
 pub use delays::DelayFigures;
 pub use exclusions::Exclusions;

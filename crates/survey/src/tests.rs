@@ -11,6 +11,7 @@ use portcullis_build::{Content, IngestConfig, Ingested, Input, Standing, ingest}
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_files::scratch::Scratch;
 use portcullis_io::input::{Chunk, Terminator};
 use portcullis_io::list::{Arena, List, Rows};
 use portcullis_io::output::Added;
@@ -325,7 +326,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
         HostHistory::of(&set, &query, &[])?;
         HostHistory::records(&set, &query, 2)?;
     }
-    let audit = Audit::new(Classifier::new(set, agents.to_vec())?, ALL)?;
+    let audit = Audit::new(Classifier::new(set, agents.to_vec())?, ALL, &Scratch::in_memory())?;
     let urls = "https://a.example/x/y\nhttps://a.example/z\nhttps://b.example/x\n";
     let list = Chunk::of_text(List::plain("urls", Terminator::LineFeed), urls);
     let (arena, mut rejects) = (Arena::new(), Rejects::default());

@@ -3,9 +3,10 @@
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
+use portcullis_set::file::Damage;
 use portcullis_set::layout::NONE;
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
-use portcullis_set::stored::CompiledFor;
+use portcullis_set::stored::{CompiledFor, PolicySet};
 
 use crate::ingest::Ingested;
 use crate::limits::SET_HOST_SEEDS_MAX;
@@ -46,6 +47,18 @@ impl CompileConfig {
             provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
             ..CompileConfig::new(dialect, robots_bytes_max)
         }
+    }
+}
+
+impl CompileConfig {
+    /// Creates the configuration with which a set was compiled.
+    pub(crate) fn like(set: &PolicySet, scratch: &Scratch) -> Result<CompileConfig, Damage> {
+        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        Ok(CompileConfig {
+            provenance: String::from_utf8_lossy(set.provenance()?).into_owned(),
+            scratch: scratch.clone(),
+            ..CompileConfig::new(set.dialect(), set.robots_bytes_max().map(in_memory))
+        })
     }
 }
 

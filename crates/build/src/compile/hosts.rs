@@ -14,6 +14,7 @@ use portcullis_set::stored::CaptureFacts;
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
 use super::texts::Texts;
+use crate::pool::BlobID;
 use crate::pool::BlobPool;
 use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
@@ -92,26 +93,28 @@ impl HostSections {
         }
     }
 
-    /// Stores the other records of the files of a host.
+    /// Stores the other records of a file, if they are new.
     pub fn add_others(
         &mut self,
-        host: &HostStanding,
+        blob: BlobID,
         pool: &BlobPool,
         texts: &mut Texts,
     ) -> Result<(), CompileError> {
-        for standing in host.all() {
-            let Content::File { others: blob, .. } = standing.content else { continue };
-            if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
-                continue;
-            }
-            let bytes = pool.get(blob)?;
-            self.other_bytes += bytes.len() as u64;
-            let records: Vec<_> = ListReader::of_others(&bytes).flatten().collect();
-            let words = texts.list(&records, &[], record::OTHER_KIND_BITS)?;
-            self.others_of_blob[blob.index()] = end(&self.others)?;
-            self.others.push(&words)?;
+        if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
+            return Ok(());
         }
+        let bytes = pool.get(blob)?;
+        self.other_bytes += bytes.len() as u64;
+        let records: Vec<_> = ListReader::of_others(&bytes).flatten().collect();
+        let words = texts.list(&records, &[], record::OTHER_KIND_BITS)?;
+        self.others_of_blob[blob.index()] = end(&self.others)?;
+        self.others.push(&words)?;
         Ok(())
+    }
+
+    /// Returns the position of the other records of a file, or [`NONE`].
+    pub fn others_of(&self, blob: BlobID) -> u32 {
+        self.others_of_blob[blob.index()]
     }
 
     /// Adds the next host, whose other records were stored.

@@ -149,20 +149,23 @@ impl DistinctPolicies {
 
     /// Numbers the policy of a standing. Returns its source if it is new.
     pub fn add(&mut self, standing: &Standing) -> Option<PolicyOrigin> {
-        if self.index(standing) != NONE {
-            return None;
-        }
-        let index = self.count;
-        self.count += 1;
-        Some(match standing.content {
-            Content::File { extract, .. } => {
-                self.of_blob[extract.index()] = index;
-                PolicyOrigin::Extract(extract)
-            }
-            Content::Access(outcome) => {
-                self.of_access.push((outcome, index));
+        match standing.content {
+            Content::File { extract, .. } => self.add_file(extract),
+            Content::Access(outcome) => (self.index(standing) == NONE).then(|| {
+                self.of_access.push((outcome, self.count));
+                self.count += 1;
                 PolicyOrigin::Access(outcome)
-            }
+            }),
+        }
+    }
+
+    /// Numbers the policy of a file. Returns its source if it is new.
+    pub fn add_file(&mut self, extract: BlobID) -> Option<PolicyOrigin> {
+        let index = &mut self.of_blob[extract.index()];
+        (*index == NONE).then(|| {
+            *index = self.count;
+            self.count += 1;
+            PolicyOrigin::Extract(extract)
         })
     }
 

@@ -42,12 +42,13 @@ use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use super::strings::StringTable;
 use crate::hosts::{Standings, next_piece};
+use crate::ingest::{Captured, Role};
 use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
     SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
-use crate::pool::BlobPool;
-use crate::standing::HostStanding;
+use crate::pool::{BlobID, BlobPool};
+use crate::standing::{Content, HostStanding};
 use crate::writer::{SectionSink, SetFileWriter, Written};
 
 use self::config::Scope;
@@ -114,7 +115,8 @@ fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
 /// The compiled sections.
 pub(super) struct Compiled<'c> {
     config: &'c CompileConfig,
-    history: &'c Spool,
+    standings: &'c Standings,
+    distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
     names: NameTable,
@@ -129,13 +131,15 @@ pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
     SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
 }
 
-/// Plans policies on all threads and adds them in order.
-fn plan_all(
-    mut origins: &[PolicyOrigin],
+/// Takes the sources of policies, plans them on all threads and adds the policies in order. Returns the
+/// bytes of their files.
+fn planned(
+    sources: &mut Vec<PolicyOrigin>,
     pool: &BlobPool,
     (dialect, scope): (&'static Dialect, Scope<'_>),
     policies: &mut PolicySections,
-) -> Result<(), CompileError> {
+) -> Result<u64, CompileError> {
+    let mut origins = &**sources;
     while !origins.is_empty() {
         let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
         let extract = |origin: &PolicyOrigin| match *origin {
@@ -153,7 +157,7 @@ fn plan_all(
         }
         origins = rest;
     }
-    Ok(())
+    Ok(sources.drain(..).map(|origin| origin.bytes(pool) as u64).sum())
 }
 
 /// Returns how many of `origins`, at least one, to plan before the plans are joined. This bounds
@@ -205,7 +209,7 @@ impl<'c> Compiled<'c> {
         config: &'c CompileConfig,
         scope: Scope<'_>,
     ) -> Result<Compiled<'c>, CompileError> {
-        let Standings { hosts, pool, history } = standings;
+        let Standings { hosts, pool, captured } = standings;
         let scratch = &config.scratch;
         let mut distinct = DistinctPolicies::new(pool);
         let mut text_bytes = 0;
@@ -219,20 +223,35 @@ impl<'c> Compiled<'c> {
                 break;
             }
             check_moments(&piece)?;
-            let origins: Vec<PolicyOrigin> = piece
-                .iter()
-                .flat_map(HostStanding::all)
-                .filter_map(|it| distinct.add(it))
-                .collect();
-            text_bytes += origins.iter().map(|origin| origin.bytes(pool) as u64).sum::<u64>();
-            plan_all(&origins, pool, (config.dialect, scope), &mut policies)?;
+            let all = piece.iter().flat_map(HostStanding::all);
+            let mut origins = all.filter_map(|it| distinct.add(it)).collect();
+            text_bytes += planned(&mut origins, pool, (config.dialect, scope), &mut policies)?;
             for host in &piece {
-                sections.add_others(host, pool, &mut policies.texts)?;
+                for standing in host.all() {
+                    if let Content::File { others, .. } = standing.content {
+                        sections.add_others(others, pool, &mut policies.texts)?;
+                    }
+                }
                 sections.add(host, &distinct)?;
             }
             let tables = pool.table_bytes() + size_of_val(&*distinct.of_blob);
             let tables = tables + policies.table_bytes() + sections.table_bytes();
             scratch.check_tables(tables)?;
+        }
+        // Files of captures that are no origin's policy now, but may become one with later captures.
+        if let Some(captured) = captured {
+            let mut unplanned = Vec::new();
+            captured.each_file(|extract, others| {
+                sections.add_others(others, pool, &mut policies.texts)?;
+                unplanned.extend(distinct.add_file(extract));
+                if unplanned.len() < PLANNED_POLICIES_MAX {
+                    return Ok(());
+                }
+                text_bytes +=
+                    planned(&mut unplanned, pool, (config.dialect, scope), &mut policies)?;
+                Ok::<_, CompileError>(())
+            })?;
+            text_bytes += planned(&mut unplanned, pool, (config.dialect, scope), &mut policies)?;
         }
         if sections.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
             return Err(CompileError::LongHistory);
@@ -246,7 +265,17 @@ impl<'c> Compiled<'c> {
         let slots = slots.ok_or(CompileError::CollidingHosts)?;
         let text_bytes = text_bytes + sections.other_bytes;
         let hosts = sections;
-        Ok(Compiled { config, history, policies, hosts, names, strings, slots, text_bytes })
+        Ok(Compiled {
+            config,
+            standings,
+            distinct,
+            policies,
+            hosts,
+            names,
+            strings,
+            slots,
+            text_bytes,
+        })
     }
 
     /// Returns the fields of the header.
@@ -275,7 +304,8 @@ impl<'c> Compiled<'c> {
 
     /// Returns the size of the large sections, in bytes.
     fn bytes(&self) -> u64 {
-        let Compiled { policies, hosts, strings, slots, history, .. } = self;
+        let Compiled { standings, policies, hosts, strings, slots, .. } = self;
+        let log = standings.captured.as_ref().map_or(0, Captured::bytes);
         let spools = [
             hosts.hosts.spool(),
             hosts.captures.rows.spool(),
@@ -285,15 +315,14 @@ impl<'c> Compiled<'c> {
             policies.orders.items.spool(),
             policies.texts.documents.spool(),
             policies.usage.spool(),
-            history,
         ];
         let in_memory = strings.bytes() + size_of_val(&*slots.lines) as u64;
-        spools.map(Spool::len).iter().sum::<u64>() + in_memory
+        spools.map(Spool::len).iter().sum::<u64>() + in_memory + log
     }
 
     /// Writes all sections.
     pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
-        let Compiled { policies, hosts, names, strings, slots, history, .. } = self;
+        let Compiled { standings, distinct, policies, hosts, names, strings, slots, .. } = self;
         let PolicySections { rule_sets, texts, .. } = policies;
         let timelines = hosts.timelines.as_ref();
         let captures = timelines.map(|timelines| &timelines.captures);
@@ -323,7 +352,16 @@ impl<'c> Compiled<'c> {
             let shift = |row: &mut OutageRow| row.capture += first;
             captures.outages.each_changed(shift, |rows| writer.write(rows))?;
         }
-        writer.spool(SectionKind::HISTORY, history)?;
+        if let Some(captured) = &standings.captured {
+            writer.begin(SectionKind::LOG)?;
+            let number = |role: Role, blob: BlobID| match role {
+                Role::Others => hosts.others_of(blob).wrapping_add(1),
+                Role::Extract | Role::Location => distinct.of_blob[blob.index()],
+            };
+            let pool = &standings.pool;
+            let starts = captured.write_log(pool, number, |bytes| writer.write(bytes))?;
+            writer.section(SectionKind::LOG_INDEX, starts.as_bytes())?;
+        }
         writer.spool(SectionKind::USAGE_INDEX, policies.usage_index.spool())?;
         writer.begin(SectionKind::USAGE)?;
         names.numbered(policies.usage.spool(), OF_USAGE, |usage| writer.write(usage))?;

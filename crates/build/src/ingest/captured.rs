@@ -2,14 +2,17 @@
 //!
 //! [`Newest`] collects captures in a table. A full table is written as a [sorted run](SortedRuns) and
 //! begun anew; in the end the runs are merged into [`Captured`]: one record per key, which are read in
-//! order and found by key. The runs hold only what may still count.
+//! order and found by key. The runs hold only what may still count. What is sorted already, such as the
+//! logs of sets, is merged by [`Captured::merge`].
 //!
-//! Cost: one look-up per capture, and two reads and writes of some 60 bytes per resource that counts;
+//! Cost: one look-up per capture, and two reads and writes of some 40 bytes per resource that counts;
 //! finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all that is kept
 //! of one host.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::convert::Infallible;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
@@ -19,11 +22,13 @@ use portcullis_engine::bytes::push_varint;
 use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, take_record};
-use portcullis_set::stored::CaptureFacts;
 
-use super::newest::{Failures, Held, Known, Position, Target, Targets};
+use zerocopy::little_endian::U64;
+
+use super::log::{Form, Place, Reference, Role, failures, push_failures, push_key, take_key};
+use super::newest::{Failures, Held, Known, Target, Targets};
 use super::place::Slot;
-use crate::codec::{Fields, push_answer, push_bytes, push_time};
+use crate::codec::{Fields, push_bytes};
 use crate::pool::{BlobID, BlobPool};
 
 /// The bytes of records that share a place in the index.
@@ -95,11 +100,18 @@ impl Newest {
     fn spill(&mut self) -> Result<(), WriteError> {
         let mut run = Spool::new(&self.scratch);
         let mut record = Vec::new();
+        let form = self.form(Place::Run);
         for (key, targets) in self.sorted() {
-            push_targets(&mut record, &key, &targets, usize::MAX);
+            record.clear();
+            push_bytes(&mut record, &key);
+            let Ok(()) = form.push(&mut record, &targets, usize::MAX, &mut number);
             run.write_record(&record)?;
         }
         self.runs.push(run)
+    }
+
+    fn form(&self, place: Place) -> Form {
+        Form { rules: self.rules, keeps_all: self.keeps_all, place }
     }
 
     /// Empties the table and returns its content, sorted by key.
@@ -114,43 +126,25 @@ impl Newest {
     /// Returns the captures of all resources, the content of their files, and the number of captures
     /// that came beside another one of their resource.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool, u64), WriteError> {
-        let mut captured = Captured::new(&self.scratch);
+        let mut captured = Captured::new(self.form(Place::Sorted), &self.scratch);
         if self.runs.is_empty() {
             for (key, targets) in self.sorted() {
                 captured.push(&key, &targets)?;
             }
         } else {
             self.spill()?;
-            let mut last: Option<(Box<[u8]>, Targets)> = None;
+            let form = self.form(Place::Run);
+            let mut last = None;
             self.runs.merge(|key, record| {
-                let (_, targets) = targets(record).ok_or_else(|| captured.records.changed())?;
-                match &mut last {
-                    Some((same, all)) if **same == *key => self.join(all, targets),
-                    _ => {
-                        if let Some((key, all)) = last.replace((key.into(), targets)) {
-                            captured.push(&key, &all)?;
-                        }
-                    }
-                }
-                Ok(())
+                let fields = &mut Fields { rest: record };
+                let targets = fields.bytes().and_then(|_| targets(form, fields));
+                let targets = targets.ok_or_else(|| captured.records.changed())?;
+                captured.join(&mut last, key.into(), targets)
             })?;
-            if let Some((key, all)) = last {
-                captured.push(&key, &all)?;
-            }
+            captured.push_last(last)?;
         }
         let superseded = if self.keeps_all { 0 } else { self.taken - captured.resources };
         Ok((captured, self.pool, superseded))
-    }
-
-    /// Joins the resources that two runs have under one key.
-    fn join(&self, all: &mut Targets, others: Targets) {
-        for (slot, target) in all.iter_mut().zip(others) {
-            match (slot.as_mut(), target) {
-                (Some(slot), Some(target)) => slot.add(*target, self.rules, self.keeps_all),
-                (None, target) => *slot = target,
-                (Some(_), None) => {}
-            }
-        }
     }
 }
 
@@ -159,26 +153,163 @@ impl Newest {
 /// A record has the first failure of each resource alone: a resource to which many origins redirect is
 /// found for each of them, and may have as many failures.
 #[derive(Debug)]
-pub(super) struct Captured {
+pub struct Captured {
+    form: Form,
     records: Spool,
     /// All failures of each resource that has any, in the order of records.
     failures: Spool,
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
     resources: u64,
+    /// The last key of the last block.
+    last: Vec<u8>,
     record: Vec<u8>,
 }
 
+/// A key with its captures.
+pub(super) type Keyed = (Box<[u8]>, Targets);
+
 impl Captured {
-    fn new(scratch: &Scratch) -> Captured {
-        let (records, failures) = (Spool::new(scratch), Spool::new(scratch));
-        Captured { records, failures, blocks: Vec::new(), resources: 0, record: Vec::new() }
+    fn new(form: Form, scratch: &Scratch) -> Captured {
+        Captured {
+            form,
+            records: Spool::new(scratch),
+            failures: Spool::new(scratch),
+            blocks: Vec::new(),
+            resources: 0,
+            last: Vec::new(),
+            record: Vec::new(),
+        }
+    }
+
+    /// Merges captures that are sorted by key. Those of one key come in the order of `sources`.
+    pub(super) fn merge<E: From<WriteError>, S: Iterator<Item = Result<Keyed, E>>>(
+        mut sources: Vec<S>,
+        (rules, keeps_all): (&'static AccessRules, bool),
+        scratch: &Scratch,
+    ) -> Result<Captured, E> {
+        let mut captured = Captured::new(Form { rules, keeps_all, place: Place::Sorted }, scratch);
+        let mut heads: Vec<Option<Targets>> = Vec::new();
+        let mut next = BinaryHeap::new();
+        for (number, source) in sources.iter_mut().enumerate() {
+            let (key, targets) = source.next().transpose()?.unzip();
+            next.extend(key.map(|key| Reverse((key, number))));
+            heads.push(targets);
+        }
+        let mut last = None;
+        while let Some(Reverse((key, number))) = next.pop() {
+            let targets = heads[number].take().expect("a key has captures");
+            captured.join(&mut last, key, targets)?;
+            let (key, targets) = sources[number].next().transpose()?.unzip();
+            next.extend(key.map(|key| Reverse((key, number))));
+            heads[number] = targets;
+        }
+        captured.push_last(last)?;
+        Ok(captured)
+    }
+
+    /// Joins captures with those of the last key if that is theirs, and stores those otherwise.
+    fn join(
+        &mut self,
+        last: &mut Option<Keyed>,
+        key: Box<[u8]>,
+        targets: Targets,
+    ) -> Result<(), WriteError> {
+        let Some((_, all)) = last.as_mut().filter(|(last, _)| *last == key) else {
+            return self.push_last(last.replace((key, targets)));
+        };
+        for (slot, target) in all.iter_mut().zip(targets) {
+            match (slot.as_mut(), target) {
+                (Some(slot), Some(target)) => {
+                    slot.add(*target, self.form.rules, self.form.keeps_all);
+                }
+                (None, target) => *slot = target,
+                (Some(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn push_last(&mut self, last: Option<Keyed>) -> Result<(), WriteError> {
+        last.map_or(Ok(()), |(key, targets)| self.push(&key, &targets))
+    }
+
+    /// Returns the number of bytes of all records.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.records.len()
+    }
+
+    /// Passes the extract and the other records of each captured file.
+    pub(crate) fn each_file<E: From<WriteError>>(
+        &self,
+        mut take: impl FnMut(BlobID, BlobID) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for keyed in self.reader() {
+            for target in keyed?.1.iter().flatten() {
+                for known in target.captures() {
+                    if let Held::File { extract, others, .. } = known.held {
+                        take(extract, others)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the log of a set to `write`, block by block, and returns where each block begins. `number`
+    /// gives the numbers of files in the set.
+    pub(crate) fn write_log<E: From<WriteError>>(
+        &self,
+        pool: &BlobPool,
+        number: impl Fn(Role, BlobID) -> u32,
+        mut write: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Vec<U64>, E> {
+        let form = Form { place: Place::Log, ..self.form };
+        let mut refer = |out: &mut Vec<u8>, role, blob: &BlobID| {
+            match role {
+                Role::Location => push_bytes(out, &pool.get(*blob)?),
+                Role::Extract | Role::Others => push_varint(out, number(role, *blob)),
+            }
+            Ok::<_, WriteError>(())
+        };
+        let (mut starts, mut at) = (Vec::new(), 0);
+        let (mut block, mut last) = (Vec::new(), Vec::new());
+        for keyed in self.reader() {
+            let (key, targets) = keyed?;
+            push_key(&mut block, &last, &key);
+            form.push(&mut block, &targets, usize::MAX, &mut refer)?;
+            last.clear();
+            if block.len() as u64 >= BLOCK_BYTES {
+                starts.push(U64::new(at));
+                at += block.len() as u64;
+                write(&block)?;
+                block.clear();
+            } else {
+                last.extend_from_slice(&key);
+            }
+        }
+        if !block.is_empty() {
+            starts.push(U64::new(at));
+            write(&block)?;
+        }
+        Ok(starts)
+    }
+
+    /// Returns the number of resources.
+    pub(super) fn resources(&self) -> u64 {
+        self.resources
+    }
+
+    /// Returns whether all captures are kept.
+    pub(super) fn keeps_all(&self) -> bool {
+        self.form.keeps_all
     }
 
     fn push(&mut self, key: &[u8], targets: &Targets) -> Result<(), WriteError> {
         let at = self.records.len();
         if self.blocks.last().is_none_or(|(_, start)| at - start >= BLOCK_BYTES) {
             self.blocks.push((key.into(), at));
+            self.last.clear();
         }
         for target in targets.iter().flatten() {
             self.resources += 1;
@@ -188,14 +319,25 @@ impl Captured {
                 self.failures.write_record(&self.record)?;
             }
         }
-        push_targets(&mut self.record, key, targets, 1);
+        self.record.clear();
+        push_key(&mut self.record, &self.last, key);
+        let Ok(()) = self.form.push(&mut self.record, targets, 1, &mut number);
+        self.last.clear();
+        self.last.extend_from_slice(key);
         self.records.write_record(&self.record)
     }
 
     /// Reads all keys and their resources in order.
     pub(super) fn reader(&self) -> CapturedReader<'_> {
         let (reader, failures) = (self.records.reader(), self.failures.reader());
-        CapturedReader { captured: self, reader, failures, record: Vec::new() }
+        CapturedReader {
+            captured: self,
+            reader,
+            failures,
+            block: 0,
+            key: Vec::new(),
+            record: Vec::new(),
+        }
     }
 
     /// Returns the resources under a key, with the first failure of each alone.
@@ -205,21 +347,31 @@ impl Captured {
         let start = self.blocks[block].1;
         let end = self.blocks.get(after).map_or(self.records.len(), |next| next.1);
         let block: Cow<'_, [u8]> = self.records.at(start, (end - start) as usize)?;
-        let found = found(&block, key).ok_or_else(|| self.records.changed())?;
-        found.map(|it| targets(it).map(|it| it.1).ok_or_else(|| self.records.changed())).transpose()
+        let found = self.found(&block, key);
+        found.ok_or_else(|| self.records.changed())
     }
-}
 
-/// Returns the record of a key in a block. `None` if the block makes no sense.
-fn found<'b>(mut block: &'b [u8], key: &[u8]) -> Option<Option<&'b [u8]>> {
-    while !block.is_empty() {
-        let record = take_record(&mut block)?;
-        let other = Fields { rest: record }.bytes()?;
-        if other >= key {
-            return Some((other == key).then_some(record));
+    /// Returns the resources of a key in a block. `None` if the block makes no sense.
+    #[expect(
+        clippy::option_option,
+        reason = "bytes that make no sense, and a key that is not there"
+    )]
+    fn found(&self, mut block: &[u8], key: &[u8]) -> Option<Option<Targets>> {
+        let mut other = Vec::new();
+        while !block.is_empty() {
+            let mut fields = Fields { rest: take_record(&mut block)? };
+            take_key(&mut fields, &mut other)?;
+            if *other >= *key {
+                let is_found = other == key;
+                return if is_found {
+                    targets(self.form, &mut fields).map(Some)
+                } else {
+                    Some(None)
+                };
+            }
         }
+        Some(None)
     }
-    Some(None)
 }
 
 /// Reads [`Captured`] in the order of keys.
@@ -227,129 +379,62 @@ pub(super) struct CapturedReader<'c> {
     captured: &'c Captured,
     reader: SpoolReader<'c>,
     failures: SpoolReader<'c>,
+    /// The number of blocks that were begun.
+    block: usize,
+    key: Vec<u8>,
     record: Vec<u8>,
 }
 
 impl CapturedReader<'_> {
-    fn read(&mut self) -> Result<(Box<[u8]>, Targets), WriteError> {
-        let CapturedReader { captured, reader, failures: all, record } = self;
+    fn read(&mut self) -> Result<Keyed, WriteError> {
+        let CapturedReader { captured, reader, failures: all, block, key, record } = self;
+        if captured.blocks.get(*block).is_some_and(|(_, start)| *start == reader.position()) {
+            *block += 1;
+            key.clear();
+        }
         reader.read_record(record)?;
-        let (key, mut targets) = targets(record).ok_or_else(|| captured.records.changed())?;
-        let key = key.into();
+        let fields = &mut Fields { rest: record };
+        let read = take_key(fields, key).and_then(|()| targets(captured.form, fields));
+        let mut targets = read.ok_or_else(|| captured.records.changed())?;
         for target in targets.iter_mut().flatten().filter(|it| !it.failures.dates.is_empty()) {
             all.read_record(record)?;
             let failures = failures(&mut Fields { rest: record });
             target.failures = failures.ok_or_else(|| captured.failures.changed())?;
         }
-        Ok((key, targets))
+        Ok((key.as_slice().into(), targets))
     }
 }
 
 impl Iterator for CapturedReader<'_> {
-    type Item = Result<(Box<[u8]>, Targets), WriteError>;
+    type Item = Result<Keyed, WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         (!self.reader.is_at_end()).then(|| self.read())
     }
 }
 
-/// Replaces `out` by the record of a key, with the first failures of each resource, at most
-/// `failures_max`.
-fn push_targets(out: &mut Vec<u8>, key: &[u8], targets: &Targets, failures_max: usize) {
-    out.clear();
-    push_bytes(out, key);
-    for target in targets {
-        let captures = target.as_ref().map_or(0, |it| it.captures().count() as u32);
-        push_varint(out, captures);
-        let Some(target) = target else { continue };
-        let Target { newest, file, failures, earlier } = &**target;
-        push_capture(out, newest);
-        out.push(file.is_some().into());
-        file.iter().for_each(|known| push_capture(out, known));
-        earlier.iter().for_each(|known| push_capture(out, known));
-        push_failures(out, failures, failures_max);
+/// Appends the number of a blob.
+fn number(out: &mut Vec<u8>, _: Role, blob: &BlobID) -> Result<(), Infallible> {
+    push_varint(out, blob.0);
+    Ok(())
+}
+
+/// Reads the rest of a record: captures whose references are numbers of a pool.
+fn targets(form: Form, fields: &mut Fields<'_>) -> Option<Targets> {
+    let resources = form.take(fields)?;
+    let mut targets = Targets::default();
+    for (target, resource) in targets.iter_mut().zip(resources) {
+        let Some(resource) = resource else { continue };
+        let pooled = resource.map(|Known { facts, position, held }| {
+            let held = held.map(|reference| match *reference {
+                Reference::Number(number) => Ok(BlobID(number)),
+                Reference::Bytes(_) => Err(()),
+            })?;
+            Ok::<_, ()>(Known { facts, position, held })
+        });
+        *target = Some(Box::new(pooled.ok()?));
     }
-}
-
-fn push_failures(out: &mut Vec<u8>, Failures { answered_at, dates }: &Failures, max: usize) {
-    push_time(out, *answered_at);
-    push_varint(out, dates.len().min(max) as u32);
-    dates.iter().take(max).for_each(|&date| push_time(out, Some(date)));
-}
-
-/// Reads what [`push_targets`] wrote.
-fn targets(record: &[u8]) -> Option<(&[u8], Targets)> {
-    let fields = &mut Fields { rest: record };
-    let key = fields.bytes()?;
-    let targets = [target(fields)?, target(fields)?];
-    fields.rest.is_empty().then_some((key, targets))
-}
-
-fn target(fields: &mut Fields<'_>) -> Option<Option<Box<Target>>> {
-    let Some(mut rest) = fields.number()?.checked_sub(1) else { return Some(None) };
-    let newest = capture(fields)?;
-    let file = match fields.byte()? {
-        0 => None,
-        _ => {
-            rest = rest.checked_sub(1)?;
-            Some(Box::new(capture(fields)?))
-        }
-    };
-    let earlier = (0..rest).map(|_| capture(fields)).collect::<Option<Vec<_>>>()?;
-    let failures = failures(fields)?;
-    Some(Some(Box::new(Target { newest, file, failures, earlier })))
-}
-
-/// Reads what [`push_failures`] wrote.
-fn failures(fields: &mut Fields<'_>) -> Option<Failures> {
-    let answered_at = fields.time()?;
-    let dates = fields.number()?;
-    let dates = (0..dates).map(|_| fields.time()?).collect::<Option<BTreeSet<_>>>()?;
-    Some(Failures { answered_at, dates })
-}
-
-const NOTHING: u8 = 0;
-const LOCATION: u8 = 1;
-const FILE: u8 = 2;
-const FILE_WITH_RULES: u8 = 3;
-
-/// A capture was made before outages are judged and redirects are followed, so its facts have
-/// neither.
-fn push_capture(out: &mut Vec<u8>, Known { facts, position, held }: &Known<BlobID>) {
-    push_time(out, facts.captured_at);
-    push_time(out, facts.expires_at);
-    push_answer(out, facts);
-    push_varint(out, position.piece);
-    push_varint(out, position.index);
-    match *held {
-        Held::Nothing => out.push(NOTHING),
-        Held::Location(location) => {
-            out.push(LOCATION);
-            push_varint(out, location.0);
-        }
-        Held::File { extract, others, has_rules } => {
-            out.push(if has_rules { FILE_WITH_RULES } else { FILE });
-            push_varint(out, extract.0);
-            push_varint(out, others.0);
-        }
-    }
-}
-
-fn capture(fields: &mut Fields<'_>) -> Option<Known<BlobID>> {
-    let (captured_at, expires_at) = (fields.time()?, fields.time()?);
-    let facts = CaptureFacts { captured_at, expires_at, ..fields.answer()? };
-    let position = Position { piece: fields.number()?, index: fields.number()? };
-    let held = match fields.byte()? {
-        NOTHING => Held::Nothing,
-        LOCATION => Held::Location(fields.blob()?),
-        kind @ (FILE | FILE_WITH_RULES) => Held::File {
-            extract: fields.blob()?,
-            others: fields.blob()?,
-            has_rules: kind == FILE_WITH_RULES,
-        },
-        _ => return None,
-    };
-    Some(Known { facts, position, held })
+    fields.rest.is_empty().then_some(targets)
 }
 
 #[cfg(test)]
@@ -357,7 +442,9 @@ mod tests {
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_robots::access::UnixSeconds;
 
+    use super::super::newest::Position;
     use super::*;
+    use portcullis_set::stored::CaptureFacts;
 
     /// Every origin that redirects to a failing one finds it, so that must not read all its failures.
     #[test]

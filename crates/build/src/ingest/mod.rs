@@ -48,9 +48,9 @@
 //! ```
 
 mod captured;
-mod history;
-mod merger;
+mod log;
 mod newest;
+mod parts;
 mod place;
 mod read;
 mod settle;
@@ -70,9 +70,13 @@ use portcullis_set::stored::CaptureFacts;
 use crate::hosts::Standings;
 use crate::provenance::{InputReport, OutageConfig};
 
-pub(super) use history::{Problem as HistoryProblem, check as check_history};
-pub use merger::{Merger, Part, merge};
+pub use captured::Captured;
+pub(super) use log::Role;
+pub(super) use parts::inputs;
+pub use parts::{Merger, ReadBackError, outages};
 pub(super) use read::file_of;
+pub(super) use settle::AsOf;
+use settle::Settling;
 pub use settle::StandingCounts;
 
 /// How strictly bad input is treated.
@@ -367,7 +371,10 @@ fn ingest_from(
     if !is_fine {
         return Err(IngestError::Broken { inputs });
     }
-    let ingested = settle::settle(newest, inputs, config.outages)?;
+    let rules = newest.rules;
+    let (captured, pool, superseded) = newest.finish()?;
+    let settling = Settling { captured, pool, rules, superseded, at: None };
+    let ingested = settle::settle(settling, inputs, config.outages, &config.scratch)?;
     if ingested.standings.hosts.is_empty() {
         return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
     }

@@ -16,6 +16,7 @@ use portcullis_dialect::{Access, AccessRules, Answer};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_set::stored::CaptureFacts;
 
+use super::log::Resources;
 use crate::pool::BlobID;
 
 /// A capture, reduced to what can count, with its bytes as `B`s.
@@ -151,34 +152,34 @@ impl Failures {
 
 /// The captures of one resource that may count.
 #[derive(Debug)]
-pub(super) struct Target {
-    pub(super) newest: Known<BlobID>,
+pub(super) struct Target<B = BlobID> {
+    pub(super) newest: Known<B>,
     /// The newest file, if the newest capture has none.
-    pub(super) file: Option<Box<Known<BlobID>>>,
+    pub(super) file: Option<Box<Known<B>>>,
     pub(super) failures: Failures,
     /// All other captures, if the history is kept.
-    pub(super) earlier: Vec<Known<BlobID>>,
+    pub(super) earlier: Vec<Known<B>>,
 }
 
-impl Target {
+impl<B> Target<B> {
     /// Returns all captures, in no order.
-    pub(super) fn captures(&self) -> impl Iterator<Item = &Known<BlobID>> {
+    pub(super) fn captures(&self) -> impl Iterator<Item = &Known<B>> {
         [Some(&self.newest), self.file.as_deref()].into_iter().flatten().chain(&self.earlier)
     }
 
     /// Returns the newest captured file.
-    pub(super) fn newest_file(&self) -> Option<&Known<BlobID>> {
+    pub(super) fn newest_file(&self) -> Option<&Known<B>> {
         if self.newest.is_file() { Some(&self.newest) } else { self.file.as_deref() }
     }
 
     /// Returns what is known after the first capture.
-    pub(super) fn first(newest: Known<BlobID>, failures: Failures) -> Target {
+    pub(super) fn first(newest: Known<B>, failures: Failures) -> Target<B> {
         Target { newest, file: None, failures, earlier: Vec::new() }
     }
 
     /// Adds captures of the resource and their failures. `keeps_all` says whether captures that can
     /// no longer count are kept.
-    pub(super) fn add(&mut self, other: Target, rules: &AccessRules, keeps_all: bool) {
+    pub(super) fn add(&mut self, other: Target<B>, rules: &AccessRules, keeps_all: bool) {
         let Target { newest, file, failures, earlier } = other;
         self.failures.add(failures);
         let captures = std::iter::once(newest).chain(file.map(|file| *file)).chain(earlier);
@@ -191,7 +192,7 @@ impl Target {
     }
 
     /// Keeps a capture if it may count. Returns the captures that no longer do.
-    fn offer(&mut self, known: Known<BlobID>, rules: &AccessRules) -> [Option<Known<BlobID>>; 2] {
+    fn offer(&mut self, known: Known<B>, rules: &AccessRules) -> [Option<Known<B>>; 2] {
         if known.rank(rules) > self.newest.rank(rules) {
             let before = std::mem::replace(&mut self.newest, known);
             if self.newest.is_file() {
@@ -209,7 +210,18 @@ impl Target {
             [Some(known), None]
         }
     }
+
+    /// Returns the captures with other references.
+    pub(super) fn map<C, E>(
+        self,
+        mut to: impl FnMut(Known<B>) -> Result<Known<C>, E>,
+    ) -> Result<Target<C>, E> {
+        let Target { newest, file, failures, earlier } = self;
+        let earlier = earlier.into_iter().map(&mut to).collect::<Result<_, E>>()?;
+        let file = file.map(|file| to(*file).map(Box::new)).transpose()?;
+        Ok(Target { newest: to(newest)?, file, failures, earlier })
+    }
 }
 
 /// The resources under one key, by [`Slot`](super::place::Slot).
-pub(super) type Targets = [Option<Box<Target>>; 2];
+pub(super) type Targets = Resources<BlobID>;

@@ -35,6 +35,7 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
 use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{
     CaptureNote, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, location, serving,
 };
@@ -44,8 +45,7 @@ use portcullis_set::lists::decide_alike;
 use portcullis_set::stored::CaptureFacts;
 
 use super::Ingested;
-use super::captured::{Captured, Newest};
-use super::history::HistoryWriter;
+use super::captured::Captured;
 use super::newest::{Held, Known, Targets};
 use super::place::{self, Place, Slot};
 use super::tracks::{Kept, Track, View};
@@ -55,25 +55,44 @@ use crate::pool::{BlobID, BlobPool};
 use crate::provenance::{InputReport, OutageConfig};
 use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
+/// Captures to settle.
+pub(super) struct Settling {
+    pub(super) captured: Captured,
+    /// The content of the files of captures.
+    pub(super) pool: BlobPool,
+    pub(super) rules: &'static AccessRules,
+    /// The number of captures that do not count.
+    pub(super) superseded: u64,
+    /// The time as of which origins are settled, instead of with history. All captures are kept then.
+    pub(super) at: Option<AsOf>,
+}
+
+/// A time to settle origins as of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsOf {
+    pub(crate) time: UnixSeconds,
+    /// Whether an origin that was captured later counts as it was first.
+    pub(crate) or_oldest: bool,
+}
+
 /// Settles the standing of each captured origin, and its history if all captures were kept.
 pub(super) fn settle(
-    newest: Newest,
+    Settling { captured, pool, rules, superseded, at }: Settling,
     inputs: Vec<InputReport>,
     outages: OutageConfig,
+    scratch: &Scratch,
 ) -> Result<Ingested, WriteError> {
-    let (rules, keeps_all, scratch) = (newest.rules, newest.keeps_all, newest.scratch.clone());
-    let (captured, pool, superseded) = newest.finish()?;
     let resolver = Resolver {
         captured: &captured,
-        keeps_all,
+        keeps_all: captured.keeps_all(),
+        at,
         pool: &pool,
         rules,
         as_of: outages.time(),
         long_outage: outages.long_outage,
         recent: Mutex::default(),
     };
-    let mut hosts = Hosts::new(&scratch);
-    let mut history = HistoryWriter::new(&pool, rules, &scratch);
+    let mut hosts = Hosts::new(scratch);
     let mut counts = StandingCounts::default();
     let mut reader = captured.reader();
     let mut at_once = CAPTURES_AT_ONCE;
@@ -97,10 +116,7 @@ pub(super) fn settle(
             let done = settled.iter().position(Option::is_none);
             let done = done.unwrap_or(settled.len());
             at_once = if done < settled.len() { done } else { at_once.saturating_mul(2) };
-            for ((key, targets), (kept, mut host)) in
-                piece.drain(..done).zip(settled.into_iter().flatten())
-            {
-                history.push_host(&key, &targets, &kept, &host)?;
+            for ((key, _), mut host) in piece.drain(..done).zip(settled.into_iter().flatten()) {
                 if standings(&host).next().is_some() {
                     host.key = key;
                     counts.add_host(&host, &pool)?;
@@ -109,8 +125,9 @@ pub(super) fn settle(
             }
         }
     }
-    let history = history.finish();
-    let standings = Standings { hosts, pool, history };
+    // What is known as of another time is asked, not merged.
+    let captured = at.is_none().then_some(captured);
+    let standings = Standings { hosts, pool, captured };
     Ok(Ingested { standings, inputs, outages, counts, superseded })
 }
 
@@ -147,8 +164,6 @@ impl Kept {
 }
 
 /// The captures under a key, and their host.
-type SettledHost = ([Option<Kept>; 2], HostStanding);
-
 /// An origin that is settled, and the resources that its redirects led to so far.
 struct Origin<'o> {
     key: &'o [u8],
@@ -202,6 +217,7 @@ struct Resolver<'n> {
     captured: &'n Captured,
     /// Whether all captures were kept.
     keeps_all: bool,
+    at: Option<AsOf>,
     pool: &'n BlobPool,
     rules: &'static AccessRules,
     /// The time for which outages are judged; if `None`, each at its last captured failure.
@@ -273,7 +289,7 @@ impl Resolver<'_> {
         key: &[u8],
         targets: &Targets,
         made: Option<&Moments>,
-    ) -> Result<Option<SettledHost>, WriteError> {
+    ) -> Result<Option<HostStanding>, WriteError> {
         if made.is_some_and(Moments::is_too_many) {
             return Ok(None);
         }
@@ -287,10 +303,15 @@ impl Resolver<'_> {
             for slot in Slot::BOTH {
                 let Some(kept) = &kept[slot as usize] else { continue };
                 let mut origin = Origin::new(key, slot, kept);
-                let mut clock = Clock { at: None, next: None };
+                let mut clock = Clock { at: self.time_of(kept), next: None };
                 let standing = self.standing_at(&mut origin, &mut clock)?;
-                *[&mut host.http, &mut host.https][slot as usize] = standing;
-                if let Kept::All(track) = kept {
+                *[&mut host.http, &mut host.https][slot as usize] = match self.at {
+                    Some(_) => standing.map(Standing::without_span),
+                    None => standing,
+                };
+                if self.at.is_none()
+                    && let Kept::All(track) = kept
+                {
                     match self.timeline(&mut origin, track, made)? {
                         Some(timeline) => timelines[slot as usize] = timeline,
                         None => return Ok(None),
@@ -298,8 +319,16 @@ impl Resolver<'_> {
                 }
             }
         }
-        host.timelines = self.keeps_all.then(|| Box::new(timelines));
-        Ok(Some((kept, host)))
+        host.timelines = (self.keeps_all && self.at.is_none()).then(|| Box::new(timelines));
+        Ok(Some(host))
+    }
+
+    /// Returns the time as of which an origin with these captures is settled; `None` for the end.
+    fn time_of(&self, kept: &Kept) -> Option<UnixSeconds> {
+        let AsOf { time, or_oldest } = self.at?;
+        let Kept::All(track) = kept else { return Some(time) };
+        let begin = track.begin().filter(|begin| or_oldest && begin.0 < TIMELINE_SECONDS_END);
+        begin.filter(|&begin| begin > time).or(Some(time))
     }
 
     /// Returns the history of an origin; `None` if too many moments were made beside it.

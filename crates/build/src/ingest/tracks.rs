@@ -69,11 +69,6 @@ impl Track {
         Track { entries }
     }
 
-    /// Returns the captures, oldest first.
-    pub(super) fn captures(&self) -> impl ExactSizeIterator<Item = &Known<BlobID>> {
-        self.entries.iter().map(|entry| &entry.known)
-    }
-
     /// Returns what counts at a time; `None` before the first capture. Without a time, all captures
     /// count.
     pub(super) fn view(&self, at: Option<UnixSeconds>) -> Option<View> {

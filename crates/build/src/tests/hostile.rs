@@ -227,7 +227,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
         };
         let set = Arc::new(set);
         let verified = crate::verify(&set, &Scratch::in_memory());
-        let standings = crate::standings(&set, &Scratch::in_memory());
+        let standings = crate::settled(&set, &Scratch::in_memory());
         assert!(verified.is_err() || standings.is_ok(), "change {number} of seed {seed}");
         if standings.is_ok() {
             let verified = crate::verify(&merged_alone(&set), &Scratch::in_memory());
@@ -259,7 +259,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
 /// Merges one set.
 fn merged_alone(set: &PolicySet) -> PolicySet {
     let settings = crate::MergeSettings::of(&[set], None, None).unwrap();
-    let (merged, config) = settings.merge(&[set], &Scratch::in_memory(), |_| ()).unwrap();
+    let (merged, config) = settings.merge(&[set], &Scratch::in_memory()).unwrap();
     let bytes = to_vec(&merged.standings, &config).unwrap();
     PolicySet::of_bytes("merged.set", bytes).unwrap()
 }

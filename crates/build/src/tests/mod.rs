@@ -88,8 +88,8 @@ fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let samples = [sample::small, sample::with_history];
     let hashes = samples.map(|sample| [&RFC_9309, &GOOGLE].map(|it| set(sample(it)).hash()));
-    let small = [10_280_219_040_013_515_564, 210_437_611_310_359_413];
-    let with_history = [15_646_197_381_387_242_619, 16_882_600_299_654_271_104];
+    let small = [13_459_176_959_337_687_277, 12_881_944_253_409_992_616];
+    let with_history = [15_657_116_150_227_558_552, 11_261_575_334_315_381_153];
     assert_eq!(hashes, [small, with_history]);
 }
 

@@ -98,17 +98,17 @@ fn a_faulty_writer_is_found_out() {
                 }
             }
         }),
-        ("not in order", |parts| {
+        ("section 'hosts'", |parts| {
             let key = parts.section(SectionKind::HOSTS);
             key[host::HEAD_WORDS * 4] = b'z';
         }),
-        ("section 'slots'", |parts| {
+        ("section 'hosts'", |parts| {
             parts.set_word(SectionKind::HOSTS, host::HTTP_CAPTURE, 1);
         }),
-        ("section 'slots'", |parts| {
+        ("section 'hosts'", |parts| {
             parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
         }),
-        ("without a date", |parts| {
+        ("section 'captures'", |parts| {
             let captures = parts.section(SectionKind::CAPTURES);
             let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
             rows.iter_mut().for_each(|row| row.captured_at = u64::MAX.into());
@@ -175,7 +175,7 @@ fn a_faulty_writer_is_found_out() {
         ("section 'orders'", |parts| {
             parts.section(SectionKind::ORDERS)[0] = 3;
         }),
-        ("its records are at an unexpected position", |parts| {
+        ("section 'policy index'", |parts| {
             let second = parts.word(SectionKind::POLICY_INDEX, 1);
             parts.set_word(SectionKind::POLICY_INDEX, 0, second);
         }),
@@ -193,13 +193,13 @@ fn a_faulty_writer_is_found_out() {
             let row = parts.section(SectionKind::OUTAGES).clone();
             parts.section(SectionKind::OUTAGES).extend(row);
         }),
-        ("do not lead to what the set says", |parts| {
-            parts.section(SectionKind::OUTAGES).clear();
+        ("section 'outages'", |parts| parts.section(SectionKind::OUTAGES).clear()),
+        ("its blocks are not those of the log", |parts| parts.section(SectionKind::LOG).clear()),
+        ("it makes no sense", |parts| parts.section(SectionKind::LOG).push(0)),
+        ("a key is neither that of an origin", |parts| {
+            // Behind its two lengths.
+            parts.section(SectionKind::LOG)[2].make_ascii_uppercase();
         }),
-        ("an answer has what it cannot have", |parts| {
-            parts.section(SectionKind::HISTORY).clear();
-        }),
-        ("it makes no sense", |parts| parts.section(SectionKind::HISTORY).push(0)),
         ("section 'others'", |parts| parts.section(SectionKind::OTHERS).push(0)),
         ("section 'policies'", |parts| {
             // The second usage follows the first.
@@ -279,12 +279,12 @@ fn a_faulty_writer_of_timelines_is_found_out() {
     let cases: &[Case<'_>] = &[
         ("it has timelines without moments", |parts| remove(parts, SectionKind::MOMENTS)),
         ("it has moments without timelines", |parts| remove(parts, SectionKind::TIMELINES)),
-        ("section 'history', at", |parts| {
+        ("section 'log', at", |parts| {
             remove(parts, SectionKind::MOMENTS);
             remove(parts, SectionKind::TIMELINES);
         }),
-        ("the captures do not lead to what the set says", |parts| moments(parts).swap(0, 1)),
-        ("the captures do not lead to what the set says", |parts| {
+        ("section 'moments'", |parts| moments(parts).swap(0, 1)),
+        ("section 'moments'", |parts| {
             let rows = moments(parts);
             rows[0].since_and_input = rows[1].since_and_input;
         }),
@@ -297,21 +297,19 @@ fn a_faulty_writer_of_timelines_is_found_out() {
             parts.section(SectionKind::MOMENTS).extend(row);
         }),
         ("section 'moments'", |parts| parts.section(SectionKind::MOMENTS).push(0)),
-        ("section 'policy index'", |parts| moments(parts)[1].policy = u32::MAX.into()),
-        ("the captures do not lead to what the set says", |parts| {
+        ("section 'moments'", |parts| moments(parts)[1].policy = u32::MAX.into()),
+        ("section 'moments'", |parts| {
             // The file behind a redirect does not change.
             let rows = moments(parts);
             let changes = rows.iter().rposition(|row| row.since() == 8 * 86_400).unwrap();
             rows[changes].policy = rows[changes - 1].policy;
         }),
-        ("section 'captures'", |parts| moments(parts)[1].capture = u32::MAX.into()),
-        ("the captures do not lead to what the set says", |parts| {
-            moments(parts)[0].capture = 0.into()
-        }),
-        ("a moment has a capture from before 1970", |parts| {
+        ("section 'moments'", |parts| moments(parts)[1].capture = u32::MAX.into()),
+        ("section 'moments'", |parts| moments(parts)[0].capture = 0.into()),
+        ("section 'captures'", |parts| {
             captures_of_moments(parts)[0].captured_at = (1 << 40).into();
         }),
-        ("the captures do not lead to what the set says", |parts| {
+        ("section 'captures'", |parts| {
             captures_of_moments(parts)[0].captured_at = 1.into();
         }),
         ("section 'captures'", |parts| captures_of_moments(parts)[0].input = 1.into()),
@@ -322,7 +320,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
         ("section 'moments'", |parts| {
             moments(parts)[0].since_and_input |= 1;
         }),
-        ("timelines of several hosts have one moment", |parts| {
+        ("section 'hosts'", |parts| {
             let captures = parts.section(SectionKind::TIMELINES).len() as u32 / 4 - 1;
             let mut start = |capture| parts.word(SectionKind::TIMELINES, capture as usize);
             let longest = (0..captures).max_by_key(|&it| start(it + 1) - start(it)).unwrap();
@@ -338,15 +336,15 @@ fn a_faulty_writer_of_timelines_is_found_out() {
                 position += host::HEAD_WORDS + key.div_ceil(4);
             }
         }),
-        ("an input that the provenance does not list", |parts| {
+        ("section 'moments'", |parts| {
             let provenance = br#"{"inputs":[{"name":"a.jsonl"}]}"#.to_vec();
             *parts.section(SectionKind::PROVENANCE) = provenance;
             moments(parts)[0].since_and_input |= 1;
         }),
-        ("a timeline ends before it begins", |parts| {
+        ("section 'timelines'", |parts| {
             parts.set_word(SectionKind::TIMELINES, 0, u32::MAX);
         }),
-        ("section 'moments'", |parts| {
+        ("section 'timelines'", |parts| {
             let last = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
             parts.set_word(SectionKind::TIMELINES, last, 1 << 20);
         }),
@@ -362,11 +360,20 @@ fn a_faulty_writer_of_timelines_is_found_out() {
 #[test]
 fn a_set_that_lacks_a_section_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
-    assert_eq!(whole.sections.len(), 19);
+    assert_eq!(whole.sections.len(), 20);
+    let optional = [SectionKind::LOG, SectionKind::LOG_INDEX];
+    let mut lean = whole.clone();
+    lean.sections.retain(|(kind, _)| !optional.contains(kind));
+    let text = crate::verify(&lean.open().unwrap(), &Scratch::in_memory()).unwrap_err().to_string();
+    assert!(text.contains("a.set has no captures; run `portcullis compile` again"), "{text}");
     for (missing, _) in &whole.sections {
         let mut parts = whole.clone();
         parts.sections.retain(|(kind, _)| kind != missing);
         let text = parts.open().unwrap_err().to_string();
+        if optional.contains(missing) {
+            assert!(text.contains("a log without its index, or an index without a log"), "{text}");
+            continue;
+        }
         let words = [&*missing.to_string(), "no such section", "a.set", "portcullis compile"];
         assert!(words.iter().all(|words| text.contains(words)), "{text}");
     }
@@ -410,6 +417,6 @@ fn files_that_are_far_longer_than_the_set_are_damage() {
         at += end;
     }
     let set = parts.open().unwrap();
-    let damage = crate::standings(&set, &Scratch::in_memory()).unwrap_err().to_string();
+    let damage = crate::settled(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(damage.contains("longer together than those of a set of its size"), "{damage}");
 }

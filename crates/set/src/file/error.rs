@@ -50,6 +50,12 @@ pub enum SetError {
         /// The minimum size of the whole file, in bytes.
         of: u64,
     },
+    /// The set was compiled in memory, of files that were never captured.
+    #[error("{name} has no captures; run `portcullis compile` again")]
+    NoCaptures {
+        /// The set.
+        name: String,
+    },
     /// The file is longer than when it was written.
     #[error(
         "{name} has {has} bytes, {of} by its header: bytes were appended; \

@@ -23,7 +23,7 @@ pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format version that this program writes and reads. It increases if the meaning of any bytes
 /// changes.
-pub(super) const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// The number of counts that the header can hold.
 pub const COUNTS: usize = 16;

@@ -34,7 +34,7 @@ use self::storage::Compared;
 
 pub use self::blocks::content_hash;
 pub use self::error::{Damage, Place, SetError};
-pub use self::header::{COUNTS, Entry, Header, HeaderFields, Stored as StoredHeader};
+pub use self::header::{COUNTS, Entry, Header, HeaderFields, Stored as StoredHeader, VERSION};
 pub use self::ranges::lose_set_mapped_at;
 pub use self::section::{BLOCK, Layout, SECTION_ALIGNMENT, Section, SectionKind};
 pub use self::storage::Storage;

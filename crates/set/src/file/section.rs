@@ -132,7 +132,7 @@ kinds! {
     11 DOCUMENTS "documents": "The user-agent lines and rules of policies.",
     12 OTHERS "others": "The other records of files.",
     13 OUTAGES "outages": "Outages, by capture.",
-    14 HISTORY "history": "The additional captures that merging needs.",
+    14 LOG "log": "The captures that count, in the order of their keys.",
     15 TIMELINES "timelines": "The first moment of each timeline, by capture.",
     16 RULE_SETS "rule sets": "The rule sets.",
     17 POLICY_INDEX "policy index": "The start of each policy.",
@@ -140,6 +140,7 @@ kinds! {
     19 USAGE "usage": "Usage preferences, by policy.",
     20 USAGE_INDEX "usage index": "The start of the usage of each policy.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
+    22 LOG_INDEX "log index": "Where each block of the log begins.",
 }
 
 impl fmt::Display for SectionKind {

@@ -334,10 +334,17 @@ impl<'s> StoredPolicy<'s> {
     }
 }
 
+impl PolicySet {
+    /// Returns the records at a position of the section.
+    pub fn other_records(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
+        self.read_records(self.sections.others, position)
+    }
+}
+
 impl StoredCapture<'_> {
     /// Returns the file's records that do not affect decisions, in file order.
     pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
-        self.set.read_records(self.set.sections.others, self.others)
+        self.set.other_records(self.others)
     }
 
     /// Returns the values of the file's Sitemap records, in file order.

@@ -8,7 +8,6 @@ use portcullis_engine::bytes::places_of;
 use portcullis_engine::vectors::prefetch;
 use portcullis_robots::access::{CaptureNote, CaptureNotes, KnownOutage, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::url::Origin;
 
 use super::super::file::Damage;
 use super::super::layout::{
@@ -413,34 +412,6 @@ impl<'s> StoredHost<'s> {
             return Ok(None);
         }
         self.set.capture_at(index).map(Some)
-    }
-
-    /// Checks that the key is the canonical key of an origin with that scheme, or of one whose
-    /// scheme is part of its key. Costs as much as splitting a URL.
-    ///
-    /// # Errors
-    ///
-    /// If it is not: no URL leads to the policy, and no capture of a URL replaces it in a merge.
-    pub fn check_origin(&self, https: bool) -> Result<(), Damage> {
-        let has_scheme = self.key.contains(&b'/');
-        let prefix: &[u8] = match (has_scheme, https) {
-            (true, _) => b"",
-            (false, false) => b"http://",
-            (false, true) => b"https://",
-        };
-        let url = [prefix, self.key, b"/"].concat();
-        let is_own = Origin::of_url(&url).is_ok_and(|origin| match has_scheme {
-            false => origin.key().as_bytes() == self.key,
-            true => {
-                let scheme = origin.scheme().as_bytes();
-                let is_other = place(scheme) == Place::Other && !https;
-                is_other && key_with_scheme(scheme, origin.key().as_bytes()) == self.key
-            }
-        });
-        match is_own {
-            true => Ok(()),
-            false => Err(self.set.malformed_host("a key is that of no origin")),
-        }
     }
 
     /// Returns the schemes with a policy: `false` for http or the only scheme of the key, `true`

@@ -93,6 +93,8 @@ struct Sections {
     documents: Section,
     others: Section,
     outages: Section,
+    log: Option<Section>,
+    log_index: Option<Section>,
     usage_index: Section,
     usage: Section,
     usage_records: Section,
@@ -167,7 +169,6 @@ impl PolicySet {
                 .malformed_header("it has flags that this version does not know")
                 .into());
         }
-        file.required(SectionKind::HISTORY)?;
         let sections = Sections {
             provenance: file.required(SectionKind::PROVENANCE)?,
             slots: file.required(SectionKind::SLOTS)?,
@@ -182,6 +183,8 @@ impl PolicySet {
             documents: file.required(SectionKind::DOCUMENTS)?,
             others: file.required(SectionKind::OTHERS)?,
             outages: file.required(SectionKind::OUTAGES)?,
+            log: file.section(SectionKind::LOG),
+            log_index: file.section(SectionKind::LOG_INDEX),
             usage_index: file.required(SectionKind::USAGE_INDEX)?,
             usage: file.required(SectionKind::USAGE)?,
             usage_records: file.required(SectionKind::USAGE_RECORDS)?,
@@ -197,6 +200,10 @@ impl PolicySet {
                 return Err(file.malformed_header("it has moments without timelines").into());
             }
             _ => {}
+        }
+        if sections.log.is_some() != sections.log_index.is_some() {
+            let what = "it has a log without its index, or an index without a log";
+            return Err(file.malformed_header(what).into());
         }
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts[count::HOST_SEED];
@@ -366,6 +373,11 @@ impl PolicySet {
     #[inline]
     fn words(&self, section: Section, first: u32, count: usize) -> Result<&[U32], Damage> {
         self.file.items(section, u64::from(first), count as u64)
+    }
+
+    /// Returns the log of captures and its index, if the set has them.
+    pub fn log_sections(&self) -> Option<(Section, Section)> {
+        self.sections.log.zip(self.sections.log_index)
     }
 
     #[cold]

@@ -23,7 +23,7 @@ impl RuleSetNumber {
 
 /// The number of a policy. Origins with the same number have the same policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PolicyNumber(pub(crate) u32);
+pub struct PolicyNumber(pub u32);
 
 impl PolicyNumber {
     /// Returns the number, as an index.

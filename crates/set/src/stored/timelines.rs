@@ -169,11 +169,6 @@ impl<'s> StoredTimeline<'s> {
         }
     }
 
-    /// Returns the number of moments that are stored: none of a timeline that follows from its capture.
-    pub fn stored_moments(&self) -> u64 {
-        self.rows.len() as u64
-    }
-
     /// Returns the index of the moment that a time falls in; `None` before the first one.
     ///
     /// # Errors

@@ -360,7 +360,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
             assert!(damage.contains("hosts are not in order"), "{damage}");
             assert!(changes.next().is_none());
         }
-        assert!(portcullis_build::standings(&odd, &Scratch::in_memory()).is_err());
+        assert!(portcullis_build::settled(&odd, &Scratch::in_memory()).is_err());
     }
 }
 

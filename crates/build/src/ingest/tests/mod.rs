@@ -6,23 +6,36 @@ mod timelines;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use portcullis_dialect::Answer;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
+use portcullis_files::scratch::Scratch;
 use portcullis_io::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
 };
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use portcullis_robots::url::Origin;
+use portcullis_set::PolicySet;
 use portcullis_set::lists::read_extract;
 
-use super::{IngestConfig, IngestError, Ingested, Input, ingest_from};
+use super::{IngestConfig, IngestError, Ingested, Input, Merger, ingest_from};
+use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::Strictness;
 use crate::pool::BlobPool;
+use crate::provenance::OutageConfig;
 use crate::standing::{Content, HostStanding, Standing};
 
-use std::fmt::Write as _;
+/// Merges the sets of what was ingested, open at the same time.
+fn merge(parts: &[&Ingested], dialect: &'static Dialect, outages: OutageConfig) -> Ingested {
+    let open = |part: &&Ingested| PolicySet::of_bytes("a part", part.compiled(dialect)).unwrap();
+    let sets: Vec<PolicySet> = parts.iter().map(open).collect();
+    let has_history = sets.iter().any(PolicySet::has_history);
+    let mut merger = Merger::new(dialect, has_history, &Scratch::in_memory());
+    merger.add(&sets.iter().collect::<Vec<_>>()).unwrap();
+    merger.finish(outages).unwrap()
+}
 
 /// A record of an archive.
 #[derive(Clone, Debug)]
@@ -199,9 +212,9 @@ impl Ingested {
         self.standings.hosts.to_vec().unwrap()
     }
 
-    fn history(&self) -> Vec<u8> {
-        let history = &self.standings.history;
-        history.at(0, history.len() as usize).unwrap().into_owned()
+    /// Returns the bytes of the set.
+    fn compiled(&self, dialect: &'static Dialect) -> Vec<u8> {
+        to_vec(&self.standings, &CompileConfig::of(self, dialect, None)).unwrap()
     }
 
     /// Returns the standing of an origin: `-/a` for a file that disallows `/a`, otherwise the state

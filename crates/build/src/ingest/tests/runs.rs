@@ -7,7 +7,7 @@ use portcullis_set::PolicySet;
 
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
-use crate::ingest::{IngestObserver, Part, Progress, merge};
+use crate::ingest::{IngestObserver, Progress};
 use crate::limits::BROKEN_RECORDS_NAMED;
 use crate::merging::MergeSettings;
 use crate::provenance::OutageConfig;
@@ -88,7 +88,7 @@ fn memory_changes_nothing() {
             let set = PolicySet::of_bytes("a set", bytes.clone()).unwrap();
             crate::verify(&set, &config.scratch).unwrap();
             let merging = MergeSettings::of(&[&set], None, None).unwrap();
-            let (merged, config) = merging.merge(&[&set, &set], &config.scratch, |_| ()).unwrap();
+            let (merged, config) = merging.merge(&[&set, &set], &config.scratch).unwrap();
             (bytes, to_vec(&merged.standings, &config).unwrap(), ingested.superseded)
         };
         let expected = compiled(Scratch::in_memory(), 1);
@@ -120,20 +120,20 @@ fn files_and_threads_change_nothing_among_equals() {
     }
 }
 
-fn merge_all<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Ingested {
-    merge(parts, &RFC_9309, OutageConfig::default()).unwrap()
+fn merge_all(parts: &[&Ingested]) -> Ingested {
+    merge(parts, &RFC_9309, OutageConfig::default())
 }
 
 #[test]
 fn one_part_stays_as_it_is_and_shares_what_it_shared() {
     let shared: Vec<Made> = (0..50).map(|host| made(&format!("h{host} 1 200 /x"))).collect();
     let part = ingest_made(&shared, &RFC_9309).unwrap();
-    let merged = merge_all([Part::of(&part).unwrap(), Part::of(&part).unwrap()]);
+    let merged = merge_all(&[&part, &part]);
     assert_eq!(merged.standings.pool.places(), part.standings.pool.places());
     assert_eq!(merged.says("https://h49.example", &RFC_9309), "-/x 200@1");
-    let nothing = merge_all(std::iter::empty());
+    let nothing = merge_all(&[]);
     assert_eq!((nothing.hosts().len(), nothing.inputs.len()), (0, 0));
-    let alone = merge_all([Part::of(&part).unwrap()]);
+    let alone = merge_all(&[&part]);
     assert_eq!((alone.all(), &alone.counts), (part.all(), &part.counts));
 }
 

@@ -5,7 +5,6 @@
 use portcullis_dialect::{Access, AccessRules};
 
 use super::*;
-use crate::ingest::{Part, merge};
 use crate::provenance::OutageConfig;
 
 /// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].
@@ -296,8 +295,7 @@ fn captures_settle_as_expected() {
                 let parts = [one, other].map(|part| ingest_made(part, dialect));
                 // A part without a robots.txt is no archive.
                 let [Ok(one), Ok(other)] = parts else { continue };
-                let parts = [Part::of(&one).unwrap(), Part::of(&other).unwrap()];
-                let merged = merge(parts, dialect, OutageConfig::default()).unwrap();
+                let merged = merge(&[&one, &other], dialect, OutageConfig::default());
                 compare(&format!("{name}, merged at {split}"), &merged, expected, dialect);
             }
         }

@@ -18,7 +18,6 @@ use portcullis_testkit::Random;
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
 use crate::hosts::Standings;
-use crate::ingest::{Part, merge};
 use crate::provenance::OutageConfig;
 use crate::standing::Timeline;
 
@@ -85,9 +84,7 @@ fn history(config: IngestConfig) -> IngestConfig {
 }
 
 fn set_of(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
-    let config = CompileConfig::of(ingested, dialect, None);
-    let bytes = to_vec(&ingested.standings, &config).unwrap();
-    PolicySet::of_bytes("the history", bytes).unwrap()
+    PolicySet::of_bytes("the history", ingested.compiled(dialect)).unwrap()
 }
 
 /// Returns each origin with its standing at a time, by the timelines of `hosts`.
@@ -127,7 +124,7 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
         let set = set_of(&all, dialect);
         crate::verify(&set, &Scratch::in_memory())
             .unwrap_or_else(|error| panic!("{seed}: {error}"));
-        let stored = crate::standings(&set, &Scratch::in_memory()).unwrap();
+        let stored = crate::settled(&set, &Scratch::in_memory()).unwrap().standings;
         for time in times(&inputs) {
             let outages = OutageConfig { as_of: Some(time), long_outage };
             let expected = ingest_pieces(&inputs, &IngestConfig { outages, ..config.clone() }, 1);
@@ -183,8 +180,12 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
             let mut until = session(set_of(&until, dialect), dialect);
             until.classify(&urls).unwrap();
             let mut answers = answers_on(&mut until, urls.len());
-            let compiled =
-                crate::as_of(asked.classifier().set(), time, BeforeFirst::Unknown).unwrap();
+            let compiled = crate::as_of(
+                asked.classifier().set(),
+                (time, BeforeFirst::Unknown),
+                &Scratch::in_memory(),
+            );
+            let compiled = compiled.unwrap();
             let mut compiled = session(compiled, dialect);
             compiled.classify(&urls).unwrap();
             assert_eq!(answers_on(&mut compiled, urls.len()), answers, "{seed} {time:?}");
@@ -360,27 +361,23 @@ fn a_merge_is_what_all_captures_at_once_give() {
         let inputs = random_inputs(&mut Random::new(seed));
         let config = history(config(dialect));
         let Ok(all) = ingest_pieces(&inputs, &config, 1) else { continue };
-        let parts = inputs.iter().filter_map(|input| {
-            let part = ingest_pieces(std::slice::from_ref(input), &config, 1).ok()?;
-            let set = set_of(&part, dialect);
-            let standings = crate::standings(&set, &Scratch::in_memory()).unwrap();
-            Some((set, standings))
-        });
+        let parts = inputs
+            .iter()
+            .filter_map(|input| ingest_pieces(std::slice::from_ref(input), &config, 1).ok());
         let parts: Vec<_> = parts.collect();
         if parts.len() < inputs.len() {
             continue;
         }
-        let merged = merge(
-            parts.iter().map(|(set, standings)| crate::part(set, standings).unwrap()),
-            dialect,
-            config.outages,
-        )
-        .unwrap();
+        let merged = merge(&parts.iter().collect::<Vec<_>>(), dialect, config.outages);
         for time in times(&inputs) {
             let [merged, all] = [&merged, &all].map(|it| standings_at(&it.standings, time));
             assert_eq!(merged, all, "{seed} {time:?}");
         }
-        assert_eq!((merged.all(), merged.history()), (all.all(), all.history()), "{seed}");
+        assert_eq!(merged.all(), all.all(), "{seed}");
+        // Each part has an input of its own name.
+        let inputs = all.inputs.clone();
+        let merged = Ingested { inputs, ..merged };
+        assert!(merged.compiled(dialect) == all.compiled(dialect), "{seed}");
     }
 }
 
@@ -390,8 +387,7 @@ fn a_set_without_history_counts_as_its_newest_captures() {
     let piece = ["a 6 200 /6", "a 8 200 /8"].map(|line| Record::Capture(made(line))).to_vec();
     let inputs = [(vec![piece], false)];
     let with_history = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
-    let parts = [Part::of(&newest).unwrap(), Part::of(&with_history).unwrap()];
-    let merged = merge(parts, &RFC_9309, OutageConfig::default()).unwrap();
+    let merged = merge(&[&newest, &with_history], &RFC_9309, OutageConfig::default());
     let hosts = merged.hosts();
     let [_, https] = &**hosts[0].timelines.as_ref().unwrap();
     assert_eq!(https.iter().map(|moment| moment.since.0).collect::<Vec<_>>(), [6, 7, 8]);
@@ -405,7 +401,8 @@ fn moments_with_equal_captures_take_sixteen_bytes() {
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
     let set = set_of(&all, &RFC_9309);
     let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
-    assert_eq!((set.moments(), bytes("moments"), bytes("history")), (moments, 16 * moments, 0));
+    assert_eq!((set.moments(), bytes("moments")), (moments, 16 * moments));
+    assert!(bytes("log") <= 16 * moments, "{}", bytes("log"));
 }
 
 /// Captures of a file that stays the same are moments of its own origin, and not of all that redirect to
@@ -452,7 +449,7 @@ fn hosts_with_more_moments_than_fit_at_once_are_settled_in_rounds() {
         let hosts = all.hosts();
         let timelines = hosts.iter().flat_map(HostStanding::timelines);
         assert_eq!(timelines.map(Vec::len).max(), Some(1_001));
-        (set_of(&all, &RFC_9309).moments(), all.history())
+        (set_of(&all, &RFC_9309).moments(), all.compiled(&RFC_9309))
     };
     assert!(moments(1) == moments(3) && moments(2).0 > 60_000);
 }

@@ -5,7 +5,7 @@ use zerocopy::FromBytes;
 
 use super::*;
 
-use portcullis_set::file::{Entry, StoredHeader as Stored};
+use portcullis_set::file::{Entry, StoredHeader as Stored, VERSION};
 
 /// The offset of a field of the header.
 macro_rules! at {
@@ -27,15 +27,18 @@ fn with_header(changes: &[(usize, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn a_version_from_the_future_asks_for_an_update() {
-    let error = opened(with_header(&[(at!(version), &[9])])).unwrap_err();
+    let error = opened(with_header(&[(at!(version), &[VERSION as u8 + 1])])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a.set was made by a newer portcullis (format 9, this one reads up to 8): update portcullis"
+        format!(
+            "a.set was made by a newer portcullis (format {}, this one reads up to {VERSION}): update portcullis",
+            VERSION + 1
+        )
     );
     // The rest of a future header is arbitrary.
     let future = with_header(&[(at!(version), &[0xFF; 4]), (at!(sections), &[0xFF; 4_000])]);
     assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
-    for older in 0..8 {
+    for older in 0..VERSION as u8 {
         let error = opened(with_header(&[(at!(version), &[older])])).unwrap_err();
         assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
     }

@@ -16,10 +16,10 @@ use crate::writer::Destination;
 fn the_format_stays_as_it_is() {
     let (file, ..) = small();
     assert_eq!(xxh3_64(&file), GOLDEN, "the format has changed: see the comment of this test");
-    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x08\0\0\0\x03\0\0\0");
+    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x09\0\0\0\x03\0\0\0");
 }
 
-const GOLDEN: u64 = 872_328_622_924_824_692;
+const GOLDEN: u64 = 12_549_805_762_328_403_517;
 
 #[test]
 fn the_sizes_of_writes_make_no_difference() {

@@ -1,0 +1,354 @@
+//! The record form of a resource's captures: in temporary files, and in the capture log of a set.
+//!
+//! The captures of a key are one record: those of http, then those of https, each list oldest first.
+//! Most hosts answer alike for both, which takes one byte. A capture names its file and the target of
+//! its redirect by a [`Reference`]: a number, or the bytes themselves. `FORMAT.md` has the bytes of the
+//! log.
+//!
+//! Cost: some 20 bytes per capture. Reading returns `None` for bytes that nothing here writes.
+
+use std::collections::BTreeSet;
+
+use portcullis_dialect::AccessRules;
+use portcullis_engine::bytes::push_varint;
+use portcullis_robots::access::{CaptureNotes, UnixSeconds};
+use portcullis_robots::syntax::NoteSet;
+use portcullis_set::stored::CaptureFacts;
+
+use super::newest::{Failures, Held, Known, Position, Target};
+use crate::codec::{Fields, push_bytes};
+
+/// What a capture refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference<'b> {
+    Number(u32),
+    Bytes(&'b [u8]),
+}
+
+/// How the captures of a resource are read and written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    pub(super) rules: &'static AccessRules,
+    /// Whether all captures are kept. Outages follow from them then.
+    pub(super) keeps_all: bool,
+    pub(super) place: Place,
+}
+
+/// Where captures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a sorted run. Each capture has its position in its input.
+    Run,
+    /// All together. The order of captures stands for their positions.
+    Sorted,
+    /// In a set. The locations of redirects are there.
+    Log,
+}
+
+/// What a reference is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Location,
+    Extract,
+    Others,
+}
+
+/// The captures of a key, of http and of https.
+pub(super) type Resources<B> = [Option<Box<Target<B>>>; 2];
+
+/// The number of captures before those of https that says that they are those of http.
+const AS_HTTP: u32 = 1;
+/// The first number that counts captures, less one.
+const COUNTED: u32 = 1;
+
+/// What a capture has, in the bits of its first byte. The lowest three say what it refers to.
+const KIND_BITS: u8 = 7;
+const HAS_DATE: u8 = 1 << 3;
+const SERVES: u8 = 1 << 4;
+const WAS_REDIRECTED: u8 = 1 << 5;
+const HAS_NOTES: u8 = 1 << 6;
+const HAS_BYTES: u8 = 1 << 7;
+
+/// What a capture refers to.
+const NOTHING: u8 = 0;
+const LOCATION_NUMBER: u8 = 1;
+const LOCATION: u8 = 2;
+const FILE: u8 = 3;
+const FILE_WITH_RULES: u8 = 4;
+
+/// What follows the captures.
+const FAILURES_FOLLOW: u8 = 0;
+const FAILURES: u8 = 1;
+
+/// Appends a key that differs from the one before it at the end.
+pub(super) fn push_key(out: &mut Vec<u8>, last: &[u8], key: &[u8]) {
+    let shared = last.iter().zip(key).take_while(|(one, other)| one == other).count();
+    push_varint(out, shared as u32);
+    push_bytes(out, &key[shared..]);
+}
+
+/// Reads a key; `key` holds the one before it.
+pub(super) fn take_key(fields: &mut Fields<'_>, key: &mut Vec<u8>) -> Option<()> {
+    let shared = fields.number()? as usize;
+    let rest = fields.bytes()?;
+    let is_shortest = shared <= key.len() && key.get(shared) != rest.first();
+    key.truncate(shared);
+    key.extend_from_slice(rest);
+    (is_shortest || rest.is_empty()).then_some(())
+}
+
+impl Form {
+    /// Appends the captures of a key, with at most so many failures of each outage. `refer` appends
+    /// references.
+    pub(super) fn push<B: PartialEq, E>(
+        self,
+        out: &mut Vec<u8>,
+        resources: &Resources<B>,
+        failures_max: usize,
+        refer: &mut impl FnMut(&mut Vec<u8>, Role, &B) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let [http, https] = resources;
+        let is_same = match (http, https) {
+            (Some(http), Some(https)) => self.place != Place::Run && self.are_same(http, https),
+            _ => false,
+        };
+        self.push_resource(out, http.as_deref(), failures_max, refer)?;
+        if is_same {
+            push_varint(out, AS_HTTP);
+            return Ok(());
+        }
+        self.push_resource(out, https.as_deref(), failures_max, refer)
+    }
+
+    /// Returns the captures of a resource, oldest first.
+    fn in_order<B>(self, target: &Target<B>) -> Vec<&Known<B>> {
+        let mut captures: Vec<_> = target.captures().collect();
+        captures.sort_by_key(|known| known.rank(self.rules));
+        captures
+    }
+
+    fn are_same<B: PartialEq>(self, one: &Target<B>, other: &Target<B>) -> bool {
+        let captures = [one, other].map(|target| self.in_order(target));
+        let [ones, others] =
+            captures.each_ref().map(|it| it.iter().map(|it| (&it.facts, &it.held)));
+        one.failures == other.failures && ones.eq(others)
+    }
+
+    fn push_resource<B, E>(
+        self,
+        out: &mut Vec<u8>,
+        target: Option<&Target<B>>,
+        failures_max: usize,
+        refer: &mut impl FnMut(&mut Vec<u8>, Role, &B) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(target) = target else {
+            push_varint(out, 0);
+            return Ok(());
+        };
+        let captures = self.in_order(target);
+        push_varint(out, COUNTED + captures.len() as u32);
+        for Known { facts, position, held } in captures {
+            push_facts(out, facts, self.kind(held));
+            match held {
+                Held::Nothing => {}
+                Held::Location(location) => refer(out, Role::Location, location)?,
+                Held::File { extract, others, .. } => {
+                    refer(out, Role::Extract, extract)?;
+                    refer(out, Role::Others, others)?;
+                }
+            }
+            if self.place == Place::Run {
+                push_varint(out, position.piece);
+                push_varint(out, position.index);
+            }
+        }
+        let Target { newest, failures, .. } = target;
+        if self.keeps_all || *failures == Failures::of(newest, self.rules) {
+            out.push(FAILURES_FOLLOW);
+        } else {
+            out.push(FAILURES);
+            push_failures(out, failures, failures_max);
+        }
+        Ok(())
+    }
+
+    fn kind<B>(self, held: &Held<B>) -> u8 {
+        match held {
+            Held::Nothing => NOTHING,
+            Held::Location(_) if self.place == Place::Log => LOCATION,
+            Held::Location(_) => LOCATION_NUMBER,
+            Held::File { has_rules: false, .. } => FILE,
+            Held::File { has_rules: true, .. } => FILE_WITH_RULES,
+        }
+    }
+
+    /// Reads the captures of a key.
+    pub(super) fn take<'b>(self, fields: &mut Fields<'b>) -> Option<Resources<Reference<'b>>> {
+        let before = fields.clone();
+        let http = self.resource(fields)?;
+        let mut after = fields.clone();
+        let https = match after.number()? {
+            AS_HTTP => {
+                *fields = after;
+                Some(self.resource(&mut before.clone())??)
+            }
+            _ => self.resource(fields)?,
+        };
+        Some([http, https])
+    }
+
+    #[expect(clippy::option_option, reason = "bytes that make no sense, and no resource")]
+    fn resource<'b>(self, fields: &mut Fields<'b>) -> Option<Option<Box<Target<Reference<'b>>>>> {
+        let count = match fields.number()? {
+            0 => return Some(None),
+            number => number.checked_sub(COUNTED).filter(|&count| count > 0)?,
+        };
+        let mut earlier = Vec::new();
+        for index in 0..count {
+            let (facts, held) = capture(fields)?;
+            let position = match self.place == Place::Run {
+                true => Position { piece: fields.number()?, index: fields.number()? },
+                false => Position { piece: 0, index },
+            };
+            earlier.push(Known { facts, position, held });
+        }
+        let newest = earlier.pop()?;
+        let file = match newest.is_file() {
+            true => None,
+            false => earlier.iter().rposition(Known::is_file),
+        };
+        let file = file.map(|file| Box::new(earlier.remove(file)));
+        let failures = match (fields.byte()?, self.keeps_all) {
+            (FAILURES_FOLLOW, true) => Failures::default(),
+            (FAILURES_FOLLOW, false) => Failures::of(&newest, self.rules),
+            (FAILURES, false) => failures(fields)?,
+            _ => return None,
+        };
+        Some(Some(Box::new(Target { newest, file, failures, earlier })))
+    }
+}
+
+fn push_facts(out: &mut Vec<u8>, facts: &CaptureFacts, kind: u8) {
+    let serves = facts.serves_seconds();
+    let has_notes = facts.capture_notes.bits() != 0 || facts.file_notes.bits() != 0;
+    let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+    out.push(
+        kind | flag(HAS_DATE, facts.captured_at.is_some())
+            | flag(SERVES, serves.is_some())
+            | flag(WAS_REDIRECTED, facts.redirects_followed != 0)
+            | flag(HAS_NOTES, has_notes)
+            | flag(HAS_BYTES, facts.file_bytes != 0),
+    );
+    facts.captured_at.iter().for_each(|date| push_long(out, date.0));
+    serves.iter().for_each(|&seconds| push_varint(out, seconds));
+    push_varint(out, facts.status.into());
+    if facts.redirects_followed != 0 {
+        out.push(facts.redirects_followed);
+    }
+    if has_notes {
+        push_varint(out, facts.capture_notes.bits().into());
+        push_varint(out, facts.file_notes.bits().into());
+    }
+    if facts.file_bytes != 0 {
+        push_varint(out, facts.file_bytes);
+    }
+    push_varint(out, facts.input);
+}
+
+fn capture<'b>(fields: &mut Fields<'b>) -> Option<(CaptureFacts, Held<Reference<'b>>)> {
+    let flags = fields.byte()?;
+    let has = |flag: u8| flags & flag != 0;
+    let captured_at = if has(HAS_DATE) { Some(UnixSeconds(long(fields)?)) } else { None };
+    let expires_at = match (has(SERVES), captured_at) {
+        (false, _) => None,
+        (true, date) => Some(date?.after(fields.number()?.into())),
+    };
+    let status = u16::try_from(fields.number()?).ok()?;
+    let redirects_followed = if has(WAS_REDIRECTED) { fields.byte()? } else { 0 };
+    let (capture_notes, file_notes) = match has(HAS_NOTES) {
+        true => (
+            CaptureNotes::from_bits(u16::try_from(fields.number()?).ok()?)?,
+            NoteSet::from_bits(u16::try_from(fields.number()?).ok()?)?,
+        ),
+        false => Default::default(),
+    };
+    let file_bytes = if has(HAS_BYTES) { fields.number()? } else { 0 };
+    let input = fields.number()?;
+    let kind = flags & KIND_BITS;
+    let held = match kind {
+        NOTHING => Held::Nothing,
+        LOCATION_NUMBER => Held::Location(Reference::Number(fields.number()?)),
+        LOCATION => Held::Location(Reference::Bytes(fields.bytes()?)),
+        FILE | FILE_WITH_RULES => Held::File {
+            extract: Reference::Number(fields.number()?),
+            others: Reference::Number(fields.number()?),
+            has_rules: kind == FILE_WITH_RULES,
+        },
+        _ => return None,
+    };
+    let facts = CaptureFacts {
+        captured_at,
+        expires_at,
+        status,
+        redirects_followed,
+        capture_notes,
+        file_notes,
+        file_bytes,
+        input,
+        ..CaptureFacts::default()
+    };
+    Some((facts, held))
+}
+
+/// Appends the failures of an outage, at most so many.
+pub(super) fn push_failures(
+    out: &mut Vec<u8>,
+    Failures { answered_at, dates }: &Failures,
+    max: usize,
+) {
+    push_long(out, answered_at.map_or(0, |date| date.0.saturating_add(1)));
+    push_varint(out, dates.len().min(max) as u32);
+    dates.iter().take(max).for_each(|date| push_long(out, date.0));
+}
+
+/// Reads failures; `None` also if they are not in order, or from before the last answer.
+pub(super) fn failures(fields: &mut Fields<'_>) -> Option<Failures> {
+    let answered_at = long(fields)?.checked_sub(1).map(UnixSeconds);
+    let mut dates = BTreeSet::new();
+    for _ in 0..fields.number()? {
+        let date = UnixSeconds(long(fields)?);
+        if dates.last() >= Some(&date) || Some(date) < answered_at {
+            return None;
+        }
+        dates.insert(date);
+    }
+    Some(Failures { answered_at, dates })
+}
+
+/// The most bytes of a long varint.
+const LONG_BYTES_MAX: u32 = 10;
+
+fn push_long(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Reads what [`push_long`] writes.
+fn long(fields: &mut Fields<'_>) -> Option<u64> {
+    let mut number = 0;
+    for place in 0..LONG_BYTES_MAX {
+        let byte = fields.byte()?;
+        let part = u64::from(byte & 0x7F);
+        let shifted =
+            part.checked_shl(7 * place).filter(|shifted| shifted >> (7 * place) == part)?;
+        number |= shifted;
+        if byte & 0x80 == 0 {
+            // The shortest form does not end with a zero byte.
+            return (byte != 0 || place == 0).then_some(number);
+        }
+    }
+    None
+}

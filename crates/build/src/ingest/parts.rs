@@ -1,0 +1,400 @@
+//! The captures of sets: the first step of merging, of verifying, and of asking as of another time.
+//!
+//! A set stores the captures that count in the order of their keys, so sets are merged without sorting.
+//! The result is that of compiling all their captures at once.
+//!
+//! Any bytes may be a set. What is read is checked: keys are in order and those that an origin or
+//! another resource has, files are what a file of the dialect has, answers have nothing that they
+//! cannot have. What follows from the captures is compiled again, so nothing else of a set is trusted.
+//!
+//! Cost: one pass over the log of each set, and each distinct file once. Memory: some 60 bytes for each
+//! distinct file; the captures and files are where [`Scratch`] keeps them.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use zerocopy::little_endian::U64;
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::Dialect;
+use portcullis_files::error::WriteError;
+use portcullis_files::scratch::Scratch;
+use portcullis_set::file::{Damage, SetError};
+use portcullis_set::lists::{ListReader, ListWriter, Role, read_extract};
+use portcullis_set::stored::{CaptureFacts, PolicyNumber, PolicySet};
+
+use super::Ingested;
+use super::captured::{Captured, Keyed};
+use super::log::{self, Form, Reference, Resources, take_key};
+use super::newest::{Failures, Held, Known, Target, Targets};
+use super::place::{self, Place, Slot};
+use super::settle::{AsOf, Settling, settle};
+use crate::codec::Fields;
+use crate::compile::text_bytes_max;
+use crate::pool::{BlobID, BlobPool, Fingerprint};
+use crate::provenance::{InputReport, OutageConfig, Provenance};
+
+/// Keys that are read before the pages that were touched for them are released.
+const KEYS_PER_RELEASE: u64 = 1 << 16;
+
+/// An error that prevents the captures of a set from being read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadBackError {
+    /// The set is damaged.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
+    /// The set has no captures: it was compiled from files in memory.
+    #[error("{set} has no captures; run `portcullis compile` again")]
+    NoCaptures {
+        /// The set.
+        set: String,
+    },
+    /// A temporary file failed.
+    #[error(transparent)]
+    Scratch(#[from] WriteError),
+}
+
+impl From<ReadBackError> for SetError {
+    fn from(error: ReadBackError) -> SetError {
+        match error {
+            ReadBackError::Damaged(damage) => damage.into(),
+            ReadBackError::NoCaptures { set } => SetError::NoCaptures { name: set },
+            ReadBackError::Scratch(error) => error.into(),
+        }
+    }
+}
+
+/// The captures of sets, joined.
+#[derive(Debug)]
+pub struct Merger {
+    dialect: &'static Dialect,
+    keeps_all: bool,
+    scratch: Scratch,
+    pool: BlobPool,
+    inputs: Vec<InputReport>,
+    parts: Vec<Captured>,
+    /// The number of captures of all parts.
+    captures: u64,
+}
+
+impl Merger {
+    /// Begins a merger of sets of a dialect. `has_history` says whether any of them has history; one
+    /// that has none then counts as the few captures that it has.
+    pub fn new(dialect: &'static Dialect, has_history: bool, scratch: &Scratch) -> Merger {
+        Merger {
+            dialect,
+            keeps_all: has_history,
+            scratch: scratch.clone(),
+            pool: BlobPool::new(scratch),
+            inputs: Vec::new(),
+            parts: Vec::new(),
+            captures: 0,
+        }
+    }
+
+    /// Joins sets that are open at the same time. Of two captures that are equally new (or undated),
+    /// that of the later set counts.
+    ///
+    /// # Errors
+    ///
+    /// If a set is damaged or has no captures, or a temporary file fails.
+    pub fn add(&mut self, sets: &[&PolicySet]) -> Result<(), ReadBackError> {
+        if sets.is_empty() {
+            return Ok(());
+        }
+        let pool = RefCell::new(std::mem::take(&mut self.pool));
+        let mut logs = Vec::new();
+        let (mut first_input, rules) = (self.inputs.len(), &self.dialect.access);
+        for &set in sets {
+            let (inputs, has_inputs) = inputs(set)?;
+            let form = Form { rules, keeps_all: set.has_history(), place: log::Place::Log };
+            logs.push(LogReader {
+                set,
+                form,
+                keeps_all: self.keeps_all,
+                blocks: blocks(set)?.into_iter(),
+                fields: Fields { rest: &[] },
+                key: Vec::new(),
+                last: None,
+                keys: 0,
+                inputs: has_inputs.then_some(inputs.len()),
+                first_input: u32::try_from(first_input).expect("fewer than 2^32 inputs"),
+                text_bytes_left: text_bytes_max(set.bytes()),
+                pool: &pool,
+                extracts: HashMap::default(),
+                others: HashMap::default(),
+                captures: 0,
+            });
+            first_input += inputs.len();
+            self.inputs.extend(inputs);
+        }
+        let merged =
+            Captured::merge(logs.iter_mut().collect(), (rules, self.keeps_all), &self.scratch);
+        self.captures += logs.iter().map(|log| log.captures).sum::<u64>();
+        drop(logs);
+        self.pool = pool.into_inner();
+        self.parts.push(merged?);
+        sets.iter().try_for_each(|set| Ok(set.is_whole()?))
+    }
+
+    /// Settles the origins of all sets.
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file fails.
+    pub fn finish(self, outages: OutageConfig) -> Result<Ingested, WriteError> {
+        self.settle(outages, None)
+    }
+
+    pub(crate) fn settle(
+        mut self,
+        outages: OutageConfig,
+        at: Option<AsOf>,
+    ) -> Result<Ingested, WriteError> {
+        let form = (&self.dialect.access, self.keeps_all);
+        let captured = match self.parts.len() {
+            1 => self.parts.pop().expect("a part"),
+            _ => Captured::merge(
+                self.parts.iter().map(Captured::reader).collect(),
+                form,
+                &self.scratch,
+            )?,
+        };
+        let superseded =
+            if self.keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
+        let settling = Settling { captured, pool: self.pool, rules: form.0, superseded, at };
+        settle(settling, self.inputs, outages, &self.scratch)
+    }
+}
+
+/// Returns how outages were judged when the set was compiled.
+///
+/// # Errors
+///
+/// If the provenance is damaged.
+pub fn outages(set: &PolicySet) -> Result<OutageConfig, Damage> {
+    let provenance = Provenance::read(set.provenance()?);
+    Ok(provenance.map(|provenance| provenance.outages()).unwrap_or_default())
+}
+
+/// Returns the inputs, and whether the set lists them. A set that lists none counts as one input.
+pub(crate) fn inputs(set: &PolicySet) -> Result<(Vec<InputReport>, bool), Damage> {
+    Ok(match Provenance::read(set.provenance()?) {
+        Some(provenance) => (provenance.inputs().collect(), true),
+        None => {
+            let (name, captured) = (set.name().to_owned(), set.counts().captured);
+            (vec![InputReport { name, captured, ..InputReport::default() }], false)
+        }
+    })
+}
+
+/// Returns the places of the blocks of a set's log.
+fn blocks(set: &PolicySet) -> Result<Vec<Range<u64>>, ReadBackError> {
+    let Some((log, index)) = set.log_sections() else {
+        return Err(ReadBackError::NoCaptures { set: set.name().to_owned() });
+    };
+    let count = index.bytes() / size_of::<U64>() as u64;
+    let starts = set.file().items::<U64>(index, 0, count)?;
+    let ends = starts.iter().skip(1).map(|start| start.get()).chain([log.bytes()]);
+    let blocks: Vec<_> = starts.iter().zip(ends).map(|(start, end)| start.get()..end).collect();
+    let first = blocks.first().map_or(log.bytes(), |block| block.start);
+    if first != 0 || blocks.iter().any(|block| block.start >= block.end) {
+        return Err(set.file().malformed(index, 0, "its blocks are not those of the log").into());
+    }
+    Ok(blocks)
+}
+
+/// Reads the captures of a set in the order of their keys.
+struct LogReader<'m> {
+    set: &'m PolicySet,
+    form: Form,
+    /// Whether the merger keeps all captures.
+    keeps_all: bool,
+    blocks: std::vec::IntoIter<Range<u64>>,
+    /// The rest of the block.
+    fields: Fields<'m>,
+    key: Vec<u8>,
+    last: Option<Box<[u8]>>,
+    keys: u64,
+    /// The number of inputs, if the set reports any.
+    inputs: Option<usize>,
+    first_input: u32,
+    /// The bytes that the files that were not read yet may have together. A few lines of a damaged set
+    /// may stand for the lines of many files.
+    text_bytes_left: u64,
+    pool: &'m RefCell<BlobPool>,
+    extracts: HashMap<u32, (BlobID, bool), foldhash::fast::RandomState>,
+    others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
+    captures: u64,
+}
+
+impl Iterator for LogReader<'_> {
+    type Item = Result<Keyed, ReadBackError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+impl<'m> LogReader<'m> {
+    fn read(&mut self) -> Result<Option<Keyed>, ReadBackError> {
+        if self.fields.rest.is_empty() {
+            let Some(block) = self.blocks.next() else { return Ok(None) };
+            let (log, _) = self.set.log_sections().expect("the log was found");
+            let rest = self.set.file().bytes(log, block.start, block.end - block.start)?;
+            self.fields = Fields { rest };
+            self.key.clear();
+        }
+        let read = take_key(&mut self.fields, &mut self.key);
+        let resources = read.and_then(|()| self.form.take(&mut self.fields));
+        let resources = resources.ok_or_else(|| self.odd("it makes no sense"))?;
+        let key: Box<[u8]> = self.key.as_slice().into();
+        if self.last.as_deref() >= Some(&*key) {
+            return Err(self.odd("it is not in order"));
+        }
+        self.last = Some(key.clone());
+        self.check_key(&key, &resources)?;
+        let mut targets = Targets::default();
+        for (target, resource) in targets.iter_mut().zip(resources) {
+            *target = resource.map(|it| self.target(*it).map(Box::new)).transpose()?;
+        }
+        self.keys += 1;
+        if self.keys.is_multiple_of(KEYS_PER_RELEASE) {
+            self.set.file().release_pages();
+        }
+        Ok(Some((key, targets)))
+    }
+
+    #[cold]
+    fn odd(&self, what: &'static str) -> ReadBackError {
+        let (log, _) = self.set.log_sections().expect("the log was found");
+        self.set.file().malformed(log, 0, what).into()
+    }
+
+    /// Checks that captures are filed under the key of their resource.
+    fn check_key<B>(&self, key: &[u8], resources: &Resources<B>) -> Result<(), ReadBackError> {
+        let [http, https] = resources.each_ref().map(Option::is_some);
+        let is_filed = |slot: Slot| {
+            match place::is_origin(key) {
+                true => Place::of_url(&place::robots_txt_url(key, slot)),
+                false => Place::of_url(key),
+            }
+            .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
+        };
+        let is_right = (!http || is_filed(Slot::Http)) && (!https || is_filed(Slot::Https));
+        match is_right && (http || https) {
+            true => Ok(()),
+            false => Err(self.odd("a key is neither that of an origin nor of another resource")),
+        }
+    }
+
+    fn target(&mut self, target: Target<Reference<'m>>) -> Result<Target<BlobID>, ReadBackError> {
+        if !self.form.keeps_all
+            && (!target.earlier.is_empty() || target.file.as_ref().is_some_and(|it| !it.is_file()))
+        {
+            return Err(self.odd("a resource has captures that do not count"));
+        }
+        let mut target = target.map(|known| self.known(known))?;
+        if self.keeps_all {
+            target.failures = Failures::default();
+        }
+        Ok(target)
+    }
+
+    fn known(&mut self, known: Known<Reference<'m>>) -> Result<Known<BlobID>, ReadBackError> {
+        self.captures += 1;
+        let Known { mut facts, position, held } = known;
+        let input = match self.inputs {
+            Some(inputs) if facts.input as usize >= inputs => {
+                return Err(self.odd("a capture is of an input that the provenance does not list"));
+            }
+            Some(_) => facts.input,
+            // A set that reports no input counts as one.
+            None => 0,
+        };
+        facts = CaptureFacts { input: self.first_input + input, ..facts };
+        let held = match held {
+            Held::Nothing => Held::Nothing,
+            Held::Location(Reference::Bytes(location)) => {
+                let fingerprint = Fingerprint::of(location);
+                Held::Location(self.pool.borrow_mut().intern(location, fingerprint)?)
+            }
+            Held::File {
+                extract: Reference::Number(policy),
+                others: Reference::Number(others),
+                has_rules,
+            } => Held::File {
+                extract: self.extract(policy, has_rules)?,
+                others: self.others(others.checked_sub(1))?,
+                has_rules,
+            },
+            _ => return Err(self.odd("it makes no sense")),
+        };
+        let known = Known { facts, position, held };
+        match known.is_consistent(self.form.rules) {
+            true => Ok(known),
+            false => Err(self.odd("an answer has what it cannot have")),
+        }
+    }
+
+    fn count_text(&mut self, bytes: usize) -> Result<(), ReadBackError> {
+        let left = self.text_bytes_left.checked_sub(bytes as u64);
+        let what = "its files are longer together than those of a set of its size";
+        self.text_bytes_left = left.ok_or_else(|| self.odd(what))?;
+        Ok(())
+    }
+
+    /// Returns the extract of the file of a policy.
+    fn extract(&mut self, policy: u32, has_rules: bool) -> Result<BlobID, ReadBackError> {
+        if let Some(&(known, has_some)) = self.extracts.get(&policy) {
+            return match has_some == has_rules {
+                true => Ok(known),
+                false => Err(self.odd("a capture has another file than its policy")),
+            };
+        }
+        let set = self.set;
+        let policy_of_set = set.policy(PolicyNumber(policy))?;
+        let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
+        // Otherwise a file that has lost its rules would allow everything.
+        if policy_of_set.access()?.state != state {
+            return Err(self.odd("a capture has another file than its policy"));
+        }
+        let extract = policy_of_set.extract()?;
+        self.count_text(extract.len())?;
+        let malformed = |what| Err(policy_of_set.malformed(what).into());
+        match read_extract(&extract) {
+            Some(file) if file.rules().is_empty() == has_rules => {
+                return malformed("its records are not what its state says");
+            }
+            Some(_) if ListReader::of_extract(&extract).is_of(set.dialect()) => {}
+            Some(_) => return malformed("its records are not what a file has"),
+            None => return malformed("its records are not a valid file"),
+        }
+        let blob = self.pool.borrow_mut().intern(&extract, Fingerprint::of(&extract))?;
+        self.extracts.insert(policy, (blob, has_rules));
+        Ok(blob)
+    }
+
+    /// Returns the other records of a file, from their position.
+    fn others(&mut self, position: Option<u32>) -> Result<BlobID, ReadBackError> {
+        if let Some(&known) = self.others.get(&position) {
+            return Ok(known);
+        }
+        let mut list = ListWriter::default();
+        let records = position.map(|position| self.set.other_records(position));
+        for record in records.transpose()?.into_iter().flatten() {
+            let in_order = list.push(Role::Other, record.line, &record.text, record.text.len());
+            in_order.ok_or_else(|| self.odd("other records are not in order"))?;
+        }
+        let bytes = list.finish();
+        self.count_text(bytes.len())?;
+        if !ListReader::of_others(&bytes).is_of(self.set.dialect()) {
+            return Err(self.odd("other records are not what a file has"));
+        }
+        let blob = self.pool.borrow_mut().intern(&bytes, Fingerprint::of(&bytes))?;
+        self.others.insert(position, blob);
+        Ok(blob)
+    }
+}
